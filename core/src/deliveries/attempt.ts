@@ -7,14 +7,14 @@ import type { DeliveryPolicy } from './policy.ts'
 import type { RecoveryJob } from './recoveryJob.ts'
 import type { Trigger } from './states.ts'
 
-/** The time limit of a whole attempt unless its action says otherwise. */
+/** Default time limit of a whole attempt. */
 export const TIMEOUT_SECONDS = 15
-/** A lease is so many times the time limit: an attempt may wait three rounds for a connection, and is recorded afterwards. */
+/** Length of a lease in time limits: an attempt may wait three of them for a connection, and is recorded afterwards. */
 export const LEASE_TIMEOUTS = 6
-/** How long a claimed attempt may take until it counts as interrupted, unless its action has a longer time limit. */
+/** Shortest lease of a claimed attempt. It is longer if the action's time limit is longer. */
 export const LEASE_SECONDS = LEASE_TIMEOUTS * TIMEOUT_SECONDS
 
-/** An attempt that was claimed: its row is Pending, and whoever holds this makes it. */
+/** A claimed attempt: its row is Pending, and the process that holds this object makes it. */
 export interface Attempt {
   readonly id: number
   /** Null for an inline replay. */
@@ -26,17 +26,17 @@ export interface Attempt {
   readonly action: ForwardAction
   readonly requestId: number
   readonly request: EvaluatedRequest
-  /** The destination's rules as they were when the attempt began. */
+  /** The action's rules as they were when the attempt began. */
   readonly rules: RuleSet
   readonly startedAt: Date
   readonly leaseUntil: Date
   /** No attempt is made at or after this. */
   readonly retentionEndsAt: Date
-  /** Its delivery waits in the flow of its action between attempts, and not as a job. */
+  /** Whether its delivery waits between attempts in the flow of its action, and not as a job. */
   readonly inFlow: boolean
-  /** Why nothing is to be sent, decided when it was claimed. */
+  /** Why the attempt ends unsent, decided when it was claimed; null if it is sent. */
   readonly refusal: Refusal | null
-  /** The job that recovers it should it be left without a result; null where only `deliveries.sweep` does. */
+  /** The job that recovers it if it is left without a result; null if only `deliveries.sweep` does. */
   readonly recoveryJob: RecoveryJob | null
 }
 
@@ -52,19 +52,19 @@ export interface ForwardAction {
   readonly signing: Signing
   /** Null without credentials. */
   readonly auth: ForwardAuth | null
-  /** Null without a client certificate and an authority of its own. */
+  /** Null if it has neither a client certificate nor its own certificate authority. */
   readonly tls: TlsIdentity | null
   readonly policy: DeliveryPolicy
-  /** Its deliveries wait in its flow, which keeps their order and pace. */
+  /** Whether its deliveries wait in its flow, which keeps their order and pace. */
   readonly isGoverned: boolean
 }
 
-/** Ends of a delivery that were decided without sending: no attempt follows, and nothing becomes a dead letter. */
+/** Reasons to end a delivery without sending. No attempt follows, and it does not become a dead letter. */
 export type Refusal = 'oversize' | 'loop' | 'action_off' | 'channel_unavailable'
 
-/** What became of an attempt. */
+/** Outcome of an attempt. */
 export interface AttemptResult {
-  /** Null when it was a 2xx; else a stable word, and sometimes more after a colon. */
+  /** Null for a 2xx; else a stable code, with details after a colon where there are any. */
   readonly error: string | null
   /** Null when nothing was sent. */
   readonly sent: SentMessage | null
@@ -72,19 +72,19 @@ export interface AttemptResult {
   readonly received: Pick<Response, 'statusCode' | 'headers' | 'body' | 'bodyTruncated'> | null
   readonly finishedAt: Date
   readonly durationMs: number
-  /** What the transformation rules did. */
+  /** Effect of the transformation rules. */
   readonly rules: RulesApplied
-  /** How each rule that ran has ended: what switching a faulty one off is counted from. */
+  /** How each rule that ran has ended. A rule that faults too often is switched off by this. */
   readonly ruleEnds: readonly RuleEnd[]
 }
 
-/** What went out, or would have. */
+/** A message that was sent, or would have been. */
 export interface SentMessage {
   readonly method: string
   readonly url: string
   /** As on the wire. */
   readonly headers: readonly WireHeader[]
   readonly body: Uint8Array
-  /** The captured bytes, untouched: the record need not hold them twice. */
+  /** Whether the body is the captured one, unchanged. The record need not hold it twice. */
   readonly bodyIsCaptured: boolean
 }

@@ -16,9 +16,9 @@ import { TRIGGERS, type Trigger } from './states.ts'
 import { storedTls } from './tls.ts'
 
 /**
- * When an attempt that begins now counts as interrupted.
+ * End of the lease of an attempt that begins now.
  *
- * @param policy of its action; the time limit of the installation by default
+ * @param policy policy of its action; {@link LEASE_SECONDS} without one
  */
 export function leaseFrom(now: Date, { timeoutSeconds }: DeliveryPolicy = NO_POLICY): Date {
   const seconds = Math.max(LEASE_SECONDS, LEASE_TIMEOUTS * (timeoutSeconds ?? 0))
@@ -36,13 +36,13 @@ export const leaseSql = (policy: string, now: string, usual: string): string =>
   `case when ${policy} is null then ${usual} else ${now} + interval '1 second' * greatest(${LEASE_SECONDS},
     ${LEASE_TIMEOUTS} * (${policy}::json ->> 'timeoutSeconds')::int) end`
 
-/** What an attempt needs to know besides its request: of its delivery, its action and its endpoint. */
+/** Facts of an attempt's delivery, action and endpoint. */
 export type ClaimedDelivery = Omit<
   DueRow,
   keyof StoredRequestRow | 'kind' | 'offSince' | 'alertChannelId' | 'messageTemplate' | 'flowState'
 > & { readonly endpointId: string }
 
-/** What is known of an attempt besides its delivery and its request. */
+/** Facts of an attempt that are not of its delivery or its request. */
 interface Claim {
   readonly id: number
   /** When it was claimed. */
@@ -53,7 +53,7 @@ interface Claim {
   readonly inFlow?: boolean
 }
 
-/** A claimed attempt, as the sending side takes it. */
+/** Builds a claimed attempt, with its retention, its lease and the reason not to send it, if there is one. */
 export function attemptOf(
   services: Pick<Services, 'secrets' | 'plans'>,
   row: ClaimedDelivery,
@@ -81,7 +81,7 @@ export function attemptOf(
   }
 }
 
-/** Why a captured request is not forwarded at all: it is a prefix only, or it came round once too often. */
+/** Why a captured request is not forwarded: its body was truncated, or it is in a loop. Null if it is forwarded. */
 export function refusalOf(
   request: Pick<CapturedRequest, 'bodyTruncated' | 'headers'>,
   secrets: Pick<SecretBox, 'knowsMark'>,
@@ -92,7 +92,10 @@ export function refusalOf(
 
 type ActionRow = ForwardSettings & Pick<DueRow, 'workspaceId' | 'actionId' | 'actionName'>
 
-/** {@link forwardAction} for rows that were read at the same time: the secrets of an action are opened once for all of them. */
+/**
+ * {@link forwardAction} for rows that were read at the same time. It opens the secrets of an action once for all its
+ * rows.
+ */
 export function forwardActions(secrets: SecretBox, now: Date): (row: ActionRow) => ForwardAction {
   const known = new Map<string, ForwardAction>()
   return (row) => {
@@ -102,7 +105,7 @@ export function forwardActions(secrets: SecretBox, now: Date): (row: ActionRow) 
   }
 }
 
-/** The action with its secrets in the clear: for 24 h after a rotation the previous one signs too. */
+/** The action with its secrets opened. For 24 h after a rotation the previous signing secret signs too. */
 export function forwardAction(secrets: SecretBox, row: ActionRow, now: Date): ForwardAction {
   const { signingSecret, previousSigningSecret, previousSigningSecretUntil } = row
   const sealed = signingSecret === null ? [] : [signingSecret]

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { isNamed, type WireHeader } from '../engine/message/index.ts'
 import type { ClientCredentials } from '../platform/accessTokens/index.ts'
 
-/** Ways to prove to a receiver who sends. */
+/** Kinds of credentials that a forward can send. */
 export const AUTH_KINDS = ['none', 'bearer', 'basic', 'header', 'oauth2ClientCredentials'] as const
 
 /** One of {@link AUTH_KINDS}. */
 export type AuthKind = (typeof AUTH_KINDS)[number]
 
-/** Credentials as stored in the clear: everything but their secret. */
+/** The part of credentials that is stored in the clear: all but the secret. */
 const StoredAuth = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('bearer') }),
   z.object({ kind: z.literal('basic'), username: z.string() }),
@@ -31,7 +31,7 @@ export interface ForwardAuth {
   readonly secret: string
 }
 
-/** Text in place of a secret, in records of what was sent and received. As bytes of UTF-8, like all values of fields. */
+/** Text in place of a secret in records of attempts. One character a byte of its UTF-8, like all header values. */
 export const HIDDEN = Buffer.from('•••').toString('latin1')
 
 /** The settings as their column holds them. */
@@ -44,12 +44,12 @@ export function storedAuth(text: string): AuthSettings {
   return StoredAuth.parse(JSON.parse(text))
 }
 
-/** The name of the field that carries the credentials. */
+/** Name of the header field that carries the credentials. */
 export function authFieldName({ settings }: ForwardAuth): string {
   return settings.kind === 'header' ? settings.name : 'Authorization'
 }
 
-/** The fields of a forward without those that have the name of its credentials' field, which comes last, its value hidden. */
+/** Replaces all fields named as the credentials' field by one at the end, with {@link HIDDEN} as its value. */
 export function withHiddenAuth(headers: readonly WireHeader[], auth: ForwardAuth): WireHeader[] {
   const name = authFieldName(auth)
   return [...headers.filter(([other]) => !isNamed(other, name.toLowerCase())), [name, HIDDEN]]
@@ -63,9 +63,9 @@ export function clientOf({ settings, secret }: ForwardAuth): ClientCredentials |
 }
 
 /**
- * The value of the field that carries credentials, and every text in it that must not be told.
+ * The value of the credentials' field, and the texts in it that records must hide.
  *
- * @param token that stands for an OAuth client
+ * @param token access token of an OAuth client; null for other kinds
  */
 export function authValue(
   { settings, secret }: ForwardAuth,

@@ -7,7 +7,10 @@ import type { Attempt } from './attempt.ts'
 import { attemptOf, forwardActions, leaseFrom, leaseSql } from './attemptOf.ts'
 import { ACTION_OFF_HOURS, type DueRow, dueParameters, SELECT_DUE } from './dueAttempts.ts'
 
-/** What a forward needs of its due attempt. Each is read under its member's name: for many rows, renaming takes as long as reading. */
+/**
+ * Members of a due attempt that forwards need. SQL names them as the type does: renaming many rows takes as long as
+ * reading.
+ */
 const READ = [
   ...STORED_REQUEST_COLUMNS,
   'deliveryId',
@@ -39,29 +42,29 @@ const READ = [
 
 /** A due attempt whose Pending row may be written now. */
 interface ClaimedRow extends Pick<DueRow, (typeof READ)[number]> {
-  /** A forward whose action is switched on, or was switched off so long ago that it ends now. */
+  /** Whether it is a forward whose action is on, or has been off so long that the attempt ends now. */
   readonly isReady: boolean
-  /** Of the Pending row that this claim wrote. */
+  /** Id of the Pending row that this claim wrote; null if it wrote none. */
   readonly attemptId: number | null
-  /** The action has transformation rules. */
+  /** Whether the action has transformation rules. */
   readonly hasRules: boolean
 }
 
-/** What a claim needs of the process. */
+/** Services that a claim needs. */
 export type ClaimServices = Pick<Services, 'db' | 'clock' | 'workerId' | 'secrets' | 'plans' | 'log'>
 
-/** What a claim came to. */
+/** Result of a claim. */
 export interface Claimed {
-  /** The forwards to make now, and those that end unsent. */
+  /** The forwards to make now, those that end unsent included. */
   readonly attempts: readonly Attempt[]
-  /** What is not forwarded now: for `claimDeferred`. */
+  /** Due attempts that are not forwarded now: for `claimDeferred`. */
   readonly others: readonly DueAttempt[]
 }
 
 /**
- * `$3` is now, `$4` the end of a lease of the usual length, `$5` the process that makes the attempts. `$6` tells whether the flow of a governed
- * action has taken the deliveries: those of governed actions begin in no other way. Two workers that claim the same attempt meet in `delivery_attempts_by_delivery`:
- * one of them inserts nothing.
+ * `$3` is now, `$4` the end of a lease of the usual length, `$5` the process that makes the attempts. `$6` tells
+ * whether the flow of a governed action has taken the deliveries: those of governed actions begin in no other way. Two
+ * workers that claim the same attempt meet in `delivery_attempts_by_delivery`: one of them inserts nothing.
  */
 const CLAIM_FORWARDS = statement(
   'claim forwards',
@@ -92,10 +95,10 @@ function columnOf(member: string): string {
 }
 
 /**
- * Begins forwards: writes their Pending rows, with the lease, before anything is sent. One
- * statement, durable when it returns. Safe to call twice for the same attempt: only one caller gets it.
+ * Begins forwards: writes their Pending rows, with the lease, before anything is sent. It is one statement, durable
+ * when it returns. Safe to call twice for the same attempt: only one caller gets it.
  *
- * What fails after that is found when its lease ends, or the process that makes it is silent, as Interrupted.
+ * An attempt that is lost after that is recovered as Interrupted, when its lease ends or its process is silent.
  *
  * @param isFlow the deliveries were taken by the flow of their action; `services.db` is the transaction that took them
  */
@@ -127,11 +130,11 @@ export async function claimForwards(
       const claim = { id: row.attemptId, now, action: actionOf(row), rules, inFlow: isFlow }
       attempts.push(attemptOf(services, row, storedRequest(row), claim))
     } catch (err) {
-      // A secret that no key opens harms no other delivery.
+      // A secret that cannot be opened fails this delivery only.
       services.log.error({ err, deliveryId: row.deliveryId }, 'could not begin a delivery')
     }
   }
-  // Those without a row of this claim are another worker's.
+  // An attempt that is ready and has no row of this claim was taken by another worker.
   const taken = new Set(rows.filter(({ isReady }) => isReady).map(({ deliveryId }) => deliveryId))
   return { attempts, others: due.filter(({ deliveryId }) => !taken.has(deliveryId)) }
 }

@@ -28,9 +28,10 @@ const FIND_UNREACHABLE = statement(
 /**
  * Takes the due attempts that `claimForwards` left, in one transaction. Safe to call twice for the same attempt.
  *
- * Attempts of a deleted action, endpoint or request are dropped. Those of a switched-off action wait: they come
- * back when it is switched on, or 24 h after it was switched off to be ended as `action_off`. Notify attempts go
- * to the outbox of alerts. Those of governed actions move to the flow of their action, which makes them when it may.
+ * - Attempts of a deleted action, endpoint or request are dropped.
+ * - Attempts of a switched-off action wait until it is switched on. After 24 h they end as `action_off`.
+ * - Notify attempts go to the outbox of alerts.
+ * - Attempts of governed actions move to the flow of their action.
  *
  * @returns the attempts that end unsent
  */
@@ -44,7 +45,7 @@ export async function claimDeferred(services: Services, due: readonly DueAttempt
       trx,
       due.filter(({ deliveryId }) => !known.has(deliveryId)),
     )
-    // A forward among the ready ones was switched on a moment ago.
+    // A forward that does not wait was switched on a moment ago. It gets a new job below.
     const ready = rows.filter((row) => row.kind === 'notify' && !isWaiting(row, now))
     const ofFlows = rows.filter(isInFlow)
     await adoptDeliveries(trx, ofFlows)
@@ -84,7 +85,9 @@ async function startNotifies(
   return unsent
 }
 
-/** Ends the deliveries whose action, endpoint or request is gone; a delivery that is merely elsewhere stays. */
+/**
+ * Removes deliveries whose action, endpoint or request is gone. Others were missing because another worker took them.
+ */
 async function removeUnreachable(trx: Trx, missing: readonly DueAttempt[]): Promise<void> {
   if (missing.length === 0) return
   const rows = await run<{ id: number }>(trx, FIND_UNREACHABLE, [missing.map((one) => one.deliveryId)])
@@ -94,7 +97,7 @@ async function removeUnreachable(trx: Trx, missing: readonly DueAttempt[]): Prom
   )
 }
 
-/** Switching the action on queues its runs anew (`resumeDeliveries`); until then one job waits for the end of the 24 h. */
+/** Queues one job for the end of the 24 h. Switching the action on queues its attempts at once (`resumeDeliveries`). */
 async function wakeLater(services: Services, trx: Trx, rows: readonly DueRow[], now: Date): Promise<void> {
   if (rows.length === 0) return
   await services.enqueue(

@@ -3,10 +3,10 @@ import type { WireHeader } from '../engine/message/index.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
 import { addAttemptBytes, recordBytesOf } from './storageBytes.ts'
 
-/** Bodies are recorded up to here. */
+/** The most bytes of a body that a record keeps. */
 export const RECORDED_BODY_BYTES = 262_144
 
-/** What a receiver answered, as far as it is recorded. */
+/** The recorded part of a receiver's answer. */
 export interface ReceivedAnswer {
   readonly statusCode: number
   readonly headers: readonly WireHeader[]
@@ -14,28 +14,30 @@ export interface ReceivedAnswer {
   readonly bodyTruncated: boolean
 }
 
-/** As much of a body as is recorded. */
+/** The first {@link RECORDED_BODY_BYTES} of a body, without a copy. */
 export function recorded(body: Uint8Array): Buffer {
   return Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, RECORDED_BODY_BYTES))
 }
 
-/** Header fields as a record holds them. */
+/** Writes header fields as the text that a record holds. */
 export function headersToText(headers: readonly WireHeader[]): string {
   return JSON.stringify(headers)
 }
 
-/** The fields of a record, as `headersToText` stored them. */
+/** Reads header fields that {@link headersToText} wrote. */
 export function headersFromText(text: string): WireHeader[] {
   return JSON.parse(text)
 }
 
-/** SQL for whether any of some endpoints has records; `endpointIds` is an SQL list of them. It is looked for once in a statement. */
+/**
+ * SQL for whether any of some endpoints has records; `endpointIds` is SQL for an array. It runs once in a statement.
+ */
 export const hasRecords = (endpointIds: string): string =>
   `(select exists (select from attempt_details where endpoint_id = any(${endpointIds})))`
 
 /**
- * SQL of a `with` list: before requests go, records that do not hold the captured body get it, as far as bodies are recorded. So they
- * say what was sent for as long as there is an attempt.
+ * SQL of a `with` list: copies the captured bodies of requests that are about to be deleted into the records that do
+ * not hold them, up to {@link RECORDED_BODY_BYTES}. So a record shows what was sent for as long as its attempt exists.
  *
  * @param gone name of a query in the list for `endpoint_id`, `id` and `body` of requests
  * @param isNeeded SQL for whether there may be such records
@@ -68,7 +70,7 @@ const KEEP = statement(
   select count(*) from kept_records`,
 )
 
-/** Lets the records of attempts hold the captured bodies of requests that are about to go. */
+/** Copies the bodies of requests that are about to be deleted into the records of their attempts. */
 export async function keepSentBodies(
   trx: Trx,
   endpointId: string,
@@ -77,7 +79,7 @@ export async function keepSentBodies(
   if (requestIds.length > 0) await run(trx, KEEP, [endpointId, requestIds])
 }
 
-/** Records what the latest send of a notify attempt put on the wire, secrets masked, in place of the one before. */
+/** Replaces the record of a notify attempt by that of its latest send. Secrets are masked. */
 export async function replaceDetail(
   trx: Trx,
   of: { readonly endpointId: string; readonly attemptId: number; readonly requestId: number },

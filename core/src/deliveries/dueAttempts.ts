@@ -6,7 +6,7 @@ import type { StoredRequestRow } from '../requests/index.ts'
 /** How long a queued delivery waits for its action to be switched on again. */
 export const ACTION_OFF_HOURS = 24
 
-/** What forwards need of their action's row. Its secrets are sealed. */
+/** Columns of an action's row that forwards need. The secrets are sealed. */
 export type ForwardSettings = Pick<
   Selectable<ActionsTable>,
   | 'url'
@@ -41,19 +41,19 @@ export interface DueRow extends StoredRequestRow, ActionColumns {
   readonly actionId: string
   readonly actionName: string
   readonly endpointName: string
-  /** What the endpoint's capture URL is called by. */
+  /** The endpoint's id in its capture URL. */
   readonly captureId: string
   readonly plan: string
-  /** Null while its attempts have jobs; else it waits as a row, see `flow/`. */
+  /** Null while its attempts have jobs; else it waits as a row of its action's flow, see `flow/`. */
   readonly flowState: string | null
 }
 
 /**
- * Reads {@link DueRow}s of the deliveries `$1` and their attempts `$2`: those that are still to be made, of actions,
- * endpoints and requests that still exist.
+ * Reads {@link DueRow}s of the deliveries `$1` and their attempts `$2`. Leaves out attempts that were made, and those
+ * whose action, endpoint or request is gone.
  *
- * Each is looked up by its key, one by one (`offset 0` keeps the planner from another order): right after many captures
- * its statistics know nothing of their deliveries, and it would read them all.
+ * Each delivery is looked up by its key (`offset 0` keeps the planner from another order). Right after many captures
+ * the planner's statistics do not include their deliveries yet, and it would read the whole table.
  */
 export const SELECT_DUE = `
   select d.id as delivery_id, due.attempt, d.kind, d.trigger, d.workspace_id, d.endpoint_id, d.request_id,
@@ -81,17 +81,17 @@ export function dueParameters(due: readonly DueAttempt[]): Buffer[] {
   ]
 }
 
-/** Until when the attempts of an action wait that is switched off now. */
+/** End of the time for which attempts of an action that is switched off now wait. */
 export function offUntil(row: Pick<DueRow, 'offSince'>, now: Date): Date {
   return new Date((row.offSince ?? now).getTime() + ACTION_OFF_HOURS * 3_600_000)
 }
 
-/** The action is switched off, and may still be switched on in time. */
+/** Whether the action is switched off and its attempts still wait for it to be switched on. */
 export function isWaiting(row: DueRow, now: Date): boolean {
   return isOff(row) && now < offUntil(row, now)
 }
 
-/** The action is switched off, or suspended by the plan. */
+/** Whether the action is switched off or suspended by the plan. */
 export function isOff(row: Pick<DueRow, 'isActive' | 'suspendedByPlan'>): boolean {
   return !row.isActive || row.suspendedByPlan
 }

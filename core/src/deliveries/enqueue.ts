@@ -43,9 +43,9 @@ const INSERT = statement(
 )
 
 /**
- * Queues deliveries in the caller's transaction: the captures, the deliveries and their jobs exist together or
- * not at all. One statement for the rows and one for the jobs, however many there are. Those of governed actions have no jobs: the caller
- * announces them when the transaction is committed.
+ * Queues deliveries in the caller's transaction, so that the captures, the deliveries and their jobs exist together or
+ * not at all. Any number of deliveries takes two statements: one for the rows, one for the jobs. Deliveries of governed
+ * actions have no jobs: the caller announces them when the transaction is committed.
  */
 export async function insertDeliveries(
   trx: Trx,

@@ -2,7 +2,7 @@ import type { Urls } from '../api/services.ts'
 import { captureUrlOf } from '../endpoints/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 
-/** A capture that is delivered, and what delivers it. */
+/** A captured request and the action that delivers it. */
 export interface Delivered {
   readonly requestId: number
   readonly request: Pick<EvaluatedRequest, 'path' | 'queryString' | 'receivedAt'>
@@ -10,7 +10,7 @@ export interface Delivered {
   readonly action: { readonly id: string; readonly name: string }
 }
 
-/** What templates and rules may say of a delivery, by the names that they use. */
+/** Facts of a delivery for templates and rules, by the names that these use. */
 export function deliveryFacts(urls: Urls, { requestId, request, endpoint, action }: Delivered) {
   const query = request.queryString === null ? '' : `?${request.queryString}`
   return {

@@ -6,8 +6,9 @@ import { replaceDetail } from './details.ts'
 import { countAttempts } from './storageBytes.ts'
 
 /**
- * Finishes the attempt row of a notify action with its first send, and updates it after each further one: Succeeded when the provider took it, Failed when it answered otherwise, Errored when no answer came or the
- * channel was not available. Never DeadLetter, never Interrupted.
+ * Finishes the attempt row of a notify action after its first send, and updates it after each retry. The state is
+ * Succeeded when the provider accepted the message, Failed for any other answer, and Errored when no answer arrived or
+ * the channel was not available. It is never DeadLetter or Interrupted.
  */
 export async function finishNotify(trx: Trx, report: NotifyReport): Promise<void> {
   const { endpointId, requestId, attemptId, send, finishedAt, nextAttemptAt } = report
@@ -35,7 +36,7 @@ function stateOf({ delivered, send }: NotifyReport): AttemptState {
   return send === null || send.statusCode === null ? 'Errored' : 'Failed'
 }
 
-/** A stable word first, then the provider's own words. */
+/** A stable error code, then the provider's own text. */
 function errorOf({ delivered, send, detail }: NotifyReport): string | null {
   if (delivered) return null
   const word = send === null ? 'channel_unavailable' : (send.error ?? 'reset')

@@ -23,10 +23,10 @@ import type { SentMessage } from './attempt.ts'
 import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } from './details.ts'
 import { addAttemptBytes, attemptBytesOf, recordBytesOf } from './storageBytes.ts'
 
-/** What the end of an attempt means for its delivery. */
+/** Effect of the end of an attempt on its delivery: it is removed, becomes a dead letter, or is attempted again. */
 export type Disposition = 'over' | 'deadLettered' | 'again'
 
-/** An attempt that has ended, as its rows will say. */
+/** The outcome of an attempt, as its rows will store it. */
 export interface FinishedAttempt extends RulesApplied {
   readonly endpointId: string
   readonly attemptId: number
@@ -83,10 +83,10 @@ const COLUMNS: readonly Column[] = [
   column('received_cut', 'boolean', BOOL, (t) => t.received?.bodyTruncated ?? null),
 ]
 
-/** Of the recovery jobs that have nothing left to recover. */
+/** Parameter with the ids of recovery jobs that own no unfinished attempt any more. */
 const ENDED_JOBS = `$${COLUMNS.length + 3}::uuid[]`
 
-/** The finish statement, by the SQL of jobs that it was made with. */
+/** Finish statements by the SQL of jobs that they include. */
 const statements = new WeakMap<RecoveryJobSql, Statement>()
 
 function finishStatement(jobs: RecoveryJobSql): Statement {
@@ -99,8 +99,8 @@ const HOLDS_KEY = `(
   select a.delivery_policy::jsonb #>> '{order,onDeadLetter}' from actions a where a.id = d.action_id) = 'hold'`
 
 /**
- * `$1` is now. `$2` names actions: when one of them has an open incident, nothing is done, and the one row that comes
- * back has no id.
+ * `$1` is now. `$2` has ids of actions: if one of them has an open incident, nothing is done, and the statement returns
+ * one row without an id.
  */
 function finishText(jobs: RecoveryJobSql): string {
   return `with ended as (
@@ -155,16 +155,16 @@ function finishText(jobs: RecoveryJobSql): string {
   select null from incident`
 }
 
-/** What finishing attempts needs of the process. */
+/** Services that finishing attempts needs. */
 type FinishServices = Pick<Services, 'recoveryJobs'>
 
 /**
- * Finishes rows that are still Pending, keeps what was sent and received, and ends, dead-letters or reschedules their deliveries:
- * one statement for a whole batch, because every round trip of the recorder is time in which deliveries wait for slots. Whoever
- * waits for a state is for the caller to tell, once it is committed.
+ * Finishes rows that are still Pending, records what was sent and received, and ends, dead-letters or reschedules their
+ * deliveries. It is one statement for a whole batch, because deliveries wait for slots during every round trip of the
+ * recorder. The caller announces the change once it is committed.
  *
- * @param jobIds recovery jobs that go with them
- * @returns the attempts that were finished; the others ended otherwise in the meantime, and nothing of them changed
+ * @param jobIds recovery jobs to delete with them
+ * @returns ids of the attempts that were finished. The others ended otherwise in the meantime and did not change
  */
 export async function finishAttempts(
   services: FinishServices,
@@ -178,10 +178,10 @@ export async function finishAttempts(
 }
 
 /**
- * The same in a transaction of its own, where nothing else follows from it.
+ * {@link finishAttempts} as a single statement without a transaction, for attempts whose end changes nothing else.
  *
- * @param of the ids of their actions, and of the recovery jobs that go with them
- * @returns false, and nothing is done, when one of the actions has an open incident
+ * @param of ids of their actions, and of the recovery jobs to delete with them
+ * @returns false, and nothing is done, if one of the actions has an open incident
  */
 export async function finishAlone(
   services: FinishServices & Pick<Services, 'db'>,

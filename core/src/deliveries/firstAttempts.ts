@@ -6,46 +6,46 @@ import { attemptOf, forwardActions } from './attemptOf.ts'
 import type { ForwardSettings } from './dueAttempts.ts'
 import type { RecoveryJob } from './recoveryJob.ts'
 
-/** What a slot is asked for: an attempt through an action, with a body of so many bytes. */
+/** A request for a slot: one attempt through an action, with the bytes of its body. */
 export interface SlotRequest {
   readonly actionId: string
   readonly bodyBytes: number
 }
 
-/** A place among the attempts under way: to be given back by one of the two, once. */
+/** A held slot for an attempt. Call exactly one of the methods, once. */
 export interface AttemptSlot {
-  /** Makes the attempt now; its result is recorded. */
+  /** Makes the attempt now and records its result. */
   begin(attempt: Attempt): void
   release(): void
 }
 
-/** Makes first attempts in the process that captured their requests, where that process also runs jobs. */
+/** Makes first attempts in the process that captured their requests, if that process also runs jobs. */
 export interface FirstAttempts {
   /**
    * Holds a slot for an attempt that could begin at once.
    *
-   * @returns undefined when it must wait its turn: its delivery needs a job
+   * @returns undefined when no slot is free: the delivery needs a job
    */
   hold(one: SlotRequest): AttemptSlot | undefined
 }
 
-/** A process without jobs makes no attempts. */
+/** Never has a slot: for a process that runs no jobs. */
 export const NO_FIRST_ATTEMPTS: FirstAttempts = { hold: () => undefined }
 
-/** A first attempt that the transaction of its capture claimed, now committed. */
+/** A first attempt that the transaction of its capture has claimed and committed. */
 export interface ClaimedFirst {
   readonly slot: AttemptSlot
-  /** Owns it, with the others of its transaction. */
+  /** Owns the attempt, with the others of its transaction. */
   readonly recoveryJob: RecoveryJob
   readonly attemptId: number
   readonly deliveryId: number
   readonly requestId: number
   readonly hasRules: boolean
-  /** As it is stored. */
+  /** As stored. */
   readonly request: EvaluatedRequest
   readonly workspaceId: string
   readonly endpointName: string
-  /** What the endpoint's capture URL is called by. */
+  /** The endpoint's id in its capture URL. */
   readonly captureId: string
   readonly plan: string
   readonly action: ForwardSettings & { readonly id: string; readonly name: string }
@@ -54,7 +54,8 @@ export interface ClaimedFirst {
 }
 
 /**
- * Hands attempts over to the slots that were held for them. What fails here is found by its recovery job when its lease ends, as Interrupted.
+ * Hands attempts over to the slots that were held for them. An attempt that fails here is recovered as Interrupted by
+ * its recovery job, when its lease ends.
  */
 export async function beginFirstAttempts(
   services: Pick<Services, 'db' | 'secrets' | 'plans' | 'log'>,
@@ -62,7 +63,7 @@ export async function beginFirstAttempts(
 ): Promise<void> {
   const [first] = claimed
   if (first === undefined) return
-  // Those of one transaction, which were claimed at the same time.
+  // All attempts of one transaction were claimed at the same time.
   const actionOf = forwardActions(services.secrets, first.now)
   const [plain, withRules] = [claimed.filter((one) => !one.hasRules), claimed.filter((one) => one.hasRules)]
   for (const one of plain) begin(services, actionOf, one, NO_RULE_SET)
@@ -102,7 +103,7 @@ function begin(
     const claim = { id: one.attemptId, now, action: actionOf(row), rules, recoveryJob }
     attempt = attemptOf(services, row, request, claim)
   } catch (err) {
-    // A secret that no key opens harms no other delivery.
+    // A secret that cannot be opened fails this delivery only.
     services.log.error({ err, deliveryId: one.deliveryId }, 'could not begin a delivery')
     slot.release()
     return

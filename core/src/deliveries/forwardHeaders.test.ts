@@ -79,7 +79,7 @@ test('creelHeaders counts one hop more', () => {
     'creel-attempt-id': '7',
     'creel-delivery-id': 'u',
     'creel-request-id': '9',
-    // In UTF-8, a byte a character.
+    // UTF-8 bytes, one character each.
     'creel-event-id': 'Ã©vt_1',
     'creel-attempt': '2',
     'creel-hops': '2',

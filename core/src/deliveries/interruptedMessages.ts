@@ -6,9 +6,9 @@ import type { SentMessage } from './attempt.ts'
 import { attemptOf, type ClaimedDelivery, forwardAction } from './attemptOf.ts'
 import { messageOf } from './send.ts'
 
-/** So many bytes of requests are read at once, those of one at least. */
+/** The most bytes of requests that are read at once. One request is read whatever its size. */
 const READ_BYTES = 16 * 1024 * 1024
-/** After so long no other message is worked out, in milliseconds: rules may take long. */
+/** Time after which no further message is computed, in milliseconds: rules may take long. */
 const WORK_MS = 1000
 
 type BegunRow = StoredRequestRow &
@@ -16,7 +16,7 @@ type BegunRow = StoredRequestRow &
 
 const GIVEN = 'unnest($1::uuid[], $2::bigint[]) with ordinality as given (endpoint_id, id, place)'
 
-/** The bytes of the requests of attempts, in the order of the attempts; 0 where the request is gone. */
+/** Body bytes of the requests of attempts, in the order of the attempts; 0 if the request is gone. */
 const READ_SIZES = statement(
   'sizes of begun attempts',
   `select coalesce(octet_length(r.body), 0) as bytes
@@ -27,8 +27,8 @@ const READ_SIZES = statement(
 )
 
 /**
- * Forwards that have begun, with everything that they need. `has_changed`: its signing, its credentials or one of its rules is newer than the
- * attempt. An edited request is nowhere but in the process that sends it.
+ * Forwards that have begun, with everything that they need. `has_changed` is set if the signing, the credentials or a
+ * rule is newer than the attempt. Edited requests are left out: they exist only in the process that sends them.
  */
 const SELECT_BEGUN = statement(
   'begun forwards',
@@ -51,7 +51,7 @@ const SELECT_BEGUN = statement(
     where t.kind = 'forward' and t.trigger <> 'edited'`,
 )
 
-/** What an interrupted attempt sent, or was about to send. */
+/** The message that an interrupted attempt sent, or was about to send. */
 export interface InterruptedMessage {
   readonly sent: SentMessage
   readonly rules: RulesApplied
@@ -63,10 +63,11 @@ interface AttemptKey {
 }
 
 /**
- * Works out once more what attempts sent whose process died with it. An attempt is made of its request, its action and its rules alone.
+ * Computes again what attempts of dead processes sent. A message depends only on the request, the action and its rules.
  *
- * @returns for the first of the attempts, as many as fit into the memory and time for it, at least for one. Null when it cannot be told:
- *   the action or the rules have changed since, something is gone, or nothing was to be sent
+ * @returns messages of the first attempts, as many as the limits of memory and time allow, and at least one. A message
+ *   is null if it cannot be known: the action or the rules have changed since, something is gone, or nothing was to be
+ *   sent
  */
 export async function interruptedMessages(
   services: Services,
@@ -92,7 +93,7 @@ export async function interruptedMessages(
   return messages
 }
 
-/** As many as may be read at once. */
+/** The first attempts whose requests fit into {@link READ_BYTES}. */
 async function firstOf(trx: Trx, attempts: readonly AttemptKey[]): Promise<readonly AttemptKey[]> {
   const sizes = await run<{ bytes: number }>(trx, READ_SIZES, parametersOf(attempts))
   let bytes = 0
@@ -117,7 +118,7 @@ async function messageOfRow(
 ): Promise<InterruptedMessage | null> {
   try {
     const action = forwardAction(services.secrets, row, row.at)
-    // An action that was switched off since was on when the attempt began.
+    // The action was on when the attempt began, even if it is off now.
     const begun = { ...row, isActive: true, suspendedByPlan: false }
     const claim = { id: row.id, now: row.at, action, rules }
     return await messageOf(services, attemptOf(services, begun, storedRequest(row), claim))

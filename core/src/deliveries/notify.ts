@@ -11,7 +11,7 @@ import type { DueRow } from './dueAttempts.ts'
 import { deliveryFacts } from './facts.ts'
 import { removeDeliveries } from './queries.ts'
 
-/** The channel of each notify row, where it still exists; one look a workspace. */
+/** The channel of each notify row, if it still exists. Takes one read for each workspace. */
 export async function channelsOf(
   services: Pick<Services, 'secrets' | 'plans'>,
   trx: Trx,
@@ -32,13 +32,13 @@ export async function channelsOf(
 
 /** A notify attempt whose Pending row is written, and whose channel can be sent to. */
 export interface NotifyAttempt extends DueRow {
-  /** Of the attempt. */
+  /** Id of the attempt. */
   readonly id: number
   readonly channel: ChannelState
 }
 
 /**
- * Hands a notify try to the outbox of alerts. Its run ends here: the sends, their retries and the end of the
+ * Hands a notify attempt to the outbox of alerts and removes its delivery. The sends, their retries and the end of the
  * attempt row belong to the outbox.
  */
 export async function startNotify(
@@ -69,7 +69,7 @@ export async function startNotify(
   await removeDeliveries(trx, [notify.deliveryId])
 }
 
-/** What a notify action's message is made of. */
+/** Facts from which the message of a notify action is made. */
 export interface NotifyFacts {
   readonly workspaceId: string
   readonly endpoint: { readonly id: string; readonly name: string; readonly captureId: string }
@@ -80,7 +80,7 @@ export interface NotifyFacts {
   readonly attemptId: number
 }
 
-/** What the outbox needs: the template, rendered in the channel's markup. */
+/** The message for the outbox, with the template rendered in the channel's markup. */
 export function notifyMessage(urls: Urls, facts: NotifyFacts) {
   const { workspaceId, endpoint, requestId, request, action, channel, attemptId } = facts
   const root = requestRoot(request, deliveryFacts(urls, facts))

@@ -18,7 +18,8 @@ import { countAttempts } from './storageBytes.ts'
 type DeliveryServices = Pick<Services, 'clock' | 'enqueue'>
 
 /**
- * Queues the waiting deliveries of actions that were just switched on, or are no longer suspended. Deliveries whose next attempt is not due yet still have their job. Safe to call for actions that were on.
+ * Queues the waiting deliveries of actions that were just switched on or are no longer suspended. Deliveries whose next
+ * attempt is not due yet still have their job. Safe to call for actions that were on.
  */
 export async function resumeDeliveries(
   services: DeliveryServices,
@@ -33,7 +34,7 @@ export async function resumeDeliveries(
   await announceEndpointChange(trx, ...actionIds.map((id) => flowSignal('change', id)))
 }
 
-/** Defers attempts that found no slot: the same attempts, due later. Nothing is written in their deliveries. */
+/** Queues attempts that found no slot for later. Their deliveries do not change. */
 export async function postponeAttempts(
   services: Pick<Services, 'clock' | 'enqueue' | 'db'>,
   late: readonly { readonly due: DueAttempt; readonly afterMs: number }[],
@@ -43,15 +44,15 @@ export async function postponeAttempts(
   await services.db.transaction().execute((trx) => services.enqueue(trx, 'deliveries.attempt', jobs))
 }
 
-/** What a delivery's next attempt is queued as, due at once. */
+/** The next attempt of a delivery, to be queued as due at once. */
 export function nextAttempt(delivery: OpenDelivery): DueAttempt {
   const { id, attemptCount, actionId, bodyBytes } = delivery
   return { deliveryId: id, attempt: attemptCount + 1, actionId, bodyBytes }
 }
 
 /**
- * Drops what is queued for actions that are being deleted, with their dead letters, and closes their incidents
- * without a word. A send that is under way ends as it ends.
+ * Drops the deliveries of actions that are being deleted, dead letters too. Closes their incidents without an alert. An
+ * attempt in flight is not stopped.
  */
 export async function dropDeliveries(
   services: DeliveryServices,
@@ -65,8 +66,8 @@ export async function dropDeliveries(
 }
 
 /**
- * Ends open deliveries whose request must go now: one row `DeadLetter` each, with the reason.
- * Nothing is left to replay, so the deliveries do not stay as dead letters; their incidents open or count all the same.
+ * Ends open deliveries whose request is about to be deleted. Each gets one attempt row in state `DeadLetter` with the
+ * reason. Nothing is left to replay, so the deliveries do not stay as dead letters. Their incidents open or count.
  */
 export async function endDeliveries(
   services: DeliveryServices,

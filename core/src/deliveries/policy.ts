@@ -3,9 +3,9 @@ import { parsePath } from '../engine/conditions/index.ts'
 import { isRetrySchedule, retryDelaysOf } from './retrySchedule.ts'
 import { GONE } from './states.ts'
 
-/** The `by` of an order in which all requests of the endpoint have the same key. */
+/** The `by` of an order in which all requests of the endpoint share one key. */
 export const ORDER_BY_ENDPOINT = 'endpoint'
-/** Statuses that may be retried, as numbers, and as the classes of them. */
+/** Classes that `retry.on` may name, in addition to single statuses. */
 const RETRY_CLASSES = ['3xx', '4xx', '5xx'] as const
 const RETRY_DELAYS_MAX = 50
 const RETRY_ON_MAX = 100
@@ -27,7 +27,7 @@ const RetryDelay = z
     message: 'A delay is a duration over 0 and at most 30d, like 5s, 250ms, 10m or 2h.',
   })
 
-/** How a forward treats its destination. A member that is absent or null leaves that to the installation. */
+/** Settings for how a forward treats its destination. An absent or null member means the installation's default. */
 export const DeliveryPolicy = z.object({
   timeoutSeconds: z.nullish(z.int().min(1).max(300)).meta({
     description: 'Seconds that a whole attempt may take',
@@ -85,13 +85,13 @@ export type DeliveryPolicy = z.output<typeof DeliveryPolicy>
 /** A policy that changes nothing. */
 export const NO_POLICY: DeliveryPolicy = {}
 
-/** The policy as its column holds it; null when no member is set. */
+/** Writes a policy for its column; null when no member is set. */
 export function policyText(policy: DeliveryPolicy): string | null {
   const text = JSON.stringify(policy, (_, value: unknown) => value ?? undefined)
   return text === '{}' ? null : text
 }
 
-/** The policy of a column that {@link policyText} wrote. */
+/** Reads a policy that {@link policyText} wrote. */
 export function storedPolicy(text: string | null): DeliveryPolicy {
   return text === null ? NO_POLICY : DeliveryPolicy.parse(JSON.parse(text))
 }
@@ -99,13 +99,13 @@ export function storedPolicy(text: string | null): DeliveryPolicy {
 /**
  * Seconds between one attempt and the next.
  *
- * @param installation what applies where the policy says nothing
+ * @param installation default of the installation, if the policy has no delays
  */
 export function policyDelays({ retry }: DeliveryPolicy, installation: readonly number[]): readonly number[] {
   return retry?.delays?.flatMap((text) => retryDelaysOf(text)) ?? installation
 }
 
-/** Whether a status that was not accepted may be tried again. A 410 never is. */
+/** Whether a delivery is retried after a status that is not a 2xx. A 410 never is. */
 export function isRetried({ retry }: DeliveryPolicy, statusCode: number): boolean {
   if (statusCode === GONE) return false
   const on = retry?.on ?? undefined

@@ -1,10 +1,10 @@
 import { type Insertable, sql } from 'kysely'
 import { type Db, type DeliveryAttemptsTable, run, statement, type Trx } from '../platform/db/index.ts'
 
-/** The columns of an attempt before it is written. */
+/** Columns of a new attempt. */
 export type NewAttempt = Insertable<DeliveryAttemptsTable>
 
-/** The columns of a new row. */
+/** Member, column and SQL type of what {@link INSERT_ATTEMPTS} writes. */
 const NEW_COLUMNS = [
   ['endpointId', 'endpoint_id', 'uuid'],
   ['deliveryId', 'delivery_id', 'bigint'],
@@ -33,7 +33,7 @@ const INSERT_ATTEMPTS = statement(
 )
 
 /**
- * Writes the rows of attempts. An attempt that has a row already is passed over: another worker was first
+ * Writes the rows of attempts. An attempt that has a row already is skipped: another worker was first
  * (`delivery_attempts_by_delivery`).
  *
  * @returns the ids in no order, by delivery; inline replays have no delivery and go through {@link insertReplay}
@@ -58,12 +58,15 @@ export async function insertReplay(trx: Trx, row: NewAttempt): Promise<number> {
   return id
 }
 
-/** Ends deliveries: what they did stays in their attempts. */
+/** Deletes the rows of deliveries. Their attempts stay. */
 export async function removeDeliveries(trx: Trx, ids: readonly number[]): Promise<void> {
   if (ids.length > 0) await sql`delete from deliveries where id = any(${ids}::bigint[])`.execute(trx)
 }
 
-/** Locks overdue attempts, oldest first, passing over those that another process holds; served by `delivery_attempts_pending`. */
+/**
+ * Locks overdue attempts, oldest first. Skips those that another process has locked. Served by
+ * `delivery_attempts_pending`.
+ */
 export function lockOverdue(trx: Trx, now: Date, limit: number) {
   return trx
     .selectFrom('deliveryAttempts')
@@ -78,7 +81,7 @@ export function lockOverdue(trx: Trx, now: Date, limit: number) {
     .execute()
 }
 
-/** A delivery that is still open, with what its next job and its incident say. */
+/** A delivery that is still open, with the facts for its next job and its incident. */
 export interface OpenDelivery {
   readonly id: number
   readonly workspaceId: string
@@ -96,17 +99,17 @@ export interface OpenDelivery {
   readonly flowState: string | null
   /** The action's URL; null for notify. */
   readonly url: string | null
-  /** Of the action, as its column holds it. */
+  /** Text of the action's column. */
   readonly deliveryPolicy: string | null
 }
 
-/** Which open deliveries: by id, by action, or by request. */
+/** Selects open deliveries: by id, by action, or by request. */
 export type DeliveriesOf =
   | { readonly ids: readonly number[] }
   | { readonly actionIds: readonly string[] }
   | { readonly endpointId: string; readonly requestIds: readonly number[] }
 
-/** Open runs whose endpoint, action and request still exist, oldest first. */
+/** Open deliveries whose endpoint, action and request still exist, oldest first. */
 export function findOpenDeliveries(db: Db, of: DeliveriesOf): Promise<OpenDelivery[]> {
   return db
     .selectFrom('deliveries as d')
@@ -138,7 +141,7 @@ export function findOpenDeliveries(db: Db, of: DeliveriesOf): Promise<OpenDelive
     .execute()
 }
 
-/** Drops every delivery of actions, dead letters too: the actions are about to be deleted. */
+/** Deletes all deliveries of actions that are about to be deleted, dead letters too. */
 export async function removeDeliveriesOfActions(trx: Trx, actionIds: readonly string[]): Promise<void> {
   await trx.deleteFrom('deliveries').where('actionId', 'in', actionIds).execute()
 }

@@ -36,8 +36,8 @@ export interface AttemptFilters {
 }
 
 /**
- * Attempts of an endpoint, without those of requests in the recycle bin. An attempt whose request was evicted has a record if that holds
- * the body that was sent.
+ * Attempts of an endpoint, without those of requests in the recycle bin. An attempt whose request was evicted has a
+ * record only if the record holds the sent body.
  */
 function selectAttempts(db: Db, endpointId: string, { state, requestId, actionId }: AttemptFilters = {}) {
   return db
@@ -67,7 +67,7 @@ function withColumns(db: Db, endpointId: string, filters?: AttemptFilters) {
       ])
       .select(['t.error', 't.url', 't.at', 't.finishedAt', 't.durationMs', 't.attemptNumber', 't.trigger'])
       .select(['t.transformed', 't.transformationVersion', 't.transformNote'])
-      // With its action the delivery was dropped: nothing will come.
+      // The delivery was dropped with its action: no attempt follows.
       .select(sql<Date | null>`case when a.id is not null then t.next_attempt_at end`.as('nextAttemptAt'))
       .select(
         sql<boolean>`exists (select from attempt_details of
@@ -78,7 +78,7 @@ function withColumns(db: Db, endpointId: string, filters?: AttemptFilters) {
   )
 }
 
-/** One page, newest first, over every request, retries and replays alike. */
+/** Reads one page of attempts, newest first, with the total count. */
 export async function listAttempts(
   db: Db,
   endpointId: string,
@@ -95,7 +95,7 @@ export async function listAttempts(
   return { rows, totalCount: await countAttempts(db, endpointId, filters) }
 }
 
-/** By the deleted requests, which are few, and not by the request of each attempt. */
+/** Excludes the deleted requests, which are few, instead of looking up the request of each attempt. */
 async function countAttempts(db: Db, endpointId: string, { state, requestId, actionId }: AttemptFilters) {
   const { count } = await db
     .selectFrom('deliveryAttempts as t')
@@ -112,19 +112,19 @@ async function countAttempts(db: Db, endpointId: string, { state, requestId, act
   return count
 }
 
-/** The attempt, unless it is absent, another endpoint's, or its request is in the recycle bin. */
+/** Reads an attempt. Undefined if it is absent, another endpoint's, or its request is in the recycle bin. */
 export function findAttempt(db: Db, endpointId: string, id: number): Promise<AttemptRow | undefined> {
   return withColumns(db, endpointId).where('t.id', '=', id).executeTakeFirst()
 }
 
-/** Attempts by id, in no order; those of binned requests are left out here too. */
+/** Reads attempts by id, in no order. Leaves out those of requests in the recycle bin. */
 export function findAttempts(db: Db, endpointId: string, ids: readonly number[]): Promise<AttemptRow[]> {
   return ids.length === 0
     ? Promise.resolve([])
     : withColumns(db, endpointId).where('t.id', 'in', ids).execute()
 }
 
-/** What was sent and received, unless nothing was or it was pruned. */
+/** Reads the record of an attempt. Undefined if nothing was sent or the record was pruned. */
 export function findDetail(db: Db, endpointId: string, attemptId: number) {
   return (
     db
@@ -137,11 +137,11 @@ export function findDetail(db: Db, endpointId: string, attemptId: number) {
       .where((where) => where.or([where('r.id', 'is not', null), where('d.sentBody', 'is not', null)]))
       .select(['d.sentMethod', 'd.sentUrl', 'd.sentHeaders', 'd.sentBodyTruncated'])
       .select(['d.receivedStatusCode', 'd.receivedHeaders', 'd.receivedBody', 'd.receivedBodyTruncated'])
-      // The captured bytes went out as they are: they are read from the capture.
+      // A record without a body was sent the captured bytes unchanged: they are read from the request.
       .select(sql<Buffer>`coalesce(d.sent_body, substring(r.body for ${RECORDED_BODY_BYTES}))`.as('sentBody'))
       .executeTakeFirst()
   )
 }
 
-/** What was sent and received in one attempt. */
+/** The record of what was sent and received in one attempt. */
 export type DetailRow = NonNullable<Awaited<ReturnType<typeof findDetail>>>

@@ -19,7 +19,7 @@ export interface Ended {
   readonly result: AttemptResult
 }
 
-/** A receiver that answered 410, and the action whose policy pauses it then. */
+/** An action whose receiver answered 410 and whose policy is to pause then. */
 export interface GoneReceiver {
   readonly workspaceId: string
   readonly endpoint: { readonly id: string; readonly name: string }
@@ -27,10 +27,10 @@ export interface GoneReceiver {
   readonly requestId: number
 }
 
-/** Pauses actions in the transaction that records the answers of their receivers. */
+/** Pauses actions, in the transaction that records the answers of their receivers. */
 export type PauseGone = (services: Services, trx: Trx, gone: readonly GoneReceiver[]) => Promise<void>
 
-/** What the end of an attempt means for its row and its delivery. */
+/** State of an ended attempt, and the time of the next one; null if none follows. */
 export interface Verdict {
   readonly state: AttemptState
   readonly nextAttemptAt: Date | null
@@ -39,7 +39,7 @@ export interface Verdict {
 /**
  * Decides the state of a finished attempt and when the next one is due.
  *
- * @param installation seconds between attempts where the action has no delays of its own
+ * @param installation seconds between attempts, for actions without their own delays
  */
 export function evaluate(
   { attempt, result }: Ended,
@@ -72,10 +72,11 @@ export function evaluate(
 }
 
 /**
- * Writes down what became of attempts, all in one transaction: their rows and records, the end, the dead letter or the
- * next attempt of their deliveries, and the dead-letter incidents that they open, count in or close.
+ * Records the outcomes of attempts in one transaction: their rows and records, the end, the dead letter or the next
+ * attempt of their deliveries, and the dead-letter incidents that they open, count in or close.
  *
- * An attempt whose lease has ended meanwhile is Interrupted and its delivery queued again: its late result is dropped.
+ * If the lease of an attempt has ended, it is Interrupted already and its delivery queued again: the late result is
+ * dropped.
  *
  * @param pauseGone pauses the actions that ask for it when their receiver answers 410
  */
@@ -109,7 +110,7 @@ export async function recordAttempts(
   for (const each of evaluated) if (each.verdict.state !== 'Succeeded') logFailure(services, each)
 }
 
-/** Ids and outcome only: what was sent and answered is in the attempt's record. */
+/** Logs ids and outcome only. The messages are in the attempt's record. */
 function logFailure({ log }: Pick<Services, 'log'>, { attempt, result, verdict }: Evaluated): void {
   log.info(
     {
@@ -129,7 +130,10 @@ function logFailure({ log }: Pick<Services, 'log'>, { attempt, result, verdict }
   )
 }
 
-/** What most batches are: successes from which nothing follows. One round trip to the database. */
+/**
+ * Records a batch of successes without consequences in one round trip, which is the usual case. Returns false for
+ * others.
+ */
 async function recordPlainSuccesses(services: Services, evaluated: readonly Evaluated[]): Promise<boolean> {
   const isPlain = evaluated.every(
     (one) => one.verdict.state === 'Succeeded' && one.result.ruleEnds.length === 0 && !concernsFlow(one),
@@ -173,7 +177,7 @@ function dispositionOf({ state, nextAttemptAt: next }: Verdict): Disposition {
 
 async function queueRetries(services: Services, trx: Trx, evaluated: readonly Evaluated[]): Promise<void> {
   const retries = evaluated.flatMap(({ attempt, verdict }): QueuedAttempt[] => {
-    // A delivery of a flow waits as a row.
+    // A delivery of a flow waits as a row and needs no job.
     if (attempt.deliveryId === null || attempt.inFlow || verdict.nextAttemptAt === null) return []
     return [
       {
@@ -189,8 +193,8 @@ async function queueRetries(services: Services, trx: Trx, evaluated: readonly Ev
 }
 
 /**
- * Incidents are an action's: one alert an outage, however many of its deliveries are dead letters. Within a
- * batch the order counts: a success before the dead letter ends an outage, one after it ends the new one.
+ * Opens and closes dead-letter incidents. An action has one incident for an outage, however many dead letters it has.
+ * Within a batch the order counts: a success before a dead letter ends the previous outage, one after it the new one.
  */
 async function tellIncidents(services: Services, trx: Trx, evaluated: readonly Evaluated[]): Promise<void> {
   const telling = evaluated.filter(

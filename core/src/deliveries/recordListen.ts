@@ -6,10 +6,10 @@ import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } fro
 import { insertReplay } from './queries.ts'
 import { countAttempts } from './storageBytes.ts'
 
-/** Stands for the action that an attempt of a listener has not got. */
+/** Action id in attempts of `creel listen`, which have no action. */
 const NO_ACTION = '00000000-0000-0000-0000-000000000000'
 
-/** What a listener sent to its local server, and what came back. */
+/** A message that `creel listen` sent to its local server, and the answer. */
 export interface ListenExchange {
   readonly workspaceId: string
   readonly endpointId: string
@@ -18,14 +18,14 @@ export interface ListenExchange {
   readonly url: string
   readonly at: Date
   readonly durationMs: number
-  /** In words; null when there was an answer. */
+  /** Text of the error; null when there was an answer. */
   readonly error: string | null
   readonly sent: { readonly method: string; readonly headers: readonly WireHeader[] }
   /** Null when there was no answer. */
   readonly received: ReceivedAnswer | null
 }
 
-/** Records the exchange as an attempt of kind `listen`, which has ended. Returns its id. */
+/** Records the exchange as a finished attempt of kind `listen`. Returns its id. */
 export async function recordListen(db: Db, exchange: ListenExchange): Promise<number> {
   const { workspaceId, endpointId, requestId, at, durationMs, sent, received } = exchange
   return await db.transaction().execute(async (trx) => {
@@ -57,7 +57,7 @@ export async function recordListen(db: Db, exchange: ListenExchange): Promise<nu
         sentMethod: sent.method,
         sentUrl: exchange.url,
         sentHeaders: headersToText(sent.headers),
-        // The captured bytes went out as they are.
+        // The captured bytes were sent unchanged.
         sentBody: null,
         sentBodyTruncated: false,
         receivedStatusCode: received?.statusCode ?? null,

@@ -1,10 +1,10 @@
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The most bytes of a character that a cut can have left behind. */
+/** The most bytes of an incomplete UTF-8 character at the end of a cut text. */
 const PARTIAL_CHARACTER = 3
 
 /**
- * A recorded body in the words of the API: text, or base64 when it is binary (not valid UTF-8, or with a NUL).
+ * A recorded body as the API shows it: text, or base64 when it is binary (not valid UTF-8, or with a NUL).
  * A text that was cut ends at a whole character.
  */
 export function recordedBody(
@@ -17,7 +17,7 @@ export function recordedBody(
       try {
         return { body: utf8.decode(bytes.subarray(0, bytes.length - lost)), bodyIsBinary: false }
       } catch {
-        // Cut inside a character, or binary: one byte less will tell.
+        // Cut inside a character, or binary: retry with one byte less.
       }
     }
   }

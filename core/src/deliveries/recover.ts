@@ -10,13 +10,13 @@ import { findOpenDeliveries, lockOverdue, type OpenDelivery } from './queries.ts
 import { retriesAfterInterruption } from './states.ts'
 import { giveUpDeadWorkers } from './workers.ts'
 
-/** How many overdue attempts one transaction takes. */
+/** The most overdue attempts of one transaction. */
 const BATCH = 500
 
 /**
- * Gives up the attempts of processes that fell silent, and recovers them with all others that are overdue.
+ * Ends the leases of dead processes, then recovers all overdue attempts.
  *
- * @returns how many there were
+ * @returns the number of recovered attempts
  */
 export async function recoverInterrupted(services: Services): Promise<number> {
   if (services.workerId !== null) await giveUpDeadWorkers(services.db, services.workerId)
@@ -24,12 +24,14 @@ export async function recoverInterrupted(services: Services): Promise<number> {
 }
 
 /**
- * Marks the attempts whose lease has passed without a result and queues their deliveries at once. An interrupted attempt counts as one; after the further one that the last is allowed, the delivery
- * becomes a dead letter. An inline replay is one attempt: its row says `Interrupted` and that is all. What was sent is worked out anew.
+ * Marks attempts whose lease has ended without a result as Interrupted, and queues their deliveries at once. An
+ * interrupted attempt counts. If it was the last one, a single extra attempt follows; after that the delivery becomes a
+ * dead letter. An inline replay is marked only. The record of the sent message is computed again, because the process
+ * that sent it is gone.
  *
  * Several processes may call it at the same time.
  *
- * @returns how many there were
+ * @returns the number of recovered attempts
  */
 export async function recoverOverdue(services: Services): Promise<number> {
   let count = 0
@@ -52,7 +54,7 @@ function heldBy(delivery: OpenDelivery) {
 
 type Overdue = Awaited<ReturnType<typeof lockOverdue>>[number]
 
-/** @returns what was recovered, and how many of those that were locked are left to the next transaction */
+/** @returns the recovered attempts, and the number of locked ones that are left to the next transaction */
 async function recoverSome(
   services: Services,
 ): Promise<{ readonly recovered: readonly Overdue[]; readonly left: number }> {

@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto'
 
 /**
- * The job of `deliveries.recover` that owns the attempts of one batch, as the process knows it that makes them: which of them are
- * still without a result.
+ * The job of `deliveries.recover` that owns the attempts of one batch. The process that makes the attempts keeps here
+ * which of them have no result yet.
  */
 export class RecoveryJob {
   readonly id = randomUUID()
   readonly #open = new Set<number>()
 
-  /** Puts an attempt under the job. To be called for the whole batch before the first of them begins. */
+  /** Puts an attempt under the job. Call it for the whole batch before the first attempt begins. */
   own(attemptId: number): void {
     this.#open.add(attemptId)
   }
 
-  /** Whether none is left once these attempts have ended, each given once. */
+  /** Whether these attempts are the last ones without a result. Each must be given once. */
   isEndedBy(attempts: readonly unknown[]): boolean {
     return attempts.length === this.#open.size
   }
 
-  /** Notes that the end of an attempt is committed. */
+  /** Removes an attempt from the job. Call it once the attempt's end is committed. */
   ended({ id }: { readonly id: number }): void {
     this.#open.delete(id)
   }

@@ -4,7 +4,7 @@ import type { Attempt } from './attempt.ts'
 import { leaseFrom } from './attemptOf.ts'
 import type { RecoveryJob } from './recoveryJob.ts'
 
-/** Inserts a {@link RecoveryJob}, in the transaction that claims its attempts. */
+/** SQL that inserts a {@link RecoveryJob}. It runs in the transaction that claims the job's attempts. */
 export function insertRecoveryJob(sql: RecoveryJobSql): string {
   return sql.insert({
     id: '$1::uuid',
@@ -14,7 +14,7 @@ export function insertRecoveryJob(sql: RecoveryJobSql): string {
   })
 }
 
-/** The parameters of {@link insertRecoveryJob}. */
+/** The parameters of {@link insertRecoveryJob}. The job is due when the leases of its attempts end. */
 export function recoveryJobParameters(
   { id }: RecoveryJob,
   { now, workerId, attempts }: { now: Date; workerId: number | null; attempts: number },
@@ -22,7 +22,7 @@ export function recoveryJobParameters(
   return [field(UUID, id), field(TIMESTAMPTZ, leaseFrom(now)), field(INT4, workerId), field(INT4, attempts)]
 }
 
-/** Ids of the jobs that have nothing left to recover once these attempts have ended. */
+/** Ids of the jobs that own no unfinished attempt once these attempts have ended. */
 export function jobsEndedBy(attempts: readonly Attempt[]): string[] {
   const ids: string[] = []
   for (const [job, owned] of Map.groupBy(attempts, ({ recoveryJob }) => recoveryJob)) {

@@ -6,20 +6,19 @@ import type { Trx } from '../platform/db/index.ts'
 import { nextAttempt } from './openDeliveries.ts'
 import { findOpenDeliveries } from './queries.ts'
 
-/** What will be done at once. */
+/** The attempt that was queued to be made now. */
 export interface RetryNow {
   readonly requestId: number
   readonly actionId: string
-  /** Of the attempt that is made now. */
   readonly attemptNumber: number
 }
 
 /**
- * Makes the next attempt of a delivery now, which its schedule has for later. It counts like the scheduled one, and what
- * follows it keeps to the schedule.
+ * Makes the next scheduled attempt of a delivery now. It counts like the scheduled one, and later attempts keep to the
+ * schedule.
  *
  * @param attemptId any attempt of the delivery
- * @throws DomainError `validation_failed` when nothing is scheduled any more, `action_inactive`
+ * @throws DomainError `validation_failed` when no attempt is scheduled, `action_inactive`
  */
 export async function retryNow(ctx: Context, endpointId: string, attemptId: number): Promise<RetryNow> {
   const now = ctx.clock.now()
@@ -44,7 +43,7 @@ export async function retryNow(ctx: Context, endpointId: string, attemptId: numb
       .where('attemptNumber', '=', delivery.attemptCount)
       .where('nextAttemptAt', '>', now)
       .execute()
-    // The scheduled job stays: when it comes, the attempt was made and there is nothing to do.
+    // The scheduled job stays. When it is due, the attempt was made and the job is a no-op.
     await ctx.enqueue(trx, 'deliveries.attempt', attemptJobs([nextAttempt(delivery)]))
     await announceEndpointChange(trx, endpointId)
     return {
@@ -55,7 +54,10 @@ export async function retryNow(ctx: Context, endpointId: string, attemptId: numb
   })
 }
 
-/** The delivery of an attempt, locked, so that an attempt that begins meanwhile is not announced twice; null for an inline replay. */
+/**
+ * The id of an attempt's delivery; null for an inline replay. The delivery is locked, so that an attempt which begins
+ * in the meantime is not announced twice.
+ */
 export async function deliveryOf(trx: Trx, endpointId: string, attemptId: number): Promise<number | null> {
   const attempt = await trx
     .selectFrom('deliveryAttempts')

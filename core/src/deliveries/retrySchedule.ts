@@ -1,4 +1,4 @@
-/** Seconds between one attempt and the next unless the operator says otherwise: 7 attempts, about 17.6 h. */
+/** Default seconds between one attempt and the next: 7 attempts, about 17.6 h. */
 export const RETRY_DELAYS_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000] as const
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 }
@@ -6,7 +6,7 @@ const DURATION = /^\s*(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|h|d)\s*$/
 const DELAYS_MAX = 50
 const DELAY_SECONDS_MAX = 30 * 86_400
 
-/** The delays, in seconds, of a comma list of durations such as `5s,5m,2h`; NaN for what is none. */
+/** Reads a comma list of durations such as `5s,5m,2h` as seconds. An item that is no duration is NaN. */
 export function retryDelaysOf(text: string): number[] {
   return text.split(',').map((part) => {
     const [, amount, unit = ''] = DURATION.exec(part) ?? []
@@ -14,10 +14,10 @@ export function retryDelaysOf(text: string): number[] {
   })
 }
 
-/** From here on a delay in milliseconds has more digits than a duration may. */
+/** From this many seconds on, a delay in milliseconds has more digits than a duration may have. */
 const MS_DIGITS_SECONDS_MAX = 999_999
 
-/** Delays as {@link retryDelaysOf} reads them: each in the largest unit in which it is whole, `250ms,5m,2h`. */
+/** Writes delays for {@link retryDelaysOf}: each in the largest unit in which it is whole, such as `250ms,5m,2h`. */
 export function retryScheduleText(delaysSeconds: readonly number[]): string {
   return delaysSeconds
     .map((seconds) => {
@@ -28,19 +28,19 @@ export function retryScheduleText(delaysSeconds: readonly number[]): string {
     .join(',')
 }
 
-/** Whether text is a schedule: 1 to 50 durations, each over 0 and at most 30 days. */
+/** Whether a text is a schedule: 1 to 50 durations, each over 0 and at most 30 days. */
 export function isRetrySchedule(text: string): boolean {
   const delays = retryDelaysOf(text)
   return delays.length <= DELAYS_MAX && delays.every((delay) => delay > 0 && delay <= DELAY_SECONDS_MAX)
 }
 
-/** Delays vary by this part, so that what failed together does not come back together. */
+/** Fraction by which delays vary at random, so that deliveries that failed together are not retried together. */
 const JITTER = 0.2
 
-/** The least that a 429 waits. */
+/** The shortest delay after a 429. */
 const TOO_MANY_REQUESTS_SECONDS = 60
 
-/** What an attempt that was not accepted tells the schedule. */
+/** Facts about a failed attempt that decide when the next one is due. */
 export interface FailedAttempt {
   /** When it ended. */
   readonly now: Date
@@ -48,17 +48,17 @@ export interface FailedAttempt {
   readonly attempt: number
   /** Null when nothing came back. */
   readonly statusCode: number | null
-  /** The `Retry-After` field as it came: seconds or an HTTP date. */
+  /** The `Retry-After` field as received: seconds or an HTTP date. */
   readonly retryAfter: string | null
   /** No attempt is made at or after this. */
   readonly retentionEndsAt: Date
 }
 
 /**
- * When the next attempt is due, or null when there is none: the schedule is over, or it would go past the
+ * When the next attempt is due. Null when there is none: the schedule is exhausted, or the attempt would be after the
  * retention of the request.
  *
- * `Retry-After` counts on 429 and 503, from the delay that is due anyway up to twice as much.
+ * `Retry-After` counts on 429 and 503. It can lengthen the scheduled delay to at most twice as much.
  *
  * @param delays seconds between one attempt and the next
  * @param random 0 up to 1, for the jitter
@@ -80,7 +80,7 @@ export function nextAttemptAt(
   return at < failed.retentionEndsAt ? at : null
 }
 
-/** Seconds that a `Retry-After` field asks for (RFC 9110 §10.2.3); 0 when it asks for nothing readable. */
+/** Seconds that a `Retry-After` field asks for (RFC 9110 §10.2.3); 0 when it is absent or unreadable. */
 export function retryAfterSeconds(field: string | null, now: Date): number {
   if (field === null) return 0
   if (/^\s*\d{1,10}\s*$/.test(field)) return Number(field)

@@ -21,26 +21,26 @@ import { targetUrl } from './targetUrl.ts'
 
 const NOTHING_WRITTEN: ReadonlySet<string> = new Set()
 
-/** What a send needs of the process. */
+/** Services that a send needs. */
 export type SendServices = Pick<
   Services,
   'outbound' | 'clock' | 'urls' | 'version' | 'secrets' | 'accessTokens'
 >
 
-/** A forward that is ready to be sent, and what the rules did to it. */
+/** A forward that is ready to be sent, and the result of its rules. */
 interface Forward {
   readonly message: Omit<SentMessage, 'bodyIsCaptured'>
   readonly shaped: SetResult | null
 }
 
 /**
- * Makes one attempt: applies the rules, builds the forward, signs it, sends it. Records nothing and never throws; what
- * became of it is a result.
+ * Makes one attempt: applies the rules, builds the forward, signs it, sends it. It records nothing and never throws:
+ * failures are results.
  *
- * The captured method goes to the action's URL, with the captured bytes unless a rule touched them. The sender's
- * `User-Agent` is passed on; ours stands only where there is none. A rule that faults sends nothing: what it would have redacted must not go out.
+ * The forward has the captured method, and the captured bytes unless a rule changed them. The sender's `User-Agent` is
+ * passed on; ours is added only if there is none. If a rule faults, nothing is sent: the rule might have redacted it.
  *
- * @param ready waits until the attempt may go out, when all else is done
+ * @param ready called when the forward is built; the send waits for it
  */
 export async function sendAttempt(
   services: SendServices,
@@ -87,7 +87,8 @@ export async function sendAttempt(
 }
 
 /**
- * Works out what an attempt sends, without sending it. The same attempt sends the same at any time, as long as its action and rules stay.
+ * Builds the message of an attempt without sending it. The result is the same at any time, while the action and its
+ * rules are unchanged.
  *
  * @returns null for an attempt that sends nothing
  */
@@ -134,7 +135,7 @@ async function forwardOf(
     }),
     ...signature,
   ]
-  // A captured webhook that was signed by the same scheme: its signature is not of what we send.
+  // Drops the sender's signature of the same scheme: it does not sign the message that we send.
   const replaced = new Set(signature.map(([name]) => name).filter((name) => !written.has(name)))
   const passedOn = forwardableHeaders(captured, written).filter(([name]) => !replaced.has(name.toLowerCase()))
   const hasUserAgent = passedOn.some(([name]) => isNamed(name, 'user-agent'))
@@ -172,7 +173,7 @@ function notSent(error: string, now: Date): AttemptResult {
   return { error, sent: null, received: null, finishedAt: now, durationMs: 0, rules: NO_RULES, ruleEnds: [] }
 }
 
-/** Null for a 2xx, else a stable word with what people want to know after it. */
+/** Null for a 2xx, else a stable code, with details after a colon. */
 function errorOf(result: SendResult): string | null {
   if (result.outcome !== 'response') {
     if (result.outcome === 'unsendable') return `connect: ${result.detail}`

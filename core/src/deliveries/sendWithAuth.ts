@@ -19,12 +19,12 @@ export interface AuthorizedSend {
   readonly tls: TlsIdentity | null
 }
 
-/** Result of a send. `failure` says why there was no token: nothing was sent. */
+/** Result of a send. `failure` says why no token was obtained, and that nothing was sent. */
 export type AuthorizedResult = SendResult | { readonly failure: string; readonly durationMs: number }
 
 /**
- * Sends a message with its credentials. Neither the fields that were sent nor the answer tell them: they are hidden in both. An OAuth
- * client's token is fetched first, where none is remembered, and once again when the receiver answers 401.
+ * Sends a message with its credentials. They are hidden in the sent fields and in the answer of the result. For an
+ * OAuth client a token is fetched first if none is cached, and once more when the receiver answers 401.
  */
 export async function sendWithAuth(
   services: Pick<Services, 'outbound' | 'accessTokens'>,
@@ -60,11 +60,11 @@ export async function sendWithAuth(
   const result = await send(first.token)
   if (result.outcome !== 'response' || result.statusCode !== 401) return result
   const second = await tokenOf(first.token)
-  // Without another token the receiver's answer is what there is to tell.
+  // Without another token the receiver's 401 is the result.
   return 'failure' in second || second.token === first.token ? result : await send(second.token)
 }
 
-/** The fields with the value of the credentials, which are the last of them. */
+/** The fields with the credentials in the last one, where {@link withHiddenAuth} put a placeholder. */
 function revealed(headers: readonly WireHeader[], value: string): readonly WireHeader[] {
   return headers.map((field, index) => (index === headers.length - 1 ? [field[0], value] : field))
 }

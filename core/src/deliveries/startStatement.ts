@@ -11,45 +11,45 @@ import {
   UUID,
 } from '../platform/db/index.ts'
 
-/** A delivery of one of the captures that the transaction under way has just stored. */
+/** A delivery of a capture that the same transaction has just stored. */
 export interface StartingDelivery {
-  /** How many captures of the endpoint the transaction stored after this one. */
+  /** Number of captures of the endpoint that the transaction stored after this one. */
   readonly newer: number
   readonly actionId: string
   readonly actionName: string
   readonly kind: string
   readonly receivedAt: Date
-  /** Where its first attempt goes, which is claimed with it; null leaves it to a job. */
+  /** URL of its first attempt, which is claimed with it; null leaves the attempt to a job. */
   readonly claimedUrl: string | null
   /** End of the lease of that attempt. */
   readonly leaseUntil: Date
 }
 
-/** Of a governed action: it waits in the action's flow, after others of its key. */
+/** A delivery of an endpoint with governed actions. It may wait in the flow of its action. */
 export interface StartingInFlow extends StartingDelivery {
-  /** Null where it is not of a governed action. */
+  /** Null if its action is not governed. */
   readonly flow: { readonly orderKey: string | null } | null
 }
 
-/** A delivery that was started. */
+/** Row ids of a delivery that was started. */
 export interface StartedDelivery {
   readonly deliveryId: number
   readonly requestId: number
-  /** Of its claimed attempt. */
+  /** Id of its claimed first attempt; null if none was claimed. */
   readonly attemptId: number | null
   readonly hasRules: boolean
 }
 
 /**
- * Starts deliveries of the captures that the same transaction has just stored. They are the `$3` newest of the endpoint `$1`,
- * since its counter row is locked. Where a URL is given, the first attempt is claimed: its row says Pending, with its lease,
- * before the capture is answered.
+ * Starts deliveries of the captures that the same transaction has just stored. They are the `$3` newest of the endpoint
+ * `$1`, because its counter row is locked. If a URL is given, the first attempt is claimed: its row is Pending, with
+ * its lease, before the capture is answered.
  */
 export const START_DELIVERIES = startText({ columns: '', values: '', fields: '', arrays: '' })
 
 /**
- * The same for an endpoint with governed actions: `$13` tells which deliveries are of one, and `$14` their order keys. Apart, so that
- * other endpoints send no more than they need.
+ * The same for an endpoint with governed actions: `$13` marks the deliveries of such actions, and `$14` has their order
+ * keys. It is a separate statement, so that other endpoints send fewer parameters.
  */
 export const START_IN_FLOWS = startText({
   columns: ', flow_state, flow_due_at, order_key',
@@ -94,8 +94,8 @@ order by p.place`
 /**
  * The parameters of {@link START_DELIVERIES}.
  *
- * @param stored how many captures of the endpoint the transaction has stored
- * @param claim when the claimed attempts begin; the process that makes them
+ * @param stored number of captures of the endpoint that the transaction has stored
+ * @param claim start of the claimed attempts, and the process that makes them
  */
 export function startParameters(
   { endpointId, workspaceId }: { readonly endpointId: string; readonly workspaceId: string },
@@ -133,7 +133,7 @@ export function startInFlowsParameters(
   ]
 }
 
-/** A row that {@link START_DELIVERIES} returned; they come in the order of the deliveries. */
+/** Reads a row of {@link START_DELIVERIES}. The rows are in the order of the deliveries. */
 export function startedDelivery([deliveryId, requestId, attemptId, hasRules]: TextRow): StartedDelivery {
   return {
     deliveryId: Number(deliveryId),

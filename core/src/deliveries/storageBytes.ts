@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 
 /**
- * Bytes that each row of an attempt counts at least: an attempt has one row, and one more for its record of what was sent and received.
- * Rows with their index entries take about this much.
+ * The least bytes that a row of an attempt counts. An attempt has one row, and one more for its record of what was sent
+ * and received. A row with its index entries takes about this much.
  */
 const ROW_BYTES = 512
 
@@ -11,18 +11,18 @@ const sumOf = (columns: readonly string[], besides = ''): string =>
   `greatest(${ROW_BYTES}, ${columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ')}${besides})`
 
 /**
- * Bytes as which the row of a finished attempt counts, in SQL.
+ * SQL for the storage bytes of the row of a finished attempt.
  *
  * @param row alias of its row
- * @param end alias of the row that says how it ended
+ * @param end alias of the row with its outcome
  */
 export const attemptBytesOf = (row: string, end: string): string =>
   sumOf([`${row}.url`, `${row}.action_name`, `${end}.error`, `${end}.transform_note`])
 
 /**
- * Bytes as which the record of an attempt counts, in SQL: what was sent and received.
+ * SQL for the storage bytes of an attempt's record of what was sent and received.
  *
- * @param bodyBytes the length of a body that the record gets; none by default
+ * @param bodyBytes SQL for the length of a body that the record gets; none by default
  */
 export const recordBytesOf = (row: string, bodyBytes?: string): string =>
   sumOf(
@@ -33,8 +33,8 @@ export const recordBytesOf = (row: string, bodyBytes?: string): string =>
   )
 
 /**
- * SQL that adds to the bytes of endpoints' attempts, or takes from them. The sum of what was added always equals the rows of the
- * endpoint's attempts. It waits for no other transaction.
+ * SQL that adds to the bytes of endpoints' attempts, or subtracts from them. The sum of all additions always equals the
+ * rows of the endpoint's attempts. It waits for no other transaction.
  *
  * @param source a query for pairs of endpoint id and bytes
  */
@@ -65,12 +65,18 @@ const COUNT = statement(
     having sum(more) <> 0`)}`,
 )
 
-/** Counts the rows of ended attempts and their records as long as they are now. Attempts that are Pending are counted when they end. */
+/**
+ * Updates the counted bytes of finished attempts and their records to their present length. Pending attempts are not
+ * counted.
+ */
 export async function countAttempts(trx: Trx, endpointId: string, ids: readonly number[]): Promise<void> {
   await run(trx, COUNT, [endpointId, ids])
 }
 
-/** Folds what was added to an endpoint's attempts into one row, so that sums stay short. Several processes may do it at once. */
+/**
+ * Folds the additions to an endpoint's attempt bytes into one row, so that sums stay cheap. Several processes may run
+ * it at once.
+ */
 export async function foldAttemptBytes(db: Db): Promise<void> {
   await sql`
     with folded as (

@@ -2,9 +2,9 @@ import type { CapturedRequest } from '../engine/message/index.ts'
 import type { ForwardAction } from './attempt.ts'
 
 /**
- * Where a forward goes: the action's URL, with the captured path suffix after its path and the captured query after its
- * query where the action says so. Both are appended as they were captured, dot segments and escapes included; one slash
- * stands between URL and suffix. Only what no request line can hold is escaped.
+ * The URL of a forward: the action's URL, with the captured path suffix after its path and the captured query after its
+ * query if the action asks for them. Both are appended as captured, dot segments and escapes included. One slash
+ * separates URL and suffix. Only characters that a request line cannot hold are escaped.
  */
 export function targetUrl(
   { url, appendPath, appendQuery }: Pick<ForwardAction, 'url' | 'appendPath' | 'appendQuery'>,
@@ -20,7 +20,7 @@ export function targetUrl(
   return query === '' ? target : `${target}?${query}`
 }
 
-/** Escapes what would end the target or the request line: controls, blanks, `#`, backslashes, and all beyond ASCII. */
+/** Escapes characters that would end the target or the request line: controls, blanks, `#`, backslashes, non-ASCII. */
 function sendable(text: string): string {
   return text
     .toWellFormed()

@@ -4,7 +4,7 @@ import { z } from 'zod'
 const StoredTls = z.object({
   clientCertificate: z.string().nullable(),
   certificateAuthority: z.string().nullable(),
-  /** When the first of them ends that deliveries need. */
+  /** The earliest expiry of a certificate that deliveries need. */
   expiresAt: z.iso.datetime(),
 })
 

@@ -7,7 +7,7 @@ import { recordedBody } from './recordedBody.ts'
 import type { DeliveryAttempt, DeliveryAttemptDetail } from './schema.ts'
 import { TRIGGERS } from './states.ts'
 
-/** The row in the words of the API. */
+/** Converts a row of an attempt to the API's shape. */
 export function attemptView(row: AttemptRow): z.input<typeof DeliveryAttempt> {
   return {
     id: row.id,
@@ -31,7 +31,7 @@ export function attemptView(row: AttemptRow): z.input<typeof DeliveryAttempt> {
   }
 }
 
-/** The row with its record; `sent` and `received` are null when there is none. */
+/** Converts a row and its record to the API's shape. `sent` and `received` are null without a record. */
 export function attemptDetailView(
   row: AttemptRow,
   detail: DetailRow | undefined,

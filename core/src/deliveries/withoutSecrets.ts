@@ -1,12 +1,12 @@
-/** Shorter texts occur in answers by chance, and are too short for secrets. */
+/** Shorter texts are not hidden: they occur in answers by chance, and no secret is that short. */
 const SECRET_BYTES_MIN = 6
 const HIDDEN = Buffer.from('•••')
 
 /**
- * Bytes of an answer in which a receiver may have repeated what it was sent: `•••` stands for each of some secrets.
+ * Replaces each secret in the bytes of an answer by `•••`. A receiver may repeat what it was sent.
  *
- * @param secrets those of less than 6 bytes are left
- * @returns the same bytes when there is none in them
+ * @param secrets a secret of less than 6 bytes is not replaced
+ * @returns the same bytes when they contain no secret
  */
 export function withoutSecrets(bytes: Uint8Array, secrets: readonly string[]): Buffer {
   let hidden = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)

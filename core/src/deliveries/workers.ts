@@ -2,27 +2,31 @@ import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import type { Db } from '../platform/db/index.ts'
 
-/** How often a process that makes attempts says that it lives. */
+/** Interval of the heartbeats of a process that makes attempts. */
 const BEAT_SECONDS = 2
-/** A process that said nothing for so long is dead: its attempts end as Interrupted without waiting for their lease. */
+/** Without a heartbeat for this long a process counts as dead. Its attempts are Interrupted before their leases end. */
 const SILENT_SECONDS = 10
-/** A gap in a process's own beats that means: the database was away, or the process stood still. */
+/** A gap between a process's own heartbeats that shows an outage: of the database, or of the process itself. */
 const GAP_SECONDS = 5
 /**
- * How long a process must have been beating without a gap before it calls others dead. After an outage of the database
- * everybody was silent, and has this time to be heard again.
+ * Time without a gap in its own heartbeats before a process may call others dead. After an outage of the database all
+ * processes were silent, and need this time to send a heartbeat.
  */
 const STEADY_SECONDS = 6
 
-/** This process, among those that make attempts. */
+/** The registration of this process as one that makes attempts. */
 export interface DeliveryWorker {
-  /** What its attempts are marked with; never used twice. */
+  /** Stored with its attempts. Never reused. */
   readonly id: number
-  /** Stops beating and gives up what is still under way, so that it is tried again at once. Never rejects. */
+  /**
+   * Stops the heartbeats and ends the leases of attempts in flight, so that they are retried at once. Never rejects.
+   */
   leave(): Promise<void>
 }
 
-/** Enters this process among those that make attempts, and says that it lives until it leaves, by the database's clock. */
+/**
+ * Registers this process as one that makes attempts. Sends heartbeats, timed by the database's clock, until it leaves.
+ */
 export async function joinDeliveryWorkers({
   db,
   log,
@@ -53,7 +57,7 @@ export async function joinDeliveryWorkers({
   }
 }
 
-/** Says that a process lives. One that was given up for dead meanwhile is entered again. */
+/** Writes a heartbeat of a process. Registers it again if it was taken for dead in the meantime. */
 export async function beatDeliveryWorker(db: Db, id: number): Promise<void> {
   await sql`
     insert into delivery_workers as w (id) values (${id})
@@ -64,10 +68,10 @@ export async function beatDeliveryWorker(db: Db, id: number): Promise<void> {
 }
 
 /**
- * Ends the leases of attempts whose process is dead, and forgets that process. Does nothing while the asking process has
- * not been heard steadily itself.
+ * Ends the leases of attempts whose process is dead, and removes that process. A no-op while the calling process has no
+ * steady heartbeat itself.
  *
- * @param id the asking process
+ * @param id worker id of the calling process
  */
 export async function giveUpDeadWorkers(db: Db, id: number): Promise<void> {
   await giveUpAttempts(
@@ -83,7 +87,7 @@ export async function giveUpDeadWorkers(db: Db, id: number): Promise<void> {
   )
 }
 
-/** @param gone deletes workers and returns their ids */
+/** @param gone statement that deletes workers and returns their ids */
 async function giveUpAttempts(db: Db, gone: ReturnType<typeof sql>): Promise<void> {
   await sql`
     with gone as (${gone})

@@ -4,12 +4,12 @@ import type { DueRow } from '../dueAttempts.ts'
 import { flowSignal } from './signals.ts'
 import { ADOPT_DELIVERIES } from './statements.ts'
 
-/** Whether a due attempt is no job's any more: its delivery waits in the flow of its action, or is to. */
+/** Whether a due attempt belongs to the flow of its action, and not to a job. */
 export function isInFlow({ flowState, governed, kind }: DueRow): boolean {
   return kind === 'forward' && (flowState !== null || governed)
 }
 
-/** Moves deliveries whose jobs have come to the flows of their actions, and announces them when the transaction commits. */
+/** Moves deliveries from their due jobs to the flows of their actions. Announces them when the transaction commits. */
 export async function adoptDeliveries(
   trx: Trx,
   rows: readonly Pick<DueRow, 'deliveryId' | 'actionId'>[],

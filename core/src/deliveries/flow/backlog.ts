@@ -5,14 +5,14 @@ import { type Db, run, statement } from '../../platform/db/index.ts'
 import { storedPolicy } from '../policy.ts'
 import { BREAKER_STATES, spacingOf } from './decide.ts'
 
-/** Deliveries beyond these are not counted, so that a look at a long backlog stays short. */
+/** The most deliveries that are counted, so that reading a long backlog stays fast. */
 export const BACKLOG_COUNTED_MAX = 100_000
-/** The most held keys that a look names. */
+/** The most held keys in one answer. */
 const HELD_SHOWN_MAX = 100
-/** Look-ahead for expiring deliveries where the end of the backlog is unknown, as for a paused action. */
+/** Look-ahead for expiring deliveries if the end of the backlog is unknown, as for a paused action. */
 const EXPIRY_HOURS = 24
 
-/** Backlog of an action: how much waits, and why. */
+/** Backlog of an action: how many deliveries wait, and why. */
 export const Backlog = z
   .object({
     waiting: z.int().meta({ description: `Deliveries that wait; ${BACKLOG_COUNTED_MAX} stands for more` }),
@@ -53,19 +53,19 @@ export const Backlog = z
 /** {@link Backlog} before it is written as JSON. */
 export type BacklogView = z.input<typeof Backlog>
 
-/** An action whose backlog is asked for. */
+/** An action whose backlog is read. */
 export interface BacklogOf {
   readonly id: string
   readonly deliveryPolicy: string | null
   readonly pausedAt: Date | null
   readonly drainPerSecond: number | null
-  /** How long the plan keeps requests. */
+  /** Retention of requests under the plan. */
   readonly retentionMs: number
 }
 
 /**
- * Deliveries of ungoverned actions wait as jobs; a Pending row says that an attempt of one is under way. Every part reads an index in order, and
- * stops after {@link BACKLOG_COUNTED_MAX} rows.
+ * Deliveries of ungoverned actions wait as jobs; a Pending row shows an attempt in flight. Every part reads an index in
+ * order, and stops after {@link BACKLOG_COUNTED_MAX} rows.
  */
 const READ_BACKLOG = statement(
   'read backlog',
@@ -123,7 +123,7 @@ interface BacklogRow {
   readonly closedAt: Date | null
 }
 
-/** Reads what waits for an action; bounded, however much that is. */
+/** Reads the backlog of an action. The cost is bounded by {@link BACKLOG_COUNTED_MAX}. */
 export async function readBacklog(
   { db, clock }: { readonly db: Db } & Pick<Services, 'clock'>,
   action: BacklogOf,
@@ -171,7 +171,7 @@ interface Pace {
   readonly perSeconds: number
 }
 
-/** The slower of a drain and a rate. */
+/** The slower of a drain and a rate; null without both. */
 function paceOf(drainPerSecond: number | null, rate: Pace | null): Pace | null {
   if (drainPerSecond === null) return rate
   const drain = { count: drainPerSecond, perSeconds: 1 }

@@ -18,8 +18,8 @@ export interface Outcome {
 }
 
 /**
- * The breaker after some attempts have ended, in their order. It opens at the last of so many failures in a window, and closes at the
- * first success after that.
+ * Applies the ends of attempts to a breaker, in their order. It opens when the policy's number of failures falls into
+ * one window, and closes at the first success after that.
  */
 export function breakerAfter(
   before: Breaker,
@@ -42,7 +42,8 @@ function after(
       ? breaker
       : { state: 'closed', failures: [], openedAt: null, nextProbeAt: null, closedAt: at }
   }
-  // An attempt that began before it opened tells nothing new; a probe that failed leaves the time of the next.
+  // The failure is of a probe, or of an attempt that began before the breaker opened. Neither changes the time of the
+  // next probe.
   if (!isClosed) return { ...breaker, state: 'open' }
   const since = at.getTime() - windowSeconds * 1000
   const failures = [...breaker.failures.filter((time) => time.getTime() > since), at]

@@ -17,14 +17,17 @@ const CLOSE_BREAKER = statement(
   where action_id = $1 and (breaker <> 'closed' or failures <> '{}')`,
 )
 
-/** Waits for a look at the flow that is under way, and keeps others out until the transaction ends: after it no attempt begins by old settings. */
+/**
+ * Locks the flow of an action until the transaction ends, after any look at it that is in progress. No attempt begins
+ * under the old settings after this transaction.
+ */
 export async function lockFlow(trx: Trx, actionId: string): Promise<void> {
   await run(trx, WAIT_FOR_FLOW, [actionId])
 }
 
 /**
- * Applies a new policy of an action to its waiting deliveries. Without a `hold` no key stays held, and without a breaker none is open. Deliveries
- * that were queued under an order keep their places.
+ * Applies a new policy of an action to its waiting deliveries. Without `hold` every held key is freed. Without a
+ * breaker the open one is closed. Deliveries that were queued under an order keep their places.
  */
 export async function applyPolicy(
   services: ControlServices,
@@ -42,7 +45,7 @@ export async function applyPolicy(
     await closeIncidentsSilently(services, trx, { kind: 'delivery.backlog', subjectIds: [actionId] })
 }
 
-/** Closes what the flows of deleted actions have opened, without a word. */
+/** Closes the incidents of the flows of deleted actions. No alert is sent. */
 export async function closeFlowIncidents(
   services: ControlServices,
   trx: Trx,

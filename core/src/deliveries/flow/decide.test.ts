@@ -53,7 +53,7 @@ describe('decide', () => {
     const open: Flow = { ...FREE, policy, breaker: 'open', nextProbeAt: NOW + 1 }
     expect(decide(open, NOW, ROOM)).toEqual({ kind: 'wait', until: NOW + 1 })
     expect(decide(open, NOW + 1, ROOM)).toMatchObject({ kind: 'go', limit: 1, isProbe: true })
-    // Without a breaker in the policy what is stored of one counts no more.
+    // Without a breaker in the policy the stored state of one has no effect.
     expect(decide({ ...open, policy: {} }, NOW, ROOM)).toMatchObject({ kind: 'go', isProbe: false })
   })
 

@@ -1,36 +1,41 @@
 import type { DeliveryPolicy } from '../policy.ts'
 
-/** States of a breaker: attempts go out, none does, or one does to see whether the receiver is well again. */
+/**
+ * States of a breaker: closed lets attempts start, open lets none start, probing has one attempt that tests the
+ * receiver.
+ */
 export const BREAKER_STATES = ['closed', 'open', 'probing'] as const
 
 /** One of {@link BREAKER_STATES}. */
 export type BreakerState = (typeof BREAKER_STATES)[number]
 
-/** Starts are handed out this far ahead, in milliseconds: a pause stops all but these. */
+/** Starts are scheduled this far ahead, in milliseconds. A pause stops all others. */
 export const AHEAD_MS = 100
 /**
- * A start of a rate may be this late, in milliseconds, and is given a new time otherwise. Starts are spaced by so much more, so
- * that no window of the rate sees one too many.
+ * The most milliseconds that a start under a rate may be late; later ones get a new time. The spacing of starts
+ * includes this time, so that no window of the rate has one start too many.
  */
 export const LATE_MS_MAX = 25
-/** Variation of the way to the receiver, in milliseconds, that the spacing of a rate allows for, too. */
+/** Variation of the network delay to the receiver, in milliseconds, that the spacing of a rate also includes. */
 const JITTER_MS = 15
-/** The longest that a process is given between asking and its first start, in milliseconds. */
+/** The most milliseconds between a process's look at a flow and its first start. */
 export const LEAD_MS_MAX = 1000
-/** After a breaker closes, starts are paced for so long: at first this many a second, twice as many each second. */
+/** Seconds of slow start after a breaker closes. The pace begins at the number below and doubles each second. */
 const RAMP_SECONDS = 8
 const RAMP_STARTS_PER_SECOND = 5
 
-/** Everything that decides whether attempts of an action may start. Times are milliseconds of one clock. */
+/**
+ * The state of an action's flow, as far as it decides whether attempts may start. Times are milliseconds of one clock.
+ */
 export interface Flow {
   readonly policy: Pick<DeliveryPolicy, 'rate' | 'concurrency' | 'breaker'>
   readonly isPaused: boolean
-  /** When the action's deliveries end unsent because it is switched off; null while it is on. */
+  /** When the deliveries of a switched-off action end unsent; null while the action is on. */
   readonly endsAt: number | null
   readonly drainPerSecond: number | null
-  /** The first time at which the pace allows another start. */
+  /** Earliest next start under the pace. */
   readonly nextStartAt: number | null
-  /** A receiver asked that nothing starts before. */
+  /** Earliest next start that a receiver asked for. */
   readonly notBefore: number | null
   readonly breaker: BreakerState
   readonly nextProbeAt: number | null
@@ -40,11 +45,11 @@ export interface Flow {
   readonly sending: number
 }
 
-/** Capacity of one process. */
+/** Capacity of one process for attempts of an action. */
 export interface Room {
   /** Attempts that it could begin. */
   readonly slots: number
-  /** Time between asking and the first start, in milliseconds. */
+  /** Time between the look at the flow and the first start, in milliseconds. */
   readonly leadMs: number
 }
 
@@ -56,19 +61,20 @@ export type Decision =
       readonly limit: number
       readonly firstAt: number
       readonly spacingMs: number
-      /** The one attempt that looks whether the receiver is well. */
+      /** Whether it is the one attempt that tests a receiver behind an open breaker. */
       readonly isProbe: boolean
     }
 
 /**
  * Decides how many attempts of an action may start now, and when.
  *
- * @returns `wait` with a null `until` where only an event helps: a resume, the end of an attempt, a free slot
+ * @returns `wait` with a null `until` if only an event changes the decision: a resume, the end of an attempt, a free
+ *   slot
  */
 export function decide(flow: Flow, now: number, room: Room): Decision {
   const { endsAt, notBefore, policy, sending } = flow
   if (endsAt !== null) {
-    // Its deliveries end unsent: no bound is about them.
+    // The deliveries end unsent, so no bound applies.
     return now < endsAt ? waitUntil(endsAt) : go({ limit: room.slots, firstAt: now })
   }
   if (flow.isPaused) return waitUntil(null)
@@ -79,7 +85,7 @@ export function decide(flow: Flow, now: number, room: Room): Decision {
   if (free <= 0) return waitUntil(null)
   const spacingMs = spacingOf(flow, now)
   if (spacingMs === 0) return go({ limit: isProbe ? 1 : free, firstAt: now, isProbe })
-  // A start that was reserved under a slower pace does not outlive it.
+  // A start that was reserved under a slower pace is moved forward.
   const latest = now + LEAD_MS_MAX + AHEAD_MS + spacingMs
   const firstAt = Math.max(Math.min(flow.nextStartAt ?? 0, latest), now + room.leadMs)
   const horizon = now + room.leadMs + AHEAD_MS
@@ -89,8 +95,8 @@ export function decide(flow: Flow, now: number, room: Room): Decision {
 }
 
 /**
- * Milliseconds between two starts; 0 where they may come together. Even spacing keeps every window of the rate within it, wherever
- * the window begins.
+ * Milliseconds between two starts; 0 if attempts may start together. Even spacing keeps every window within the rate,
+ * wherever the window begins.
  */
 export function spacingOf(flow: Pick<Flow, 'policy' | 'drainPerSecond' | 'closedAt'>, now: number): number {
   const { rate, breaker } = flow.policy

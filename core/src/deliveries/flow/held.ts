@@ -10,7 +10,7 @@ const FIND_HELD = statement(
   `select id, order_key, request_id from deliveries where id = any($1::bigint[]) and flow_state = 'held' order by id`,
 )
 
-/** Frees the keys that requests `$2` of the action `$1` hold. A trigger moves the next delivery of each key on. */
+/** Frees the keys that requests `$2` of the action `$1` hold. A trigger releases the next delivery of each key. */
 const FREE_REQUESTS = statement(
   'free held requests',
   `update deliveries set flow_state = null
@@ -28,13 +28,13 @@ const IS_ANY_HELD = statement(
   `select from deliveries where action_id = $1 and flow_state = 'held' limit 1`,
 )
 
-/** A delivery and all that its incident says. */
+/** A delivery with the facts that its incident shows. */
 type OfDelivery = Pick<Attempt, 'deliveryId' | 'workspaceId' | 'requestId'> & {
   readonly action: { readonly id: string; readonly name: string }
   readonly endpoint: { readonly id: string; readonly name: string }
 }
 
-/** Opens or counts the incident of keys that stopped: those of the deliveries that ended as dead letters and hold their key. */
+/** Opens or counts the incident of held keys, for deliveries that ended as dead letters and hold their key. */
 export async function tellHeld(
   services: HeldServices,
   trx: Trx,
@@ -75,10 +75,10 @@ export async function freeHeld(
 }
 
 /**
- * Frees keys of an action, and closes the incident when none is held any more.
+ * Frees keys of an action, and closes the incident when no key is held any more.
  *
- * @param requestIds those whose dead letters hold the keys; null frees all
- * @returns how many were held
+ * @param requestIds requests whose dead letters hold the keys; null frees all
+ * @returns the number of keys freed
  */
 export async function free(
   services: HeldServices,

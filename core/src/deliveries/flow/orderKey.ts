@@ -3,15 +3,15 @@ import { type Path, parsePath, type ReadRoot, readValue } from '../../engine/con
 import { writeJson } from '../../engine/json/index.ts'
 import { ORDER_BY_ENDPOINT, storedPolicy } from '../policy.ts'
 
-/** The one key of an action that is ordered by `endpoint`. */
+/** Order key of every delivery of an action that is ordered by `endpoint`. */
 const ENDPOINT_KEY = 'endpoint'
 /** A key of more characters is stored as its digest. */
 export const ORDER_KEY_CHARACTERS_MAX = 200
 
-/** Reads the order key of a request; null where the request has none, and so waits for no other. */
+/** Reads the order key of a request. A request without a key (null) waits for no other. */
 export type OrderKeyOf = (root: ReadRoot) => string | null
 
-/** How an action reads order keys; null for an action without an order. */
+/** Makes the reader of an action's order keys; null for an action without an order. */
 export function orderKeyReader(policyText: string | null): OrderKeyOf | null {
   const by = storedPolicy(policyText).order?.by
   if (by === undefined) return null

@@ -16,9 +16,9 @@ interface Ended {
   readonly result: AttemptResult
 }
 
-/** Answers whose `Retry-After` holds for the whole action. */
+/** Statuses whose `Retry-After` delays the whole action. */
 const SLOWING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504])
-/** A receiver is heeded for a day at most. */
+/** The longest `Retry-After` that is respected. */
 const RETRY_AFTER_SECONDS_MAX = 86_400
 
 const LOCK_BREAKER = statement(
@@ -38,19 +38,19 @@ const SLOW_DOWN = statement(
   'update action_flows set not_before = greatest(not_before, $2::timestamptz) where action_id = $1',
 )
 
-/** Whether the end of an attempt may change the flow of its action, or frees a key. */
+/** Whether the end of an attempt may change the flow of its action or free a key. */
 export function concernsFlow({ attempt: { action, trigger } }: Ended): boolean {
   if (!action.isGoverned) return false
   return Boolean(action.policy.breaker) || (trigger !== 'capture' && holdsKeys(action.policy))
 }
 
 /**
- * Applies ended attempts to the flows of their actions, in the transaction that records them: breakers open and close, receivers that
- * asked for time get it, and keys are held or freed.
+ * Applies ended attempts to the flows of their actions, in the transaction that records them: breakers open and close,
+ * a `Retry-After` delays the flow, and keys are held or freed.
  */
 export async function recordOutcomes(services: Services, trx: Trx, ended: readonly Ended[]): Promise<void> {
   const governed = ended.filter(({ attempt }) => attempt.action.isGoverned)
-  // In one order: two batches never wait for each other.
+  // A fixed order of locks prevents deadlocks between batches.
   const groups = [...Map.groupBy(governed, ({ attempt }) => attempt.action.id)].sort()
   for (const [actionId, group] of groups) {
     await slowDown(trx, actionId, group)
@@ -69,7 +69,7 @@ export async function recordOutcomes(services: Services, trx: Trx, ended: readon
   }
 }
 
-/** Announces the ends of attempts to the flows of their actions, once they are committed. */
+/** Signals for the flows of ended attempts. Announce them once the ends are committed. */
 export function endSignals(ended: readonly Ended[]): string[] {
   const governed = ended.filter(({ attempt }) => attempt.inFlow || attempt.action.isGoverned)
   return [
@@ -145,7 +145,7 @@ async function moveBreaker(
     await closeIncidents(services, trx, { kind: 'breaker.opened', subjectIds: [actionId] })
 }
 
-/** A 410 and what was never sent say nothing of the receiver's health. */
+/** A 410 and an unsent attempt are no evidence about the receiver's health. */
 function tellsOfReceiver({ result }: Ended): boolean {
   return result.sent !== null && result.received?.statusCode !== GONE
 }

@@ -8,39 +8,41 @@ import { type DeliveryPolicy, storedPolicy } from '../policy.ts'
 import { BREAKER_STATES, type Decision, decide, type Flow, type Room } from './decide.ts'
 import { GIVE_BACK, LOCK_FLOW, MOVE_FLOW, NEXT_DUE, READ_FLOW, TAKE_DELIVERIES } from './statements.ts'
 
-/** The least and the most due deliveries that one statement looks at; those behind others of their key are passed over. */
+/**
+ * Bounds for the number of due deliveries that one statement looks at. It passes over those behind others of their key.
+ */
 const SCAN_MIN = 200
 const SCAN_MAX = 1000
-/** Statements of one look: beyond them the next look goes on. */
+/** The most statements of one look. The next look continues. */
 const ROUNDS_MAX = 10
-/** When deliveries that could not be taken are looked at again. */
+/** Delay until deliveries that could not be taken are looked at again. */
 const PASSED_OVER_MS = 50
 
-/** An attempt that was claimed, and when it may go out. */
+/** A claimed attempt and the time of its start. */
 export interface PacedAttempt {
   readonly attempt: Attempt
   readonly bodyBytes: number
-  /** By the clock of the database, in milliseconds; null: at once. */
+  /** Milliseconds of the database's clock; null starts at once. */
   readonly startAt: number | null
   readonly spacingMs: number
-  /** The start is of a rate, which the receiver must see kept: one that is late is given a new time. */
+  /** Whether the start is under a rate: if it is late, it gets a new time. */
   readonly isStrict: boolean
 }
 
 /** Result of a look at a flow. */
 export interface Picked {
   readonly attempts: readonly PacedAttempt[]
-  /** Deliveries whose request, endpoint or action is gone: for `claimDeferred`. */
+  /** Deliveries whose request, endpoint or action is gone, for `claimDeferred`. */
   readonly others: readonly DueAttempt[]
-  /** Another process looks at the flow: try again soon. */
+  /** Whether another process holds the flow's lock: retry soon. */
   readonly isBusy: boolean
-  /** More may be due now. */
+  /** Whether more deliveries may be due now. */
   readonly hasMore: boolean
-  /** When the next look is worth it; null where an event tells. */
+  /** Delay until the next look; null if only a signal leads to one. */
   readonly nextLookInMs: number | null
   /**
-   * Signal after which a look before its time is worth it. `end`: all attempts that may be in flight are. `change`: the flow is paused, or
-   * nothing may start before a time that is known.
+   * Signal that justifies an earlier look. `work`: a new delivery. `end`: the flow is at capacity. `change`: the flow
+   * is paused, or nothing may start before a known time.
    */
   readonly opensBy: 'work' | 'end' | 'change'
   /** The database's clock at the look, in milliseconds. */
@@ -60,8 +62,9 @@ const NOTHING: Picked = {
 }
 
 /**
- * Looks at the flow of an action, and claims the attempts that may start now: within its concurrency and pace over all processes, in the
- * order of each key, and none while it is paused or its breaker is open. Their Pending rows are durable when this returns.
+ * Looks at the flow of an action and claims the attempts that may start now. Concurrency and pace hold over all
+ * processes, and each key keeps its order. Nothing starts while the action is paused; an open breaker lets only probes
+ * start. The Pending rows are durable when this returns.
  *
  * One process looks at a flow at a time.
  */
@@ -99,7 +102,7 @@ async function takeAndClaim(
   const now = services.clock.now()
   const taken = await take(trx, actionId, now, limit)
   const { attempts, others } = await claimForwards(services, taken, true)
-  // Their request is gone, or the action was switched off a moment ago.
+  // The request of these is gone, or the action was switched off a moment ago.
   if (others.length > 0) await run(trx, GIVE_BACK, [others.map(({ deliveryId }) => deliveryId)])
   const bytesOf = new Map(taken.map(({ deliveryId, bodyBytes }) => [deliveryId, bodyBytes]))
   const paced = attempts.map(
@@ -132,7 +135,7 @@ interface TakenRow {
   readonly candidates: number
 }
 
-/** Takes due deliveries, as many statements as it needs to get past those that wait behind others of their key. */
+/** Takes due deliveries. Repeats the statement while it finds only deliveries behind others of their key. */
 async function take(trx: Trx, actionId: string, now: Date, limit: number): Promise<DueAttempt[]> {
   const taken: DueAttempt[] = []
   for (let round = 0; round < ROUNDS_MAX && taken.length < limit; round += 1) {

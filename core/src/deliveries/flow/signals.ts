@@ -1,13 +1,13 @@
 /**
- * Why a flow is worth a look: something new waits, an attempt has ended, or what bounds the flow has changed. They are announced where
- * changes of endpoints are.
+ * Reasons to look at a flow: a new delivery waits, an attempt has ended, or a bound of the flow has changed. They are
+ * announced on the channel of endpoint changes.
  */
 const FLOW_SIGNALS = ['work', 'end', 'change'] as const
 
 /** One of the reasons to look at a flow. */
 export type FlowSignalKind = (typeof FLOW_SIGNALS)[number]
 
-/** The announcement of a signal. */
+/** The text of a signal on the channel of endpoint changes. {@link flowSignalOf} reads it. */
 export function flowSignal(kind: FlowSignalKind, actionId: string): string {
   return `flow-${kind}/${actionId}`
 }

@@ -7,7 +7,7 @@ import { deliveryOf } from '../retryNow.ts'
 import { free } from './held.ts'
 import { flowSignal } from './signals.ts'
 
-/** A dead letter that holds its key no longer. */
+/** A dead letter that was skipped: it no longer holds its key. */
 export interface Skipped {
   readonly requestId: number
   readonly actionId: string
@@ -15,7 +15,7 @@ export interface Skipped {
 }
 
 /**
- * Lets the deliveries of a key go on past the dead letter that holds it, which stays a dead letter.
+ * Frees the key that a dead letter holds, so that the next deliveries of the key start. It stays a dead letter.
  *
  * @param attemptId any attempt of the dead letter's delivery
  * @throws DomainError `validation_failed` when the delivery holds no key

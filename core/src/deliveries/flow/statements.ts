@@ -1,15 +1,18 @@
 import { statement } from '../../platform/db/index.ts'
 
-/** The most bytes of bodies that one look takes; one body is taken however large it is. */
+/** The most bytes of bodies that one look takes. One body is taken whatever its size. */
 export const LOOK_BYTES_MAX = 16 * 1024 * 1024
 
-/** Locks the flow of the action `$1`. Returns no row while another process looks at it, or where there is none. */
+/** Locks the flow of the action `$1`. Returns no row while another process holds the lock, or if there is no flow. */
 export const LOCK_FLOW = statement(
   'lock flow',
   'select from action_flows where action_id = $1 for update skip locked',
 )
 
-/** Reads the flow of the action `$1` once it is locked. A statement of its own, so that it sees every look and every pause before it. */
+/**
+ * Reads the flow of the action `$1` after it is locked. As a separate statement it sees all looks and pauses committed
+ * before.
+ */
 export const READ_FLOW = statement(
   'read flow',
   `select a.delivery_policy, a.paused_at, a.drain_per_second, a.is_active and not a.suspended_by_plan as is_on, a.off_since,
@@ -20,12 +23,14 @@ export const READ_FLOW = statement(
 )
 
 /**
- * Takes up to `$3` of the action's deliveries that are due at `$2`, the longest due first, out of the first `$4`. A delivery with a key
- * that is not the first of its key goes behind the one before it, and is looked at again when that one is gone.
+ * Takes up to `$3` of the action's deliveries that are due at `$2`, the longest due first, out of the first `$4`. A
+ * delivery that is not the first of its key goes into state `behind`, with the id of its predecessor, and is looked at
+ * again when the predecessor is gone.
  *
- * The one before is locked meanwhile: it cannot end without seeing what waits behind it. A delivery whose
- * predecessor is just ending is passed over; the end announces itself. All locks are taken before the first row changes, and rows go behind others before any is
- * taken: a statement cannot lock what it has changed itself.
+ * The predecessor is locked meanwhile, so that it cannot end without seeing the delivery behind it. A delivery whose
+ * predecessor is just ending is passed over: the end of the predecessor is announced. All locks are taken before the
+ * first row changes, and rows change to `behind` before any is taken: a statement cannot lock rows that it has changed
+ * itself.
  */
 export const TAKE_DELIVERIES = statement(
   'take deliveries',
@@ -74,19 +79,22 @@ export const TAKE_DELIVERIES = statement(
   order by id`,
 )
 
-/** Puts deliveries `$1` back that were taken and cannot begin now. */
+/** Returns deliveries `$1`, which were taken and cannot begin now, to the waiting ones. */
 export const GIVE_BACK = statement(
   'give deliveries back',
   "update deliveries set flow_state = 'waiting' where id = any($1::bigint[]) and flow_state = 'sending'",
 )
 
-/** When the next waiting delivery of the action `$1` is due. */
+/** Reads when the next waiting delivery of the action `$1` is due. */
 export const NEXT_DUE = statement(
   'next due of flow',
   `select min(flow_due_at) as due_at from deliveries where action_id = $1 and flow_state = 'waiting'`,
 )
 
-/** Writes down what a look took: the next start `$2`; and where `$3` says that it is a probe, when the next one may go out. */
+/**
+ * Stores the result of a look: the next start `$2`, and after a probe the time `$3` of the next probe. Null changes
+ * nothing.
+ */
 export const MOVE_FLOW = statement(
   'move flow',
   `update action_flows set
@@ -96,7 +104,7 @@ export const MOVE_FLOW = statement(
   where action_id = $1`,
 )
 
-/** Gives a start that was missed a new time: `$2` is the earliest and `$3` the spacing in milliseconds. */
+/** Reserves a new time for a start that was missed: `$2` is the earliest, `$3` the spacing in milliseconds. */
 export const RESERVE_START = statement(
   'reserve start',
   `update action_flows set next_start_at = greatest(next_start_at, $2::timestamptz) + $3::float8 * interval '1 ms'
@@ -105,8 +113,8 @@ export const RESERVE_START = statement(
 )
 
 /**
- * Actions of which something may go out: the flows that a process looks at when it may have missed a signal. It steps from one action with
- * waiting deliveries to the next, whatever their number.
+ * Reads the actions whose flow may have attempts to start, for a process that may have missed a signal. It steps
+ * through the index from one action with waiting deliveries to the next, however many deliveries each has.
  */
 export const FLOWS_WITH_WORK = statement(
   'flows with work',
@@ -122,7 +130,7 @@ export const FLOWS_WITH_WORK = statement(
   where a.paused_at is null or not a.is_active or a.suspended_by_plan`,
 )
 
-/** Moves deliveries `$1` from jobs to their flows. A delivery that is there already stays as it is. */
+/** Moves deliveries `$1` from jobs to their flows. A delivery that is in a flow already does not change. */
 export const ADOPT_DELIVERIES = statement(
   'adopt deliveries',
   `update deliveries set flow_state = 'waiting', flow_due_at = next_attempt_at

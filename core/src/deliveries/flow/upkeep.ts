@@ -5,7 +5,7 @@ import { FLOWS_WITH_WORK, RESERVE_START } from './statements.ts'
 
 type FlowServices = Pick<Services, 'db' | 'clock'>
 
-/** A drain ends when nothing of the action is due any more; what is retried later does not keep it. */
+/** Ends a drain once no delivery of the action is due. Later retries do not prolong it. */
 const END_DRAIN = statement(
   'end drain',
   `update actions a set drain_per_second = null
@@ -25,14 +25,14 @@ const POSTPONE_FIRST = statement(
     order by flow_due_at, id limit 1)`,
 )
 
-/** Actions of which something may go out, for a process that may have missed a signal. */
+/** Ids of actions whose flow may have attempts to start. For a process that may have missed a signal. */
 export async function flowsWithWork({ db }: Pick<FlowServices, 'db'>): Promise<string[]> {
   const rows = await run<{ actionId: string }>(db, FLOWS_WITH_WORK, [])
   return rows.map(({ actionId }) => actionId)
 }
 
 /**
- * Gives a start that was missed a new time, after all that were handed out meanwhile.
+ * Reserves a new time for a start that was missed, after every start that was reserved in the meantime.
  *
  * @returns when it may go out, in milliseconds of the database's clock; null when the action is gone
  */
@@ -53,7 +53,7 @@ export async function endDrain({ db, clock }: FlowServices, actionId: string): P
   })
 }
 
-/** Puts off the delivery that is due first, which could not be begun: it stops no other. */
+/** Postpones the delivery that is due first and could not be begun, so that it does not block the others. */
 export async function postponeFirst(
   { db, clock }: FlowServices,
   actionId: string,

@@ -2,7 +2,9 @@ import { closeIncidents, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { run, statement } from '../../platform/db/index.ts'
 
-/** Governed actions with a limit of age, the creation of their oldest delivery that waits, and whether an incident says so. */
+/**
+ * Governed actions with a limit of age, the creation of their oldest waiting delivery, and whether an incident is open.
+ */
 const READ_AGES = statement(
   'read ages of backlogs',
   `select a.id, a.name, a.workspace_id, a.endpoint_id, e.name as endpoint_name,
@@ -33,7 +35,9 @@ interface AgeRow {
   readonly isOpen: boolean
 }
 
-/** Opens an incident for each action whose oldest waiting delivery is older than its limit, and closes those that are over. */
+/**
+ * Opens an incident for each action whose oldest waiting delivery is older than its limit. Closes it when that is over.
+ */
 export async function watchBacklogs(services: Services): Promise<void> {
   const now = services.clock.now().getTime()
   const rows = await run<AgeRow>(services.db, READ_AGES, [])
