@@ -17,10 +17,10 @@ export const AWAIT_SECONDS = { min: 1, max: 60, default: 30 } as const
 type Awaited = z.input<typeof RequestDetail>
 
 /**
- * Blocks until a request matches: one that is stored already counts. Holds no database connection
- * while it waits, and ends at once when the client hangs up or the service stops.
+ * Waits for a request that matches. One that is stored already counts. It holds no database connection while it waits,
+ * and ends at once when the client hangs up or the service stops.
  *
- * @returns null when the time is up
+ * @returns null after the timeout
  * @throws DomainError `rate_limited` over the key's parallel awaits; `not_found` as soon as the endpoint is deleted
  */
 export async function awaitRequest(
@@ -35,7 +35,7 @@ export async function awaitRequest(
     noun: 'awaits of this key',
   })
   const ended = AbortSignal.any([ctx.signal, ctx.stopping, AbortSignal.timeout(timeoutSeconds * 1000)])
-  // Listening starts before the first look: what arrives in between is not missed.
+  // Subscribes before the first lookup, so that no change in between is missed.
   const changes = changesOf(ctx, endpoint.id, ended)
   const key = JSON.stringify([ctx.workspace.id, endpoint.id, filters])
   let isWaiting = false
@@ -55,7 +55,7 @@ export async function awaitRequest(
   }
 }
 
-/** Change by change: `next` resolves at once when one came since it was last called, or when `ended` aborts. */
+/** Changes of an endpoint. `next` resolves at once if one came since its last call, or when `ended` aborts. */
 function changesOf(ctx: Context, endpointId: string, ended: AbortSignal) {
   let changed = false
   let wake: () => void = () => {}
@@ -84,13 +84,16 @@ interface Look {
   readonly filters: RequestFilters
 }
 
-/** Waiters who ask the same share a look: a change wakes a thousand of them in one tick, and a thousand may come at once. */
+/** Awaits with the same filters share a lookup: one change may wake a thousand of them in the same tick. */
 const lookTogether = gathering<Look, Awaited | null>(async (_db, looks) => {
   const found = await lookFor(looks[0])
   return looks.map(() => found)
 })
 
-/** A text is looked for from the newest request down for as long as a search may take, so that a long history ends no await. */
+/**
+ * Searches for a text from the newest request down, within the time limit of a search. A long history does not fail the
+ * await.
+ */
 async function findId(
   ctx: Context,
   endpointId: string,
@@ -104,7 +107,7 @@ async function findId(
 }
 
 async function lookFor({ ctx, endpointId, filters }: Look): Promise<Awaited | null> {
-  // The look is shared, so it outlives the caller who began it; PostgreSQL bounds its time.
+  // The lookup is shared, so it does not end with the caller that began it. PostgreSQL bounds its time.
   const id = await findId(ctx, endpointId, filters)
   if (id === undefined) {
     if ((await findEndpoint(ctx.db, ctx.workspace.id, endpointId)) === undefined) throw notFound('endpoint')

@@ -10,10 +10,15 @@ interface BodyRow {
   readonly body: Buffer
 }
 
-/** A range of octets, both ends counted; the end may be left out, or the begin for as many as stand last. */
+/**
+ * A range of octets, both ends included. Without an end it goes to the last octet; without a start it is the last ones.
+ */
 const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/
 
-/** Of the endpoint `$1` of the workspace `$2` the request `$3`; no row is no endpoint, no id no request. */
+/**
+ * Size of the body of request `$3` of the endpoint `$1` in the workspace `$2`. No row: no endpoint. Null id: no
+ * request.
+ */
 const SIZE = statement(
   'size of body',
   `select r.id, octet_length(r.body) as total, ''::bytea as body
@@ -22,27 +27,28 @@ const SIZE = statement(
   where e.id = $1::uuid and e.workspace_id = $2::uuid and e.deleted_at is null`,
 )
 
-/** `$4` octets from the one `$3`, counted from 1: no more of a long body is read than that. */
+/** Reads `$4` octets of a body from position `$3`, counted from 1, and no more. */
 const PART = statement(
   'part of body',
   `select r.id, octet_length(r.body) as total, substring(r.body from $3::int for $4::int) as body
   from requests r where r.endpoint_id = $1::uuid and r.id = $2::bigint`,
 )
 
-/** A part of a captured body, and where it stands. */
+/** A part of a captured body, and its position. */
 export interface BodyPart {
   readonly bytes: Buffer
-  /** The first of them, from 0. */
+  /** Position of the first octet, from 0. */
   readonly from: number
   /** Octets of the whole body. */
   readonly total: number
 }
 
 /**
- * Captured octets as they are kept: of an oversize trace, only its beginning.
+ * Reads the stored octets of a body: of an oversize trace, only its beginning.
  *
- * @param range as the header `Range` says it; one that cannot be read or lies outside is passed over, and all is read
- * @throws DomainError `not_found`, `request_invalid` when a batch asks for too many long bodies; LineTooLong when too many wait
+ * @param range value of the header `Range`; an unreadable one, or one outside the body, is ignored and all is read
+ * @throws DomainError `not_found`, `request_invalid` when a batch asks for too many long bodies; LineTooLong when too
+ *   many wait
  */
 export async function readBody(
   ctx: Pick<Context, 'db' | 'workspace' | 'signal'>,
@@ -62,7 +68,10 @@ export async function readBody(
   return { bytes: row.body, from, total: row.total }
 }
 
-/** Which octets of so many are asked for. */
+/**
+ * The octets that a `Range` header asks for, within a body of `total`; all of them if it is absent, unreadable or
+ * outside.
+ */
 export function rangeOf(range: string | undefined, total: number): { from: number; length: number } {
   const whole = { from: 0, length: total }
   const [, first = '', last = ''] = RANGE.exec(range ?? '') ?? []

@@ -11,58 +11,62 @@ import {
 import type { RequestSummary } from './schema.ts'
 import { type SharedLooks, sharedLooks } from './sharedLooks.ts'
 
-/** What arrived, in the words of the API: put into them once for all followers. */
+/** Arrivals in the API's shape, converted once for all followers. */
 export interface SeenArrivals extends Arrivals {
   readonly requests: z.output<typeof RequestSummary>[]
 }
 
-/** One of those who follow an endpoint, with what it shares with the others. */
+/** A follower of an endpoint, with the lookups that it shares with the others. */
 export interface Follower {
-  /** Resolves when something changed since the last call, and at once when the stream ended. */
+  /** Resolves when something changed since the last call, and at once if the stream has ended. */
   changed(): Promise<void>
-  /** Looks for requests that arrived; shared by followers that ask with the same key. */
+  /** Lookups of arrived requests. Followers with the same key share them. */
   readonly arrivals: SharedLooks<SeenArrivals>
   isEndpointThere(): Promise<boolean>
-  /** Looks for attempts that moved: what the follower has not seen yet is in {@link moved} then. */
+  /** Looks for attempts that changed state, and adds their requests to {@link moved}. */
   lookForMoves(): Promise<void>
-  /** Where the requests with the newest attempts stand. */
+  /** States of the requests with the newest attempts. */
   recentStates(): Promise<readonly RequestStateRow[]>
-  /** States of requests whose attempts moved; the follower takes out what it has passed on. */
+  /** States of requests whose attempts changed. The follower removes those that it has sent. */
   readonly moved: Map<number, RequestStateRow>
-  /** How many follow the endpoint in this process. */
+  /** Number of followers of the endpoint in this process. */
   count(): number
   leave(): void
 }
 
-/** Changes are found among so many attempts: the newest of the endpoint, and those seen under way. */
+/**
+ * Number of newest attempts of an endpoint among which changes are found, in addition to those known to be in flight.
+ */
 const WINDOW = 500
 
-/** Changes that a slow follower may be behind with; the oldest are forgotten beyond it. */
+/** The most unsent changes of a slow follower; beyond them the oldest are dropped. */
 const MOVED_MAX = 2_000
 
 type Attempts = ReadonlyMap<number, { readonly state: string; readonly requestId: number }>
 
-/** What the followers of one endpoint share. */
+/** State that the followers of one endpoint share. */
 interface EndpointWatch {
   readonly arrivals: SharedLooks<SeenArrivals>
   readonly presence: SharedLooks<boolean>
   readonly moves: SharedLooks<void>
   readonly recent: SharedLooks<readonly RequestStateRow[]>
   readonly members: Set<{ readonly moved: Map<number, RequestStateRow> }>
-  /** How often something changed. */
+  /** Number of changes so far. */
   changes: number
-  /** Those who wait for the next change; in a flood most rest, and cost nothing. */
+  /**
+   * Callbacks of followers that wait for the next change. In a flood most are between two intervals and not among them.
+   */
   waiting: (() => void)[]
-  /** The attempts of the window as they were at the last look; undefined before the first. */
+  /** The attempts of the window at the last lookup; undefined before the first. */
   attempts: Attempts | undefined
-  /** Looks for moves go one after the other: each compares with what the one before has seen. */
+  /** The latest lookup for moves. They run one after the other: each compares with the result of the one before. */
   lastLook: Promise<void>
   readonly stopListening: () => void
 }
 
 const watches = new WeakMap<EndpointChanges, Map<string, EndpointWatch>>()
 
-/** Joins those who follow an endpoint in this process; `ended` wakes the follower for the last time. */
+/** Adds a follower of an endpoint in this process. `ended` wakes it for the last time. */
 export function joinFollowers(
   { db, endpointChanges }: { readonly db: Db; readonly endpointChanges: EndpointChanges },
   endpointId: string,
@@ -73,7 +77,7 @@ export function joinFollowers(
   const watch = ofProcess.get(endpointId) ?? startWatch(endpointChanges, endpointId)
   ofProcess.set(endpointId, watch)
 
-  // There may be something from before it joined.
+  // The first call of `changed` resolves at once: something may have changed before.
   let seenChanges = -1
   let resume = () => {}
   const end = () => resume()
@@ -140,14 +144,14 @@ async function lookForMoves(db: Db, endpointId: string, watch: EndpointWatch): P
   const underWay = [...(before ?? [])].flatMap(([id, { state }]) => (state === 'Pending' ? [id] : []))
   const rows = await findRecentAttempts(db, endpointId, WINDOW, underWay)
   watch.attempts = new Map(rows.map(({ id, state, requestId }) => [id, { state, requestId }]))
-  // What stood when the first follower came is no change.
+  // The first lookup has nothing to compare with.
   if (before === undefined) return
   const changed = rows.filter(({ id, state }) => before.get(id)?.state !== state)
   if (changed.length === 0) return
   const requestIds = new Set(changed.map(({ requestId }) => requestId))
   for (const row of await listStates(db, endpointId, [...requestIds])) {
     for (const { moved } of watch.members) {
-      // The newest change last: when there are too many, the oldest goes.
+      // Moves the newest change to the end, so that the oldest is dropped when there are too many.
       moved.delete(row.id)
       moved.set(row.id, row)
       const [oldest] = moved.keys()

@@ -5,10 +5,10 @@ import { containsText } from './search.ts'
 import type { Shortcut } from './searchShortcut.ts'
 import { requestState } from './state.ts'
 
-/** `requests as r`. */
+/** The tables of a query over `requests as r`. */
 type FilteredTables = Database & { r: Database['requests'] }
 
-/** Narrows a query over visible requests; one implementation for list, await and suggest. */
+/** Narrows a query over visible requests. List, await and suggest share it. */
 export function applyFilters<Output>(
   query: SelectQueryBuilder<FilteredTables, 'r', Output>,
   filters: ListFilters,
@@ -22,9 +22,9 @@ export function applyFilters<Output>(
 }
 
 /**
- * What the filters ask of `requests as r`, but for its id; the cheap first.
+ * SQL conditions of the filters on `requests as r`, except those on its id. The cheap ones come first.
  *
- * @param shortcut to the text that is searched for; see {@link containsText}
+ * @param shortcut shortcut to the searched text; see {@link containsText}
  */
 export function contentConditions(
   filters: Partial<RequestFilters>,
@@ -44,15 +44,15 @@ export function contentConditions(
   return conditions
 }
 
-/** Served by the index of requests that have an event id. */
+/** SQL condition for an event id. Served by the index of requests that have one. */
 export const hasEventId = (eventId: string): RawBuilder<SqlBool> => sql`r.event_id = ${eventId}`
 
-/** Whether anything narrows the list. */
+/** Whether any filter is set. */
 export function hasFilters(filters: Partial<ListFilters>): boolean {
   return Object.values(filters).some((value) => value !== undefined)
 }
 
-/** Whether only ids say where the list begins and ends: nothing in the rows has to be looked at. */
+/** Whether all filters that are set are bounds of ids, so that no row need be read to decide. */
 export function isRange({ afterId: _after, beforeId: _before, ...others }: ListFilters): boolean {
   return !hasFilters(others)
 }

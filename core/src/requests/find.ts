@@ -10,7 +10,7 @@ import { endpointOfRequest, findRequest, type ReadRequest, readRequest } from '.
 import { deliveriesOfRequest } from './requestDeliveries.ts'
 import { type CapturedFor, detailView } from './view.ts'
 
-/** Whether text can be the id of an endpoint. */
+/** Whether a text has the form of an endpoint's id. */
 export function isUuid(text: string): boolean {
   return z.guid().safeParse(text).success
 }
@@ -41,20 +41,20 @@ export const findsEndpointOfRequest: Finds<{ endpointId: string }> = async (ctx,
   return { endpointId }
 }
 
-/** The public view of a request that was found. */
+/** The API's view of a request, with the state of its deliveries. */
 export async function requestView(
   ctx: Pick<Context, 'db' | 'urls'>,
   endpoint: CapturedFor,
   request: RequestRow,
 ) {
-  // Attempts stay when a delivery ends, and an open one makes the request Pending.
+  // A request without attempts that is not Pending has no deliveries, and saves the query.
   const hasDeliveries = request.attemptCount > 0 || request.state === 'Pending'
   const deliveries = hasDeliveries ? await deliveriesOfRequest(ctx.db, endpoint.id, request.id) : []
   return detailView(request, { endpoint, urls: ctx.urls, deliveries })
 }
 
 /**
- * The request that a call names, its endpoint found by the same statement.
+ * Reads the request that a call names. The same statement finds its endpoint.
  * @throws DomainError `not_found` for either, `request_invalid` when a batch asks for too many long bodies
  */
 export async function requestOf(

@@ -23,7 +23,7 @@ import { summaryView } from './view.ts'
 
 const RequestState = z.object({ id: Int64, state: z.enum(REQUEST_STATES), attemptCount: z.int() })
 
-/** What a follower of an endpoint hears of. */
+/** Schemas of the events of a follow stream. */
 export const followEvents = {
   arrived: z
     .object({ requests: z.array(RequestSummary).max(100) })
@@ -58,17 +58,20 @@ export type FollowEvent = TrackedEnvelope<EventOf<typeof followEvents>>
 
 interface Following {
   readonly filters: Omit<RequestFilters, 'afterId'>
-  /** Where it is too far behind it takes the newest requests in place of reading pages; only without filters. */
+  /**
+   * Whether a follower that is too far behind is sent the newest requests and need not read pages; only without
+   * filters.
+   */
   readonly wantsNewest: boolean
-  /** What the follower has: the stream goes on after it. Undefined: it begins now. */
+  /** Last request that the follower has. The stream continues after it; undefined begins now. */
   readonly afterId: number | undefined
 }
 
 /**
- * Follows an endpoint: what arrives, and what becomes of it. Resolves when everything that is captured from then on
- * will be seen, and nothing was missed after `afterId`.
+ * Follows the requests of an endpoint and the states of their deliveries. Once it resolves, no later capture is missed,
+ * and none after `afterId`.
  *
- * @returns ends when the stream does, and throws `not_found` as soon as the endpoint is deleted
+ * @returns events until the stream ends; throws `not_found` as soon as the endpoint is deleted
  */
 export async function followRequests(
   ctx: Context,
@@ -78,7 +81,7 @@ export async function followRequests(
 ): Promise<AsyncGenerator<FollowEvent, void>> {
   const hasFilters = Object.values(filters).some((value) => value !== undefined)
   const follower = joinFollowers(ctx, endpoint.id, stream.ended)
-  // Also where the reader is gone before it asked for the first event: then the generator never runs.
+  // If the reader hangs up before the first event, the generator never runs and cannot leave.
   stream.ended.addEventListener('abort', () => follower.leave(), { once: true })
   await follower.lookForMoves()
   if (afterId !== undefined) for (const row of await follower.recentStates()) follower.moved.set(row.id, row)
@@ -164,7 +167,7 @@ async function lookForArrivals(
   return { ...found, requests }
 }
 
-/** What an arrival says already, or says better, is no change. */
+/** Drops changes that the arrivals already include. */
 function forgetKnown(moved: Map<number, RequestStateRow>, { rows }: Arrivals): void {
   for (const { id, state, attemptCount } of rows) {
     const change = moved.get(id)
@@ -176,7 +179,7 @@ function forgetKnown(moved: Map<number, RequestStateRow>, { rows }: Arrivals): v
   }
 }
 
-/** Takes the states of the requests that the follower has; the others come with their arrival. */
+/** Takes the states of requests that the follower has. The others are sent with their arrival. */
 function takeStates(moved: Map<number, RequestStateRow>, lastId: number) {
   const states = [...moved.values()].filter(({ id }) => id <= lastId)
   for (const { id } of states) moved.delete(id)

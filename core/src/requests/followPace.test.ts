@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { beatMilliseconds, sentWholeMax } from './followPace.ts'
 
 const nothing = { events: 0, requests: 0, isBehind: false }
-/** What a flood of 5,000 captures a second is to each page: it is sent the newest. */
+/** A flood of 5,000 captures a second, for a follower that is sent the newest. */
 const flood = { events: 1, requests: 100, isBehind: false }
-/** And to a follower that reads pages. */
+/** The same flood, for a follower that reads pages. */
 const floodByPages = { events: 1, requests: 0, isBehind: true }
 
 describe('the beat of those who follow an endpoint', () => {

@@ -1,28 +1,30 @@
 import { ARRIVALS_MAX, BEHIND_MAX } from './followQueries.ts'
 
-/** What happens within so long is one event: 200 captures a second are ten events a second. */
+/** Changes within this time are coalesced into one event: 200 captures a second are ten events a second. */
 const BEAT_MILLISECONDS = 100
-/** Nobody waits longer than this for what arrived, however many follow. */
+/** The longest interval between the events of a follower, however many there are. */
 const BEAT_MILLISECONDS_MAX = 25_600
-/** Of the time of one processor core that all followers of one endpoint may take, in this process. */
+/** Fraction of one processor core that all followers of one endpoint may use in this process. */
 const SHARE = 0.1
-/** Processor time, generously: an event, each request in it, and the page that a follower reads when it is told to. */
+/**
+ * Estimated processor time, rounded up: of an event, of each request in it, and of a page that a follower behind reads.
+ */
 const COST_MILLISECONDS = { event: 0.2, request: 0.008, page: 5 } as const
 
-/** What one follower was sent since it last rested. */
+/** Volume that one follower was sent in one interval. */
 export interface SentInBeat {
   readonly events: number
   readonly requests: number
-  /** Whether it was told to read pages. */
+  /** Whether it was sent `behind`, after which it reads pages. */
   readonly isBehind: boolean
 }
 
 /**
- * How long the events of one beat are gathered. A few followers are told ten times a second. The more there are, and the more each
- * is sent, the longer it is, so that all of them together take a tenth of a core at most: captures come first. Beats double, and
- * start together, so that followers still share what they look for.
+ * The interval over which events are coalesced. A few followers get events ten times a second. The interval grows with
+ * their number and with the volume for each, so that all of them together use at most a tenth of a core: captures come
+ * first. Intervals double, and are aligned, so that followers still share lookups.
  *
- * @param sent to each of the followers, about
+ * @param sent estimate of the volume for each follower
  * @returns milliseconds: 100 times a power of two
  */
 export function beatMilliseconds(followerCount: number, { events, requests, isBehind }: SentInBeat): number {
@@ -36,8 +38,8 @@ export function beatMilliseconds(followerCount: number, { events, requests, isBe
 }
 
 /**
- * So many requests are sent to a page whole; beyond that it is sent the newest. Where ten or more follow it is one event: all of them
- * would take at once what captures need.
+ * The most requests that a follower of the newest is sent one by one. Beyond that it is sent only the newest. With ten
+ * or more followers it is the number in one event, to leave processor time for captures.
  */
 export function sentWholeMax(followerCount: number): number {
   return Math.max(ARRIVALS_MAX, Math.floor(BEHIND_MAX / followerCount))

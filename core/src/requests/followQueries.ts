@@ -7,25 +7,25 @@ import { attemptCount, requestState } from './state.ts'
 /** The most requests that one event holds. */
 export const ARRIVALS_MAX = 100
 
-/** A follower that is further behind reads pages instead: cheaper than to stream it all. */
+/** A follower that is further behind reads pages instead: that is cheaper than streaming. */
 export const BEHIND_MAX = 1_000
 
-/** What arrived after some request, oldest first. */
+/** Requests that arrived after a given one, oldest first. */
 export interface Arrivals {
   readonly rows: readonly RequestSummaryRow[]
-  /** Every request up to this one was looked at, also those that do not match. */
+  /** Every request up to this id was looked at, also those that do not match. */
   readonly lastId: number
-  /** There are more after these. */
+  /** Whether more follow. */
   readonly hasMore: boolean
-  /** How many of those up to `lastId` do not match; deleted ones are not counted. */
+  /** Number of requests up to `lastId` that do not match; deleted ones are not counted. */
   readonly passedCount: number
-  /** So many more that the follower is to read pages; then `rows` is empty and `lastId` the newest. */
+  /** Whether so many follow that the follower must read pages; then `rows` is empty and `lastId` the newest. */
   readonly isBehind: boolean
-  /** How many are stored; only of {@link newestArrivals}. */
+  /** Number of stored requests; only from {@link newestArrivals}. */
   readonly totalCount?: number
 }
 
-/** Where the deliveries of a request stand. */
+/** State of the deliveries of a request. */
 export interface RequestStateRow {
   readonly id: number
   readonly state: string
@@ -34,7 +34,7 @@ export interface RequestStateRow {
 
 const NEWEST = statement('newest request', 'select max(id) as id from requests where endpoint_id = $1::uuid')
 
-/** The largest id that the endpoint has stored; 0 for none. */
+/** Largest request id of the endpoint; 0 if it has none. */
 export async function newestRequestId(db: Db, endpointId: string): Promise<number> {
   const [row] = await run<{ id: number | null }>(db, NEWEST, [endpointId])
   return row?.id ?? 0
@@ -54,10 +54,10 @@ const COUNT_SHOWN = statement(
 )
 
 /**
- * What arrived after `afterId`. Ids are given out in the order of commits, so nothing can appear later below an id that
- * was seen.
+ * Reads requests that arrived after `afterId`. Ids are in the order of commits, so no request can appear later below an
+ * id that was seen.
  *
- * @param behindMax who has more than so many to come is too far behind; at most {@link BEHIND_MAX}
+ * @param behindMax a follower with more requests to come than this is behind; at most {@link BEHIND_MAX}
  */
 export async function listArrivals(
   db: Db,
@@ -80,7 +80,7 @@ export async function listArrivals(
     .execute()
   const last = rows.length < ARRIVALS_MAX ? undefined : rows.at(-1)
   const lastId = last?.id ?? newestId
-  // Without filters nothing is passed over, and nothing more is counted.
+  // Without filters nothing is passed over, and the count is not needed.
   const isNarrowed = count > rows.length && hasFilters(filters)
   const [shown] = isNarrowed
     ? await run<{ count: number }>(db, COUNT_SHOWN, [endpointId, afterId, lastId])
@@ -94,7 +94,10 @@ export async function listArrivals(
   }
 }
 
-/** The newest requests, oldest first, for who is too far behind to be sent all; at least up to `lastId`. */
+/**
+ * Reads the newest requests, oldest first, at least up to `lastId`. For followers that are too far behind to be sent
+ * all.
+ */
 export async function newestArrivals(
   db: Db,
   endpointId: string,
@@ -110,13 +113,13 @@ export async function newestArrivals(
   return { rows, lastId: Math.max(lastId, rows.at(-1)?.id ?? 0), totalCount: storedRequestCount }
 }
 
-/** At most one more than {@link BEHIND_MAX}. */
+/** Counts requests between two ids, up to one more than {@link BEHIND_MAX}. */
 async function countBetween(db: Db, endpointId: string, afterId: number, lastId: number): Promise<number> {
   const [found] = await run<{ count: number }>(db, COUNT_AFTER, [endpointId, afterId, lastId, BEHIND_MAX + 1])
   return found?.count ?? 0
 }
 
-/** Where the deliveries of these requests stand; deleted ones are left out. */
+/** Reads the states of requests; deleted ones are left out. */
 export async function listStates(
   db: Db,
   endpointId: string,
@@ -140,7 +143,7 @@ const RECENT_ATTEMPTS = statement(
   order by id`,
 )
 
-/** The newest attempts of an endpoint and those of `ids`, oldest first. */
+/** Reads the newest attempts of an endpoint and those of `ids`, oldest first. */
 export async function findRecentAttempts(
   db: Db,
   endpointId: string,
@@ -155,7 +158,7 @@ const IS_THERE = statement(
   'select from endpoints where id = $1::uuid and deleted_at is null',
 )
 
-/** Whether the endpoint was not deleted. */
+/** Whether the endpoint exists and is not deleted. */
 export async function isEndpointThere(db: Db, endpointId: string): Promise<boolean> {
   return (await run(db, IS_THERE, [endpointId])).length > 0
 }

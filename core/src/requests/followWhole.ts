@@ -11,12 +11,12 @@ import { type RequestFilters, WholeRequest } from './schema.ts'
 import { detailView } from './view.ts'
 
 /**
- * Follows an endpoint for those who pass its captures on: whole requests, oldest first, as soon as they are committed,
- * and as many as there are. How fast is up to the reader: nothing is read before it has taken what was sent. Where streams hold too
- * much that their readers have not taken, the slowest are told to read pages (`behind`), and their streams end; the id of that event is
- * the one before, so that a reader which only comes back misses nothing.
+ * Follows an endpoint for clients that forward its captures: whole requests, oldest first, as soon as they are
+ * committed. The reader sets the pace: the next requests are read once it has taken the sent ones. If the unread bytes
+ * of all streams exceed their limit, the slowest streams are sent `behind` and end. The id of that event is that of the
+ * event before, so that a reader which only reconnects misses nothing.
  *
- * @returns ends when the stream does, and throws `not_found` as soon as the endpoint is deleted
+ * @returns events until the stream ends; throws `not_found` as soon as the endpoint is deleted
  */
 export async function followWhole(
   ctx: Context,
@@ -37,17 +37,17 @@ export async function followWhole(
 interface Following {
   readonly filters: Omit<RequestFilters, 'afterId'>
   readonly afterId: number | undefined
-  /** Counts as connected, and is asked for replays. */
+  /** Whether it is a `creel listen`, which counts as connected and is sent replays. */
   readonly isListener: boolean
 }
 
 interface Followed {
   readonly filters: Omit<RequestFilters, 'afterId'>
   readonly after: number
-  /** Replays behind this one are passed on; undefined: none are. */
+  /** Replays with a greater id are sent; undefined sends none. */
   readonly replaysAfter: number | undefined
   readonly stream: OpenStream
-  /** Resolves when something changed since it was last called. */
+  /** Resolves when something changed since the last call. */
   readonly changes: () => Promise<void>
   readonly unread: UnreadHolder
 }
@@ -101,7 +101,7 @@ async function* eventsWithin(
   }
 }
 
-/** The first call resolves at once: there may be something from before. */
+/** Changes of an endpoint. The first call resolves at once: requests may have arrived before it. */
 function changesOf(ctx: Context, endpointId: string, ended: AbortSignal): () => Promise<void> {
   let isChanged = true
   let resume = () => {}

@@ -6,29 +6,32 @@ import { newestRequestId } from './followQueries.ts'
 import { type RequestRow, summaries } from './queries.ts'
 import type { RequestFilters } from './schema.ts'
 
-/** The most requests that one event holds, and about how many bytes of headers and bodies. */
+/**
+ * The most requests of one event, and the most bytes of their headers and bodies. One request is sent whatever its
+ * size.
+ */
 const ARRIVALS_MAX = 100
 const ARRIVAL_BYTES_MAX = 1_048_576
 
-/** What a long capture leaves behind: what the database sent, with two digits an octet, its texts, and the octets. */
+/** Garbage of reading a long capture, in its sizes: the database's hexadecimal text, the JSON texts, and the octets. */
 const COPIES = 6
 
-/** Whole requests that arrived after some request, oldest first. */
+/** Whole requests that arrived after a given one, oldest first. */
 export interface WholeArrivals {
   readonly rows: readonly RequestRow[]
-  /** Every request up to this one was looked at, also those that do not match. */
+  /** Every request up to this id was looked at, also those that do not match. */
   readonly lastId: number
   readonly hasMore: boolean
-  /** There was no room for what comes next: `rows` is empty, and `newestId` what the reader has to read up to. */
+  /** The next requests found no room: `rows` is empty, and the reader must read pages up to `newestId`. */
   readonly isBehind: boolean
   readonly newestId: number
 }
 
 /**
- * What arrived after `afterId`, as much as one event holds: at least one request when there is any. Ids are given out in
- * the order of commits, so nothing can appear later below an id that was seen.
+ * Reads requests that arrived after `afterId`, as many as fit into one event and at least one. Ids are in the order of
+ * commits, so no request can appear later below an id that was seen.
  *
- * @param takeRoom says whether there is room for so many bytes, before they are read
+ * @param takeRoom reserves memory for bytes before they are read; false if there is none
  */
 export async function listWholeArrivals(
   db: Db,
@@ -56,14 +59,14 @@ export async function listWholeArrivals(
           .where('r.id', 'in', ids)
           .orderBy('r.id', 'asc')
           .execute()
-  // One long capture: events of every day are collected as the engine goes.
+  // Only one long capture exceeds the limit. Ordinary events are left to the engine's own garbage collection.
   if (bytes > ARRIVAL_BYTES_MAX) countPiece(bytes * COPIES)
   const isWhole = ids.length === found.length && found.length < ARRIVALS_MAX
   const lastId = isWhole ? newestId : (ids.at(-1) ?? newestId)
   return { ...nothing, rows, lastId, hasMore: lastId < newestId }
 }
 
-/** The first ones that fit into one event, and the very first whatever its size. */
+/** The first requests that fit into one event, and the very first whatever its size. */
 function fitting(found: readonly { readonly id: number; readonly bytes: number }[]) {
   const ids: number[] = []
   let bytes = 0

@@ -21,15 +21,15 @@ export interface HistoricMatch {
   readonly receivedAt: Date
 }
 
-/** Bodies are read in chunks of about this size, and of at most so many rows. */
+/** Size of the chunks in which rows are read, in bytes of their content. */
 const CHUNK_BYTES = 4 * 1024 * 1024
-/** What a row weighs besides. */
+/** Size of a row without its headers and body. */
 const ROW_BYTES = 512
 const CHUNK_ROWS = { first: 8, min: 2, max: 2000 } as const
-/** What a chunk leaves behind: what the database sent, with two digits an octet, its text, and the octets. */
+/** Garbage of reading a chunk, in its sizes: the database's hexadecimal text (two), the JSON text, and the octets. */
 const COPIES = 4
 
-/** Rows are looked at for so long before others have the event loop. */
+/** Time of evaluation before the event loop is yielded. */
 const WITHOUT_PAUSE_MS = 8
 
 type CandidateRow = StoredRequestRow & { readonly id: number }
@@ -39,13 +39,13 @@ interface Range {
   readonly since?: Date
   readonly until?: Date
   readonly signal?: AbortSignal
-  /** What Postgres passes over. */
+  /** SQL by which PostgreSQL skips rows that cannot match; null skips none. */
   readonly narrowed: ReturnType<typeof narrowing>
-  /** Of every query. */
+  /** Options of every query. */
   readonly query?: AbortableQueryOptions
 }
 
-/** Which of the matches are wanted: the newest, with a greater id than `afterId`, received from `since` on and before `until`. */
+/** Selects the newest `limit` matches with a greater id than `afterId`, received from `since` on and before `until`. */
 export interface HistoryRange {
   readonly limit: number
   readonly afterId?: number
@@ -56,9 +56,9 @@ export interface HistoryRange {
 }
 
 /**
- * The newest stored requests of an endpoint that satisfy a condition, newest first. Reads no more than that takes:
- * only the columns that the condition looks at, in chunks, after Postgres passed over what cannot match. Conditions are evaluated in
- * slices of the event loop's time.
+ * Yields the newest stored requests of an endpoint that satisfy a condition, newest first. It reads only the columns
+ * that the condition needs, in chunks, and PostgreSQL skips rows that cannot match. Conditions are evaluated in slices
+ * of the event loop's time.
  *
  * @param query options of every query
  */
@@ -81,7 +81,7 @@ export async function* matchingRequests(
   }
 }
 
-/** All of {@link matchingRequests}. */
+/** Collects all of {@link matchingRequests}. */
 export async function newestMatching(
   db: Db,
   endpointId: string,
@@ -92,8 +92,8 @@ export async function newestMatching(
 }
 
 /**
- * The paths of a condition that lead nowhere in any stored request after `afterId`: none where nothing is stored. Reads
- * the newest requests first, and no more of them than it takes to find each path once.
+ * Finds the paths of a condition that exist in no stored request after `afterId`. The result is empty if nothing is
+ * stored. It reads the newest requests first, and stops once it has found each path.
  */
 export async function neverMatchedPaths(
   db: Db,
@@ -119,7 +119,7 @@ export async function neverMatchedPaths(
   return isEmpty ? [] : left
 }
 
-/** The rows of a range, newest first, read in chunks. What is done with them leaves the event loop to others every few milliseconds. */
+/** Yields the rows of a range, newest first, read in chunks. Yields the event loop every few milliseconds. */
 async function* candidates(
   db: Db,
   endpointId: string,
@@ -149,7 +149,7 @@ async function* candidates(
   }
 }
 
-/** Walks the primary key backwards; what is binned or hidden is no history. */
+/** Reads a chunk of visible requests along the primary key, backwards. */
 async function chunkBelow(
   db: Db,
   endpointId: string,
@@ -158,7 +158,7 @@ async function chunkBelow(
 ): Promise<CandidateRow[]> {
   const read = columnsRead(condition)
   const empty = sql`''::bytea`
-  // A body that is too long to be parsed has no members: it need not be read to know that.
+  // A body that is too long to be parsed has no members, so it need not be read.
   const body =
     read.body === 'whole'
       ? sql`r.body`

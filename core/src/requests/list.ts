@@ -15,38 +15,38 @@ import { searching } from './searching.ts'
 import { searchTotals } from './searchTotals.ts'
 
 /**
- * A range of ids of which one step of a scan reads all is no search: so clients that poll for what is new wait for none. Longer ones
- * are counted as searches are.
+ * A range of ids that one step of a scan can read is not a search, so clients that poll for new requests do not wait
+ * behind searches. Longer ranges count as searches.
  */
 const ONE_STEP: Pace = { ...THOROUGH, budgetMs: 0 }
 
-/** Which page of the list: by number, from a cursor if there is one. */
+/** A page of the list: by number, from a cursor if there is one. */
 export type ListedPage = Page & Between<IdPlace>
 
-/** A page of the list with the cursors beside it. */
+/** A page of the list with its cursors. */
 export interface ListedRequests {
   readonly rows: readonly RequestSummaryRow[]
   readonly totalCount: number
   readonly next: string | null
   readonly previous: string | null
-  /** Null without filters: nothing had to be looked through. */
+  /** Null without filters. */
   readonly search: SearchReport | null
 }
 
-/** How far a search came. */
+/** Progress of a search. */
 interface SearchReport {
   readonly complete: boolean
   readonly lookedThrough: number
   readonly matchedCount: number
-  /** Null where `totalCount` of the page is an estimate. */
+  /** Null if `totalCount` of the page is an estimate. */
   readonly totalCount: number | null
 }
 
 /**
- * One page of an endpoint's stored requests, newest first, and how many match the filters.
+ * Reads one page of an endpoint's stored requests, newest first, with the number of matches.
  *
- * @param endpointId as the path spells it
- * @throws DomainError `not_found` for an absent, deleted, foreign or malformed id alike; what {@link searching} throws
+ * @param endpointId text from the path, not validated yet
+ * @throws DomainError `not_found` for an absent, deleted, foreign or malformed id alike; errors of {@link searching}
  */
 export async function listRequests(
   ctx: Context,
@@ -114,17 +114,20 @@ async function searchRequests(
   )
 }
 
-/** Bodies take longest to look through: what a text search finds is answered page by page. */
+/** Pace of a scan. Bodies take longest to search, so a text search answers each page promptly. */
 function paceOf({ q }: ListFilters): Pace {
   return q === undefined ? THOROUGH : PROMPT
 }
 
-/** What scans of the same kind have in common: where they look, and whether they read bodies for it. */
+/** Label of scans that take about the same time: by endpoint, and by whether they read bodies. */
 function kindOf(endpointId: string, { q }: ListFilters): string {
   return `${q === undefined ? 'filters' : 'text'} ${endpointId}`
 }
 
-/** A page that is full goes on below its last item, another where the scan ended; null at the end of all. */
+/**
+ * Cursors of a page. The next page begins below the last item of a full page, else below the end of the scan; null at
+ * the end.
+ */
 function cursorsOf(ids: readonly number[], { pageSize }: Page, lookedDownTo: number | null) {
   const goesOnBelow = ids.length < pageSize ? lookedDownTo : (ids.at(-1) ?? null)
   return {
@@ -139,13 +142,13 @@ const least = (left: number | undefined, right: number | undefined) =>
 const greatest = (left: number | undefined, right: number | undefined) =>
   left === undefined || right === undefined ? (left ?? right) : Math.max(left, right)
 
-/** What of an endpoint is older than some request, newest first. */
+/** Question for the older requests of an endpoint, newest first. */
 export interface OlderInput {
   readonly filters: ListFilters
   readonly limit: number
 }
 
-/** Older requests without counting all; see {@link selectIds}. */
+/** Reads older requests, newest first, without a total. `hasMore` and `nextBeforeId` are as for {@link selectIds}. */
 export async function listOlder(ctx: Context, endpointId: string, input: OlderInput) {
   return await searching(ctx, kindOf(endpointId, input.filters), async (db, options) => {
     const { ids, ...more } = await olderIds(db, endpointId, input, options, paceOf(input.filters))
@@ -154,8 +157,8 @@ export async function listOlder(ctx: Context, endpointId: string, input: OlderIn
 }
 
 /**
- * The ids of requests that match, newest first, for work on many of them. `hasMore` says whether there may be others, with
- * ids below `nextBeforeId`: also when the time of the search was up before it had found `limit`.
+ * Reads the ids of matching requests, newest first, for work on many of them. `hasMore` says whether there may be
+ * others, with ids below `nextBeforeId`: also if the time limit ended the search before it had found `limit`.
  */
 export async function selectIds(ctx: Context, endpointId: string, input: OlderInput) {
   return await searching(ctx, kindOf(endpointId, input.filters), (db, options) =>

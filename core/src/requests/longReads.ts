@@ -3,13 +3,13 @@ import { DomainError } from '../api/errors.ts'
 import { countPiece } from '../platform/memory/index.ts'
 import { PATIENCE_MS, Turns } from '../platform/turns/index.ts'
 
-/** A body of more octets is long. */
+/** A body of more octets than this is long. */
 export const LONG_BODY_BYTES = 1024 * 1024
 
-/** Long bodies that are read at once: each takes several times its size on its way into an answer. */
+/** The most long bodies that are read at once: each takes several times its size on its way into an answer. */
 const AT_ONCE = 2
 
-/** What reading a body leaves behind: what the database sent, with two digits an octet, its text, and the octets. */
+/** Garbage of reading a body, in body sizes: the database's hexadecimal text (two), the JSON text, and the octets. */
 const COPIES = 4
 
 const turns = new Turns({
@@ -19,12 +19,12 @@ const turns = new Turns({
 })
 
 /**
- * Reads something long when its turn has come: a workspace that asks for many at once has them one after the other, and
- * workspaces take turns.
+ * Reads a long body in its turn. A workspace that asks for many at once gets them one after the other, and workspaces
+ * take turns.
  *
- * @param bytes how long it is
- * @param signal of the caller, who no longer waits when it hangs up
- * @throws LineTooLong when those before it take longer than ten seconds
+ * @param bytes length of the body
+ * @param signal aborted when the caller hangs up, which ends its wait
+ * @throws LineTooLong when the expected wait is over ten seconds
  */
 export async function inTurn<Result>(
   workspaceId: string,
@@ -40,16 +40,16 @@ export async function inTurn<Result>(
   return await turns.run(workspaceId, readAndCount, { size: bytes, signal })
 }
 
-/** Octets of long bodies that the procedures of one batch may answer together: its answer is one text. */
+/** The most octets of long bodies in the answer of one batch, which is one text. */
 const BATCH_LONG_BYTES_MAX = 32 * 1024 * 1024
 
-/** By what the procedures of a batch have in common. */
+/** Octets of long bodies so far, by the signal that the procedures of a batch share. */
 const longBytesOf = new WeakMap<AbortSignal, number>()
 
 /**
- * Counts a long body that a procedure is about to answer.
+ * Counts a long body that a procedure of a batch is about to answer.
  *
- * @throws DomainError `request_invalid` when others of the batch have asked for too much already
+ * @throws DomainError `request_invalid` when the long bodies of the batch exceed 32 MiB together
  */
 export function countLong({ signal }: Pick<Context, 'signal'>, bytes: number): void {
   if (bytes <= LONG_BODY_BYTES) return

@@ -4,17 +4,16 @@ import type { Condition, Leaf, Test } from '../engine/conditions/index.ts'
 type Narrowing = RawBuilder<SqlBool>
 
 /**
- * What every stored request (`requests as r`) that satisfies the condition also satisfies in SQL: lets Postgres
- * pass over rows that cannot match, so that few bodies are read. It may let others through; `matches` has the
- * last word.
+ * SQL that is true for every stored request (`requests as r`) that satisfies the condition. PostgreSQL skips rows that
+ * cannot match, so that few bodies are read. It may be true for other rows too: evaluate the condition on them.
  *
- * @returns null when nothing can be said
+ * @returns null if no such SQL is known
  */
 export function narrowing(condition: Condition): Narrowing | null {
   return ofTest(condition.test)
 }
 
-/** Which of the columns that are costly to read a condition looks at. */
+/** The costly columns that a condition reads. */
 export function columnsRead(condition: Condition): { headers: boolean; body: 'no' | 'parsed' | 'whole' } {
   const read: { headers: boolean; body: 'no' | 'parsed' | 'whole' } = { headers: false, body: 'no' }
   const visit = (test: Test): void => {
@@ -58,7 +57,7 @@ const FACT_COLUMNS: Readonly<Record<string, RawBuilder<string>>> = {
 
 function ofLeaf(leaf: Leaf): Narrowing | null {
   const { path, op } = leaf
-  // These hold where the path is missing.
+  // These operators are true if the path is missing.
   if (op === 'neq' || op === 'nin' || (op === 'exists' && leaf.value === false)) return null
   const texts = searchedTexts(leaf)
   switch (path.root) {
@@ -73,7 +72,7 @@ function ofLeaf(leaf: Leaf): Narrowing | null {
         : anyOf(texts, (text) => sql`position(${bytesOf(text)}::bytea in r.header_values) > 0`)
     case 'query': {
       const found = texts && anyOf(texts, (text) => sql`strpos(r.query_string, ${text}) > 0`)
-      // An escape may hide the text.
+      // The text may be escaped in the query.
       return found && sql`(${found} or r.query_string ~ '[%+]')`
     }
     case 'body': {
@@ -100,7 +99,7 @@ function bytesOf(text: string): Buffer {
   return Buffer.from(text, 'utf8')
 }
 
-/** The literal texts of which one must occur in the value; null when the leaf is not about literal text. */
+/** Literal texts of which one must occur in the value; null if the leaf does not test for literal text. */
 function searchedTexts({ op, value, ignoreCase, path }: Leaf): string[] | null {
   if (ignoreCase || !['eq', 'in', 'startsWith', 'endsWith', 'contains'].includes(op)) return null
   const texts = op === 'in' && Array.isArray(value) ? value : [value]
@@ -110,7 +109,7 @@ function searchedTexts({ op, value, ignoreCase, path }: Leaf): string[] | null {
   return path.root === 'headers' && !usable.every((text) => /^[\x20-\x7e]*$/.test(text)) ? null : usable
 }
 
-/** Whether a text can be looked for: Postgres holds no NUL, and every text holds the empty one. */
+/** Whether a search for the text is useful: PostgreSQL stores no NUL, and every text contains the empty one. */
 function isUsable(text: string): boolean {
   return text !== '' && !text.includes('\0') && text.isWellFormed()
 }

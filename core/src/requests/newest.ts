@@ -3,12 +3,12 @@ import { PARSED_BODY_BYTES_MAX } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { STORED_REQUEST_COLUMNS, type StoredRequestRow } from './storedRequest.ts'
 
-/** Octets of bodies that are read at most. */
+/** The most octets of bodies that are read. */
 const READ_BYTES_MAX = 8 * 1024 * 1024
 
 /**
- * The newest stored requests of an endpoint, newest first, as far as their bodies fit in 8 MiB; a body that is too long
- * to be parsed is left out.
+ * Reads the newest stored requests of an endpoint, newest first, while their bodies fit in 8 MiB. A body that is too
+ * long to be parsed is read as empty.
  *
  * @param label only requests with this label
  */

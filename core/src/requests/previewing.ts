@@ -1,7 +1,7 @@
 import type { Context } from '../api/context.ts'
 import { PATIENCE_MS, Turns } from '../platform/turns/index.ts'
 
-/** Previews that run at once: each may hold bodies of tens of megabytes. */
+/** The most previews that run at once in the process: each may hold bodies of tens of megabytes. */
 const AT_ONCE = 4
 
 const turns = new Turns({
@@ -11,11 +11,11 @@ const turns = new Turns({
 })
 
 /**
- * Tries something on stored requests when its turn has come: a workspace has its previews one after the other, those of a batch
- * too, and workspaces take turns. What a preview reads it must read within `work`, so that those that wait hold nothing.
+ * Runs a preview on stored requests in its turn. A workspace has one preview at a time, also those of one batch, and
+ * workspaces take turns. All reading must be done inside `work`, so that waiting previews hold nothing in memory.
  *
- * @param kind previews of the same kind take about the same time
- * @throws LineTooLong when those of the workspace before it take longer than ten seconds; what `work` throws
+ * @param kind label of previews that take about the same time, for the estimate of the wait
+ * @throws LineTooLong when the wait behind other previews of the workspace is over ten seconds; errors of `work`
  */
 export async function previewing<Result>(
   { workspace, signal }: Pick<Context, 'workspace' | 'signal'>,

@@ -30,11 +30,11 @@ const SUMMARY_COLUMNS = [
 
 type SummaryColumn = (typeof SUMMARY_COLUMNS)[number] extends `r.${infer Name}` ? Name : never
 
-/** What lists read of a request: never its body. */
+/** Columns of a request that lists read, never the body. */
 export interface RequestSummaryRow extends Pick<Selectable<RequestsTable>, SummaryColumn> {
   readonly state: string
   readonly attemptCount: number
-  /** From 1; null without an event id, and of an import. */
+  /** From 1; null without an event id and for an import. */
   readonly senderAttempt: number | null
   /** Null for the first of its event. */
   readonly firstRequestId: number | null
@@ -46,7 +46,7 @@ export interface RequestRow extends RequestSummaryRow {
   readonly headerNames: string
   readonly headerValues: Buffer
   readonly body: Buffer
-  /** It is longer than was asked for: `body` is empty. */
+  /** Whether the body is longer than was asked for; then `body` is empty. */
   readonly bodyOmitted?: boolean
 }
 
@@ -59,7 +59,7 @@ export function visibleRequests(db: Db, endpointId: string) {
     .where('r.hiddenAt', 'is', null)
 }
 
-/** Visible requests as lists show them. */
+/** Visible requests with the columns that lists show. */
 export function summaries(db: Db, endpointId: string) {
   return visibleRequests(db, endpointId)
     .select(SUMMARY_COLUMNS)
@@ -71,7 +71,7 @@ export function summaries(db: Db, endpointId: string) {
     ])
 }
 
-/** Requests of an endpoint by id as lists show them, newest first; those that were deleted meanwhile are left out. */
+/** Reads requests by id with the columns of lists, newest first. Requests deleted in the meantime are left out. */
 export async function summariesOf(
   db: Db,
   endpointId: string,
@@ -82,13 +82,13 @@ export async function summariesOf(
   return await summaries(db, endpointId).where('r.id', 'in', ids).orderBy('r.id', 'desc').execute(options)
 }
 
-/** The visible requests of an endpoint, whole but for their bodies. */
+/** The visible requests of an endpoint with all columns except the body. */
 export function requestsWithHeaders(db: Db, endpointId: string) {
   return summaries(db, endpointId).select(['r.queryString', 'r.headerNames', 'r.headerValues'])
 }
 
 /**
- * The id that an await answers: with `afterId` the lowest match above it, so that a client can loop without
+ * Finds the request that an await answers: with `afterId` the lowest match above it, so that a client can loop without
  * gaps; without, the newest.
  */
 export async function findAwaited(
@@ -104,7 +104,7 @@ export async function findAwaited(
   return row?.id
 }
 
-/** Stored requests that can be sent again, oldest first: binned ones and oversize traces cannot. */
+/** Stored requests that can be replayed, oldest first. Deleted ones and oversize traces cannot. */
 function replayable(db: Db, endpointId: string, ids: readonly number[]) {
   return db
     .selectFrom('requests')
@@ -116,21 +116,21 @@ function replayable(db: Db, endpointId: string, ids: readonly number[]) {
     .orderBy('id')
 }
 
-/** Which of these requests can be sent again, and how large they are. */
+/** Reads the ids and body sizes of those requests that can be replayed. */
 export function findReplayableSizes(db: Db, endpointId: string, ids: readonly number[]) {
   return replayable(db, endpointId, ids)
     .select(['id', sql<number>`octet_length(body)`.as('bodyBytes')])
     .execute()
 }
 
-/** The same with their bodies. */
+/** Reads those requests that can be replayed, with their bodies. */
 export function findReplayable(db: Db, endpointId: string, ids: readonly number[]) {
   return replayable(db, endpointId, ids)
     .select(['id', ...STORED_REQUEST_COLUMNS])
     .execute()
 }
 
-/** Serialises whatever changes the endpoint's stored requests, until the transaction ends. */
+/** Locks the endpoint's counters until the transaction ends. All changes of its stored requests take this lock. */
 export async function lockCounters(trx: Trx, endpointId: string): Promise<void> {
   await trx
     .selectFrom('endpointCounters')
@@ -141,10 +141,10 @@ export async function lockCounters(trx: Trx, endpointId: string): Promise<void> 
 }
 
 /**
- * Moves requests to the recycle bin and keeps the counters equal to the rows. The caller holds the counters.
+ * Moves requests to the recycle bin and updates the counters. The caller holds their lock.
  *
- * @param ids which, or null for every one that is stored now
- * @returns how many moved: ids that are absent, binned or of another endpoint are passed over
+ * @param ids ids of the requests; null for all that are stored now. Absent, deleted and foreign ones are ignored
+ * @returns the number of moved requests
  */
 export async function moveToBin(trx: Trx, endpointId: string, ids: readonly number[] | null, now: Date) {
   const { rows } = await sql<{ movedCount: number }>`

@@ -20,14 +20,14 @@ const detailWith = (body: string) => `
   from requests r
   where r.endpoint_id = $1::uuid and r.id = $2::bigint and ${IS_VISIBLE}`
 
-/** A body of more octets than the parameter says is left out, and not read. */
+/** SQL of a body that is left out, and not read, if it has more octets than the parameter. */
 const shortBody = (bytesMax: string) => `
   case when octet_length(r.body) > ${bytesMax}::bigint then ''::bytea else r.body end as body,
   octet_length(r.body) > ${bytesMax}::bigint as body_omitted`
 
 const FIND_REQUEST = statement('find request', detailWith(shortBody('$3')))
 
-/** The same with the question whether the endpoint is one of the workspace `$3`: no row says that it is not. */
+/** The same with a check that the endpoint is one of the workspace `$3`: no row means that it is not. */
 const READ_REQUEST = statement(
   'read request',
   `select coalesce(e.capture_id, e.id) as capture_id, r.*
@@ -46,10 +46,10 @@ const ENDPOINT_OF_REQUEST = statement(
 )
 
 /**
- * A page without filters: of the endpoint `$1` of the workspace `$2`, `$3` rows after the first `$4` with ids below `$5` and
- * above `$6`.
+ * A page without filters: of the endpoint `$1` of the workspace `$2`, `$3` rows after the first `$4` with ids below
+ * `$5` and above `$6`.
  *
- * The total is the counter's, and the scan ends at the last stored row instead of wading through deleted ones.
+ * The total is the counter's. The scan ends at the last stored row, before older deleted ones.
  */
 const LIST_REQUESTS = statement(
   'list requests',
@@ -70,12 +70,12 @@ const LIST_REQUESTS = statement(
 /** A row of an outer join: without a request every column of it is null. */
 type Maybe<Row> = Row | { readonly [Name in keyof Row]: null }
 
-/** A request with what the capture URL of its endpoint is called by. */
+/** A request with the id of its endpoint in the capture URL. */
 export interface ReadRequest extends RequestRow {
   readonly captureId: string
 }
 
-/** The id of the endpoint that has captured a request; undefined where none that may be seen has. */
+/** Finds the endpoint that captured a request. Undefined if there is none, or the caller may not see it. */
 export async function endpointOfRequest(
   db: Db,
   workspaceId: string,
@@ -86,7 +86,8 @@ export async function endpointOfRequest(
 }
 
 /**
- * The whole request, unless it is absent, deleted or of another endpoint. A caller that hangs up no longer waits for a long body.
+ * Reads a whole request. Undefined if it is absent, deleted or of another endpoint. A caller that hangs up no longer
+ * waits for a long body.
  *
  * @throws LineTooLong when too many long bodies wait to be read
  */
@@ -107,8 +108,8 @@ export async function findRequest(
 /**
  * Finds endpoint and request in one statement; a body of more octets than `bodyBytesMax` is left out.
  *
- * @param options `onLong`: told how long a long body is before it is read, which it stops by throwing; `signal` of the caller, who
- *   no longer waits for a long body when it hangs up
+ * @param options `onLong` is called with the length of a long body before it is read, and may throw to prevent that;
+ *   `signal` ends the wait for a long body when the caller hangs up
  * @throws LineTooLong when too many long bodies wait to be read
  * @returns null without the request; undefined without the endpoint
  */

@@ -2,15 +2,15 @@ import type { Context } from '../api/context.ts'
 import { recordChange } from '../audit/index.ts'
 import { lockCounters, moveToBin } from './queries.ts'
 
-/** So many ids stand in the audit log; the rest are counted. */
+/** The most ids in the audit entry; the rest are only counted. */
 const IDS_TOLD = 100
 
 /**
- * Moves requests to the recycle bin. Deliveries that are already queued go on.
+ * Moves requests to the recycle bin. Deliveries that are already queued continue.
  *
- * @param ids which, or null for every one that is stored when the call begins
- * @param action what the audit log calls it
- * @returns how many moved
+ * @param ids ids of the requests; null for all that are stored when the call begins
+ * @param action name of the action in the audit log
+ * @returns the number of moved requests
  */
 export async function binRequests(
   ctx: Context,

@@ -1,6 +1,6 @@
 import { type Db, run, statement } from '../platform/db/index.ts'
 
-/** What became of a request at one action, over the capture's run and its replays. */
+/** State of a request's delivery through one action, its replays included. */
 export interface DeliveryOfRequestRow {
   readonly actionId: string | null
   readonly actionName: string
@@ -11,7 +11,7 @@ export interface DeliveryOfRequestRow {
   readonly nextAttemptAt: Date | null
 }
 
-/** Of the endpoint `$1` and the request `$2`. */
+/** Reads {@link DeliveryOfRequestRow}s of the endpoint `$1` and the request `$2`. */
 const DELIVERIES_OF_REQUEST = statement(
   'deliveries of request',
   `with tried as (
@@ -37,8 +37,8 @@ const DELIVERIES_OF_REQUEST = statement(
 )
 
 /**
- * One row an action, in the order in which they were first tried or queued. Attempts of a deleted action stay,
- * with `actionId` null; its queued runs are gone.
+ * Reads one row for each action, in the order in which they were first attempted or queued. Attempts of a deleted
+ * action stay, with `actionId` null; its queued deliveries are gone.
  */
 export async function deliveriesOfRequest(
   db: Db,

@@ -5,48 +5,48 @@ import type { ListFilters } from './schema.ts'
 import { SEARCHED_BODY_BYTES } from './search.ts'
 import { cheapestShortcut, type Shortcut } from './searchShortcut.ts'
 
-/** How long a scan goes on, and in which steps. */
+/** Time limit of a scan, and the size of its steps. */
 export interface Pace {
-  /** What was found after so many milliseconds is the answer. The first step ends however long it takes. */
+  /** Time limit in milliseconds. The first step completes however long it takes. */
   readonly budgetMs: number
-  /** A step is meant to take so many milliseconds: short beside the budget, long beside a round trip. */
+  /** Target time of a step in milliseconds: short compared to the budget, long compared to a round trip. */
   readonly stepMs: number
-  /** Requests that the first step looks through: it learns what they cost. */
+  /** Requests in the first step, which measures their cost. */
   readonly firstRows: number
-  /** Fewer of them where their text has more octets than this together. */
+  /** Limit for the octets of text in the first step, which then has fewer requests; null for none. */
   readonly firstBytes: number | null
 }
 
-/** To find all. */
+/** Pace to find everything. */
 export const THOROUGH: Pace = { budgetMs: 3_000, stepMs: 200, firstRows: 1_000, firstBytes: null }
-/** To answer a text search within 300 ms, with what its caller reads after it. */
+/** Pace to answer a text search within 300 ms, the read of its page included. */
 export const PROMPT: Pace = { budgetMs: 240, stepMs: 40, firstRows: 1_000, firstBytes: 2_000_000 }
 
-/** How many requests a later step looks through. */
+/** Bounds for the requests of a later step. */
 const STEP_ROWS = { min: 8, max: 50_000 } as const
-/** A step is at most so many times the one before. */
+/** The most that a step grows over the one before. */
 const GROWTH = 8
 
-/** So many requests, each up to so many bytes of its body, say how a text is found soonest in the step that they begin. */
+/** Sample of a step from which its shortcut is chosen: first requests, and bytes of each body. */
 const SAMPLE = { rows: 24, bodyBytes: 2_048 } as const
 
-/** What a scan is to find. */
+/** Question of a scan. */
 export interface Wanted {
   readonly filters: Partial<ListFilters>
-  /** Of what matches, newest first, so many are passed over, and so many after them are answered. */
+  /** Number of matches to pass over, newest first, before the `take` matches of the answer. */
   readonly skip: number
   readonly take: number
-  /** Goes on to the end to count all; else it ends where it has what it takes. */
+  /** Whether it continues to the end to count all matches; else it ends once it has `take` of them. */
   readonly countsAll: boolean
 }
 
-/** What a scan has found. */
+/** Result of a scan. */
 export interface Found {
   readonly ids: readonly number[]
-  /** How many of those that were looked through match. */
+  /** Number of matches among the requests that were looked through. */
   readonly matchedCount: number
   readonly lookedThrough: number
-  /** Everything with a greater id was looked through; null: everything was. */
+  /** All requests with a greater id were looked through; null if all were. */
   readonly lookedDownTo: number | null
 }
 
@@ -54,15 +54,15 @@ interface Step {
   readonly looked: number
   readonly lowest: number | null
   readonly matched: number
-  /** An array of int8 comes as text. */
+  /** The database driver returns an array of int8 as texts. */
   readonly ids: readonly string[]
 }
 
 /**
- * Looks through the visible requests of an endpoint, newest first, for those that the filters let through: step by step
- * along the primary key, so that it can end when its time is up whatever is stored.
+ * Searches the visible requests of an endpoint, newest first, for those that match the filters. It steps along the
+ * primary key, so that it can end at its time limit whatever is stored.
  *
- * @param options of every query
+ * @param options options of every query
  */
 export async function scanRequests(
   db: Db,
@@ -77,7 +77,7 @@ export async function scanRequests(
   let lookedThrough = 0
   let below = filters.beforeId
   let shortcut: Shortcut | undefined
-  // Requests may be many times as long as those of the step before: a step that is not done in time is given up.
+  // Requests may be much longer than those of the step before. A step that exceeds the time limit is cancelled.
   const deadline = AbortSignal.timeout(budgetMs)
   const signals = options.signal === undefined ? [deadline] : [options.signal, deadline]
   const inTime = { ...options, signal: AbortSignal.any(signals) }
@@ -110,7 +110,11 @@ export async function scanRequests(
   }
 }
 
-/** The result of a step, or undefined when it was cancelled at the deadline. @throws what it throws otherwise */
+/**
+ * The result of a step; undefined if it was cancelled at the deadline.
+ *
+ * @throws other errors of the step
+ */
 async function unlessLate(
   looking: Promise<Step>,
   deadline: AbortSignal,
@@ -124,7 +128,7 @@ async function unlessLate(
   return deadline.aborted ? undefined : step
 }
 
-/** How many requests hold so many octets of searched text, at most `rows` and at least a few. Their bodies are not read for it. */
+/** Number of requests whose searched text fits into `bytes`, at most `rows` and at least a few. It reads no bodies. */
 async function rowsHolding(
   db: Db,
   endpointId: string,
@@ -145,7 +149,7 @@ async function rowsHolding(
   return Math.max(STEP_ROWS.min, counted.all - counted.longer)
 }
 
-/** Some of what a search for a text reads next. */
+/** Reads a sample of the requests that a text search reads next. */
 async function sampleBelow(
   db: Db,
   endpointId: string,
@@ -161,13 +165,13 @@ async function sampleBelow(
   return rows.map(({ headerValues, body }) => [headerValues, body])
 }
 
-/** Which requests a step looks through, and which of its matches it answers. */
+/** The requests of a step, and the matches that it returns. */
 interface Range {
   readonly rows: number
   readonly below: number | undefined
   readonly passOver: number
   readonly take: number
-  /** To the text that is searched for. */
+  /** Shortcut to the searched text. */
   readonly shortcut: Shortcut | undefined
 }
 
@@ -181,7 +185,7 @@ async function lookThrough(
   const asked = contentConditions(filters, shortcut)
   const isWanted = asked.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`(${sql.join(asked, sql` and `)})`
   const { eventId } = filters
-  // Only those that have the id are walked, along their index.
+  // Reads only requests with the event id, along their index.
   const isOfEvent = eventId === undefined ? sql<SqlBool>`true` : hasEventId(eventId)
   // The limit keeps the planner from evaluating the conditions once for each aggregate.
   const query = sql<Step>`

@@ -11,10 +11,10 @@ import { REQUEST_STATES, VERDICTS, VERIFICATION_FILTERS } from '../engine/words/
 import { SENDER_ATTEMPT_MAX } from './senderAttempts.ts'
 import { VALUE_TYPES } from './shape.ts'
 
-/** What an address can hold beside other filters. */
+/** The longest event id that a query string can hold together with other filters. */
 const EVENT_ID_CHARACTERS_MAX = 2_000
 
-/** The filters that list and await share; all combine with AND. */
+/** The filters of list, await and follow. They combine with AND. */
 export const filterInput = {
   method: optional(z.string().min(1).max(32)).meta({ description: 'HTTP method, without case' }),
   state: optional(z.enum(REQUEST_STATES)).meta({ description: 'Latest delivery state' }),
@@ -31,12 +31,12 @@ export const filterInput = {
   }),
 }
 
-/** Everything that narrows a list: its filters, and the ids and cursors that say where it begins or ends. */
+/** Names of all members that narrow a list: its filters, and the ids and cursors at which it begins or ends. */
 const NARROWING = [...Object.keys(filterInput), 'beforeId', 'before', 'after']
 
 /**
- * The same names where filters are refused, so that nobody takes a call for a narrower one than it is. The
- * description of the API leaves them out.
+ * Members for calls that refuse filters, so that a call with a filter fails and does not affect more requests than
+ * meant. The description of the API leaves them out.
  */
 export const refusedFilters = Object.fromEntries(
   NARROWING.map((name) => [
@@ -48,7 +48,7 @@ export const refusedFilters = Object.fromEntries(
   ]),
 )
 
-/** One item for each filter that was given where none may be. */
+/** One issue for each filter in the input of a call that takes none. */
 export function issuesOfFilters(input: object): InputIssue[] {
   return NARROWING.flatMap((name): InputIssue[] => {
     if (!(name in input) || Reflect.get(input, name) === undefined) return []
@@ -62,7 +62,7 @@ export function issuesOfFilters(input: object): InputIssue[] {
   })
 }
 
-/** Only older requests: pages that do not shift while others arrive. */
+/** Filter for older requests, so that pages do not shift while others arrive. */
 export const beforeId = optional(Int64Filter).meta({ description: 'Only requests with a lower id' })
 
 /** Input of the list of requests without the endpoint: filters, paging and `beforeId`. */
@@ -72,7 +72,7 @@ const filters = z.object(filterInput)
 /** The filters of list and await after parsing. */
 export type RequestFilters = z.output<typeof filters>
 
-/** The filters of lists. */
+/** {@link RequestFilters} with the filter that only lists take. */
 export type ListFilters = RequestFilters & { readonly beforeId?: number | undefined }
 
 const summary = {
@@ -143,7 +143,7 @@ const SUMMARY_EXAMPLE = {
 /** A captured request without its body, as lists show it. */
 export const RequestSummary = withExample('CapturedRequestSummary', z.object(summary), SUMMARY_EXAMPLE)
 
-/** What a summary lacks of a request as it came over the wire. */
+/** Members of a request as received that a summary lacks. */
 const content = {
   url: z.string(),
   queryString: z.string().nullable(),
@@ -159,7 +159,7 @@ const content = {
   body: z.string().nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`; null when empty' }),
 }
 
-/** What a list of requests says besides, when filters had to be looked for. */
+/** Member of a list of requests with the progress of its search. */
 export const searchMember = {
   search: z
     .object({
@@ -178,10 +178,10 @@ export const searchMember = {
     .meta({ description: 'Null without filters' }),
 }
 
-/** A request as it came over the wire, for those who pass it on. */
+/** A request as received, for clients that forward it. */
 export const WholeRequest = z.object({ ...summary, ...content }).meta({ id: 'WholeRequest' })
 
-/** A captured request, whole. */
+/** A captured request with its body, headers and deliveries. */
 export const RequestDetail = withExample(
   'CapturedRequest',
   z.object({
@@ -232,13 +232,13 @@ export const RequestDetail = withExample(
   },
 )
 
-/** Octets of a body, whole or a part of them. */
+/** Octets of a body, all or a range. */
 export const BodyDownload = Download.extend({
   from: z.int().meta({ description: 'The first octet of `content`, from 0' }),
   total: z.int().meta({ description: 'Octets of the whole body' }),
 })
 
-/** What an endpoint's newest requests hold. */
+/** Shape of an endpoint's newest requests. */
 export const Shape = z
   .object({
     sampleCount: z.int().meta({ description: 'Requests that were looked at' }),
@@ -253,26 +253,26 @@ export const Shape = z
   })
   .meta({ id: 'Shape' })
 
-/** Ids of one bulk call: 1 to 500, duplicates folded. */
+/** Ids of one bulk call: 1 to 500, without duplicates. */
 const RequestIds = z
   .array(Int64Filter)
   .min(1)
   .max(500)
   .transform((ids) => [...new Set(ids)])
 
-/** The list of ids that a bulk call takes, under either of its names. */
+/** Members for the ids of a bulk call: one list under either of two names. */
 export const requestIdsInput = {
   requestIds: optional(RequestIds).meta({ description: '1 to 500 ids of captured requests' }),
   ids: optional(RequestIds).meta({ description: 'Another name for `requestIds`: give one of the two' }),
 }
 
-/** The list of a bulk call: the members as its schema accepted them; one that it refused is absent. */
+/** The id lists of a bulk call. A member that its schema refused is absent. */
 export interface RequestIdLists {
   readonly requestIds?: readonly number[] | undefined
   readonly ids?: readonly number[] | undefined
 }
 
-/** Exactly one of the two names is to be given. */
+/** Checks that exactly one of the two lists is given. Returns issues, or none if the schema has refused a list. */
 export function issuesOfRequestIds(lists: RequestIdLists): InputIssue[] {
   if (!('requestIds' in lists && 'ids' in lists)) return []
   const { requestIds, ids } = lists
@@ -282,7 +282,7 @@ export function issuesOfRequestIds(lists: RequestIdLists): InputIssue[] {
   return [{ path: ['ids'], code: 'not_allowed', detail: 'Give either requestIds or ids, not both.' }]
 }
 
-/** The ids of an input that {@link issuesOfRequestIds} found right. */
+/** The ids of an input that {@link issuesOfRequestIds} accepted. */
 export function requestIdsOf({ requestIds, ids }: RequestIdLists): readonly number[] {
   return requestIds ?? ids ?? []
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { INTO_ASCII, isAscii, type Shortcut } from './searchShortcut.ts'
 
-/** Octets of a body that are searched for a text. */
+/** Octets of a body, from its start, that a text search covers. */
 export const SEARCHED_BODY_BYTES = 262_144
 
 type Text = RawBuilder<string>
@@ -9,10 +9,10 @@ type Bytes = RawBuilder<Buffer>
 type Found = RawBuilder<SqlBool>
 
 /**
- * Substring search without case over path, query, header values and text body of `requests as r`.
+ * SQL for a substring search without case over path, query, header values and text body of `requests as r`.
  *
- * @param q holds no NUL
- * @param shortcut to `q`: changes what a search takes, not what it finds
+ * @param q text without NUL
+ * @param shortcut shortcut to `q`: it changes the cost of the search, not its result
  */
 export function containsText(q: string, shortcut?: Shortcut): Found {
   const headers = sql<Buffer>`r.header_values`
@@ -43,15 +43,15 @@ function likeAnywhere(spelling: Buffer): Buffer {
   return Buffer.from(`%${escaped}%`, 'latin1')
 }
 
-/** The collation is named: what `convert_from` returns has that of its encoding's name, "C", whose `lower` knows ASCII only. */
+/** Names the collation, because results of `convert_from` have "C", whose `lower` changes ASCII only. */
 function isIn(text: Text, q: string): Found {
   return sql`strpos(lower(${text} collate "default"), lower(${q})) > 0`
 }
 
 /**
- * Header values are bytes: they are compared as latin1, with the searched text once as it is and once as its UTF-8 bytes
- * in each case, so both spellings of a value are found. In ASCII those are all one, and no letter of latin1 beyond it has one
- * in it for its lower case.
+ * Header values are bytes. They are compared as latin1: with the searched text itself, and with its UTF-8 bytes in
+ * lower and upper case, so that both spellings of a value are found. For ASCII all of these are the same, and no other
+ * latin1 letter has an ASCII letter as its lower case.
  */
 function isInHeaders(q: string): Found {
   const values = sql<string>`convert_from(r.header_values, 'LATIN1')`
@@ -61,12 +61,12 @@ function isInHeaders(q: string): Found {
   return sql`(${sql.join(found, sql` or `)})`
 }
 
-/** One letter for one, as Postgres has it. */
+/** Lower case with one letter for each letter, as PostgreSQL does it. */
 function lowerCase(text: string): string {
   return [...text].map((letter) => (letter === '\u0130' ? 'i' : letter.toLowerCase())).join('')
 }
 
-/** The same upwards, where it is the way back: the capital of `ß` is not `SS` here. */
+/** Upper case of letters whose lower case leads back to them: `ß` does not become `SS`. */
 function upperCase(text: string): string {
   const capitals = [...text].map((letter) => {
     const capital = letter.toUpperCase()
@@ -76,8 +76,9 @@ function upperCase(text: string): string {
 }
 
 /**
- * The same as `isIn`, in half the time: lower case by Unicode is what a search spends most on, and ASCII's is cheap. Text
- * in ASCII holds it unless one of the two letters above is in the body; text beyond ASCII is in no body of ASCII alone.
+ * The same result as `isIn` in half the time: lower case by Unicode takes most of a search, and that of ASCII is cheap.
+ * An ASCII text is compared by ASCII, and by Unicode only if the body has a letter of {@link INTO_ASCII}. Other text is
+ * looked for only in bodies that are not all ASCII.
  */
 function isInBody(body: Text, q: string): Found {
   if (isAscii(q)) {
@@ -91,7 +92,7 @@ function isInBody(body: Text, q: string): Found {
   return sql`(length(${body}) < octet_length(r.body) and ${isIn(body, q)})`
 }
 
-/** @param q of ASCII */
+/** @param q ASCII text */
 function isInAscii(text: Text, q: string): Found {
   return sql`strpos(lower(${text} collate "C"), ${q.toLowerCase()}) > 0`
 }

@@ -3,21 +3,21 @@ import type { Condition } from '../engine/conditions/index.ts'
 import { type HistoricMatch, type HistoryRange, matchingRequests } from './history.ts'
 import { searching } from './searching.ts'
 
-/** For so long a look through the history goes on. What it has found by then is its answer. */
+/** Time limit of a search through the history. The matches found by then are the answer. */
 const HISTORY_MS = 3_000
 
-/** Matches that were found, newest first. */
+/** Matches of a condition in the stored requests, newest first. */
 export interface HistorySearch {
   readonly matches: readonly HistoricMatch[]
-  /** False when the time was up before all of the history was looked through, or the limit was reached. */
+  /** False if the time limit ended the search before the end of the history and before `limit` matches. */
   readonly isComplete: boolean
 }
 
 /**
- * Looks through the stored requests of an endpoint for those that satisfy a condition, however large they are, for three seconds by
- * default. Runs as a search: see {@link searching}.
+ * Searches the stored requests of an endpoint for those that satisfy a condition, for three seconds by default. It runs
+ * as a search: see {@link searching}.
  *
- * @param budgetMs after so long it ends with what it has found
+ * @param budgetMs time limit, after which the matches found are returned
  * @throws LineTooLong as {@link searching} does
  */
 export async function searchHistory(

@@ -1,25 +1,29 @@
-/** Letters beyond ASCII whose lower case is one of ASCII, or begins with it: the Kelvin sign, and the dotted capital I. */
+/**
+ * Non-ASCII letters whose lower case is an ASCII letter or begins with one: the Kelvin sign and the dotted capital I.
+ */
 export const INTO_ASCII = [
   { letter: 'k', from: '\u212a' },
   { letter: 'i', from: '\u0130' },
 ] as const
 
-/** Parts of a text are so long at most: a longer one hardly rules out more. */
+/** The longest part of a text that is tried: a longer one hardly rules out more. */
 const PART_LENGTH_MAX = 4
-/** Parts are taken from so many first characters of a text. */
+/** Parts are taken from this many first characters of a text. */
 const CHARACTERS_MAX = 48
 const SPELLINGS_MAX = 4
-/** Putting a text into lower case and looking there takes as long as looking for so many spellings. */
+/** Cost of a search in lower case, relative to a search for one spelling in the bytes. */
 const LOWERING_COST = 6
 
-/** Bytes that are looked for before a sought text is: that takes several times as long, since its case is ignored. */
+/**
+ * A cheap search for bytes that comes before the search for the text, which takes several times as long without case.
+ */
 export interface Shortcut {
-  /** `in`: a request with one of them in its headers or text matches; `out`: headers or text with none of them do not. */
+  /** `in`: a request with one of the spellings matches. `out`: headers or text without any of them do not match. */
   readonly rules: 'in' | 'out'
   readonly spellings: readonly Buffer[]
 }
 
-/** A shortcut with what a search takes by it, in octets of the samples that are looked through once. */
+/** A shortcut with its cost: octets of the samples that are searched, times the number of searches. */
 interface Candidate {
   readonly rules: 'in' | 'out'
   readonly spellings: readonly string[]
@@ -27,11 +31,11 @@ interface Candidate {
 }
 
 /**
- * Chooses what spares a search most: a rare part of a sought text in every spelling that is the same without case, or the whole text
- * as most requests spell it. What a program sends is much the same each time, so a few requests tell which.
+ * Chooses the cheapest shortcut for a search: a rare part of the text in all its spellings, or the whole text in the
+ * spelling of most requests. Programs send similar requests each time, so a few samples are enough to choose.
  *
- * @param samples some of the requests that are to be searched: of each, the parts that are searched as bytes
- * @returns undefined where looking for `q` at once takes as little
+ * @param samples some of the requests to search: of each, the parts that are searched as bytes
+ * @returns undefined if a search for `q` itself costs no more
  */
 export function cheapestShortcut(q: string, samples: readonly (readonly Buffer[])[]): Shortcut | undefined {
   const requests = samples.map((parts) => parts.map((bytes) => bytes.toString('latin1')))
@@ -52,7 +56,7 @@ function ofWholeText(q: string, requests: readonly (readonly string[])[]): Candi
   })
 }
 
-/** The longest first: of two that cost the same, it rules out more of what is not in the samples. */
+/** Candidates from parts of the text, the longest first: of two with the same cost it rules out more requests. */
 function ofParts(q: string, requests: readonly (readonly string[])[]): Candidate[] {
   const texts = requests.flat().map((text) => text.toLowerCase())
   const total = lengthOf(texts)
@@ -68,7 +72,7 @@ function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + length, 0)
 }
 
-/** In ASCII: beyond it, letters may meet others in lower case that nobody knows of here. */
+/** All ASCII parts in lower case. Other letters may share their lower case with letters that are not listed here. */
 function partsOf(text: string): string[] {
   const lengths = Array.from({ length: PART_LENGTH_MAX }, (_, shorter) => PART_LENGTH_MAX - shorter)
   const parts = lengths.flatMap((length) =>
@@ -90,7 +94,7 @@ function spellingsOf(part: string): string[] {
   )
 }
 
-/** Whether a text holds nothing beyond ASCII. */
+/** Whether a text is all ASCII. */
 export function isAscii(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is meant.
   return /^[\x00-\x7f]*$/.test(text)

@@ -1,25 +1,29 @@
 import type { Found } from './scan.ts'
 import type { ListFilters } from './schema.ts'
 
-/** How many requests a search finds in all, as far as one call of it tells. */
+/** Total of a search, as far as one call can know it. */
 export interface SearchTotals {
-  /** Of all that match: exact where `isExact`, else an estimate. Not 0 where something is stored that was not looked through. */
+  /**
+   * Number of all matches: exact if `isExact`, else an estimate. It is not 0 while stored requests were not looked
+   * through.
+   */
   readonly totalCount: number
   readonly isExact: boolean
 }
 
-/** What was asked besides what was found. */
+/** The question of a search. */
 interface Asked {
   readonly filters: Partial<ListFilters>
-  /** The call began or ended at the cursor of a page. */
+  /** Whether the call began or ended at the cursor of a page. */
   readonly hasCursor: boolean
-  /** All visible requests of the endpoint. */
+  /** Number of visible requests of the endpoint. */
   readonly storedCount: number
 }
 
 /**
- * The total of a search. It is exact where the call looked through everything. Else what was looked through is taken for a sample of all
- * that is stored; filters by id narrow what there is by an unknown part, so for them only what was found counts.
+ * The total of a search. It is exact if the call looked through everything. Else the searched part is a sample of all
+ * stored requests. Filters by id narrow the requests by an unknown part: with them the total is the number of matches
+ * found.
  */
 export function searchTotals(
   { matchedCount, lookedThrough, lookedDownTo }: Omit<Found, 'ids'>,

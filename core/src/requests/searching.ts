@@ -3,18 +3,21 @@ import type { Context } from '../api/context.ts'
 import type { Db } from '../platform/db/index.ts'
 import { PATIENCE_MS, Turns } from '../platform/turns/index.ts'
 
-/** At once, for a workspace: half of the process's search connections, so that a second one always finds one. */
+/**
+ * The most searches of a workspace at once: half of the process's search connections, so that a second workspace has
+ * some.
+ */
 const PER_WORKSPACE = 2
 
 const turns = new Turns({ atOnce: PER_WORKSPACE, patience: { ms: PATIENCE_MS, noun: 'searches' } })
 
 /**
- * Runs a scan of stored requests so that it can hurt nobody: on the connections for searches, at most two at once for a
- * workspace in this process. PostgreSQL ends it after `SEARCH_SECONDS`, and at once when the caller hangs up.
+ * Runs a scan of stored requests without delaying other work: on the connections for searches, at most two at once for
+ * a workspace in this process. PostgreSQL cancels it after `SEARCH_SECONDS`, and at once when the caller hangs up.
  *
- * @param kind scans of the same kind take about the same time, e.g. those of one endpoint for a text
- * @param scan must hand `options` to every query that it executes
- * @throws LineTooLong when those of the workspace before it take longer than ten seconds; what the scan throws
+ * @param kind label of scans that take about the same time, e.g. those of one endpoint for a text
+ * @param scan must pass `options` to every query that it executes
+ * @throws LineTooLong when the wait behind other searches of the workspace is over ten seconds; errors of the scan
  */
 export async function searching<Result>(
   ctx: Pick<Context, 'reads' | 'signal' | 'workspace'>,

@@ -1,29 +1,29 @@
 import { sql } from 'kysely'
 
 /**
- * The highest number that is counted to. A page costs a hundred times as many steps at most, however often one id is sent;
- * honest senders give up long before.
+ * The highest number that is counted. It bounds the cost of a page when one id is sent very often. Senders give up long
+ * before.
  */
 export const SENDER_ATTEMPT_MAX = 100
 
-/** An import did not come from the sender. */
+/** SQL for whether the sender sent the request with an event id. An imported request was not sent. */
 const IS_SENT = 'r.event_id is not null and not r.imported'
 
-/** Along the index of requests that have an event id. */
+/** SQL for earlier requests of the same event. Served by the index of requests that have an event id. */
 const EARLIER = `
   from requests e
   where e.endpoint_id = r.endpoint_id and e.event_id = r.event_id and e.id < r.id
     and e.deleted_at is null and e.hidden_at is null and not e.imported`
 
 /**
- * SQL of the how manieth time the event of `requests as r` came to its endpoint, from 1 to {@link SENDER_ATTEMPT_MAX}, by the
- * requests that are stored; null without an event id, and of an imported request.
+ * SQL of the sender's attempt number for `requests as r`: how many stored requests of the endpoint have its event, up
+ * to this one. From 1 to {@link SENDER_ATTEMPT_MAX}; null without an event id and for an imported request.
  */
 export const SENDER_ATTEMPT = `
   case when ${IS_SENT} then
     (select count(*)::int + 1 from (select ${EARLIER} limit ${SENDER_ATTEMPT_MAX - 1}) earlier) end`
 
-/** SQL of the id of the first stored request with the event of `requests as r`; null where that is itself. */
+/** SQL of the id of the first stored request with the event of `requests as r`; null if it is the first itself. */
 export const FIRST_REQUEST_ID = `
   case when ${IS_SENT} then (select e.id ${EARLIER} order by e.id limit 1) end`
 

@@ -3,7 +3,7 @@ import { headerText, parsedBody, urlEncodedPairs } from '../engine/message/index
 import type { StoredRequestRow } from './storedRequest.ts'
 import { storedRequest } from './storedRequest.ts'
 
-/** JSON types of the values that were seen. */
+/** JSON types of values in captured requests. */
 export const VALUE_TYPES = ['string', 'number', 'boolean', 'null', 'object', 'array'] as const
 
 /** One of {@link VALUE_TYPES}. */
@@ -11,23 +11,23 @@ export type ValueType = (typeof VALUE_TYPES)[number]
 
 /** A path that leads to values in captured requests. */
 export interface ShapePath {
-  /** As conditions and rules write it; `[*]` stands for every element of a list. */
+  /** In the notation of conditions and rules; `[*]` means every element of a list. */
   readonly path: string
   readonly types: ValueType[]
-  /** In which part of the requests it is, from 0 to 1. */
+  /** Fraction of the requests that have it, from 0 to 1. */
   readonly share: number
   /** The newest value, as text. */
   readonly example: string
 }
 
-/** Senders whose member names are ids would fill any list. */
+/** The most paths of a shape: senders that use ids as member names would fill any list. */
 const SHAPE_PATHS_MAX = 500
 const DEPTH_MAX = 16
 const ELEMENTS_LOOKED_AT = 20
 const EXAMPLE_CHARACTERS = 80
 const PATH_CHARACTERS_MAX = 200
 const BARE_NAME = /^[^.[\]"\s{}]+$/
-/** What says nothing about what is sent. */
+/** Header fields that every sender has, which are left out. */
 const PLAIN_HEADERS = /^(host|content-length|connection|accept.*|user-agent|creel-.*)$/i
 
 interface Seen {
@@ -38,10 +38,10 @@ interface Seen {
 }
 
 /**
- * What stored requests hold: the paths of their bodies, query and headers, each with its types, its share and an example.
+ * Lists the paths of bodies, queries and headers in stored requests, each with its types, its share and an example.
  *
- * @param rows newest first: examples are of the first that has the path
- * @returns at most {@link SHAPE_PATHS_MAX} paths, in the order in which they were met
+ * @param rows newest first; an example is from the first row with the path
+ * @returns at most {@link SHAPE_PATHS_MAX} paths, in the order in which they were found
  */
 export function shapeOf(rows: readonly StoredRequestRow[]): ShapePath[] {
   const seen = new Map<string, Seen>()
@@ -80,7 +80,7 @@ function noteIn(seen: Map<string, Seen>, index: number, path: string, type: Valu
   seen.set(path, { types: new Set([type]), example: shortened(example), count: 1, lastIn: index })
 }
 
-/** Whole characters only. */
+/** Shortens an example without cutting a character. */
 function shortened(text: string): string {
   return text.length <= EXAMPLE_CHARACTERS
     ? text

@@ -1,12 +1,14 @@
-/** What several readers look for at once: whoever asks with a key gets what the first one finds. */
+/** Lookups that concurrent readers share: all readers with the same key get the result of the first lookup. */
 export interface SharedLooks<Found> {
-  /** @throws what the look throws; who asks after that looks again */
+  /** @throws errors of the lookup; the next caller looks again */
   find(key: string, look: () => Promise<Found>): Promise<Found>
-  /** Something changed: looks that have begun may have missed it, and answer nobody who asks from now on. */
+  /**
+   * Drops all results after a change. A lookup that has begun may have missed it, and is not shared with later callers.
+   */
   clear(): void
 }
 
-/** Keeps what was found under every key until `clear`, without bound; a look that failed is not kept. */
+/** Keeps the result of every key until `clear`, without bound. A failed lookup is not kept. */
 export function sharedLooks<Found>(): SharedLooks<Found> {
   const looks = new Map<string, Promise<Found>>()
   return {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 
 /**
- * SQL of the state of `requests as r`: that of its newest attempt, else `Pending` while a delivery is open, else what the
- * capture decided. `NotAttempted` when the deliveries were dropped before any attempt.
+ * SQL of the state of `requests as r`: that of its newest attempt, else `Pending` while a delivery is open, else the
+ * decision of the capture. `NotAttempted` when the deliveries were dropped before any attempt.
  */
 export const STATE = `
   coalesce(

@@ -1,4 +1,4 @@
-/** Bytes that a request counts at least beside its body: its row and its index entry take about this much. */
+/** The least bytes that a request counts in addition to its body: its row and its index entry take about this much. */
 const OVERHEAD_BYTES = 1024
 
 /** The parts of a request's row that differ in length. */
@@ -7,7 +7,7 @@ export interface StoredParts {
   readonly path: string
   readonly queryString: string | null
   readonly headerNames: string
-  /** A latin1 byte string. */
+  /** Bytes as a latin1 string. */
   readonly headerValues: string
   readonly contentType: string | null
   readonly ip: string | null
@@ -20,7 +20,7 @@ export interface StoredParts {
   readonly verdictNote: string | null
 }
 
-/** The columns that hold them, but for the body. Trailers are among the header fields. */
+/** The columns of {@link StoredParts}, except the body. Trailers are among the header fields. */
 const COLUMNS = [
   'method',
   'path',
@@ -40,8 +40,9 @@ const COLUMNS = [
 const utf8Length = (text: string | null): number => (text === null ? 0 : Buffer.byteLength(text))
 
 /**
- * Bytes as which a request counts against `storedBytesMax` and `CREEL_STORAGE_MAX`: its body, and everything else that is stored of it,
- * which counts as 1 KiB at least. The row holds this number (`storage_bytes`), and whatever removes the row takes it back.
+ * Bytes that a request counts against `storedBytesMax` and `CREEL_STORAGE_MAX`: its body plus everything else that is
+ * stored, which counts at least 1 KiB. The row holds this number (`storage_bytes`), and every removal of the row
+ * subtracts it.
  */
 export function requestStorageBytes(parts: StoredParts): number {
   const rest =
@@ -61,15 +62,18 @@ export function requestStorageBytes(parts: StoredParts): number {
   return parts.body.length + Math.max(OVERHEAD_BYTES, rest)
 }
 
-/** The same of a row, in SQL, by what it holds. PostgreSQL knows the lengths without reading what is stored apart from the row. */
+/**
+ * SQL of {@link requestStorageBytes} for a row. PostgreSQL knows the lengths without reading values stored outside the
+ * row.
+ */
 export const measuredBytes = (row: string): string =>
   `(octet_length(${row}.body) + greatest(${OVERHEAD_BYTES}, ${COLUMNS.map(
     (column) => `coalesce(octet_length(${row}.${column}), 0)`,
   ).join(' + ')}))`
 
 /**
- * Bytes as which a row of `requests` is counted, in SQL. A row from before heads were counted holds no number until a sweep has counted
- * it: it is counted as its body and 1 KiB.
+ * SQL for the bytes that a row of `requests` counts. An old row without a stored number counts as its body and 1 KiB,
+ * until a sweep has counted it.
  */
 export const storageBytesOf = (row: string): string =>
   `coalesce(${row}.storage_bytes, octet_length(${row}.body) + ${OVERHEAD_BYTES})`

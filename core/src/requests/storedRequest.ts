@@ -4,7 +4,7 @@ import { storedHeaders } from '../engine/message/index.ts'
 import { verdictOf } from '../engine/words/index.ts'
 import type { RequestsTable } from '../platform/db/index.ts'
 
-/** The columns of which a captured request is made again. */
+/** Columns from which {@link storedRequest} restores a captured request. */
 export const STORED_REQUEST_COLUMNS = [
   'endpointId',
   'receivedAt',
@@ -24,10 +24,10 @@ export const STORED_REQUEST_COLUMNS = [
   'verdictNote',
 ] as const satisfies readonly (keyof RequestsTable)[]
 
-/** The columns from which a captured request is made again. */
+/** A row with the columns of {@link STORED_REQUEST_COLUMNS}. */
 export type StoredRequestRow = Pick<Selectable<RequestsTable>, (typeof STORED_REQUEST_COLUMNS)[number]>
 
-/** A stored request as conditions, rules and forwards see it: the same values as when it arrived. */
+/** Restores a captured request for conditions, rules and forwards, with the same values as when it arrived. */
 export function storedRequest(row: StoredRequestRow): EvaluatedRequest {
   return {
     endpointId: row.endpointId,

@@ -15,7 +15,7 @@ import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import type { DeliveryOfRequestRow } from './requestDeliveries.ts'
 import type { RequestDetail, RequestSummary } from './schema.ts'
 
-/** The row as lists show it. */
+/** Converts a row to a summary of the API, as lists show it. */
 export function summaryView(row: RequestSummaryRow, endpointId: string): z.input<typeof RequestSummary> {
   const verdict = VERDICTS.find((known) => known === row.verdict)
   return {
@@ -43,13 +43,13 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
   }
 }
 
-/** The endpoint of a request, with what its capture URL is called by. */
+/** The endpoint of a request, with its id in the capture URL. */
 export interface CapturedFor {
   readonly id: string
   readonly captureId: string
 }
 
-/** The whole request. `headers` joins what `rawHeaders` keeps apart. */
+/** Converts a row to a whole request of the API. `headers` joins repeated fields, `rawHeaders` keeps them apart. */
 export function detailView(
   row: RequestRow,
   {
@@ -74,7 +74,7 @@ export function detailView(
   }
 }
 
-/** Text that is not the UTF-8 of its bytes says so, so that whoever passes the request on can send the same bytes. */
+/** Marks a value that is not UTF-8, so that a client that forwards the request can send the same bytes. */
 function rawHeader([name, value]: WireHeader) {
   const bytes = Buffer.from(value, 'latin1')
   return isUtf8(bytes) ? { name, value: bytes.toString() } : { name, value, encoding: 'latin1' as const }
