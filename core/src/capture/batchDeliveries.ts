@@ -21,13 +21,13 @@ import type { Pipeline, TextRow, Trx } from '../platform/db/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { type EvaluatedCapture, flowOf } from './evaluateCapture.ts'
 
-/** Captures of one endpoint in a batch, in its order. */
+/** Captures of one endpoint in a batch, in the order of the batch. */
 export interface Group {
   readonly settings: CaptureSettings
   readonly captures: EvaluatedCapture[]
 }
 
-/** What deliveries need of the process. */
+/** Services that deliveries of a batch need. */
 export type DeliveryServices = Pick<
   Services,
   'db' | 'plans' | 'secrets' | 'clock' | 'enqueue' | 'recoveryJobs' | 'log' | 'workerId'
@@ -38,29 +38,30 @@ export type DeliveryServices = Pick<
 interface Planned {
   readonly capture: EvaluatedCapture
   readonly action: LoadedAction
-  /** Captures of the endpoint behind this one. */
+  /** Number of later captures of the endpoint in the batch. */
   readonly newer: number
-  /** Set where the action is governed. */
+  /** Set if the action is governed. */
   readonly flow: NewDelivery['flow']
-  /** Held where this process makes the first attempt as soon as the capture is committed. */
+  /** Held if this process makes the first attempt as soon as the capture is committed. */
   readonly slot: AttemptSlot | undefined
 }
 
 /**
- * The deliveries of one batch, on their way from the plan to the first attempts: rows in the transaction of the captures, claimed
- * where a slot is free in this process, else with a job. One recovery job owns what the batch claimed.
+ * The deliveries of one batch, from the plan to the first attempts. Their rows are written in the transaction of the
+ * captures. The first attempt is claimed if a slot is free in this process, else it gets a job. One recovery job owns
+ * all claimed attempts of the batch.
  */
 export class BatchDeliveries {
   readonly #services: DeliveryServices
   readonly #now: Date
-  /** Owns what is claimed; undefined while no slot is held. */
+  /** Owns the claimed attempts; undefined while no slot is held. */
   #recoveryJob: RecoveryJob | undefined
-  /** Of attempts whose action has no time limit of its own. */
+  /** End of the lease of attempts whose action has no time limit of its own. */
   readonly #leaseUntil: Date
   readonly #planned = new Map<Group, readonly Planned[]>()
   #started: readonly StartedDelivery[] = []
 
-  /** Holds slots; every one is given back by {@link begin} or {@link release}. */
+  /** Holds slots. {@link begin} or {@link release} gives them back. */
   constructor(services: DeliveryServices, groups: readonly Group[]) {
     this.#services = services
     this.#now = services.clock.now()
@@ -75,12 +76,12 @@ export class BatchDeliveries {
     }
   }
 
-  /** Whether some of them wait for a job, which belongs into the same transaction. */
+  /** Whether some deliveries need a job, which must be queued in the same transaction. */
   get needJobs(): boolean {
     return this.#all.some(needsJob)
   }
 
-  /** Adds the statement that starts a group's, behind the one that stores its captures. */
+  /** Adds the statement that starts the deliveries of a group, after the one that stores its captures. */
   add(pipeline: Pipeline, group: Group): void {
     const planned = this.#planned.get(group)
     if (planned === undefined) return
@@ -111,12 +112,12 @@ export class BatchDeliveries {
     pipeline.execute('own attempts', recoveryJobParameters(this.#recoveryJob, claim))
   }
 
-  /** @param rows what the statements of {@link add} returned */
+  /** @param rows rows that the statements of {@link add} returned */
   haveStarted(rows: readonly TextRow[]): void {
     this.#started = rows.map(startedDelivery)
   }
 
-  /** Queues the first attempts that nobody has claimed. */
+  /** Queues the first attempts that are not claimed. */
   async enqueue(trx: Trx): Promise<void> {
     const attempts = this.#each((planned, { deliveryId }) => {
       const { action, capture } = planned
@@ -127,13 +128,13 @@ export class BatchDeliveries {
     await this.#services.enqueue(trx, 'deliveries.attempt', attemptJobs(attempts))
   }
 
-  /** To be called once the captures are committed: the claimed attempts go out. */
+  /** Begins the claimed attempts. Call it once the captures are committed. */
   begin(): void {
     const claimed = this.#each((planned, started) => this.#claimed(planned, started))
     if (claimed.length > 0) void beginFirstAttempts(this.#services, claimed)
   }
 
-  /** To be called when the captures are not committed, as far as we know. */
+  /** Gives the slots back. Call it when the captures are not known to be committed. */
   release(): void {
     for (const { slot } of this.#all) slot?.release()
   }
@@ -180,7 +181,7 @@ function needsJob({ slot, flow }: Planned): boolean {
   return slot === undefined && flow === null
 }
 
-/** What a later attempt will read from the row. */
+/** The request as a later attempt will read it from its row. */
 function asStored({ request, row }: EvaluatedCapture): EvaluatedRequest {
   const { path, queryString, contentType, label } = row
   return { ...request, path, queryString, contentType, label }

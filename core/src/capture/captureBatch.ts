@@ -9,21 +9,23 @@ import type { EvaluatedCapture } from './evaluateCapture.ts'
 import type { PlainBatches } from './plainBatch.ts'
 import { tellOfRejections } from './rejections.ts'
 
-/** How often an endpoint that other processes keep overfilling is evicted from; the next capture goes on. */
+/** The most evictions in a row from an endpoint that other processes keep overfilling. The next capture continues. */
 const EVICTION_ROUNDS_MAX = 3
 
-/** What storing batches needs of the process. */
+/** Services that storing batches needs. */
 export type BatchServices = DeliveryServices & Pick<Services, 'endpointChanges'>
 
 /**
- * Stores a batch and what it sets in motion, in one transaction: committed when this returns.
+ * Stores a batch with its deliveries and notes in one transaction, which is committed when this returns.
  *
- * Most batches take the short way of plainBatch.ts. What that cannot decide, it leaves untouched to the general statement.
+ * Most batches take the short way of plainBatch.ts. A batch that it cannot store is left unchanged to the general
+ * statement.
  *
- * @param connection used for batches only; while this one is stored, another may begin where `pipeline.mayFollow` says so
- * @param plain what was learned of the endpoints from earlier batches
- * @returns what became of each capture, in their order
- * @throws what Postgres said; then nothing was stored, unless the connection was lost while it committed
+ * @param connection used for batches only. While this batch is stored, another may begin if `pipeline.mayFollow` is
+ *   true
+ * @param plain state that was learned about endpoints from earlier batches
+ * @returns the outcome of each capture, in their order
+ * @throws errors of PostgreSQL; then nothing was stored, unless the connection was lost during the commit
  */
 export async function storeBatch(
   services: BatchServices,
@@ -50,7 +52,7 @@ export async function storeBatch(
 
 const STORED: CaptureOutcome = { state: 'stored', id: null }
 
-/** The general statement, in a transaction with what the captures set in motion; by itself it is its own. */
+/** Runs the general statement, in a transaction with the deliveries of its captures if there are any. */
 async function storeGenerally(
   services: BatchServices,
   { client, db }: CaptureConnection,
@@ -85,7 +87,7 @@ function storedOf(captures: readonly EvaluatedCapture[], { outcomes }: BatchResu
   })
 }
 
-/** The captures are committed by now, so a failure here is not theirs. */
+/** Evicts from overfull endpoints. The captures are committed by now, so an error is only logged. */
 async function evictOverfull(
   services: BatchServices,
   client: CaptureConnection['client'],

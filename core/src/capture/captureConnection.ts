@@ -5,7 +5,7 @@ import { within } from '../platform/time/index.ts'
 import { prepareConnection } from './captureStatement.ts'
 import { preparePlain } from './plainBatch.ts'
 
-/** A connection that only captures use, prepared for their statements. */
+/** A connection for captures only, prepared for their statements. */
 export interface CaptureConnection {
   readonly client: pg.PoolClient
   /** Kysely on the same connection, for transactions. */
@@ -14,23 +14,27 @@ export interface CaptureConnection {
   readonly pipeline: Pipeline
 }
 
-/** Keeps one connection open for as long as it works. */
+/** Keeps one connection open until it fails. */
 export interface ConnectionKeeper {
-  /** The connection, where it is open: then its statements go out at once. */
+  /** The connection if it is open, without waiting. */
   peek(): CaptureConnection | undefined
-  /** @throws what Postgres said, or an Error when it says nothing for `CONNECT_SECONDS_MAX` */
+  /**
+   * Returns the open connection, or opens one.
+   *
+   * @throws errors of PostgreSQL, or an Error when it does not answer for `CONNECT_SECONDS_MAX`
+   */
   open(): Promise<CaptureConnection>
-  /** Gives a connection up that failed; the next `open` makes another. What has been given up already stays so. */
+  /** Closes a connection that failed; the next `open` makes another. A no-op if it is not the open one. */
   drop(failed: CaptureConnection, cause: unknown): void
   close(): void
 }
 
-/** Senders must hear of a Postgres that does not answer before they give up themselves. */
+/** Time limit for a connection. Senders must get their 503 before their own timeout. */
 const CONNECT_SECONDS_MAX = 5
 
 /**
- * Takes a connection from the pool on the first `open` and prepares it; later calls return the same one until
- * it fails.
+ * Makes a keeper. It takes a connection from the pool on the first `open` and prepares it. Later calls return the same
+ * one until it fails.
  */
 export function keepConnection(
   pool: pg.Pool,
@@ -40,7 +44,7 @@ export function keepConnection(
   let kept: CaptureConnection | undefined
 
   const drop = (connection: CaptureConnection, cause: unknown) => {
-    // A connection dies once, but says so by its socket and by every batch on it.
+    // The failure of one connection is reported by its socket and by every batch on it.
     if (connection !== kept) return
     kept = undefined
     log.warn({ err: cause }, 'the capture connection failed: senders get 503 until Postgres is back')
@@ -77,7 +81,7 @@ async function connectInTime(pool: pg.Pool): Promise<pg.PoolClient> {
   const connecting = pool.connect()
   const client = await within(connecting, CONNECT_SECONDS_MAX * 1000)
   if (client !== undefined) return client
-  // Should it come after all, somebody else may have it.
+  // A connection that arrives later goes back to the pool.
   connecting.then(
     (late) => late.release(),
     () => {},

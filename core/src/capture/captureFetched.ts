@@ -12,9 +12,9 @@ import { applyConsequences } from './consequences.ts'
 import { type EvaluatedCapture, evaluateFetchedInSteps } from './evaluateCapture.ts'
 import { WINDOW_SECONDS } from './window.ts'
 
-/** An event that was fetched from its sender, as it would have come. */
+/** An event that was fetched from its sender, with the values of a capture. */
 export interface Fetched {
-  /** As it is stored. */
+  /** In the form in which event ids are stored. */
   readonly eventId: string
   readonly label: string
   /** JSON. */
@@ -23,32 +23,35 @@ export interface Fetched {
   readonly note: string
 }
 
-/** Outcome of a fetched event; `present`: a capture of the endpoint has its id already. */
+/** Outcome of a fetched event. `present`: the endpoint has a capture with its id already. */
 export type FetchedOutcome = CaptureOutcome | { readonly state: 'present' }
 
-/** Fetched events of an endpoint, and what belongs into the transaction that stores them. */
+/** Fetched events of an endpoint, and the other work of the transaction that stores them. */
 export interface FetchedCaptures {
   /** The id in the endpoint's capture URL. */
   readonly captureId: string
   readonly events: readonly Fetched[]
-  /** Runs first. An error of it undoes everything. */
+  /** Runs first. An error rolls back everything. */
   readonly before: (trx: Trx) => Promise<void>
-  /** Runs last. Outcomes are in the order of the events; those for which there was no room in this transaction have none. */
+  /**
+   * Runs last. Outcomes are in the order of the events. Events after the ones that fit into this transaction have none.
+   */
   readonly after: (trx: Trx, outcomes: readonly FetchedOutcome[]) => Promise<void>
 }
 
-/** The part of an endpoint's capture rate that its fetched events may use up; the rest is left to its senders. */
+/** Fraction of an endpoint's capture rate that fetched events may use; the rest is left to its senders. */
 const RATE_SHARE = 0.5
 
 const CONTENT_TYPE = 'application/json; charset=utf-8'
 
 /**
- * Captures events that were fetched from their sender: each once, whatever arrives at the same time, because the endpoint's counters
- * are locked before its captures are looked through. Cap, conditions and actions are those of any capture; an endpoint that takes
- * verified captures only takes them, too. Of its rate they get {@link RATE_SHARE}, so that its senders are not refused for them.
+ * Captures events that were fetched from their sender. Each is captured once, also if it arrives at the same time,
+ * because the endpoint's counters are locked before its captures are searched. Cap, conditions and actions are those of
+ * any capture. An endpoint for verified captures only takes them too. They may use {@link RATE_SHARE} of its rate, so
+ * that its senders are not refused because of them.
  *
  * @returns false when the endpoint is gone; then nothing ran
- * @throws what `before` and `after` throw, and what the database threw; then nothing is stored
+ * @throws errors of `before`, of `after` and of the database; then nothing is stored
  */
 export async function captureFetched(
   services: Services,
@@ -75,7 +78,7 @@ export async function captureFetched(
       const missing = evaluated.filter(({ row }) => row.eventId === null || !present.has(row.eventId))
       const room = await roomOf(trx, services, settings)
       const fresh = missing.slice(0, room.captures)
-      // As the connection of captures has it: the statement is written for these.
+      // The same settings as on the connection for captures: the statement is written for them.
       await sql`set local plan_cache_mode = force_generic_plan`.execute(trx)
       await sql`set local enable_seqscan = off`.execute(trx)
       await sql`set local jit = off`.execute(trx)
@@ -110,11 +113,11 @@ export async function captureFetched(
 
 interface Room {
   readonly captures: number
-  /** When there is more. */
+  /** Time until there is room for more. */
   readonly retryAfterSeconds: number
 }
 
-/** How many captures the endpoint takes now. The caller holds the counters. */
+/** Number of captures that the endpoint takes now. The caller holds the lock of its counters. */
 async function roomOf(
   trx: Trx,
   { clock }: Pick<Services, 'clock'>,

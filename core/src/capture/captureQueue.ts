@@ -6,34 +6,34 @@ import { type CaptureOutcome, STATEMENT_SECONDS_MAX } from './captureStatement.t
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 import { PlainBatches } from './plainBatch.ts'
 
-/** Postgres cannot store anything now; nothing was stored, as far as we know. */
+/** PostgreSQL cannot store anything now. Nothing is known to be stored. */
 export type Unavailable = { readonly state: 'unavailable' }
 
 /** Collects captures into batches and commits them in order. */
 export interface CaptureQueue {
   /**
-   * Settles once the capture is committed, or refused for good. Never rejects.
+   * Settles once the capture is committed or finally refused. Never rejects.
    *
-   * `unavailable` at once when too many wait already: back-pressure must reach the senders.
+   * If too many captures wait, the result is `unavailable` at once: back-pressure must reach the senders.
    */
   submit(capture: EvaluatedCapture): Promise<CaptureOutcome | Unavailable>
-  /** Commits what waits; from now on every capture is `unavailable`. */
+  /** Commits the waiting captures. Every later capture is `unavailable`. */
   close(): Promise<void>
 }
 
 const BATCH_CAPTURES_MAX = 256
 const BATCH_BYTES_MAX = 16 * 1024 * 1024
 /**
- * PostgreSQL gets a batch while it still works on the one before, once so many captures wait, and no fewer than this share of those
- * that it works on. Without it PostgreSQL would pause until we have read its answer, which may take as long as a batch. Smaller
- * batches would cost more than the pauses.
+ * PostgreSQL is sent a batch while it still stores the one before, if at least this many captures wait, and at least
+ * this share of those being stored. Otherwise PostgreSQL would be idle until we have read its answer, which may take as
+ * long as a batch. Smaller batches would cost more than the idle time.
  */
 const FOLLOWING_BATCH_MIN = 12
 const FOLLOWING_BATCH_SHARE = 0.25
-/** Their bytes are bounded by who reads them from the wire. */
+/** The most waiting captures. The gateway's budget for bodies bounds their bytes. */
 const WAITING_CAPTURES_MAX = 8192
 const ANSWER_SECONDS_MAX = STATEMENT_SECONDS_MAX + 5
-/** After Postgres failed us, senders get the refusal at once for so long; then it is tried again. */
+/** After an error of PostgreSQL, captures are refused at once for this time. Then the next one is stored again. */
 const PAUSE_MILLISECONDS = 250
 
 interface Waiting {
@@ -44,10 +44,10 @@ interface Waiting {
 const UNAVAILABLE: Unavailable = { state: 'unavailable' }
 
 /**
- * Group commit: what arrives while a batch is being committed is the next batch, so the slower the disk, the larger the
- * batches. A capture that comes alone waits for no timer: it goes out in the same turn of the event loop.
+ * Group commit: captures that arrive while a batch is being committed form the next batch, so a slower disk leads to
+ * larger batches. A single capture is not delayed by a timer: it is sent in the same turn of the event loop.
  *
- * On one connection: two measured slower, and would only wait for each other's locks.
+ * It uses one connection: two measured slower, because they wait for each other's locks.
  */
 export function createCaptureQueue(services: BatchServices, pool: pg.Pool): CaptureQueue {
   const { log } = services
@@ -57,7 +57,7 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
   let pausedUntil = 0
   let isScheduled = false
   let closed = false
-  /** How many captures each batch has that is being stored. */
+  /** Batches being stored, with their number of captures. */
   const storing = new Set<{ readonly captures: number }>()
   let stored = Promise.withResolvers<void>()
 
@@ -81,7 +81,7 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
         })
         .then((answer) => {
           storing.delete(entry)
-          // First the next batch: it is stored while the senders of this one are answered.
+          // The next batch first: it is stored while the senders of this one are answered.
           advance()
           answer()
           stored.resolve()
@@ -98,7 +98,11 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
     for (const { resolve } of batch) resolve(UNAVAILABLE)
   }
 
-  /** Sends a batch at once, where the connection is open. @returns what tells its senders what became of it */
+  /**
+   * Stores a batch. It is sent at once if the connection is open.
+   *
+   * @returns a function that answers the senders of the batch
+   */
   const store = async (batch: readonly Waiting[], mayRetry = true): Promise<() => void> => {
     let used = connection.peek()
     try {
@@ -118,7 +122,7 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
       if (isConflict(error) && mayRetry) return await store(batch, false)
       const isOfOneCapture = isRowError(error) || error instanceof UnsentError
       if (isOfOneCapture && batch.length > 1) {
-        // One capture that Postgres cannot hold must not cost its neighbours theirs.
+        // A capture that PostgreSQL cannot store must not fail the others of its batch.
         const middle = batch.length >> 1
         const answers = [await store(batch.slice(0, middle)), await store(batch.slice(middle))]
         return () => {
@@ -128,7 +132,7 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
       if (isOfOneCapture) log.error({ err: error }, 'a capture cannot be stored')
       else {
         if (used !== undefined) connection.drop(used, error)
-        // PostgreSQL is not to blame for an error of ours: the next batch is stored on another connection at once.
+        // After an error of our own the next batch is stored on a new connection at once.
         if (isProgramError(error)) log.error({ err: error }, 'a batch of captures could not be stored')
         else pausedUntil = performance.now() + PAUSE_MILLISECONDS
       }
@@ -136,7 +140,7 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
     }
   }
 
-  /** Dropping the connection ends what waits on it, also where the network swallows everything. */
+  /** Bounds the time of work. Dropping the connection ends it, even if the network loses every packet. */
   const inTime = async <Result>(
     open: CaptureConnection,
     work: (open: CaptureConnection) => Promise<Result>,
@@ -181,8 +185,8 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
 }
 
 /**
- * The next batch from the front of the queue: bounded, and with no more captures of an endpoint than it may store,
- * since a statement cannot evict what it inserts.
+ * Takes the next batch from the front of the queue. It is bounded, and has no more captures of an endpoint than that
+ * may store, because a statement cannot evict the rows that it inserts.
  */
 function nextBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiting[] } {
   const batch: Waiting[] = []
@@ -205,17 +209,20 @@ function nextBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiti
   return { batch, rest }
 }
 
-/** Whether this is an error of our code, and not of the connection. */
+/** Whether an error is of our code, and not of the connection. */
 function isProgramError(error: unknown): boolean {
   return [TypeError, RangeError, ReferenceError, SyntaxError].some((kind) => error instanceof kind)
 }
 
-/** Whether Postgres gave way to another transaction: the same may work now (serialization failure, deadlock). */
+/**
+ * Whether PostgreSQL aborted in favour of another transaction (serialization failure, deadlock), so that a retry may
+ * succeed.
+ */
 function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^40/.test(error.code ?? '')
 }
 
-/** Whether Postgres refused the data itself (SQLSTATE classes 21, 22, 23, 54), so that trying again is no use. */
+/** Whether PostgreSQL refused the data itself (SQLSTATE classes 21, 22, 23, 54), so that a retry would fail again. */
 function isRowError(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(21|22|23|54)/.test(error.code ?? '')
 }

@@ -2,23 +2,23 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { type EvaluatedRequest, headerText, isNamed, type WireHeader } from '../engine/message/index.ts'
 import { requestStorageBytes, type StoredParts } from '../requests/index.ts'
 
-/** A evaluated request in the words of its row (migration `requests`). */
+/** An evaluated request as the columns of its row in `requests`. */
 export interface CaptureRow extends StoredParts {
   readonly endpointId: string
   readonly receivedAt: Date
-  /** Joined by LF, which no header name or value can hold. */
+  /** Joined by LF, which header names and values cannot contain. */
   readonly headerNames: string
-  /** A latin1 byte string, joined by LF. */
+  /** Bytes as a latin1 string, joined by LF. */
   readonly headerValues: string
-  /** Length of the whole body; a truncated one was longer than what is kept of it. */
+  /** Length of the whole body as received. A truncated body is stored shorter. */
   readonly sizeBytes: number
   readonly bodyTruncated: boolean
   readonly bodyIsBinary: boolean
-  /** Bytes as which it counts against the limits of storage. */
+  /** Bytes that it counts against the limits of storage. */
   readonly storageBytes: number
 }
 
-/** Writes down a request as it is stored. Whatever a sender sent, the row can be: nothing in it is refused. */
+/** Converts a request to its row. The row of any request can be stored: NUL in texts becomes U+FFFD. */
 export function captureRow(request: EvaluatedRequest): CaptureRow {
   const { headers, body, label, eventId, verification } = request
   const text = readText(body, request.bodyTruncated)
@@ -50,7 +50,7 @@ export function captureRow(request: EvaluatedRequest): CaptureRow {
   }
 }
 
-/** In one walk: names and values as they are stored, and the first `User-Agent` as it was sent. */
+/** Collects header names and values for their columns, and the first `User-Agent`, in one pass. */
 function headerColumns(headers: readonly WireHeader[]) {
   let names = ''
   let values = ''
@@ -67,18 +67,18 @@ function headerColumns(headers: readonly WireHeader[]) {
   return { names, values, userAgent }
 }
 
-/** Postgres's text holds every character but NUL. */
+/** Replaces NUL, the one character that PostgreSQL's text cannot hold. */
 function storable(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
 }
 
 const PREVIEW_CHARACTERS = 200
-/** No character takes more bytes in UTF-8. */
+/** The most bytes of a character in UTF-8. */
 const CHARACTER_BYTES_MAX = 4
 
 /**
- * The bytes of a text body, or null when it is binary: not UTF-8, or with a NUL. The kept prefix of an
- * oversize body may end inside a character, which then does not count.
+ * The bytes of a text body, or null when it is binary: not UTF-8, or with a NUL. If the prefix of an oversize body ends
+ * inside a character, that character is left out.
  */
 function readText(body: Uint8Array, truncated: boolean): Uint8Array | null {
   if (body.includes(0)) return null
@@ -93,9 +93,9 @@ function readText(body: Uint8Array, truncated: boolean): Uint8Array | null {
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** The first 200 characters, none of them cut in half. */
+/** The first 200 characters, all of them whole. */
 function previewOf(text: Uint8Array): string {
-  // The common case: a byte a character.
+  // The common case: one byte is one character.
   const start = text.subarray(0, PREVIEW_CHARACTERS)
   if (isAscii(start)) return utf8.decode(start)
   const enough = utf8.decode(text.subarray(0, PREVIEW_CHARACTERS * CHARACTER_BYTES_MAX))
@@ -107,6 +107,6 @@ export interface NewCapture {
   readonly row: CaptureRow
   readonly revision: number
   readonly dispatchState: 'NotAttempted' | 'Skipped' | 'Pending'
-  /** Of the watchdogs' criteria that it meets. */
+  /** Ids of the watchdogs' criteria that it meets. */
   readonly criteriaIds: readonly string[]
 }

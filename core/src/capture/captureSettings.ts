@@ -11,48 +11,48 @@ import {
 import { planOf } from '../plans/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
 
-/** Everything of an endpoint that a capture is evaluated and answered by. */
+/** Settings of an endpoint for evaluating and answering its captures. */
 export interface CaptureSettings {
   readonly endpointId: string
-  /** What its capture URL is called by. */
+  /** Id in its capture URL. */
   readonly captureId: string
-  /** What its capture URL was called by before, which goes on until `previousCaptureUntil`; null: there was none. */
+  /** Previous id in its capture URL, valid until `previousCaptureUntil`; null if there was none. */
   readonly previousCaptureId: string | null
   readonly previousCaptureUntil: Date | null
   readonly endpointName: string
   readonly workspaceId: string
   /** The key of the workspace's plan. */
   readonly plan: string
-  /** Under which it was read: the capture statement refuses what was evaluated under another. */
+  /** Revision of the settings. The capture statement refuses captures that were evaluated under another one. */
   readonly revision: number
   readonly payloadBytesMax: number
   readonly storedRequestsMax: number
   readonly captureRatePerMinute: number
   readonly captureBytesPerMinute: number
-  /** Captures that are not verified are answered 401. */
+  /** Whether captures that are not verified are answered 401. */
   readonly rejectUnverified: boolean
-  /** Undefined: from anywhere. */
+  /** Whether the endpoint takes captures from an address; undefined if it takes them from all. */
   readonly isAllowedSender: ((address: string | null) => boolean) | undefined
   readonly response: ServedResponse
   /** Holds decrypted keys: never to be logged. */
   readonly verification: PreparedVerification
-  /** Where event ids stand, instead of where the provider puts them. */
+  /** Path of event ids that replaces the provider's. */
   readonly eventIdPath: Path | null
   /** In position order. */
   readonly actions: readonly LoadedAction[]
-  /** Some of them are governed. */
+  /** Whether some of the actions are governed. */
   readonly hasFlows: boolean
-  /** What watchdogs wait for, by the ids of their criteria. */
+  /** Conditions of watchdogs, by the ids of their criteria. */
   readonly criteria: ConditionSet<string>
-  /** Comparisons that the conditions of both may make with each value of a capture (`looksOf`). */
+  /** Comparisons with each value of a capture that the conditions of actions and watchdogs may make (`looksOf`). */
   readonly looks: number
 }
 
 /**
- * Reads the settings of endpoints that are not deleted; expiry and the like are the capture statement's to evaluate.
+ * Reads the settings of endpoints that are not deleted. The capture statement checks expiry, activity and suspension.
  *
- * @param captureIds well-formed uuids that capture URLs are called by
- * @returns by every capture id that is in use by the endpoints that were found; unknown ones are absent
+ * @param captureIds well-formed uuids from capture URLs
+ * @returns settings by every capture id of the endpoints found; unknown ids are absent
  */
 export async function loadCaptureSettings(
   services: Pick<Services, 'clock' | 'db' | 'plans' | 'secrets'>,
@@ -60,7 +60,8 @@ export async function loadCaptureSettings(
 ): Promise<Map<string, CaptureSettings>> {
   const { clock, db, plans, secrets } = services
   const now = clock.now()
-  // The revision is read before what it counts: what is read later can only be newer, and then reads as stale.
+  // The revision is read before the settings that it covers. Settings that are newer than it are then found to be
+  // stale.
   const endpoints = await db
     .selectFrom('endpoints as e')
     .innerJoin('endpointRevisions as v', 'v.endpointId', 'e.id')
@@ -125,7 +126,7 @@ export async function loadCaptureSettings(
   )
 }
 
-/** Under one object for all of them, so that what is known of the endpoint's rate is known under each. */
+/** The ids of an endpoint's capture URLs. All map to one object, which is also the key for the state of its rate. */
 function captureIdsOf({ captureId, previousCaptureId, previousCaptureUntil }: CaptureSettings, now: Date) {
   if (previousCaptureId === null || previousCaptureUntil === null || previousCaptureUntil <= now)
     return [captureId]

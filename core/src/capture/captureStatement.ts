@@ -9,35 +9,35 @@ import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 import { COLUMN_NAMES, REQUEST_COLUMNS } from './requestColumns.ts'
 import { WINDOW_SECONDS } from './window.ts'
 
-/** What became of one capture. */
+/** Outcome of one capture. */
 export type CaptureOutcome =
-  /** The id is known where the general statement stored it. */
+  /** The id is null unless the general statement stored it. */
   | { readonly state: 'stored'; readonly id: number | null }
   /** The endpoint is absent, deleted, expired, inactive or suspended. */
   | { readonly state: 'gone' }
-  /** The settings changed since the capture was evaluated: it must be evaluated anew. */
+  /** The settings changed since the capture was evaluated: it must be evaluated again. */
   | { readonly state: 'stale' }
   /** Over the capture rate; counted as rejected. */
   | { readonly state: 'limited'; readonly retryAfterSeconds: number }
 
 /**
- * What one run of the statement did with its captures, and which endpoints need something done afterwards.
+ * Result of one run of the statement: the outcomes of its captures, and endpoints that need work afterwards.
  */
 export interface BatchResult {
   /** In the order of the captures. */
   readonly outcomes: readonly CaptureOutcome[]
   /**
-   * Endpoints that hold more than their plan stores: rows that another process committed while this statement
-   * waited for its lock were invisible to it. Running it once more, even without captures, evicts them.
+   * Endpoints that hold more requests than their plan allows. Rows that another process committed while this statement
+   * waited for its lock were invisible to it. Another run, even without captures, evicts them.
    */
   readonly overfull: readonly string[]
-  /** Endpoints that rejected captures which no alert has reported for `REJECTION_ALERT_SECONDS`. */
+  /** Endpoints that rejected captures, without an alert about it in the last `REJECTION_ALERT_SECONDS`. */
   readonly rejecting: readonly string[]
-  /** Endpoints that hold as much as their plan stores. */
+  /** Endpoints that hold as many requests as their plan allows. */
   readonly full: readonly string[]
 }
 
-/** Where the first of {@link REQUEST_COLUMNS} stands among the parameters. */
+/** Number of the parameter with the first of {@link REQUEST_COLUMNS}. */
 const FIRST_COLUMN = 9
 const COLUMN_ARRAYS = REQUEST_COLUMNS.map(({ type }, index) => `$${FIRST_COLUMN + index}::${type}[]`).join(
   ', ',
@@ -47,21 +47,21 @@ const [CRITERIA_OF_CAPTURES, CRITERIA_SETS, CRITERIA_IDS] = [0, 1, 2].map(
   (index) => `$${FIRST_COLUMN + REQUEST_COLUMNS.length + index}`,
 )
 
-/** Endpoints without deliveries have none, and pay one look for a batch. */
+/** Whether any endpoint has records of attempts. Endpoints without deliveries pay only this lookup for a batch. */
 const HAS_RECORDS = hasRecords('$1::uuid[]')
 
 /**
- * The general way of a batch, as one constant statement over arrays, one array a column of the batch: it decides capture by
- * capture, where plainStatements.ts stores all or nothing.
+ * The general way to store a batch: one constant statement over arrays, one array for each column. It decides capture
+ * by capture, whereas plainStatements.ts stores all or nothing.
  *
- * - Locks the endpoints' counter rows first, in id order, so that batches never deadlock. Ids are drawn under the
+ * - It locks the endpoints' counter rows first, in id order, so that batches never deadlock. Ids are drawn under the
  *   lock, so within an endpoint they are committed in order.
- * - Decides everything that may not be wrong for a moment: whether the endpoint takes captures, whether the
- *   capture was evaluated by its present settings, and its rate.
- * - Evicts the oldest beyond the cap, looking from the low-water mark on, so that it does not wade through the
- *   dead index entries of rows that were evicted before. A row with open deliveries is only hidden. Rows are addressed by
- *   ctid, since they were just found.
- * - Notes the watchdogs' criteria that were met: one row a criteria, whatever the size of the batch.
+ * - It checks with the present state whether the endpoint takes captures, whether the capture was evaluated under its
+ *   present settings, and its rate.
+ * - It evicts the oldest requests beyond the cap. It starts at the low-water mark, to skip dead index entries of rows
+ *   that were evicted before. A row with open deliveries is only hidden. Rows are addressed by ctid, because they were
+ *   just found.
+ * - It notes the watchdogs' criteria that were met: one row for each criteria, whatever the size of the batch.
  */
 const STATEMENT = `
 with clock as (
@@ -230,12 +230,13 @@ type ResultRow =
       evicted: number,
     ]
 
-/** Postgres itself gives up a statement that takes longer. */
+/** Time limit of a statement, which PostgreSQL enforces. */
 export const STATEMENT_SECONDS_MAX = 20
 
 /**
- * Planning takes longer than running: plan once, and by the keys, which every row here is found by, also when the tables are
- * empty at that moment. A commit must mean durable, also where the server's default gives that up.
+ * Planning takes longer than running, so each statement is planned once. Every row here is found by a key, so plans
+ * must use the keys, even if the tables are empty at that moment. A commit must be durable, even if the server's
+ * default is not.
  */
 const SESSION_SETTINGS = `
   set plan_cache_mode = force_generic_plan;
@@ -244,17 +245,17 @@ const SESSION_SETTINGS = `
   set statement_timeout = '${STATEMENT_SECONDS_MAX}s';
   select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`
 
-/** Makes a connection fit for {@link storeCaptures}. */
+/** Applies the session settings that {@link storeCaptures} needs to a connection. */
 export async function prepareConnection(client: pg.ClientBase): Promise<void> {
   await client.query(SESSION_SETTINGS)
 }
 
 /**
- * Stores a batch in one round trip, durably once its transaction is committed: outside of one, when this returns.
+ * Stores a batch in one round trip. It is durable once its transaction is committed; outside of one, when this returns.
  *
  * @param client prepared by {@link prepareConnection}
- * @param endpointIds every endpoint of the captures, and any other that may hold too many
- * @param aheadMs see window.ts
+ * @param endpointIds every endpoint of the captures, and any other that may hold too many requests
+ * @param aheadMs see `aheadMs` of api/services.ts
  */
 export async function storeCaptures(
   client: pg.ClientBase,
@@ -299,15 +300,15 @@ export async function storeCaptures(
 function toOutcome(state: State, id: number | null, retryAfter: number): CaptureOutcome {
   if (state === 'stored') return { state, id }
   if (state === 'limited') {
-    // Between 1 and a whole window, also when clocks of two gateways differ.
+    // Between 1 and a whole window, even if the clocks of two gateways differ.
     return { state, retryAfterSeconds: Math.min(WINDOW_SECONDS, Math.max(1, retryAfter)) }
   }
   return { state }
 }
 
-/** The last parameters: the number of each capture's set of criteria, and the members of the sets. */
+/** Encodes the last parameters: the number of each capture's set of criteria, and the members of the sets. */
 function criteriaOf(captures: readonly NewCapture[]): Buffer[] {
-  // By the list itself where captures share one, else by what it says.
+  // Finds a set by the list object that captures share, else by its content.
   const numbers = new Map<readonly string[] | string, number>()
   const members: { readonly number: number; readonly criteriaId: string }[] = []
   const numberOf = ({ criteriaIds }: NewCapture): number | null => {

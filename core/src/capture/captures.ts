@@ -12,72 +12,74 @@ import { createRateRefusals, type EarlyRefusal } from './rateRefusals.ts'
 import { createSenderRefusals } from './senderRefusals.ts'
 import { createSettingsCache } from './settingsCache.ts'
 
-/** What to answer a sender. */
+/** Outcome of a capture, as the answer to its sender needs it. */
 export type CaptureResult =
-  /** Committed; answer as `capture` says. */
+  /** Committed. `capture` has the answer. */
   | { readonly state: 'stored'; readonly id: number | null; readonly capture: EvaluatedCapture }
-  /** There is nobody to capture for: 404. */
+  /** No endpoint takes the capture: 404. */
   | { readonly state: 'gone' }
   /** Over the endpoint's capture rate: 429. */
   | { readonly state: 'limited'; readonly retryAfterSeconds: number }
   /** The endpoint takes verified captures only: 401. */
   | { readonly state: 'unverified' }
-  /** The endpoint takes nothing from this sender: 403. */
+  /** The endpoint does not allow this sender: 403. */
   | { readonly state: 'foreign' }
-  /** Nothing can be stored now, or too much waits to be evaluated: 503. */
+  /** PostgreSQL cannot store now, or too many captures wait for evaluation: 503. */
   | { readonly state: 'unavailable'; readonly retryAfterSeconds?: number }
 
-/** Takes captures for one process. */
+/** The capture path of one process. */
 export interface Captures {
-  /** What is remembered of the endpoint, at once; undefined: ask {@link Captures.findSettings}. */
+  /** Cached settings of the endpoint, at once; undefined if they must be read by {@link Captures.findSettings}. */
   peekSettings(captureId: string): CaptureSettings | undefined
   /**
-   * @param captureId what the capture URL is called by: a well-formed uuid, lower case
-   * @returns undefined when there is no such capture URL, or its time is over
-   * @throws what the database threw
+   * Finds the settings of an endpoint, from the cache or from the database.
+   *
+   * @param captureId id in the capture URL: a well-formed uuid, lower case
+   * @returns undefined when there is no such capture URL, or it has expired
+   * @throws errors of the database
    */
   findSettings(captureId: string): Promise<CaptureSettings | undefined>
   /**
-   * Refuses a capture before its body is read, where the endpoint is known to be over its rate.
+   * Refuses a capture before its body is read, if the endpoint is known to be over its rate.
    *
-   * @returns undefined at once where it is not; else what became of it, or undefined when it takes captures again
+   * @returns undefined at once if it is not; else the refusal, or undefined if the endpoint takes captures again
    */
   refuseEarly(settings: CaptureSettings): Promise<EarlyRefusal | undefined> | undefined
   /**
-   * Refuses a capture from an address that the endpoint takes none from. The result is `gone` where the endpoint takes captures
-   * from no address.
+   * Refuses a capture from an address that the endpoint does not allow. The result is `gone` if the endpoint takes no
+   * captures at all.
    *
-   * @returns undefined at once where it takes them; else what became of it, or undefined when the settings have changed since
-   * @throws what the database threw
+   * @returns undefined at once if the address is allowed; else the outcome, or undefined if the settings have changed
+   * @throws errors of the database
    */
   refuseForeign(
     settings: CaptureSettings,
     address: string | null,
   ): Promise<CaptureResult | undefined> | undefined
   /**
-   * Evaluates and stores a request. Settles when it is committed, or will not be.
+   * Evaluates and stores a request. Settles when it is committed, or finally not stored.
    *
-   * @param settings what the body was read under
-   * @param options `captureId`: of the URL that it was sent to; `needsId`: the caller must know the id, which costs the short way of storing;
-   *   `sender`: a capture that waits for its evaluation is given up when the sender is gone
-   * @throws what the database threw when settings had to be read again, or an error of ours
+   * @param settings settings under which the body was read
+   * @param options `captureId`: id in the URL that it was sent to; `needsId`: the caller needs the id, which takes the
+   *   slower general statement; `sender`: if it hangs up, a capture that waits for its evaluation is dropped
+   * @throws errors of the database when settings had to be read again, and errors of our own
    */
   capture(
     settings: CaptureSettings,
     request: CapturedRequest,
     options: { readonly captureId: string; readonly needsId?: boolean; readonly sender?: Sender },
   ): Promise<CaptureResult>
-  /** Commits what waits. */
+  /** Commits the waiting captures. */
   close(): Promise<void>
 }
 
-/** Settings that change this often while one capture is under way are somebody's loop. */
+/** The most evaluations of one capture. Settings that change more often meanwhile are changed in a loop. */
 const EVALUATIONS_MAX = 10
 
 /**
- * Opens the capture path; `pool` gives it one connection, for as long as it is open.
+ * Opens the capture path. It holds one connection of `pool` while it is open.
  *
- * @param firstAttempts makes the first attempts of what is captured, where the process also runs jobs
+ * @param firstAttempts makes first attempts of captured requests, if the process also runs jobs
  */
 export function createCaptures(
   services: Services,
@@ -90,7 +92,7 @@ export function createCaptures(
   const refusals = createRateRefusals(services)
   const senders = createSenderRefusals(services)
 
-  /** Old settings are forgotten: by newer ones it may be taken. */
+  /** Counts a refusal. Drops cached settings if they are old: newer ones may allow the capture. */
   const refuseSender = async (settings: CaptureSettings, address: string | null, reason: string) => {
     const state = await senders.refuse(settings, traceOf(address, reason))
     if (state !== 'refused') cache.forget(settings)
@@ -135,7 +137,7 @@ export function createCaptures(
     return learned === undefined ? stored : learn(stored, learned)
   }
 
-  // A challenge is only answered once the secret that it delivered is stored: else its sender poses it again.
+  // A challenge is answered only once the secret that it delivered is stored. Otherwise its sender must repeat it.
   const learn = async (
     stored: CaptureResult & { state: 'stored' },
     secret: string,
@@ -169,7 +171,7 @@ export function createCaptures(
   }
 }
 
-/** Nothing to check counts as verified: then the setting asks for nothing. */
+/** Whether a capture failed its verification. Without a verification there is no verdict, and it passes. */
 function isUnverified({ row }: EvaluatedCapture): boolean {
   return row.verdict !== null && row.verdict !== 'verified'
 }

@@ -3,20 +3,19 @@ import { flowSignal, insertDeliveries, type NewDelivery } from '../deliveries/in
 import type { Trx } from '../platform/db/index.ts'
 import { type EvaluatedCapture, flowOf } from './evaluateCapture.ts'
 
-/** A capture that was stored in the transaction under way. */
+/** A capture that was stored in the current transaction. */
 export interface StoredCapture {
   readonly capture: EvaluatedCapture
   readonly requestId: number
 }
 
-/** Whether storing the capture sets something in motion, which then belongs into the same transaction. */
+/** Whether the capture has deliveries, which must be queued in the same transaction. */
 export function hasConsequences(capture: EvaluatedCapture): boolean {
   return capture.dispatch.actions.length > 0
 }
 
 /**
- * What stored captures set in motion, for a whole batch at once: their deliveries are queued. They commit with the
- * captures or not at all.
+ * Queues the deliveries of a batch of stored captures. They commit with the captures or not at all.
  *
  * @param stored in the order of their ids
  */
@@ -30,7 +29,7 @@ export async function applyConsequences(
 
 const NO_SIGNALS: readonly string[] = []
 
-/** Announces the deliveries of a committed capture that wait in flows. */
+/** Signals for the deliveries of a capture that wait in flows. Announce them once it is committed. */
 export function flowSignalsOf({ dispatch, settings }: EvaluatedCapture): readonly string[] {
   if (!settings.hasFlows) return NO_SIGNALS
   return dispatch.actions.filter(({ governed }) => governed).map(({ id }) => flowSignal('work', id))

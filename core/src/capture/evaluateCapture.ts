@@ -13,26 +13,26 @@ import type { NewCapture } from './captureRow.ts'
 import { type CaptureRow, captureRow } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 
-/** A capture with everything decided that its endpoint's settings decide. */
+/** A capture with all decisions under its endpoint's settings. */
 export interface EvaluatedCapture extends NewCapture {
   readonly row: CaptureRow
   readonly settings: CaptureSettings
   readonly dispatch: DispatchPlan<LoadedAction>
-  /** With its label, event id and verdict. */
+  /** The request with its label, event id and verdict. */
   readonly request: EvaluatedRequest
-  /** To be sent in place of the configured response. */
+  /** Answer that replaces the configured response; null if there is none. */
   readonly handshake: HandshakeAnswer | null
-  /** Of the matching actions that have an order: the keys of the capture. */
+  /** Order keys of the capture, by the matching actions. */
   readonly orderKeys?: ReadonlyMap<string, string | null>
-  /** Somebody waits for its id, which only the general statement tells. */
+  /** Set if the caller needs its id, which only the general statement returns. */
   readonly needsId?: true
 }
 
 /**
- * Decides what the endpoint's settings decide about a request: verdict, label, event id, what it sets in motion, how it is
- * answered. On the bytes as they arrived; JSON is parsed at most once. Never throws.
+ * Evaluates a request under the endpoint's settings: verdict, label, event id, deliveries, watchdogs' criteria and
+ * answer. It works on the bytes as received, and parses JSON at most once. Never throws.
  *
- * @param publicUrl the URL that the sender called, as the public sees it
+ * @param publicUrl the public URL that the sender called
  */
 export function evaluateCapture(
   settings: CaptureSettings,
@@ -48,8 +48,9 @@ export function evaluateCapture(
 }
 
 /**
- * {@link evaluateCapture} in pieces: the generator yields between comparisons. Most pieces take less than 20 ms over a body of
- * 1 MiB. The first one verifies, parses and labels, and takes up to 150 ms if the body was made to be slow to parse.
+ * {@link evaluateCapture} in pieces: the generator yields between comparisons. Most pieces take less than 20 ms over a
+ * body of 1 MiB. The first piece verifies, parses and labels. It takes up to 150 ms for a body that was built to be
+ * slow to parse.
  */
 export function* evaluateInSteps(
   settings: CaptureSettings,
@@ -60,8 +61,8 @@ export function* evaluateInSteps(
 }
 
 /**
- * {@link evaluateInSteps} for an event that was fetched from its sender: verdict, label and event id are known, and nothing is
- * answered.
+ * {@link evaluateInSteps} for an event that was fetched from its sender. Verdict, label and event id are known, and
+ * there is no answer.
  */
 export function* evaluateFetchedInSteps(
   settings: CaptureSettings,
@@ -72,7 +73,7 @@ export function* evaluateFetchedInSteps(
 
 function* decideInSteps(settings: CaptureSettings, known: Known): Generator<void, EvaluatedCapture> {
   const root = requestRoot(known.request)
-  // Before the first pause: the parser remembers the last bodies only, and other captures are evaluated in between.
+  // Parsed before the first yield: the parser caches only the last bodies, and other captures are evaluated in between.
   if (settings.looks > 0) root.bodyDocument()
   yield
   const dispatch = yield* planDispatchInSteps(settings.actions, root)
@@ -80,7 +81,7 @@ function* decideInSteps(settings: CaptureSettings, known: Known): Generator<void
   return evaluatedCapture(settings, known, dispatch, { criteriaIds, root })
 }
 
-/** Decided before the conditions, which may ask for it. */
+/** Decisions before the conditions, which may depend on them. */
 interface Known {
   readonly request: EvaluatedRequest
   readonly handshake: HandshakeAnswer | null
@@ -124,20 +125,20 @@ function evaluatedCapture(
 
 const NO_KEYS: ReadonlyMap<string, string | null> = new Map()
 
-/** Read while the body is parsed, and for ordered actions only. */
+/** Reads the order keys while the body is parsed, for ordered actions only. */
 function orderKeysOf(actions: readonly LoadedAction[], root: ReadRoot): ReadonlyMap<string, string | null> {
   if (!actions.some(({ orderKeyOf }) => orderKeyOf !== null)) return NO_KEYS
   return new Map(actions.map(({ id, orderKeyOf }) => [id, orderKeyOf === null ? null : orderKeyOf(root)]))
 }
 
-/** How the delivery of a capture waits in the flow of an action; null where the action is not governed. */
+/** The order key of a capture's delivery in the flow of an action; null if the action is not governed. */
 export function flowOf({ orderKeys }: EvaluatedCapture, { id, governed }: LoadedAction): NewDelivery['flow'] {
   return governed ? { orderKey: orderKeys?.get(id) ?? null } : null
 }
 
 /**
- * The capture, stored but neither delivered nor noted by watchdogs. For a provider's challenge that is not verified, on an endpoint
- * that takes verified captures only: its destinations rely on that.
+ * Removes deliveries and watchdogs' criteria from a capture, which is then only stored. This is for an unverified
+ * challenge of a provider on an endpoint that takes verified captures only: its destinations rely on that.
  */
 export function withoutConsequences(evaluated: EvaluatedCapture): EvaluatedCapture {
   const dispatch = { state: 'NotAttempted', actions: [] } as const

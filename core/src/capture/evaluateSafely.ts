@@ -6,10 +6,11 @@ import type { CaptureSettings } from './captureSettings.ts'
 import { type EvaluatedCapture, evaluateCapture, evaluateInSteps } from './evaluateCapture.ts'
 
 /**
- * Evaluates a capture so that no capture can harm another: where evaluation fails, which is an error of ours, the log says why
- * under an id, and the capture is stored as it came, `unverifiable`, with that id in its note; it sets nothing in motion.
+ * Evaluates a capture without ever failing. If evaluation throws, which is an error of our own, it is logged under an
+ * id. The capture is then stored as received with the verdict `unverifiable` and that id in its note, and has no
+ * deliveries.
  *
- * @returns undefined when not even that is possible
+ * @returns undefined if that fails as well
  */
 export function evaluateSafely(
   { log }: Pick<Services, 'log'>,

@@ -5,12 +5,12 @@ const MIB = 1_048_576
 const isGivenUp = (result: unknown) =>
   typeof result === 'object' && result !== null && 'retryAfterSeconds' in result
 
-/** Works for so long. */
+/** Keeps the event loop busy for some milliseconds. */
 function busy(milliseconds: number): void {
   for (const until = performance.now() + milliseconds; performance.now() < until; );
 }
 
-/** An evaluation in so many pieces, which tells when one has run. */
+/** An evaluation in several pieces, each of which does `work`. */
 function evaluation(
   workspaceId: string,
   { pieces, work, bytes = 1000 }: { pieces: number; work: () => void; bytes?: number },
@@ -26,7 +26,7 @@ function evaluation(
   return { workspaceId, units: 1000, bytes, pieces: run() }
 }
 
-/** A sender that hangs up when it is told to. */
+/** A sender that hangs up on command. */
 function caller() {
   let listener = () => {}
   return {
@@ -35,7 +35,7 @@ function caller() {
   }
 }
 
-/** A clock that only the work moves. */
+/** A clock that advances only with the work. */
 function workClock() {
   let now = 0
   return { clock: () => now, takes: (milliseconds: number) => () => (now += milliseconds) }
@@ -71,7 +71,8 @@ describe('evaluations take turns', () => {
     expect(waiting).toBeInstanceOf(Promise)
     expect(turns.run(evaluation('b', { pieces: 1, work: takes(1) }))).toBe('of b')
     expect(await waiting).toBe('of a')
-    // It used 210 ms, had a credit of 100 ms and earned 70 ms meanwhile: 40 ms at a third of the event loop.
+    // It used 210 ms, had a credit of 100 ms and earned 70 ms meanwhile: it waits for 40 ms at a third of the event
+    // loop.
     expect(performance.now() - startedAt).toBeGreaterThan(100)
   })
 
@@ -110,7 +111,7 @@ describe('what waits is bounded', () => {
     const { clock, takes } = workClock()
     const turns = createEvaluationTurns(clock)
     const first = turns.run(evaluation('a', { pieces: 2, work: takes(7000) }))
-    // As much work as was seen, and a debt of 7 s less what was earned meanwhile, at a third of the event loop.
+    // The same work again, and a debt of 7 s less the credit earned meanwhile, at a third of the event loop.
     expect(await turns.run(evaluation('a', { pieces: 1, work: takes(1) }))).toEqual({
       state: 'unavailable',
       retryAfterSeconds: 35,

@@ -23,36 +23,37 @@ export interface Evaluation<Result> {
   readonly units: number
   /** Memory that the evaluation holds while it waits. */
   readonly bytes: number
-  /** Yields where it may be interrupted. Abandoned when the sender is gone. */
+  /** Yields at points of interruption. Abandoned when the sender is gone. */
   readonly pieces: Generator<void, Result>
 }
 
 /** The client that waits for a capture. */
 export interface Sender {
-  /** Calls back once when the client is gone. */
+  /** Calls the listener once when the client hangs up. */
   onHangUp(listener: () => void): void
 }
 
-/** An evaluation that was given up: its line is too long, its sender is gone, or the process stops. */
+/** An evaluation that was dropped: its line is too long, its sender is gone, or the process stops. */
 export interface GivenUp {
   readonly state: 'unavailable'
   readonly retryAfterSeconds: number
 }
 
-/** Shares the event loop between evaluations and everything else, workspace by workspace. */
+/** Divides the event loop between evaluations of workspaces and other work. */
 export interface EvaluationTurns {
   /**
-   * Evaluates at once and returns the result if the workspace has credit, nothing of it waits, and the work takes less than
-   * {@link SLICE_MS}. Otherwise returns a promise: the workspace's evaluations then run one after the other, in slices.
+   * Evaluates at once and returns the result if the workspace has credit, nothing of it waits, and the work takes less
+   * than {@link SLICE_MS}. Otherwise returns a promise: the workspace's evaluations then run one after the other, in
+   * slices.
    *
-   * @throws what the pieces throw
+   * @throws errors of the pieces
    */
   run<Result>(evaluation: Evaluation<Result>, sender?: Sender): Result | Promise<Result | GivenUp>
-  /** Gives up everything that waits. */
+  /** Drops all waiting evaluations. */
   close(): void
 }
 
-/** What a workspace has used, and what waits for it. */
+/** Usage and waiting evaluations of a workspace. */
 interface Account {
   /** Milliseconds; negative while the workspace has used more than its share. */
   creditMs: number
@@ -60,16 +61,16 @@ interface Account {
   waitingCount: number
   waitingBytes: number
   waitingUnits: number
-  /** Milliseconds a unit takes, by the last evaluations. */
+  /** Milliseconds for each unit in the last evaluations. */
   unitMs: number
 }
 
 /**
- * Charges each workspace for the time that its evaluations take. One that has used its share waits, in a line of its own; the
- * evaluations of other workspaces do not wait for it. Slices of different lines alternate, and take at most half of the event loop
+ * Charges each workspace for the time of its evaluations. A workspace that has used its share waits in its own line,
+ * and does not delay other workspaces. Slices of different lines alternate, and use at most half of the event loop
  * together.
  *
- * @param clock milliseconds that never go back; tests give their own
+ * @param clock monotonic milliseconds; tests pass their own
  */
 export function createEvaluationTurns(clock: () => number = () => performance.now()): EvaluationTurns {
   const accounts = new Map<string, Account>()
@@ -124,7 +125,9 @@ export function createEvaluationTurns(clock: () => number = () => performance.no
     }
   }
 
-  /** Runs a slice when no other one does. Once slices have taken {@link SLICE_MS}, other work has the event loop for as long. */
+  /**
+   * Runs a slice when no other is running. After {@link SLICE_MS} of slices, other work has the event loop for as long.
+   */
   const takeSlice = <Result>(account: Account, pieces: Generator<void, Result>) =>
     slices.run('', async () => {
       const restMs = restUntil - clock()
@@ -159,7 +162,7 @@ export function createEvaluationTurns(clock: () => number = () => performance.no
     }
   }
 
-  /** Milliseconds until everything that waits for a workspace is evaluated. */
+  /** Milliseconds until all waiting captures of a workspace are evaluated. */
   const expectedWaitMs = (account: Account): number =>
     (account.waitingUnits * account.unitMs - Math.min(0, creditOf(account))) / SHARE
 

@@ -8,26 +8,29 @@ import { createEvaluationTurns, type GivenUp, type Sender } from './evaluationTu
 /** Evaluates captures for one process. */
 export interface Evaluations {
   /**
-   * Evaluates a capture: at once if it is light, or if its workspace has used little of the event loop lately. Otherwise it waits
-   * for its workspace's turn and runs in slices. Never throws or rejects.
+   * Evaluates a capture: at once if it is light, or if its workspace has used little of the event loop lately.
+   * Otherwise it waits for its workspace's turn and runs in slices. Never throws or rejects.
    *
-   * @returns undefined when it cannot be evaluated at all
+   * @returns undefined if the capture cannot be evaluated
    */
   evaluate(
     settings: CaptureSettings,
     request: CapturedRequest,
     from: { readonly publicUrl: string; readonly sender: Sender | undefined },
   ): EvaluatedCapture | undefined | Promise<EvaluatedCapture | GivenUp | undefined>
-  /** Gives up what waits. */
+  /** Drops all waiting captures. */
   close(): void
 }
 
-/** Evaluations of fewer units (bytes times comparisons) are not charged. They take less than 2 ms, most of them microseconds. */
+/**
+ * Evaluations of fewer units (bytes times comparisons) are not charged. They take less than 2 ms, most of them
+ * microseconds.
+ */
 const LIGHT_UNITS_MAX = 8 * 1024
-/** A comparison with a header looks at each header; that takes as long as so many bytes. */
+/** Cost of comparing one header, in bytes of body. A comparison with a header looks at each of them. */
 const HEADER_BYTES = 32
 
-/** Opens the evaluation of captures. */
+/** Opens the evaluation of captures, with credit for every workspace. */
 export function createEvaluations(services: Pick<Services, 'log'>): Evaluations {
   const turns = createEvaluationTurns()
   return {

@@ -1,22 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CaptureSettings } from './captureSettings.ts'
 
-/** Refusals of one endpoint that are counted together. */
+/** Refusals of one endpoint that are counted by one statement. */
 export interface Gathered<Answer> {
   count: number
-  /** Of the last one. */
+  /** Trace of the last refusal. */
   trace: string
   readonly answer: PromiseWithResolvers<Answer>
 }
 
-/** Between two counts: a flood shares them. */
+/** Pause between two counts, so that the refusals of a flood share them. */
 const REST_MS = 20
 
 /**
- * Gathers refusals while earlier ones are counted, so that a flood costs a statement for each 20 ms and not one for each capture.
+ * Gathers refusals while earlier ones are counted, so that a flood costs one statement for each 20 ms and not one for
+ * each capture.
  *
- * @param settle counts a batch and settles every answer of it; must not reject
- * @returns adds a refusal, and resolves or rejects as `settle` does with the answer of its endpoint
+ * @param settle counts a batch and settles every answer in it; must not reject
+ * @returns a function that adds a refusal, and settles with the answer of its endpoint
  */
 export function gatherCounts<Answer>(
   settle: (batch: ReadonlyMap<CaptureSettings, Gathered<Answer>>) => Promise<void>,

@@ -19,11 +19,14 @@ import type { EvaluatedCapture } from './evaluateCapture.ts'
 import { COPY, COUNT, COUNT_AND_EVICT, NOTE_CRITERIA } from './plainStatements.ts'
 import { REQUEST_COLUMNS } from './requestColumns.ts'
 
-/** A count statement each; beyond this many the general statement, which takes them all at once, is cheaper. */
+/**
+ * The most endpoints of a plain batch. Each takes a count statement, and with more of them the general statement is
+ * cheaper.
+ */
 const ENDPOINTS_MAX = 8
-/** How long an endpoint stays with the general statement that the count statements could not serve. */
+/** Time for which an endpoint uses the general statement after a count statement has failed for it. */
 const GENERAL_MS = 1000
-/** What `1 / count(*)` of nothing raises. */
+/** SQLSTATE of `1 / count(*)` without rows. */
 const DIVISION_BY_ZERO = '22012'
 
 const evictedByCount = evictedRequests.labels('requests')
@@ -37,7 +40,7 @@ const STATEMENTS = {
   'note criteria': NOTE_CRITERIA,
 } as const
 
-/** Makes a connection fit for {@link PlainBatches}. */
+/** Prepares the statements of {@link PlainBatches} on a connection. */
 export async function preparePlain(
   pipeline: Pipeline,
   { recoveryJobs }: Pick<Services, 'recoveryJobs'>,
@@ -46,29 +49,30 @@ export async function preparePlain(
   await pipeline.prepare('own attempts', insertRecoveryJob(recoveryJobs))
 }
 
-/** How a batch is stored: by {@link PlainBatches}, below the cap or at it, or by the general statement. */
+/** Ways to store a batch: by {@link PlainBatches}, below the cap or at it, or by the general statement. */
 export type Way = 'plain' | 'evicting' | 'general'
 
 /**
- * The short way of a batch: a count statement for each endpoint, one COPY and, where deliveries follow, a statement that starts
- * them, in one round trip. It serves endpoints that are open and within their rate, below the cap or at it. It either stores the
- * whole batch or nothing.
+ * The short way to store a batch: a count statement for each endpoint, one COPY and, if there are deliveries, a
+ * statement that starts them, in one round trip. It serves endpoints that are open and within their rate, below the cap
+ * or at it. It either stores the whole batch or nothing.
  *
- * Where this process has slots for all first attempts, they are claimed in the same round trip and begin when it has returned.
- * Otherwise the jobs of the others are queued in the same transaction. One more statement gives the claimed attempts their recovery job.
+ * First attempts for which this process has slots are claimed in the same round trip, and begin when it has returned.
+ * The jobs of the others are queued in the same transaction. One more statement inserts the recovery job of the claimed
+ * attempts.
  *
- * What it knows of an endpoint is remembered with the settings under which it was learned.
+ * Its knowledge about an endpoint is kept with the settings under which it was learned.
  */
 export class PlainBatches {
   private readonly full = new WeakSet<CaptureSettings>()
   private readonly generalUntil = new WeakMap<CaptureSettings, number>()
 
   /**
-   * Stores a batch, durably, when it can; then the first attempts that this process makes have begun.
+   * Stores a batch durably if it can, and begins the first attempts that this process makes.
    *
    * @param aheadMs see `aheadMs` of api/services.ts
-   * @returns how it was stored; `general`: nothing of it is, and the general statement must decide
-   * @throws what PostgreSQL said of a row that it cannot hold, or when the connection fails
+   * @returns how it was stored; `general`: nothing was stored, and the general statement must decide
+   * @throws errors of PostgreSQL about a row that it cannot hold, and errors of the connection
    */
   async store(
     services: DeliveryServices,
@@ -104,7 +108,7 @@ export class PlainBatches {
         : await run()
       deliveries.begin()
       const evicted = groups.map((_group, index) => Number(rows[index]?.[1]))
-      // There is room again: looking for the oldest would be in vain.
+      // The endpoint has room again: it need not look for the oldest request.
       for (const [index, { settings }] of groups.entries())
         if (evicted[index] === 0) this.full.delete(settings)
       const evictedCount = evicted.reduce((sum, requests) => sum + requests, 0)
@@ -120,14 +124,17 @@ export class PlainBatches {
     }
   }
 
-  /** Learns from the general statement that the endpoint holds as much as it may: from now on the oldest give way. */
+  /** Notes that an endpoint holds as many requests as it may. Its next batches evict the oldest. */
   isFull(settings: CaptureSettings): void {
     if (this.full.has(settings)) return
     this.full.add(settings)
     this.generalUntil.delete(settings)
   }
 
-  /** By endpoint, in id order as every other writer locks; undefined where the general statement is needed. */
+  /**
+   * Groups captures by endpoint, in id order like the locks of every writer; undefined if the general statement is
+   * needed.
+   */
   private groupsOf(captures: readonly EvaluatedCapture[]): Group[] | undefined {
     const groups = new Map<string, Group>()
     for (const capture of captures) {
@@ -163,7 +170,7 @@ export class PlainBatches {
   }
 }
 
-/** Of each criteria that captures of the group met, how many came after the last of them. */
+/** Adds the statement that notes criteria: for each, the number of captures after the last one that met it. */
 function addNotes(pipeline: Pipeline, { settings, captures }: Group): void {
   const met = new Map<string, number>()
   for (const [index, { criteriaIds }] of captures.entries()) {

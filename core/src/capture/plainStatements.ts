@@ -4,13 +4,13 @@ import { COLUMN_NAMES } from './requestColumns.ts'
 import { WINDOW_SECONDS } from './window.ts'
 
 /**
- * The database's clock, which every gateway has in common: rate windows of two gateways must not differ by what their
- * clocks do. `$6` is how far the process's clock is set ahead, 0 but in tests.
+ * The database's clock, which all gateways share: their rate windows must not differ with their own clocks. `$6` is how
+ * far the process's clock is set ahead; it is 0 except in tests.
  */
 const NOW = `(statement_timestamp() + $6::bigint * interval '1 ms')`
 const WINDOW_RUNS = `coalesce(c.window_started_at > ${NOW} - interval '${WINDOW_SECONDS} s', false)`
 
-/** What a capture needs to be stored at once: it was evaluated under the present settings, and the endpoint takes captures. */
+/** SQL for whether the endpoint takes captures and they were evaluated under its present settings. */
 const IS_OPEN = `
   v.revision = $2::integer and e.deleted_at is null and e.is_active and not e.suspended_by_plan
   and (e.expires_at is null or e.expires_at > ${NOW})`
@@ -26,12 +26,13 @@ const IS_WITHIN_RATE = `
   and case when ${WINDOW_RUNS} then c.window_bytes else 0 end + $4::bigint <= $9::bigint`
 
 /**
- * Counts `$3` captures with bodies of `$4` bytes on the endpoint `$1`, the last of `$5`, and so locks its counter row until the commit:
- * the ids that the rows draw behind this are in commit order. `$7`, `$8` and `$9` are the plan's cap, rate and bytes a minute under the revision
- * `$2`. `$10` is what they count against the limits of storage.
+ * Counts `$3` captures with bodies of `$4` bytes on the endpoint `$1`, the last received at `$5`. This locks its
+ * counter row until the commit, so that ids which rows draw after it are in commit order. `$7`, `$8` and `$9` are the
+ * plan's cap, rate and bytes a minute under the revision `$2`. `$10` are the bytes that count against the limits of
+ * storage.
  *
- * Where the endpoint is not open, would be over its cap or over its rate, no row is counted, and the division by zero
- * fails the whole transaction: the general statement then decides, capture by capture.
+ * If the endpoint is not open, or would be over its cap or rate, no row is counted. The division by zero then fails the
+ * whole transaction, and the general statement decides capture by capture.
  */
 export const COUNT = `
 with counted as (
@@ -49,13 +50,14 @@ with counted as (
 )
 select 1 / count(*), 0 as evicted from counted`
 
-/** Endpoints without deliveries have none, and pay one look for a batch. */
+/** Whether the endpoint has records of attempts. Endpoints without deliveries pay only this lookup for a batch. */
 const HAS_RECORDS = hasRecords('array[$1::uuid]')
 
 /**
- * The same where the cap is reached: deletes the oldest that the new ones displace, from the low-water mark on. Rows are
- * addressed by ctid, since they were just found. Records of their attempts keep what was sent. One with open deliveries must stay, hidden: that is for the general
- * statement, as is a cap that other gateways' unseen rows exceed.
+ * The same for an endpoint at its cap. It deletes the oldest requests that the new ones displace, from the low-water
+ * mark on. Rows are addressed by ctid, because they were just found. The records of their attempts keep the sent
+ * bodies. It fails if a request has open deliveries and must be hidden, or if unseen rows of other gateways exceed the
+ * cap: the general statement does both.
  */
 export const COUNT_AND_EVICT = `
 with locked as (
@@ -104,8 +106,9 @@ select 1 / count(*), max(requests) as evicted from counted`
 export const COPY = `copy requests (${COLUMN_NAMES}) from stdin (format binary)`
 
 /**
- * Notes the watchdogs' criteria that captures of the endpoint `$1` met. They are its newest rows now, since its counter row
- * is locked; `$3` are the criteria, and `$4` how many of these rows came after the last that met each, below `$2`.
+ * Notes the watchdogs' criteria that captures of the endpoint `$1` met. The captures are its newest rows, because its
+ * counter row is locked. `$3` are the criteria. `$4` is for each the number of rows after the last one that met it,
+ * less than `$2`.
  */
 export const NOTE_CRITERIA = `
 update watchdog_criteria c set last_matched_request_id = r.id, last_matched_at = r.received_at

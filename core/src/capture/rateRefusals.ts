@@ -5,32 +5,32 @@ import { type CountedRefusal, countRefused } from './refusalStatement.ts'
 import { createRejectionHistory } from './rejectionHistory.ts'
 import { tellOfRejections } from './rejections.ts'
 
-/** What becomes of a capture that may be refused before it is looked at. */
+/** Outcome of a capture that is refused before its body is read. */
 export type EarlyRefusal =
   /** Refused and counted. */
   | { readonly state: 'limited'; readonly retryAfterSeconds: number }
-  /** It could not be counted: nothing can be stored now. */
+  /** The refusal could not be counted: PostgreSQL cannot store now. */
   | { readonly state: 'unavailable' }
 
 /** Refuses captures of endpoints that are known to be over their rate, before their bodies are read. */
 export interface RateRefusals {
-  /** The endpoint has just refused a capture, and will for so long. */
+  /** Notes that the endpoint refuses captures for the next seconds. */
   note(settings: CaptureSettings, retryAfterSeconds: number): void
-  /** Whether the endpoint is believed to be over its rate now; costs nothing while none is. */
+  /** Whether the endpoint was over its rate and its window has not ended. A lookup in memory. */
   isOver(settings: CaptureSettings): boolean
   /**
-   * Counts a refusal, together with those that come meanwhile. Never rejects.
+   * Counts a refusal, together with others of the same moment. Never rejects.
    *
-   * @returns undefined when the endpoint takes captures again: this one is to be looked at
+   * @returns undefined when the endpoint takes captures again: evaluate this one
    */
   refuse(settings: CaptureSettings): Promise<EarlyRefusal | undefined>
-  /** Writes down what is not yet. */
+  /** Flushes the counts in memory. */
   close(): Promise<void>
 }
 
 /**
- * What is believed is checked by the statement that counts: a window that has ended, or settings that have changed, let the very
- * next capture through.
+ * Makes the refusals of a process. The statement that counts checks the state in memory: after the end of a window or a
+ * change of settings, the very next capture is accepted.
  */
 export function createRateRefusals(
   services: Pick<Services, 'db' | 'clock' | 'enqueue' | 'log'>,

@@ -3,23 +3,24 @@ import type { CaptureSettings } from './captureSettings.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 import { WINDOW_SECONDS } from './window.ts'
 
-/** So many captures of an endpoint that are to be refused unseen. */
+/** A number of captures of an endpoint that are refused unread. */
 export interface Refused {
   readonly settings: CaptureSettings
   readonly count: number
 }
 
-/** An endpoint that is over its rate: its refused captures are counted. */
+/** The counted refusals of an endpoint that is over its rate. */
 export interface CountedRefusal {
   readonly endpointId: string
   readonly retryAfterSeconds: number
-  /** No alert has reported its rejections for a while. */
+  /** Whether an alert about its rejections is due. */
   readonly rejecting: boolean
 }
 
 /**
- * Counts refused captures of endpoints that are over their rate still, under the same settings: `$1` ids, `$2` revisions, `$3` counts,
- * `$4` captures and `$5` bytes that a window may hold, `$6` see `aheadMs`. Others are neither counted nor answered.
+ * Counts refused captures of endpoints that are still over their rate, under the same settings: `$1` ids, `$2`
+ * revisions, `$3` counts, `$4` captures and `$5` bytes that a window may hold, `$6` see `aheadMs`. Other endpoints are
+ * not counted, and not in the result.
  */
 const COUNT_REFUSED = statement(
   'count refused captures',
@@ -54,7 +55,7 @@ const COUNT_REFUSED = statement(
   from counted`,
 )
 
-/** Counts refusals where the endpoint is over its rate still; endpoints that are not are absent from the answer. */
+/** Counts refusals of endpoints that are still over their rate. Other endpoints are absent from the result. */
 export async function countRefused(
   db: Db,
   refused: readonly Refused[],

@@ -1,18 +1,20 @@
 import type { Services } from '../api/services.ts'
 import { encodeArray, INT4, run, statement, UUID } from '../platform/db/index.ts'
 
-/** Remembers when captures were refused for the rate of their endpoint. */
+/** Records for each minute how many captures were refused by the rate of their endpoint. */
 export interface RejectionHistory {
-  /** Costs a statement a second, for all endpoints together, while any refuses. */
+  /** Adds refusals. All endpoints together cost one statement a second. */
   note(endpointId: string, count: number): void
-  /** Writes down what is not yet. */
+  /** Flushes the counts in memory. */
   close(): Promise<void>
 }
 
-/** A crash loses this much of the history; the count of the endpoint itself is exact. */
+/** Interval of flushes. A crash loses this much of the history; the total of the endpoint is exact. */
 const FLUSH_MS = 1_000
 
-/** `$1` endpoints, `$2` how many each, `$3` now. In id order, so that two processes do not wait for each other in a circle. */
+/**
+ * Adds refusals: `$1` endpoints, `$2` their counts, `$3` now. Writes in id order, so that two processes never deadlock.
+ */
 const ADD = statement(
   'add rejections',
   `insert into rejection_minutes as m (endpoint_id, minute, rejected_count)
@@ -23,7 +25,7 @@ const ADD = statement(
   on conflict (endpoint_id, minute) do update set rejected_count = m.rejected_count + excluded.rejected_count`,
 )
 
-/** One for each process. */
+/** Makes the history of a process. Its counts are in memory until the next flush. */
 export function createRejectionHistory({
   db,
   clock,

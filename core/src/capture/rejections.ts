@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { raiseSingle } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 
-/** One alert an endpoint in this time, with the count of what was rejected since the last. */
+/** Shortest time between two alerts of an endpoint. Each alert has the number of rejections since the one before. */
 export const REJECTION_ALERT_SECONDS = 3600
 
 interface Rejecting {
@@ -13,8 +13,8 @@ interface Rejecting {
 }
 
 /**
- * Raises `capture.rejected` for endpoints that answered 429: at the first rejection, then at most once an hour. Several
- * gateways that notice the same raise it once.
+ * Raises `capture.rejected` for endpoints that answered 429: at the first rejection, then at most once an hour. If
+ * several gateways report the same, it is raised once.
  */
 async function raiseRejections(
   services: Pick<Services, 'db' | 'clock' | 'enqueue'>,
@@ -50,7 +50,10 @@ async function raiseRejections(
   })
 }
 
-/** Raises `capture.rejected` for endpoints that answered 429. Nobody waits for it: what fails now is reported at the next rejection. */
+/**
+ * Raises `capture.rejected` for endpoints that answered 429. Best effort: an error is logged, and the next rejection
+ * reports again.
+ */
 export async function tellOfRejections(
   services: Pick<Services, 'db' | 'clock' | 'enqueue' | 'log'>,
   endpointIds: readonly string[],

@@ -15,11 +15,11 @@ import type { CaptureRow, NewCapture } from './captureRow.ts'
 
 interface Column {
   readonly name: string
-  /** In SQL. */
+  /** SQL type. */
   readonly type: string
-  /** The column of a whole batch, as one parameter. */
+  /** Encodes the column of a whole batch as one parameter. */
   readonly array: (captures: readonly NewCapture[]) => Buffer
-  /** The field of one capture. */
+  /** Writes the field of one capture. */
   readonly write: (buffer: MessageBuffer, capture: NewCapture) => void
 }
 
@@ -37,7 +37,9 @@ function column<Value>(
   }
 }
 
-/** The columns of `requests` that a capture fills, in the order of every statement that does. Its id is drawn by PostgreSQL. */
+/**
+ * The columns of `requests` that a capture fills, in the order of all statements that insert. PostgreSQL draws the id.
+ */
 export const REQUEST_COLUMNS: readonly Column[] = [
   column('endpoint_id', 'uuid', UUID, (row) => row.endpointId),
   column('received_at', 'timestamptz', TIMESTAMPTZ, (row) => row.receivedAt),
@@ -62,5 +64,5 @@ export const REQUEST_COLUMNS: readonly Column[] = [
   column('storage_bytes', 'integer', INT4, (row) => row.storageBytes),
 ]
 
-/** Their names, as a statement lists them. */
+/** SQL list of the names of {@link REQUEST_COLUMNS}. */
 export const COLUMN_NAMES = REQUEST_COLUMNS.map(({ name }) => name).join(', ')

@@ -4,25 +4,26 @@ import type { CaptureSettings } from './captureSettings.ts'
 import { gatherCounts } from './gatheredCounts.ts'
 
 /**
- * State of one refusal: `refused` was counted. `gone`: the endpoint is absent, deleted, expired, switched off or suspended, and takes
- * nothing from any sender. `stale`: the settings have changed since. Neither of these was counted.
+ * Outcome of one refusal. `refused`: it was counted. `gone`: the endpoint is absent, deleted, expired, switched off or
+ * suspended. `stale`: the settings have changed since. The last two were not counted.
  */
 export type SenderRefusal = 'refused' | 'gone' | 'stale'
 
-/** Counts captures that an endpoint does not take from their senders; of each endpoint's last one a trace is kept. */
+/** Counts captures that an endpoint refused because of their sender, and keeps a trace of its last one. */
 export interface SenderRefusals {
   /**
-   * Counts a refusal, together with those that come meanwhile.
+   * Counts a refusal, together with others of the same moment.
    *
-   * @param trace who sent it and why it was refused, at most 300 characters
-   * @throws what the database threw
+   * @param trace address of the sender and reason of the refusal, at most 300 characters
+   * @throws errors of the database
    */
   refuse(settings: CaptureSettings, trace: string): Promise<SenderRefusal>
 }
 
 /**
- * `$1` endpoints, `$2` the revisions of their settings, `$3` how many each, `$4` the trace of the last, `$5` see `aheadMs`. Locks in id
- * order, like every other writer. Endpoints that take no captures are absent from the answer.
+ * Counts refusals: `$1` endpoints, `$2` the revisions of their settings, `$3` counts, `$4` the trace of the last one,
+ * `$5` see `aheadMs`. It locks in id order, like every other writer. Endpoints that take no captures are absent from
+ * the result.
  */
 const COUNT = statement(
   'count refused senders',
@@ -51,7 +52,7 @@ const COUNT = statement(
   select place, is_present from open`,
 )
 
-/** Costs nothing while nobody is refused. */
+/** Makes the counter of a process. Without refusals it does no work. */
 export function createSenderRefusals({ db, clock }: Pick<Services, 'db' | 'clock'>): SenderRefusals {
   const refuse = gatherCounts<SenderRefusal>(async (batch) => {
     const refused = [...batch]

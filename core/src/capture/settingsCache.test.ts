@@ -39,7 +39,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   looks: 0,
 })
 
-/** A database that knows every id that starts with `e`, and notes what it is asked. */
+/** A database with an endpoint for every id that starts with `e`. It records the queries. */
 function database() {
   const asked: (readonly string[])[] = []
   let failing = false

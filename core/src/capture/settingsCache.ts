@@ -1,36 +1,38 @@
 import type { Clock } from '../api/services.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 
-/** What a gateway remembers of the endpoints that it captures for, by what their capture URLs are called by. */
+/** A gateway's cache of endpoint settings, by the ids in their capture URLs. */
 export interface SettingsCache {
-  /** What is remembered, at once; undefined when it must be read, as for an old URL whose time is over. */
+  /** Cached settings, at once; undefined if they must be read, as for a previous URL that has expired. */
   peek(captureId: string): CaptureSettings | undefined
   /**
-   * What is remembered, else what the database says.
+   * Cached settings, else those in the database.
    *
-   * @returns undefined when there is no such endpoint; never remembered, so that a new endpoint works at once
-   * @throws what the database threw
+   * @returns undefined when there is no such endpoint. This is not cached, so that a new endpoint works at once
+   * @throws errors of the database
    */
   find(captureId: string): Promise<CaptureSettings | undefined>
-  /** Forgets settings that turned out to be old, under every id. */
+  /** Drops settings that are out of date, under every id. */
   forget(settings: CaptureSettings): void
 }
 
-/** Some kilobytes each: their secrets, conditions and response body. */
+/** The most endpoints in the cache. Each takes some kilobytes: secrets, conditions and response body. */
 const REMEMBERED_MAX = 5_000
-/** In one query; the rest waits for the next, so that strangers' random ids cost few queries at a time. */
+/**
+ * The most ids of one query. The others wait for the next, so that requests with random ids cost few queries at a time.
+ */
 const LOADED_AT_ONCE_MAX = 200
 
 type Load = (captureIds: readonly string[]) => Promise<Map<string, CaptureSettings>>
 
 /**
- * Remembers settings by revision. Nothing invalidates it: the capture statement notices old settings and makes
- * its caller forget them, so they can never be used for a capture that is stored.
+ * Makes a cache of settings. Changes do not invalidate it: the capture statement detects settings of an old revision,
+ * and its caller drops them. No capture is stored under old settings.
  *
- * Misses of one moment are read together, and one read is under way at a time.
+ * Misses of the same moment share one query, and one query is in flight at a time.
  */
 export function createSettingsCache(load: Load, clock: Clock): SettingsCache {
-  // In the order of last use: a Map keeps the order in which keys were set.
+  // Ordered by last use: a Map keeps the order in which keys were set.
   const remembered = new Map<string, CaptureSettings>()
   const waiting = new Map<string, PromiseWithResolvers<CaptureSettings | undefined>>()
   let loading = false

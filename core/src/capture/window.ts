@@ -1,2 +1,2 @@
-/** The capture rate's window: fixed, it starts with the first capture in it. */
+/** Length of the window of the capture rate. It is fixed, and starts with its first capture. */
 export const WINDOW_SECONDS = 60
