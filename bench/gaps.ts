@@ -1,9 +1,7 @@
 /**
  * `bun bench/gaps.ts [--seconds 15] [--connections 64,256]`: the longest waits of captures on a new installation, whose WAL has never been
- * recycled. Reported are p99, p99.9, the longest time in which no capture was answered, how many such times were over 20 ms, and
- * the share of idle processor time meanwhile.
+ * recycled. Reported are p99, p99.9, the longest time in which no capture was answered, and how many such times were over 20 ms.
  */
-import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { BODY, captureVariants, HEADERS } from './support/captureVariants.ts'
 import { startCreel } from './support/creelProcess.ts'
@@ -28,7 +26,6 @@ const service = await startCreel(folder.env)
 const [belowCap] = await captureVariants(service.baseUrl, folder.env)
 if (belowCap === undefined) throw new Error('There is no endpoint to measure on.')
 for (const connections of values.connections.split(',')) {
-  const before = processorTimes()
   const { p99Ms, p999Ms, longestGapMs, gaps, perSecond } = await load({
     url: belowCap.url,
     connections: Number(connections),
@@ -37,7 +34,6 @@ for (const connections of values.connections.split(',')) {
     body: BODY,
     headers: HEADERS,
   })
-  const after = processorTimes()
   const goal = GOALS[connections]
   const say = (figure: string, value: number, unit: string, atMost?: number) =>
     report({
@@ -52,15 +48,5 @@ for (const connections of values.connections.split(',')) {
   say(', p99.9', p999Ms, 'ms', goal?.p999)
   say(', longest gap', longestGapMs, 'ms')
   say(', gaps over 20 ms', gaps, '')
-  say(', idle processor time', (100 * (after.idle - before.idle)) / (after.all - before.all), '%')
 }
 await service.stop()
-
-function processorTimes(): { readonly idle: number; readonly all: number } {
-  const times = cpus().map((cpu) => cpu.times)
-  const idle = times.reduce((sum, one) => sum + one.idle, 0)
-  return {
-    idle,
-    all: times.reduce((sum, one) => sum + one.user + one.nice + one.sys + one.irq + one.idle, 0),
-  }
-}

@@ -33,6 +33,9 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
       sweep: ['100000', '5'],
       verification: [],
       console: ['3'],
+      gaps: ['--seconds', '5'],
+      flows: ['5000'],
+      cold: ['200000', '1'],
       soak: ['1'],
     }
   : {
@@ -48,6 +51,9 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
       transfer: [],
       gateways: [],
       console: [],
+      gaps: [],
+      flows: [],
+      cold: [],
       soak: [],
     }
 const writes = positionals.length === 0 || values.write
@@ -96,7 +102,7 @@ async function writeResults(): Promise<void> {
 
 async function resultsPage(all: readonly Result[]): Promise<string> {
   const rows = all.map((figure) => {
-    const { group, name, value, unit, goal, quick } = figure
+    const { group, name, value, unit, goal, quick, idlePercent } = figure
     const wantedText =
       goal === undefined
         ? ''
@@ -105,13 +111,14 @@ async function resultsPage(all: readonly Result[]): Promise<string> {
           : `≤ ${readable(goal.atMost)}`
     const met = meetsGoal(figure)
     const metText = met === undefined ? '' : met ? 'yes' : '**no**'
-    return `| ${group} | ${name}${quick ? ' (short sample)' : ''} | ${readable(value)} ${unit} | ${wantedText} | ${metText} |`
+    return `| ${group} | ${name}${quick ? ' (short sample)' : ''} | ${readable(value)} ${unit} | ${wantedText} | ${metText} | ${idlePercent === undefined ? '' : `${idlePercent} %`} |`
   })
   const days = [...new Set(all.map(({ measuredOn }) => measuredOn))].sort()
   return `# Benchmark results
 
 Made by \`bun run bench\`. Load, service and PostgreSQL share the machine; every figure of Creel that is compared stands beside the
-yardstick of the same moment, so ratios tell more than absolute numbers. What misses its goal, and why:
+yardstick of the same moment, so ratios tell more than absolute numbers. The last column is the share of processor time that
+was idle meanwhile. What misses its goal, and why:
 [LIMITS.md](LIMITS.md).
 
 - machine: ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB
@@ -120,8 +127,10 @@ yardstick of the same moment, so ratios tell more than absolute numbers. What mi
 
 ![figures against their goals](results.svg)
 
-| part | figure | measured | goal | met |
-|---|---|---|---|---|
+![p99.9 of captures after a cold start](cold.svg)
+
+| part | figure | measured | goal | met | idle |
+|---|---|---|---|---|---|
 ${rows.join('\n')}
 `
 }

@@ -1,4 +1,8 @@
 import { appendFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+
+/** Figures within this time, summed over the processors, belong to one measurement. */
+const TOGETHER_MS = 500
 
 /** One measured number, a row of `bench/RESULTS.md`. */
 export interface Figure {
@@ -9,6 +13,35 @@ export interface Figure {
   readonly unit: string
   /** The goal, if there is one. */
   readonly goal?: { readonly atLeast: number } | { readonly atMost: number }
+  /** Share of the processors' time that was idle since the figure before it, in percent. */
+  readonly idlePercent?: number
+}
+
+/** The time of all processors so far, in milliseconds. */
+interface ProcessorTimes {
+  readonly idle: number
+  readonly all: number
+}
+
+let previous = processorTimes()
+let previousPercent = 100
+
+function processorTimes(): ProcessorTimes {
+  const times = cpus().map((cpu) => cpu.times)
+  const idle = times.reduce((sum, one) => sum + one.idle, 0)
+  return {
+    idle,
+    all: times.reduce((sum, one) => sum + one.user + one.nice + one.sys + one.irq + one.idle, 0),
+  }
+}
+
+/** The idle share since the last call. Figures of one measurement are reported together and get the same share. */
+function idleSinceLast(): number {
+  const now = processorTimes()
+  if (now.all - previous.all < TOGETHER_MS) return previousPercent
+  previousPercent = Math.round((100 * (now.idle - previous.idle)) / (now.all - previous.all))
+  previous = now
+  return previousPercent
 }
 
 /** Whether the figure meets its goal; undefined without one. */
@@ -24,7 +57,7 @@ export function readable(value: number): string {
     : String(Number(value.toPrecision(3)))
 }
 
-/** Prints a figure, and passes it to `bench/run.ts` if that has started this process. */
+/** Prints a figure with the idle share of the processors, and passes it to `bench/run.ts` if that has started this process. */
 export function report(figure: Figure): void {
   const { group, name, value, unit, goal } = figure
   const wanted =
@@ -33,9 +66,13 @@ export function report(figure: Figure): void {
       : 'atLeast' in goal
         ? `  (goal ≥ ${readable(goal.atLeast)})`
         : `  (goal ≤ ${readable(goal.atMost)})`
-  console.log(`${group.padEnd(10)} ${name.padEnd(58)} ${readable(value).padStart(9)} ${unit}${wanted}`)
+  const idlePercent = idleSinceLast()
+  const idle = `${idlePercent} % idle`.padStart(10)
+  console.log(
+    `${group.padEnd(10)} ${name.padEnd(58)} ${readable(value).padStart(9)} ${unit}${wanted} ${idle}`,
+  )
   const file = process.env.CREEL_BENCH_FIGURES
-  if (file !== undefined) appendFileSync(file, `${JSON.stringify(figure)}\n`)
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify({ ...figure, idlePercent })}\n`)
 }
 
 /** The value below which `share` of the samples lie; 0 without samples. */
