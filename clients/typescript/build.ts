@@ -1,7 +1,7 @@
 /**
- * `bun clients/typescript/build.ts [folder]`: makes the package as it is packed, in `clients/typescript/dist` unless told:
- * JavaScript and declarations for Node, Bun, Deno and browsers, and a manifest that points at them. `bun run client:pack`
- * makes the tarball.
+ * `bun clients/typescript/build.ts [folder]`: makes the package as it is packed, in `clients/typescript/dist` unless
+ * told: JavaScript and declarations for Node, Bun, Deno and browsers, and a manifest that points at them. `bun run
+ * client:pack` makes the tarball.
  */
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
@@ -51,7 +51,7 @@ async function compileSources(folder: string, router: string, scratch: string): 
   await compile(config, ['--outDir', folder])
 }
 
-/** On one thread: several would work out the router's type once each. */
+/** Compiles on one thread: several would each compute the router's type. */
 async function compile(config: string, options: readonly string[]): Promise<void> {
   const child = Bun.spawn([process.execPath, '--bun', TSC, '--singleThreaded', '-p', config, ...options], {
     cwd: PACKAGE,

@@ -1,9 +1,9 @@
-/** What every router of the tree says about itself: the caller's context is the service's business. */
+/** Type parameter of every router in the tree. It hides the service's context. */
 const ROOT_TYPES =
   /TRPCBuiltRouter<\{\s+ctx: [\s\S]*?errorShape: (\{[\s\S]*?\n {8}\});\s+transformer: false;\s+\}/g
 const META =
   /\{\s+contract\?: import\("[^"]*"\)\.RouteContract;\s+stream\?: import\("[^"]*"\)\.StreamContract;\s+\}/g
-/** What a stream yields: the library's own name for it is in a part that it asks nobody to import. */
+/** Type of a stream's items. The library exports it only from a part that is not to be imported. */
 const TRACKED = 'import("@trpc/server/unstable-core-do-not-import").TrackedData<'
 
 const LINE_START = /^ +/gm
@@ -49,13 +49,13 @@ interface RootTypes {
 	transformer: false
 }
 
-/** What a stream tells, and the id that a later one resumes after. */
+/** An item of a stream, and the id that a later stream resumes after. */
 interface Tracked<Data> {
 	id: string
 	data: Data
 }
 
-/** What the live stream of an endpoint tells. */
+/** An event of an endpoint's live stream. */
 export type FollowedEvent = ${tabbed(event).replace(/;\s*(?:export \{\};)?\s*$/, '')}
 
 /** Every procedure of the service, as \`/trpc\` serves it. */

@@ -12,5 +12,5 @@ declare function expanded<Value>(
   value: Value,
 ): Value extends infer Inner ? { [Name in keyof Inner]: Inner[Name] } : never
 
-/** The same of what a stream tells, which the record only names. */
+/** The same for events of a stream, whose type the record only names. */
 export const followedEvent = expanded(event)

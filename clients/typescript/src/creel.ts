@@ -16,9 +16,11 @@ import type { Me, NewEndpoint, NewWatchdog, Watchdog, WatchdogChange, WatchdogSu
 export interface Creel {
   readonly endpoints: Endpoints
   readonly watchdogs: Watchdogs
-  /** Who the key is, and what its plan allows. */
+  /** The key, its workspace, and the limits of its plan. */
   me(options?: CallOptions): Promise<Me>
-  /** Every other path of the API, typed by its description; it rejects for no status. Calls are repeated like all others. */
+  /**
+   * Every path of the API, typed by its description. It does not reject by status. Calls are retried like all others.
+   */
   readonly api: RawApi
 }
 
@@ -74,7 +76,7 @@ export class Endpoints {
   }
 }
 
-/** Dead man's switches: they alarm when an expected capture does not arrive. */
+/** Dead man's switches: they raise an alarm when an expected capture does not arrive. */
 export class Watchdogs {
   readonly #transport: Transport
 
@@ -95,7 +97,7 @@ export class Watchdogs {
     )
   }
 
-  /** Arms one, with the endpoint's history. */
+  /** Creates a watchdog, armed with the endpoint's history. */
   create(watchdog: NewWatchdog, options: CallOptions = {}): Promise<Watchdog> {
     return dataOf(this.#transport.api.POST('/api/v1/watchdogs', { body: watchdog, ...signalOf(options) }))
   }
@@ -125,7 +127,7 @@ export class Watchdogs {
     )
   }
 
-  /** An interval that an endpoint's history supports; `available` is false where there is too little. */
+  /** Suggests an interval from an endpoint's history. `available` is false if the history is too short. */
   suggest(endpointId: string, options: CallOptions = {}): Promise<WatchdogSuggestion> {
     return dataOf(
       this.#transport.api.GET('/api/v1/watchdogs/suggest', {

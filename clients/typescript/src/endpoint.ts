@@ -4,10 +4,10 @@ import { Requests } from './requests.ts'
 import { type CallOptions, dataOf, dataOrNull, signalOf, type Transport } from './transport.ts'
 import type { EndpointChange, EndpointData, EndpointStats } from './types.ts'
 
-/** A capture endpoint: where its senders send to, and what came. */
+/** A capture endpoint: its URL, settings, requests and actions. */
 export class Endpoint {
   readonly id: string
-  /** Where senders send to. It needs no key: whoever has it can send. */
+  /** The capture URL. It needs no key: every client that has it can send. */
   readonly url: string
   readonly requests: Requests
   readonly actions: Actions

@@ -11,7 +11,7 @@ import type {
   RuleView,
 } from './types.ts'
 
-/** What belongs to one endpoint. */
+/** A group of calls about one endpoint. */
 abstract class EndpointPart {
   protected readonly transport: Transport
   protected readonly endpointId: string
@@ -23,7 +23,7 @@ abstract class EndpointPart {
   }
 }
 
-/** What happens to each captured request: forwards to a URL, messages to an alert channel. */
+/** Actions on each captured request: forwards to a URL, messages to an alert channel. */
 export class Actions extends EndpointPart {
   /** In their order. */
   async list(options: CallOptions = {}): Promise<readonly Action[]> {
@@ -56,7 +56,7 @@ export class Actions extends EndpointPart {
     )
   }
 
-  /** Removes the action and its rules; what waits for it is dropped. */
+  /** Removes the action and its rules, and drops its waiting deliveries. */
   async delete(actionId: string, options: CallOptions = {}): Promise<void> {
     await dataOrNull(
       this.transport.api.DELETE('/api/v1/endpoints/{endpointId}/actions/{actionId}', {
@@ -95,7 +95,7 @@ export class Deliveries extends EndpointPart {
   }
 }
 
-/** Transformation rules: what shapes that which a forward destination receives. */
+/** Transformation rules, which change the message to a forward destination. */
 export class Rules extends EndpointPart {
   /** In their order. */
   async list(options: CallOptions = {}): Promise<readonly RuleView[]> {

@@ -3,7 +3,7 @@ import type { components } from './schema.ts'
 /** One wrong part of an input: `pointer` leads to a body member, `parameter` names a query parameter. */
 export type ProblemItem = components['schemas']['ProblemItem']
 
-/** What a call was refused with; `connection_failed` and `unexpected_answer` are made by the client itself. */
+/** Code of an error. The client itself makes `connection_failed` and `unexpected_answer`. */
 export type ErrorCode =
   | components['schemas']['Problem']['code']
   | 'connection_failed'
@@ -11,7 +11,7 @@ export type ErrorCode =
   // Later versions of the service may add codes.
   | (string & Record<never, never>)
 
-/** The one error that calls reject with, apart from an abort, which rejects with the signal's reason. */
+/** The error with which calls reject. An aborted call rejects with the signal's reason instead. */
 export class CreelError extends Error {
   override readonly name = 'CreelError'
   /** Stable within v1: branch on it. */
@@ -22,7 +22,7 @@ export class CreelError extends Error {
   readonly detail: string
   /** Every wrong part of the input, in document order; empty for other codes. */
   readonly errors: readonly ProblemItem[]
-  /** The same in the service's log; null when the answer was not the service's. */
+  /** Id of the error in the service's log; null when the answer was not the service's. */
   readonly traceId: string | null
   /** Seconds after which a retry is served, where the service said so. */
   readonly retryAfterSeconds: number | null
@@ -57,7 +57,7 @@ function messageOf(facts: ConstructorParameters<typeof CreelError>[0]): string {
 }
 
 /**
- * The error that an answer stands for.
+ * Makes the error of an answer that is not 2xx.
  *
  * @param body the answer's body as parsed by its media type, or its text
  */
@@ -73,7 +73,7 @@ export function errorOfAnswer(response: Response, body: unknown): CreelError {
       retryAfterSeconds: seconds,
     })
   }
-  // Something between us and the service: a proxy, or another service altogether.
+  // The answer is not the service's: a proxy, or another service.
   return new CreelError({
     code: 'unexpected_answer',
     status: response.status,

@@ -33,7 +33,7 @@ export async function* streamEvents(
   { afterId, signal = new AbortController().signal, ...query }: StreamOptions,
   newestId: () => Promise<number>,
 ): AsyncGenerator<StreamEvent, void, undefined> {
-  // Without a place to resume at, what arrives while a broken stream is opened again would be missed.
+  // Without an id to resume after, requests that arrive while a broken stream is opened again would be missed.
   let lastId = afterId ?? (await newestId())
   let pauseMs: number = RECONNECT_MS.first
   for (;;) {
@@ -58,7 +58,7 @@ export async function* streamEvents(
   }
 }
 
-/** True for refusals and unreadable answers. Connections that fail and services that are down are tried again. */
+/** Whether an error ends the stream: a refusal or an unreadable answer. Other errors are retried. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof CreelError)) return false
   return error.status > 0 && error.status < 500 && error.status !== 429

@@ -5,19 +5,19 @@ export interface Page<Item> {
   readonly page: number
   readonly pageSize: number
   readonly totalPages: number
-  /** Cursor of what follows. A service before 0.2.0 gives none. */
+  /** Cursor of the next page. A service before 0.2.0 gives none. */
   readonly next?: string | null
 }
 
-/** Of every call that walks a list. */
+/** Items of a page, in every call that walks a list. */
 export const PAGE_SIZE = 100
 
-/** From where a page is read: the number of the page, or the cursor of the one before. */
+/** Place of a page: its number, or the cursor of the one before. */
 export type From = { readonly page: number } | { readonly before: string }
 
 /**
- * Walks a list page by page, newest first, as far as the reader does. Pages are read when they are reached, by cursor, so
- * that any depth costs the same; from a service that gives none, by number.
+ * Walks a list page by page, newest first, as far as the reader does. Pages are read when they are reached, by cursor,
+ * so that any depth costs the same; from a service that gives none, by number.
  */
 export async function* itemsOf<Item>(
   read: (from: From) => Promise<Page<Item>>,
@@ -26,13 +26,13 @@ export async function* itemsOf<Item>(
   for (let page = 2; ; page += 1) {
     const { items, totalPages, next } = await read(from)
     yield* items
-    // A search whose time is up may have found nothing yet, and goes on.
+    // A page of a search may be empty at its time limit, and the search continues.
     if (next === null || (next === undefined && (page > totalPages || items.length === 0))) return
     from = next === undefined ? { page } : { before: next }
   }
 }
 
-/** Walks a list whose items have an id: what arrives meanwhile shifts pages, and is not yielded twice. */
+/** Walks a list whose items have an id. Arrivals shift pages, and no item is yielded twice. */
 export async function* itemsByIdOf<Item extends { readonly id: number }>(
   read: (from: From) => Promise<Page<Item>>,
 ): AsyncGenerator<Item, void, undefined> {

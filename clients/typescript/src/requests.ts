@@ -15,7 +15,7 @@ import type {
 /** The longest that one await call blocks; the client asks again for longer waits. */
 const AWAIT_SECONDS_MAX = 60
 
-/** What an await waits for, and how long. */
+/** Filters and timeout of an await. */
 export type AwaitOptions = RequestFilters &
   CallOptions & {
     /** Seconds to wait, at least 1; 30 unless told. More than 60 takes several calls. */
@@ -34,8 +34,8 @@ export class Requests {
   }
 
   /**
-   * Waits for a request that matches; one that is stored already counts. With `afterId` it answers the lowest match above
-   * it, so that a loop misses nothing; without it, the newest.
+   * Waits for a request that matches; one that is stored already counts. With `afterId` it answers the lowest match
+   * above it, so that a loop misses nothing; without it, the newest.
    *
    * @returns null when none came in time
    */
@@ -81,7 +81,7 @@ export class Requests {
     )
   }
 
-  /** Every capture as it comes, oldest first, each once, until the loop ends or `signal` aborts. */
+  /** Yields every capture as it arrives, oldest first, each once, until the loop ends or `signal` aborts. */
   follow(options: WholeStreamOptions): AsyncGenerator<WholeRequest, void, undefined>
   follow(options?: StreamOptions): AsyncGenerator<CapturedRequestSummary, void, undefined>
   async *follow(options: StreamOptions = {}): AsyncGenerator<CapturedRequestSummary, void, undefined> {
@@ -126,9 +126,9 @@ export class Requests {
   }
 
   /**
-   * Writes a request down: as a command, a program, a HAR file or the raw message.
+   * Exports a request as a command, a program, a HAR file or the raw message.
    *
-   * @param includeSecrets else the values of headers that are called like credentials read `***`
+   * @param includeSecrets without it, the values of headers that are named like credentials read `***`
    */
   async export(
     requestId: number,
@@ -155,7 +155,7 @@ export class Requests {
   /**
    * Stores requests that were exported as NDJSON, with their times of capture; nothing is dispatched.
    *
-   * @param lines a stream is sent as it comes, and so never repeated
+   * @param lines a stream is sent as it is read, and so is never retried
    */
   async import(
     lines: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>,
@@ -207,7 +207,8 @@ export class Requests {
   }
 
   /**
-   * Oldest first. Always reads the last page of what is left: arrivals shift pages, but the oldest stay on the last one.
+   * Oldest first. Always reads the last of the remaining pages: arrivals shift pages, but the oldest stay on the last
+   * one.
    */
   async *#newerThan(
     id: number,
@@ -221,7 +222,7 @@ export class Requests {
       while (page.search?.complete !== false && page.page < page.totalPages) {
         page = await this.#page({ ...query, page: page.totalPages }, options)
       }
-      // A search whose time was up has not seen the oldest: then the list is walked to its end.
+      // A search that reached its time limit has not seen the oldest: then the list is walked to its end.
       const items: CapturedRequestSummary[] = []
       if (page.search?.complete === false) {
         for (

@@ -6,13 +6,13 @@ export interface ServerEvent {
   readonly id: string | null
 }
 
-/** The service says something every 15 s. A connection that is silent for longer has gone, with nobody to say so. */
+/** The service sends something every 15 s. A connection that is silent for this time is lost. */
 const SILENCE_MS = 40_000
 
 /**
- * The events of a stream, until it ends. Comments and fields that nobody knows are passed over.
+ * Yields the events of a stream until it ends. Comments and unknown fields are skipped.
  *
- * @throws Error when nothing comes for `silenceMs` while somebody waits
+ * @throws Error when nothing arrives for `silenceMs` while the reader waits
  */
 export async function* serverEvents(
   body: ReadableStream<Uint8Array>,
@@ -35,7 +35,7 @@ export async function* serverEvents(
       if (done) return
     }
   } finally {
-    // Not awaited: a connection that has gone need not answer.
+    // Not awaited: a lost connection may not answer.
     reader.cancel().catch(() => {})
   }
 }

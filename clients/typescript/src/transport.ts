@@ -8,17 +8,17 @@ export interface CreelOptions {
   readonly url: string
   /** An API key. */
   readonly key: string
-  /** How often a call is repeated that was answered with 429 or 503; 4 unless told, 0 for never. */
+  /** The most retries of a call that was answered with 429 or 503. Default 4; 0 for none. */
   readonly retries?: number
-  /** The longest wait before a repeat, in seconds; a longer `Retry-After` ends the call. 60 unless told. */
+  /** The longest wait before a retry, in seconds. A longer `Retry-After` ends the call. Default 60. */
   readonly retryWaitSecondsMax?: number
   /** Ends every call of this client. */
   readonly signal?: AbortSignal
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
 }
 
-/** What every call takes besides its own members. */
+/** Options of every call. */
 export interface CallOptions {
   /** Ends the call; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal
@@ -27,7 +27,7 @@ export interface CallOptions {
 /** Every path of the API, typed by its description; answers come as `{ data, error, response }`. */
 export type RawApi = Client<paths>
 
-/** What calls of one client share. */
+/** State that the calls of one client share. */
 export interface Transport {
   readonly url: string
   readonly api: RawApi
@@ -48,7 +48,7 @@ export function createTransport(options: CreelOptions): Transport {
       given.headers.forEach((value, name) => {
         headers[name] = value
       })
-      // A request's body can be read once, and a repeat sends it again.
+      // A request's body can be read once only, and a retry sends it again.
       const body = given.body === null ? null : await given.arrayBuffer()
       return send(given.url, { method: given.method, headers, body, signal: given.signal })
     },
@@ -67,7 +67,7 @@ export function createTransport(options: CreelOptions): Transport {
 const DEFAULT_RETRIES = 4
 const DEFAULT_WAIT_SECONDS_MAX = 60
 
-/** A request; of a stream as its body nothing is kept, so that it can be sent once only. */
+/** A request. A stream as its body is not buffered, so it can be sent once only. */
 export interface Sending {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -80,7 +80,7 @@ export interface Sending {
   readonly signal?: AbortSignal
 }
 
-/** 429 and 503 mean that nothing was done, so that any method may be repeated. */
+/** Retries calls on 429 and 503, after which nothing was done. So calls of any method are retried. */
 function retrying(options: CreelOptions): (url: string, sending: Sending) => Promise<Response> {
   const { retries = DEFAULT_RETRIES, retryWaitSecondsMax = DEFAULT_WAIT_SECONDS_MAX } = options
   const send = options.fetch ?? ((url, init) => fetch(url, init))
@@ -88,7 +88,7 @@ function retrying(options: CreelOptions): (url: string, sending: Sending) => Pro
     const signals = [sending.signal, options.signal].filter((one) => one !== undefined)
     const signal = AbortSignal.any(signals)
     const isStream = sending.body instanceof ReadableStream
-    // Fetch wants to be told that the answer comes after the whole body.
+    // Fetch requires the statement that the answer comes after the whole body.
     const init = { ...sending, signal, ...(isStream ? { duplex: 'half' as const } : {}) }
     for (let attempt = 0; ; attempt += 1) {
       signal.throwIfAborted()
@@ -134,7 +134,7 @@ interface Answer<Data> {
 }
 
 /**
- * The data of an answer that has some.
+ * The data of an answer.
  *
  * @throws CreelError for every answer that is not 2xx
  */
@@ -145,10 +145,10 @@ export async function dataOf<Data>(call: Promise<Answer<Data>>): Promise<NonNull
   return data
 }
 
-/** The data of an answer, or null where it is 204. */
+/** The data of an answer; null for a 204. */
 export async function dataOrNull<Data>(call: Promise<Answer<Data>>): Promise<NonNullable<Data> | null> {
   const { data, error, response } = await call.catch((thrown: unknown) => {
-    // openapi-fetch parses JSON itself, and fails where a proxy answered.
+    // openapi-fetch parses JSON itself, and fails on the answer of a proxy.
     if (thrown instanceof SyntaxError) {
       throw new CreelError(
         { code: 'unexpected_answer', status: 0, detail: 'The answer is not JSON.' },
@@ -169,7 +169,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The signal of a call, as a member that is absent where there is none. */
+/** The signal of a call as a member, which is absent if there is none. */
 export function signalOf({ signal }: CallOptions): { signal?: AbortSignal } {
   return signal === undefined ? {} : { signal }
 }

@@ -2,7 +2,7 @@ import type { components, operations } from './schema.ts'
 
 type Schemas = components['schemas']
 
-/** An endpoint as the service tells it. */
+/** An endpoint with its settings and counts. */
 export type EndpointData = Schemas['Endpoint']
 /** A captured request without its body, as lists show it. */
 export type CapturedRequestSummary = Schemas['CapturedRequestSummary']
@@ -14,11 +14,11 @@ export type Action = Omit<Schemas['Action'], 'apiRequestId' | 'apiRequestName'>
 export type DeliveryAttempt = Schemas['DeliveryAttempt']
 /** An attempt with what was sent and received; of bodies longer than 256 KB only the beginning is kept. */
 export type DeliveryAttemptDetail = Schemas['DeliveryAttemptDetail']
-/** What a replay came to, with an outcome per action in their order. */
+/** Result of a replay, with an outcome for each action in their order. */
 export type ReplayResult = Schemas['ReplayResult']
 /** A stored transformation rule with its version, its place in the order and whether it is switched on. */
 export type RuleView = Schemas['TransformationRuleView']
-/** What an endpoint stores, receives and has yet to deliver, in counts and bytes. */
+/** Storage, traffic and backlog of an endpoint, in counts and bytes. */
 export type EndpointStats = Schemas['EndpointStats']
 /** A watchdog and its state; interval and grace are in seconds. */
 export type Watchdog = Schemas['Watchdog']
@@ -49,17 +49,19 @@ export type NewAction = NonNullable<BodyOf<'actions_create'>>
 export type ActionChange = NonNullable<BodyOf<'actions_update'>>
 /** A rule as it is written: the steps to take, and a condition for them if they are not for every delivery. */
 export type RuleDocument = NonNullable<BodyOf<'transformations_create'>>
-/** The settings of a new watchdog. The interval is 1 second to 31 days; grace defaults to a fifth of it, at least 60 s. */
+/**
+ * The settings of a new watchdog. The interval is 1 second to 31 days; grace defaults to a fifth of it, at least 60 s.
+ */
 export type NewWatchdog = NonNullable<BodyOf<'watchdogs_create'>>
 /** Settings to change; absent and null members stay as they are. The endpoint cannot change. */
 export type WatchdogChange = NonNullable<BodyOf<'watchdogs_update'>>
 
-/** Which requests a list or an await is about; all combine with AND. */
+/** Filters of requests for lists and awaits. They combine with AND. */
 export type RequestFilters = Omit<QueryOf<'requests_list'>, 'page' | 'pageSize' | 'before' | 'after'>
-/** Which attempts a list is about. */
+/** Filters of attempts. They combine with AND. */
 export type DeliveryFilters = Omit<QueryOf<'deliveries_list'>, 'page' | 'pageSize' | 'before' | 'after'>
 
-/** The ways to write one request down. */
+/** Formats in which one request can be exported. */
 export type ExportFormat = QueryOf<'requests_export'>['format']
-/** What an import stored. */
+/** Result of an import: the stored requests. */
 export type ImportResult = operations['requests_import']['responses'][200]['content']['application/json']

@@ -4,7 +4,7 @@ export const SIGNATURE_HEADER = 'creel-signature'
 /** How far from now the signature's time may be, in seconds. */
 const TOLERANCE_SECONDS = 300
 
-/** What a receiver checks a forward against. */
+/** The parts of a forward that a receiver checks, and the secrets to check with. */
 export interface VerifyOptions {
   /** The exact bytes of the body, before any parsing. */
   readonly body: Uint8Array | ArrayBuffer | string
@@ -12,20 +12,21 @@ export interface VerifyOptions {
   readonly header: string | null | undefined
   /** The action's signing secret; while it is being rotated, the old and the new one. */
   readonly secret: string | readonly string[]
-  /** 300 seconds unless told. */
+  /** Default 300 seconds. */
   readonly toleranceSeconds?: number
-  /** The present, as `Date.now()`. */
+  /** The present time, in the unit of `Date.now()`. */
   readonly now?: number
 }
 
-/** What a signature is worth, and why it is worth nothing. */
+/** Result of a signature check, with the reason if it fails. */
 export type Verdict =
   | { readonly ok: true; readonly signedAt: Date }
   | { readonly ok: false; readonly reason: 'unsigned' | 'malformed' | 'expired' | 'mismatch' }
 
 /**
- * Judges a forward's `creel-signature`: `t=<unix seconds>,v1=<hex>[,v1=<hex>]`, each `v1` an HMAC-SHA256 over `t`, a full
- * stop and the body. Any match counts; the comparison takes the same time wherever they differ. Uses Web Crypto only.
+ * Checks a forward's `creel-signature`: `t=<unix seconds>,v1=<hex>[,v1=<hex>]`, each `v1` an HMAC-SHA256 over `t`, a
+ * full stop and the body. Any match counts; the comparison takes the same time wherever they differ. Uses Web Crypto
+ * only.
  */
 export async function verifySignature(options: VerifyOptions): Promise<Verdict> {
   const { header, toleranceSeconds = TOLERANCE_SECONDS, now = Date.now() } = options
@@ -57,7 +58,7 @@ export async function verifySignature(options: VerifyOptions): Promise<Verdict> 
 }
 
 /**
- * Judges a fetch-style request, as frameworks hand it to handlers. Reads a clone: the body can still be read.
+ * Checks a fetch-style request, as frameworks pass it to handlers. Reads a clone: the body can still be read.
  *
  * @returns the verdict, and the body's bytes
  */

@@ -2,7 +2,7 @@ import type { Endpoint } from '../endpoint.ts'
 import type { CapturedRequest } from '../types.ts'
 import { described, differences, type Matcher, summary } from './matcher.ts'
 
-/** How long a hook waits. */
+/** Timeout of a hook. */
 export interface WaitOptions {
   /** Seconds; fractions count. */
   readonly within?: number
@@ -11,10 +11,10 @@ export interface WaitOptions {
 const NEXT_SECONDS = 10
 const NONE_SECONDS = 1
 
-/** What a test expected of a hook, and what arrived instead. */
+/** An expectation of a test that failed, with the requests that arrived instead. */
 export class HookError extends Error {
   override readonly name = 'HookError'
-  /** Everything that arrived and that no expectation had taken. */
+  /** All requests that arrived and that no expectation had taken. */
   readonly arrived: readonly CapturedRequest[]
 
   constructor(message: string, arrived: readonly CapturedRequest[]) {
@@ -26,11 +26,11 @@ export class HookError extends Error {
 /** An endpoint of one test. Each request that arrives is taken by one expectation at most. */
 export class Hook {
   readonly endpoint: Endpoint
-  /** Where the code under test has to send to. */
+  /** The URL to which the code under test must send. */
   readonly url: string
-  /** Arrived, in order, and not taken. */
+  /** Requests that arrived and are not taken, in order. */
   #untaken: CapturedRequest[] = []
-  /** Those that expectations have taken, in their order. */
+  /** Requests that expectations have taken, in order. */
   readonly #taken: CapturedRequest[] = []
   #lastId = 0
 
@@ -42,7 +42,7 @@ export class Hook {
   /**
    * Takes the first request that matches: one that has arrived already, or the next to arrive.
    *
-   * @throws HookError when none came within 10 seconds, or as many as `within` says
+   * @throws HookError when none came within 10 seconds, or `within`
    */
   async next(matcher: Matcher = {}, { within = NEXT_SECONDS }: WaitOptions = {}): Promise<CapturedRequest> {
     const found = await this.#take(matcher, Date.now() + within * 1000)
@@ -51,9 +51,9 @@ export class Hook {
   }
 
   /**
-   * Waits, and holds that no request matches, arrived or to arrive.
+   * Waits, and asserts that no request matches, arrived or to arrive.
    *
-   * @throws HookError as soon as one does; it waits 1 second unless `within` says otherwise
+   * @throws HookError as soon as one matches, within 1 second or `within`
    */
   async none(matcher: Matcher = {}, { within = NONE_SECONDS }: WaitOptions = {}): Promise<void> {
     const found = await this.#take(matcher, Date.now() + within * 1000)
@@ -66,7 +66,7 @@ export class Hook {
   /**
    * Takes requests that match one after the other, in this order; others may come in between.
    *
-   * @throws HookError naming the first that did not come, within 10 seconds in all, or as many as `within` says
+   * @throws HookError naming the first that did not come within 10 seconds in all, or `within`
    */
   async sequence(
     matchers: readonly Matcher[],
@@ -105,7 +105,7 @@ export class Hook {
   /** Reads the next arrival; false when none came in time. */
   async #receive(until: number): Promise<boolean> {
     const left = until - Date.now()
-    // What has arrived already is looked at also when no time is left.
+    // Requests that have arrived are read even if no time is left.
     const signal = AbortSignal.timeout(Math.max(left, 250))
     try {
       const timeoutSeconds = Math.min(60, Math.max(1, Math.ceil(left / 1000)))
@@ -120,7 +120,7 @@ export class Hook {
     }
   }
 
-  /** @param earlier was taken by other expectations */
+  /** @param earlier requests that other expectations have taken */
   #failure(what: string, matcher: Matcher, earlier: readonly CapturedRequest[]): HookError {
     const arrived = this.#untaken.map(
       (request) =>

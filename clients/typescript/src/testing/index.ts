@@ -6,15 +6,15 @@ import { Hook } from './hook.ts'
 export { Hook, HookError, type WaitOptions } from './hook.ts'
 export type { JsonPattern, Matcher } from './matcher.ts'
 
-/** Which service, and what its endpoint is like. */
+/** The service to use, and the settings of its endpoint. */
 export interface HookOptions {
-  /** Unless told: the variables CREEL_URL and CREEL_KEY. */
+  /** Default: the variables CREEL_URL and CREEL_KEY. */
   readonly creel?: CreelOptions
   /** Members of the endpoint, such as the answer that it gives. */
   readonly endpoint?: NewEndpoint
 }
 
-/** The endpoint deletes itself after so long, should the test never end. */
+/** Lifetime of the endpoint, after which it deletes itself if the test did not. */
 const TTL_SECONDS = 900
 
 /** Makes an endpoint for as long as `body` runs, and deletes it with all that it captured. */
@@ -30,7 +30,7 @@ export async function withEndpoint<Result>(
   }
 }
 
-/** What Jest, bun:test, node:test and Vitest have in common. */
+/** Functions that Jest, bun:test, node:test and Vitest have in common. */
 export interface TestHooks {
   readonly beforeEach: (body: () => Promise<void>) => void
   readonly afterEach: (body: () => Promise<void>) => void
@@ -63,7 +63,7 @@ export function useHook({ beforeEach, afterEach }: TestHooks, options: HookOptio
  * `test('…', async ({ hook }) => …)`.
  */
 export function hookFixture(options: HookOptions = {}) {
-  // Both read from the parameter which other fixtures this one needs.
+  // Both frameworks read the fixtures that this one needs from the parameter.
   // biome-ignore lint/correctness/noEmptyPattern: none.
   return async ({}: object, use: (hook: Hook) => Promise<void>): Promise<void> => {
     await withEndpoint(use, options)

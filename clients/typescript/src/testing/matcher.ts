@@ -1,6 +1,6 @@
 import type { CapturedRequest } from '../types.ts'
 
-/** JSON of which only the members that are named are looked at, however deep; a list must match as a whole. */
+/** JSON pattern. Only the named members are compared, at any depth; a list must match as a whole. */
 export type JsonPattern =
   | string
   | number
@@ -10,7 +10,7 @@ export type JsonPattern =
   | readonly JsonPattern[]
   | { readonly [member: string]: JsonPattern }
 
-/** What a request must be like; every member that is there must hold. */
+/** Conditions on a request. All given members must hold. */
 export interface Matcher {
   /** Without case. */
   readonly method?: string
@@ -26,7 +26,7 @@ export interface Matcher {
   readonly query?: Readonly<Record<string, string | RegExp>>
   /** A text is compared whole, an expression is searched for, an object or a list is compared with the body's JSON. */
   readonly body?: JsonPattern
-  /** Anything else; named `where` in failures. */
+  /** Any other condition; named `where` in failures. */
   readonly where?: (request: CapturedRequest) => boolean
 }
 
