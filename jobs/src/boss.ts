@@ -5,15 +5,16 @@ import type { Logger } from 'pino'
 /** Queues by name, in the table's order. */
 export const queueNames = Object.keys(QUEUES) as QueueName[]
 
-/** Of a process that works, unless told, and of one that only sends. */
+/** Default size of the connection pool: of a process that works, and of one that only sends. */
 const WORKING_CONNECTIONS = 6
 const SENDING_CONNECTIONS = 2
 
-/** How often jobs of dead workers are looked for. */
+/** Interval of the search for jobs of dead workers. */
 const SUPERVISE_SECONDS = 10
 
 /**
- * A pg-boss that sends; {@link startWorkers} makes it work. Every process needs one: core enqueues through it.
+ * Makes a pg-boss that sends jobs. {@link startWorkers} makes it work on them. Every process needs one: core enqueues
+ * through it.
  *
  * @param url the database; pg-boss opens its own small pool and, with workers, one LISTEN connection
  * @param options `clock` for tests; spies are on with it; `connections` bounds the pool of a process that works
@@ -39,7 +40,8 @@ export function createBoss(
     useListenNotify: works,
     schedule: works,
     supervise: works,
-    // A job whose worker died comes back within its heartbeat and this; ended jobs go soon after their time.
+    // A job whose worker died is retried after its heartbeat and this interval. Finished jobs are deleted soon after
+    // their time.
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
     maintenanceIntervalSeconds: 60,
@@ -63,7 +65,7 @@ export async function createQueues(boss: PgBoss): Promise<void> {
   }
 }
 
-/** pg-boss also tells of errors by objects that are like them, with what it was doing: only what was wrong is wanted. */
+/** pg-boss also emits objects that resemble errors, with the context of the work. This keeps the error itself. */
 function errorOf(thrown: unknown): Error {
   if (thrown instanceof Error || typeof thrown !== 'object' || thrown === null) {
     return thrown instanceof Error ? thrown : new Error(String(thrown))

@@ -1,24 +1,28 @@
 import type { PgBoss } from 'pg-boss'
 
-/** What waits in one queue. */
+/** Depth and lag of one queue. */
 export interface QueueLoad {
   readonly queue: string
-  /** Jobs that are due and that no worker has taken; those of deliveries count each attempt that they carry. */
+  /** Due jobs that no worker has taken. Jobs of deliveries count each of their attempts. */
   readonly depth: number
-  /** How long the oldest of them has been due; 0 when there is none. */
+  /** Age of the oldest due job; 0 when there is none. */
   readonly lagSeconds: number
 }
 
-/** @throws what the database says when the queue's tables cannot be read */
+/**
+ * Checks that the queue's tables can be read.
+ *
+ * @throws errors of the database
+ */
 export async function checkQueue(boss: PgBoss): Promise<void> {
   await boss.getDb().executeSql('select version from pgboss.version')
 }
 
 /**
- * What waits in every queue, the empty ones included.
+ * Reads the load of every queue, also of empty ones.
  *
- * Unlike pg-boss' own statistics it looks at due jobs only, which its fetch index holds, and not at the ended ones
- * that are kept for a while.
+ * Unlike pg-boss' own statistics it reads due jobs only, through the fetch index, and not the finished ones that are
+ * kept for a while.
  */
 export async function readQueueLoad(boss: PgBoss): Promise<QueueLoad[]> {
   const { rows } = await boss.getDb().executeSql(`

@@ -3,8 +3,8 @@ import type { QueueName, RecoveryJobSql } from '@creel/core'
 const QUEUE: QueueName = 'deliveries.recover'
 
 /**
- * core's RecoveryJobSql over pg-boss's tables: a job has the same columns as one that pg-boss inserts. A due time in the future is
- * announced by no NOTIFY, as with pg-boss.
+ * core's RecoveryJobSql over pg-boss's tables: a job has the same columns as one that pg-boss inserts. As with pg-boss,
+ * no NOTIFY is sent for a job that is due in the future.
  */
 export const RECOVERY_JOBS: RecoveryJobSql = {
   insert: ({ id, startAfter, workerId, attempts }) => `

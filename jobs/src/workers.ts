@@ -25,7 +25,7 @@ import { queueNames } from './boss.ts'
 import { startAttemptWorker } from './dispatch/attemptWorker.ts'
 import { startDispatcher } from './dispatch/dispatcher.ts'
 
-/** What a job does: a verb of core. Run at least once; every verb is safe to run twice. */
+/** The work of a job: a verb of core. It runs at least once; every verb is safe to run twice. */
 export type Worker<Name extends QueueName> = (
   services: Services,
   payload: Payload<Name>,
@@ -35,7 +35,7 @@ export type Worker<Name extends QueueName> = (
 /** Queues whose jobs start attempts: the dispatcher takes them in batches. */
 type DispatchQueue = 'deliveries.attempt'
 
-/** Which verb each queue runs; a queue without one does not compile. */
+/** The verb of each queue. A queue without one does not compile. */
 const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Name> } = {
   'alerts.fanOut': fanOutAlert,
   'alerts.send': (services, payload, signal) => sendAlert(services, payload, signal, finishNotify),
@@ -55,8 +55,8 @@ const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Na
 }
 
 /**
- * All other queues: a few jobs at a time, each settled on its own. New ones are announced, a backlog is worked off
- * without a pause (which pg-boss does for batches only), and what falls due later is found by the poll.
+ * Options of all other queues: a few jobs at a time, each settled on its own. New jobs are announced. A backlog is
+ * worked off without a pause, which pg-boss does for batches only. Jobs that become due later are found by polling.
  */
 const TAKE = {
   batchSize: 8,
@@ -65,14 +65,14 @@ const TAKE = {
   notifyPollingIntervalSeconds: 2,
 } as const
 
-/** Pause before the next run of a chain is queued again that could not be. */
+/** Delay before another try to queue the next run of a chain. */
 const CHAIN_RETRY_MS = 1000
 
 /** The workers of this process. */
 export interface RunningWorkers {
-  /** Makes the first attempts of what this process captures. */
+  /** Makes first attempts of requests that this process captures. */
   readonly firstAttempts: FirstAttempts
-  /** Takes no further attempts, waits for those under way and records them; at most `timeoutMs`. */
+  /** Takes no further attempts, waits for those in flight and records them; at most `timeoutMs`. */
   stop(timeoutMs: number): Promise<void>
 }
 
@@ -99,15 +99,15 @@ export async function startWorkers(
     const { cron }: QueueSpec = QUEUES[name]
     if (cron === undefined) continue
     await boss.schedule(name, cron)
-    // What came due while nothing ran does not wait for the next tick.
+    // Runs once now: a run may have become due while no process was running.
     await boss.send(name, {})
   }
   return {
-    // Without a dispatch the first attempt of a capture waits in its queue, too.
+    // Without dispatching, first attempts wait in their queue like the others.
     firstAttempts: dispatches ? dispatcher.firstAttempts : { hold: () => undefined },
     async stop(timeoutMs) {
       stopping.abort()
-      // By ourselves: pg-boss's graceful stop looks only every half second whether they have ended.
+      // Stops the queues itself: pg-boss's graceful stop checks only every half second whether jobs have ended.
       const others = Promise.all(
         worked.filter((name) => name !== 'deliveries.attempt').map((name) => boss.offWork(name)),
       )
@@ -153,7 +153,7 @@ async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
   )
 }
 
-/** Queues the next run of a chain, as often as it takes: an outage of the database between two runs must not end the chain. */
+/** Queues the next run of a chain, with retries: an outage of the database between two runs must not end the chain. */
 async function queueNext(
   boss: PgBoss,
   { log }: Pick<Services, 'log'>,

@@ -4,22 +4,25 @@ import type { Job, PgBoss } from 'pg-boss'
 import type { Dispatcher } from './dispatcher.ts'
 
 /**
- * Batches of jobs: enough to share a fetch, several so that one that waits for slots stops nobody. New jobs wake
- * the workers; a retry becomes due without a word, and is found by the poll.
+ * Jobs are fetched in batches, to share the query. Several batches run at once, so that one that waits for slots does
+ * not block the others. New jobs wake the workers; retries that become due are found by polling.
  */
 const FETCH = {
   batchSize: 100,
   localConcurrency: 4,
   burstWhenBatchFull: true,
   pollingIntervalSeconds: 1,
-  // A retry that falls due is announced by nobody.
+  // No notification is sent when a retry becomes due.
   notifyPollingIntervalSeconds: 1,
 } as const
 
-/** Attempts that are given to the dispatcher at once: enough to share a claim. */
+/** Attempts that the dispatcher gets at once, which share a claim. */
 const BATCH = 200
 
-/** Gives due attempts to the dispatcher until the queue is told to stop, or `stopping` says so: then what has not begun is queued anew. */
+/**
+ * Passes due attempts to the dispatcher until the queue stops. When `stopping` aborts, attempts that have not begun are
+ * queued again.
+ */
 export async function startAttemptWorker(
   boss: PgBoss,
   services: Services,
@@ -38,7 +41,7 @@ export async function startAttemptWorker(
       }
       await dispatcher.begin(due.slice(begun, begun + BATCH))
     }
-    // Nobody asks for those that have ended, and to delete a row costs a quarter of what it costs to change one.
+    // Finished jobs are never read, and deleting a row costs a quarter of updating it.
     await boss.deleteJob(
       'deliveries.attempt',
       jobs.map(({ id }) => id),

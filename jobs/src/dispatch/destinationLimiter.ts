@@ -1,20 +1,23 @@
-/** What one process sends at once. */
+/** Limits for the attempts of one process in flight. */
 export interface DestinationLimits {
-  /** Attempts under way, over all actions. */
+  /** Attempts in flight, over all actions. */
   readonly total: number
-  /** Attempts under way to one action: as many as may have a connection. */
+  /** Attempts in flight to one action, which is the number of its connections. */
   readonly perAction: number
-  /** The same for one that is known to answer soon: those beyond {@link perAction} are claimed, and wait for a connection. */
+  /**
+   * The same for an action that is known to answer fast. Attempts beyond {@link perAction} are claimed and wait for a
+   * connection.
+   */
   readonly perFastAction: number
-  /** The same for an action that does not. */
+  /** The same for an action that does not answer. */
   readonly perDeadAction: number
-  /** Bytes of bodies under way; one body is let through however large it is. */
+  /** Bytes of bodies in flight. One body is admitted whatever its size. */
   readonly bytes: number
 }
 
 /**
- * The limits of a process by default: 1536 attempts and 256 MiB of bodies at once. Should a fast destination fall
- * silent, what is claimed ahead waits for three rounds of timeouts of 15 s, which is well within a lease.
+ * The default limits of a process: 1536 attempts and 256 MiB of bodies at once. If a fast destination stops answering,
+ * the attempts claimed ahead wait for three timeouts of 15 s, which is well within a lease.
  */
 export const DESTINATION_LIMITS: DestinationLimits = {
   total: 1536,
@@ -24,34 +27,34 @@ export const DESTINATION_LIMITS: DestinationLimits = {
   bytes: 256 * 1024 * 1024,
 }
 
-/** An attempt that answers within this time shows a living receiver; one that takes longer, or fails, a slow one. */
+/** A receiver that answers within this time is fast. One that takes longer, or fails, is slow. */
 const FAST_MS = 1000
-/** A destination that has not answered yet counts as stuck after this: its attempts must not hold up those of others for long. */
+/** A destination that has never answered counts as stuck after this time, so that it does not delay others for long. */
 const UNPROVEN_MS = 250
-/** An action whose attempts take less than this may have some claimed ahead: they wait for a second at most. */
+/** If an action's attempts take less than this, some may be claimed ahead. They wait for at most a second. */
 const AHEAD_MS = 250
-/** So long after an attempt has waited for a slot, there may be others in line. */
+/** For this time after an attempt has waited for a slot, others may still be in line. */
 const LINE_MS = 1000
 /** The longest time for which an attempt is deferred because its action has no free slot. */
 const DEFER_MAX_MS = 60_000
 const DEFER_MIN_MS = 1000
 
-/** What a destination must know of an attempt. */
+/** Facts of an attempt that the limiter needs. */
 export interface LimitedAttempt {
   readonly actionId: string
   readonly bodyBytes: number
 }
 
-/** What to do with an attempt: start it now, wait for a slot that will be free soon, or come back later. */
+/** Decision about an attempt: start it now, wait for a slot that will be free soon, or defer it. */
 export type Admission = 'start' | 'wait' | { readonly afterMs: number }
 
 interface Destination {
   running: number
   /** Moving average of how long an attempt holds its slot. */
   averageMs: number
-  /** Failures in a row, without a fast answer in between. */
+  /** Consecutive failures, without a fast answer in between. */
   failures: number
-  /** When the next deferred attempt will find a slot, by what is known. */
+  /** Expected time of a slot for the next deferred attempt. */
   freeAtMs: number
   /** When a slot was last given back, or the first one taken. */
   movedAtMs: number
@@ -60,12 +63,12 @@ interface Destination {
 }
 
 /**
- * Hands out the slots of one process: one destination an action, so that a destination that does not answer holds up
- * its own attempts and nobody else's.
+ * Hands out the slots of one process. Each action is a destination of its own, so that one which does not answer delays
+ * only its own attempts.
  *
- * A destination that answers lets attempts wait the milliseconds until a slot is free. One that does not answer sends them
- * away, each to a later time, so that its backlog is not looked at again and again. Pure but for its own counts;
- * times are milliseconds of any steady clock.
+ * Attempts to a destination that answers wait the milliseconds until a slot is free. Attempts to one that does not are
+ * deferred, each to a later time, so that its backlog is not looked at again and again. The class has no state but its
+ * counts. Times are milliseconds of any monotonic clock.
  */
 export class DestinationLimiter {
   private readonly destinations = new Map<string, Destination>()
@@ -74,7 +77,7 @@ export class DestinationLimiter {
 
   constructor(private readonly limits: DestinationLimits = DESTINATION_LIMITS) {}
 
-  /** Attempts under way. */
+  /** Attempts in flight. */
   get size(): number {
     return this.running
   }
@@ -93,17 +96,17 @@ export class DestinationLimiter {
       return 'start'
     }
     destination.waitedAtMs = nowMs
-    // A destination in which nothing moves does not answer, though no attempt has timed out yet.
+    // A destination without any progress does not answer, even if no attempt has timed out yet.
     const isStuck = nowMs - destination.movedAtMs >= (destination.averageMs === 0 ? UNPROVEN_MS : FAST_MS)
     if (destination.failures === 0 && destination.averageMs < FAST_MS && !isStuck) return 'wait'
     return { afterMs: this.defer(destination, limit, nowMs) }
   }
 
   /**
-   * Takes a slot for an attempt that nobody has queued, when nothing stands in line before it: the action answers, none of its
-   * attempts waits, and half of the slots are free for what comes from the queue.
+   * Takes a slot for an attempt that has no job, if no other is in line before it: the action answers, none of its
+   * attempts waits, and half of the slots stay free for attempts from the queue.
    *
-   * @returns false: it must be queued
+   * @returns false if it took none: the attempt must be queued
    */
   admitAhead(one: LimitedAttempt, nowMs: number): boolean {
     const { failures, running, waitedAtMs } = this.destination(one.actionId)
@@ -116,7 +119,7 @@ export class DestinationLimiter {
     return !isBusy && this.admit(one, nowMs) === 'start'
   }
 
-  /** How many attempts of an action could be given a connection now, without a look at how large they are. */
+  /** Number of attempts of an action that could get a connection now, whatever the size of their bodies. */
   room(actionId: string): number {
     if (this.bytes >= this.limits.bytes) return 0
     const destination = this.destination(actionId)
@@ -126,7 +129,7 @@ export class DestinationLimiter {
     return room
   }
 
-  /** Takes a slot for an attempt that is claimed already, for which there was {@link room}. Must be given back through {@link release}. */
+  /** Takes a slot for a claimed attempt, for which there was {@link room}. Give it back through {@link release}. */
   take(one: LimitedAttempt, nowMs: number): void {
     const destination = this.destination(one.actionId)
     if (destination.running === 0) destination.movedAtMs = nowMs
@@ -135,7 +138,7 @@ export class DestinationLimiter {
     this.bytes += one.bodyBytes
   }
 
-  /** How long an attempt waits that has waited for too long: its destination said `wait` for too long. */
+  /** Defers an attempt whose wait for a slot took too long. Returns the milliseconds until it should be tried again. */
   giveUp(one: LimitedAttempt, nowMs: number): number {
     const destination = this.destination(one.actionId)
     return this.defer(destination, this.limitOf(destination), nowMs)
@@ -144,7 +147,7 @@ export class DestinationLimiter {
   /**
    * Gives a slot back.
    *
-   * @param held how long the attempt held it and whether the receiver answered at all; null when nothing was sent
+   * @param held time for which the attempt held it, and whether the receiver answered; null when nothing was sent
    */
   release(
     one: LimitedAttempt,
@@ -164,7 +167,7 @@ export class DestinationLimiter {
       destination.failures = held.answered ? 0 : destination.failures + 1
       if (isFast) destination.freeAtMs = 0
     }
-    // An idle destination that is well has nothing worth remembering.
+    // An idle destination without failures needs no state.
     if (destination.running === 0 && destination.failures === 0) this.destinations.delete(one.actionId)
   }
 
@@ -175,7 +178,7 @@ export class DestinationLimiter {
     return isFast ? this.limits.perFastAction : this.limits.perAction
   }
 
-  /** Attempts that are deferred queue up in time: each gets the next place. */
+  /** Defers an attempt. Each deferred attempt gets the next free time. */
   private defer(destination: Destination, limit: number, nowMs: number): number {
     const turnMs = Math.max(destination.averageMs, nowMs - destination.movedAtMs)
     destination.freeAtMs = Math.max(destination.freeAtMs, nowMs) + turnMs / limit

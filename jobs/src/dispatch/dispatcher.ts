@@ -14,27 +14,27 @@ import { DESTINATION_LIMITS, DestinationLimiter } from './destinationLimiter.ts'
 import { startFlows } from './flows.ts'
 import { Recorder } from './recorder.ts'
 
-/** How long a batch waits for slots of limiter that answer, before its rest is deferred. */
+/** Longest wait of a batch for slots of destinations that answer. Then the rest of the batch is deferred. */
 const PATIENCE_MS = 1000
-/** The same when this many batches wait already: there must be workers left for every other destination. */
+/** The same when several batches wait already, so that workers are left for other destinations. */
 const LITTLE_PATIENCE_MS = 150
 const PATIENT_BATCHES = 2
 const GATHER_MS = 2
 
-/** A flow that found no slot looks again after so long, though none was given back. */
+/** Longest wait of a flow for a slot. Then it looks again, even if none was given back. */
 const ROOM_MS_MAX = 1000
-/** The last records are waited for as long as the sends, and at least this long. */
+/** The last records may take as long as the sends, and at least this long. */
 const RECORD_MS_MIN = 1000
-/** When a delivery that could not be begun is looked at again. */
+/** Delay until a delivery that could not be begun is looked at again. */
 const UNREADABLE_MS = 60_000
 
 /** The sending side of one process. */
 export interface Dispatcher {
-  /** Takes a batch of due attempts; resolves when each is under way, deferred, or had nothing to do. */
+  /** Takes a batch of due attempts. Resolves when each has begun, is deferred, or had nothing to do. */
   begin(due: readonly DueAttempt[]): Promise<void>
-  /** Makes first attempts that the captures of this process have claimed, while little is waiting. */
+  /** Makes first attempts that captures of this process have claimed, while few others wait. */
   readonly firstAttempts: FirstAttempts
-  /** Waits for the attempts under way, at most `timeoutMs`, then cuts the rest off: they will be Interrupted. */
+  /** Waits for the attempts in flight, at most `timeoutMs`. Then it cuts the others off: they will be Interrupted. */
   drain(timeoutMs: number): Promise<void>
 }
 
@@ -49,8 +49,8 @@ export function startDispatcher(
   { dispatches }: { readonly dispatches: boolean },
 ): Dispatcher {
   const limiter = new DestinationLimiter()
-  // Attempts that wait for a connection are claimed by then, so that the next one goes out as soon as an answer is there, without
-  // a round trip to the database in between. They are no more than the limiter admits.
+  // Attempts wait for a connection after they are claimed, so that the next one is sent as soon as an answer is
+  // received, without a round trip to the database in between. The limiter bounds their number.
   const turns = new Turns({ atOnce: DESTINATION_LIMITS.perAction })
   const recorder = new Recorder(services)
   const stopping = new AbortController()
@@ -70,12 +70,13 @@ export function startDispatcher(
       const result = await turns.run(due.actionId, () =>
         sendAttempt(services, attempt, stopping.signal, ready),
       )
-      // Cut off by the end of this process: it has no result, and is given up when the process leaves.
+      // The attempt was cut off by the end of this process. It has no result, and its lease ends when the process
+      // leaves.
       if (stopping.signal.aborted && result.received === null) return
       if (result.sent !== null) held = { durationMs: result.durationMs, answered: result.received !== null }
       recorder.record({ attempt, result })
     } catch (err) {
-      // A mistake of ours in one delivery: it ends as Interrupted, and harms no other.
+      // An error of our own fails one attempt only. It will be Interrupted.
       services.log.error({ err, attemptId: attempt.id }, 'could not make an attempt')
     } finally {
       release(due, held)
@@ -83,7 +84,7 @@ export function startDispatcher(
   }
 
   async function start(due: readonly DueAttempt[]): Promise<void> {
-    // An attempt may be in a batch twice, each with a slot: by two jobs, of which one came back.
+    // An attempt may be in a batch twice, each with a slot, if one of its two jobs was retried.
     const unclaimed = new Set(due)
     const byDelivery = new Map(due.map((one) => [one.deliveryId, one]))
     const runAll = (attempts: readonly Attempt[]) => {
@@ -105,7 +106,7 @@ export function startDispatcher(
     }
   }
 
-  /** Claims a batch; when that fails, one by one, so that a row that cannot be read stops no other. */
+  /** Claims a batch. If that fails, claims one by one, so that a row that cannot be read blocks no other. */
   async function oneByOneIfNeedBe(
     due: readonly DueAttempt[],
     claim: (some: readonly DueAttempt[]) => Promise<void>,
@@ -189,7 +190,7 @@ export function startDispatcher(
             waitingBatches++
           }
           await Promise.race([soon, sleep(LITTLE_PATIENCE_MS)])
-          // Slots that come free together are claimed together.
+          // Slots that become free together share a claim.
           await sleep(GATHER_MS)
         }
       } finally {

@@ -17,51 +17,52 @@ import { sleep } from '@creel/core/platform/time'
 
 /** The most attempts that one look takes. */
 const LOOK_ATTEMPTS_MAX = 128
-/** While another process looks at a flow, this one tries again after so long, and up to twice as long. */
+/** Delay before a retry while another process looks at the flow: this long, up to twice as long. */
 const BUSY_MS = 20
-/** After an error a flow is looked at again. */
+/** Delay before the next look at a flow after an error. */
 const RETRY_MS = 1000
-/** When a delivery that could not be begun is looked at again. */
+/** Delay until a delivery that could not be begun is looked at again. */
 const UNREADABLE_MS = 60_000
-/** The least time between a look and the first start that it hands out. */
+/** The shortest time between a look and the first start that it schedules. */
 const LEAD_MS_MIN = 10
-/** A newer sample of how the clocks differ replaces the best one after so many. */
+/** After this many samples a newer one of the clock difference replaces the best one. */
 const CLOCK_SAMPLES = 64
-/** A timer of the machine counts to 2^31 milliseconds. */
+/** The longest timer. A JavaScript timer holds less than 2^31 milliseconds. */
 const TIMER_MS_MAX = 3_600_000
 
 /** Parts of the dispatcher that flows use. */
 export interface FlowPorts {
-  /** How many attempts of an action could begin now. */
+  /** Number of attempts of an action that could begin now. */
   room(actionId: string): number
   /** Resolves when there may be room again. */
   hasRoom(): Promise<void>
-  /** Makes an attempt; it waits for `ready` right before it goes out. */
+  /** Makes an attempt, which waits for `ready` right before it is sent. */
   begin(paced: PacedAttempt, ready: () => Promise<void>): void
 }
 
-/** The flows of governed actions, as far as this process sends them. */
+/** The flows of governed actions in this process. */
 export interface Flows {
-  /** Takes nothing further; resolves when no look is under way. */
+  /** Begins no further look. Resolves when none is running. */
   stop(): Promise<void>
 }
 
 /** State of a flow in this process. */
 interface Watch {
   looking: Promise<void> | null
-  /** The strongest signal that came during a look. */
+  /** The strongest signal received during a look. */
   heard: FlowSignalKind | null
   opensBy: Picked['opensBy']
   timer: ReturnType<typeof setTimeout> | null
-  /** By the service's clock, when the timer is for a known time. */
+  /** Time of the next look by the service's clock; null if a signal leads to it. */
   nextLookAt: number | null
 }
 
 const STRENGTH = { work: 0, end: 1, change: 2 } as const
 
 /**
- * Sends the deliveries of governed actions. A flow is looked at when something is announced of it, and when its next delivery may go out:
- * that time is known, so nothing is polled. A look that missed its announcement follows with the regular wake-up of all listeners.
+ * Sends the deliveries of governed actions. A flow is looked at when a signal for it arrives, and when its next
+ * delivery may start: that time is known, so there is no polling. If a signal was missed, the look follows with the
+ * regular wake-up of all subscribers.
  */
 export function startFlows(services: Services, ports: FlowPorts): Flows {
   const watches = new Map<string, Watch>()
@@ -105,7 +106,7 @@ export function startFlows(services: Services, ports: FlowPorts): Flows {
       })
   }
 
-  /** @returns when to look again; null where a signal tells */
+  /** @returns the delay until the next look; null if a signal leads to it */
   const lookUntilDone = async (actionId: string, watch: Watch): Promise<number | null> => {
     for (;;) {
       watch.heard = null
@@ -128,7 +129,10 @@ export function startFlows(services: Services, ports: FlowPorts): Flows {
     }
   }
 
-  /** When several cannot be begun, one is tried; that one is put off when it is at fault, so that it stops no other. */
+  /**
+   * Picks attempts. If several cannot be begun, it tries one, and postpones that one if it fails, so that it blocks no
+   * other.
+   */
   const pick = async (actionId: string, slots: number): Promise<Picked> => {
     const begunAt = performance.now()
     try {
@@ -191,14 +195,14 @@ function opens(by: Picked['opensBy'], heard: FlowSignalKind): boolean {
 }
 
 /**
- * The clock of the database, by which starts are handed out to all processes. An answer of the database is late by the way that it took:
- * the sample with the least difference is the best.
+ * The clock of the database, by which starts are scheduled for all processes. Each answer is late by its network delay,
+ * so the sample with the least difference is the best.
  */
 class SharedClock {
   #differenceMs = Number.POSITIVE_INFINITY
   #age = 0
 
-  /** Learns from an answer that was made at `shared` and arrived at `local`. */
+  /** Adds a sample: an answer that was made at `shared` and arrived at `local`. */
   sample(shared: number, local: number): void {
     this.#age += 1
     if (local - shared > this.#differenceMs && this.#age < CLOCK_SAMPLES) return

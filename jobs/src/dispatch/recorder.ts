@@ -7,12 +7,12 @@ import { type Ended, LEASE_SECONDS, recordAttempts } from '@creel/core/deliverie
 const BATCH = 200
 /** Unrecorded attempts beyond which no further ones should begin: each may hold 256 KB of an answer. */
 const UNRECORDED_MAX = 512
-/** How long the recorder waits before it tries again when the database is away. */
+/** Delay before a retry while the database is unreachable. */
 const RETRY_MS = 500
 
 /**
- * Records ended attempts in batches: those that end while a batch is being written form the next one, so a lone
- * try waits for nothing and many share a commit.
+ * Records ended attempts in batches. Attempts that end while a batch is being written form the next one, so a single
+ * attempt is not delayed and many share a commit.
  */
 export class Recorder {
   private unrecorded: Ended[] = []
@@ -21,29 +21,29 @@ export class Recorder {
 
   constructor(private readonly services: Services) {}
 
-  /** Takes an attempt to be recorded, or dropped once its lease has passed: then another will be made. */
+  /** Queues an attempt to be recorded. It is dropped if its lease ends before: then a retry follows. */
   record(ended: Ended): void {
     this.unrecorded.push(ended)
     this.writing ??= this.writeAll()
   }
 
-  /** Whether so much is unrecorded that nothing further should begin. */
+  /** Whether too many attempts are unrecorded for further ones to begin. */
   get isBehind(): boolean {
     return this.unrecorded.length >= UNRECORDED_MAX
   }
 
-  /** Resolves at once, or when the database has caught up with what was sent. */
+  /** Resolves when the unrecorded attempts are below the limit, at once if they are. */
   async hasRoom(): Promise<void> {
     while (this.isBehind) await this.written.promise
   }
 
-  /** Resolves when everything taken so far is recorded. */
+  /** Resolves when all attempts queued so far are recorded. */
   async isDone(): Promise<void> {
     await this.writing
   }
 
   private async writeAll(): Promise<void> {
-    // One turn of the event loop: what ends together is written together.
+    // Waits one turn of the event loop, so that attempts which end together are written together.
     await new Promise((resolve) => setImmediate(resolve))
     while (this.unrecorded.length > 0) {
       const batch = this.unrecorded.slice(0, BATCH)
