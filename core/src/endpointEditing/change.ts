@@ -4,7 +4,7 @@ import type { endpointView } from '../endpoints/index.ts'
 
 type View = ReturnType<typeof endpointView>
 
-/** What the audit log tells of a change of an endpoint: its settings, not what it counts. */
+/** The audit entry of a change of an endpoint: its settings without its counts. */
 export function endpointChange(
   { workspace }: Pick<Context, 'workspace'>,
   action: string,

@@ -19,7 +19,7 @@ import { lockWorkspace } from '../workspaces/index.ts'
 import { endpointChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
 
-/** What the schema alone cannot evaluate of a new endpoint. */
+/** Checks of a new endpoint that the schema cannot express. */
 export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>): Promise<InputIssue[]> {
   return [
     ...checkResponse(input),

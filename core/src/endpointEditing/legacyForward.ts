@@ -27,7 +27,7 @@ export type ForwardMembers = Pick<
 type Stored = Pick<EndpointRow, 'forwardUrl' | 'forwardActionId' | 'forwardingEnabled'> | null
 
 /**
- * Checks the deprecated members against what is stored. A URL equal to the stored one is not checked anew.
+ * Checks the deprecated members against the stored ones. A URL equal to the stored one is not checked again.
  * `forwardingEnabled: true` needs a forward action, whatever notify actions are on.
  */
 export async function checkForward(
@@ -64,13 +64,12 @@ export async function checkForward(
 }
 
 /**
- * Carries the deprecated members out, inside the transaction that writes the endpoint. Members that were found
- * wrong never come here.
+ * Applies the deprecated members in the transaction that writes the endpoint. {@link checkForward} has accepted them.
  *
- * @param stored what was read when the call began
+ * @param stored endpoint as read when the call began
  * @throws DomainError `concurrent_change` when the action read then is gone; nothing is saved
- * @throws DomainError `validation_failed` when the secret does not fit the scheme by which the action signs, or the action has
- *   credentials for another host
+ * @throws DomainError `validation_failed` when the secret does not fit the scheme by which the action signs, or the
+ *   action has credentials for another host
  * @throws DomainError `limit_reached` when a forward action is to be created and there is no room
  */
 export async function writeForward(
@@ -122,7 +121,7 @@ export async function writeForward(
   })
 }
 
-/** The action that was first when the call began; one that came since then when there was none. */
+/** The action that was first when the call began. If there was none, one that was added since. */
 function forwardActionOf(actions: readonly ActionRow[], idAtStart: string | null): ActionRow | undefined {
   if (idAtStart === null) return actions.find(({ kind }) => kind === 'forward')
   const action = actions.find(({ id }) => id === idAtStart)

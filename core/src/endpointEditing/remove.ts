@@ -7,8 +7,9 @@ import { lockWorkspace } from '../workspaces/index.ts'
 import { endpointChange } from './change.ts'
 
 /**
- * Deletes an endpoint: senders, readers and queued deliveries find it gone from now on, however much it holds. Its
- * rows go in the background (retention/purgeEndpoints.ts), and what was suspended for lack of room comes back.
+ * Deletes an endpoint. It is gone at once for senders, readers and queued deliveries, whatever its size. Its rows are
+ * deleted in the background (retention/purgeEndpoints.ts). Endpoints that were suspended by the plan may be in use
+ * again.
  */
 export async function removeEndpoint(ctx: Context, endpoint: EndpointRow): Promise<void> {
   const endpointId = endpoint.id

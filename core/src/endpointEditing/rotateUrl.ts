@@ -8,15 +8,15 @@ import { lockWorkspace } from '../workspaces/index.ts'
 import { endpointChange } from './change.ts'
 
 /**
- * Gives an endpoint a new capture URL; its id, settings and requests stay. The URL before it goes on for a while, in place of
- * an older one that still did: at most one old URL works at a time.
+ * Gives an endpoint a new capture URL; its id, settings and requests stay. The old URL works for a while. It replaces
+ * an older one that still works: at most one old URL works at a time.
  *
- * @param overlapSeconds for so long the old URL goes on; 0: not at all
+ * @param overlapSeconds time for which the old URL works; 0 for none
  * @throws DomainError `not_found` when the endpoint was deleted meanwhile
  */
 export async function rotateCaptureUrl(ctx: Context, endpointId: string, overlapSeconds: number) {
   return await ctx.db.transaction().execute(async (trx) => {
-    // Two rotations at once follow one another: each leaves the URL behind that it found.
+    // Concurrent rotations run one after the other, so that each replaces the URL that it found.
     await lockWorkspace(trx, ctx.workspace.id)
     const before = await findEndpoint(trx, ctx.workspace.id, endpointId)
     if (before === undefined) throw notFound('endpoint')

@@ -9,8 +9,8 @@ import { changeEndpoint, checkEndpointChange } from './update.ts'
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 
 /**
- * Writing endpoints; callers find these beside the other routes of `endpoints`. A noun of its own, because the
- * deprecated forward members write actions, and actions know endpoints.
+ * Routes that write endpoints; in the API they are among the other routes of `endpoints`. They are a separate noun,
+ * because the deprecated forward members write actions, and actions import endpoints.
  */
 export const endpointEditingRoutes = router({
   create: route({

@@ -20,8 +20,8 @@ import { endpointChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
 
 /**
- * What the schema alone cannot evaluate of a change. A member equal to what is stored is not evaluated anew, so that
- * an endpoint older than the response rules can be changed in other members.
+ * Checks of a change that the schema cannot express. A member equal to the stored one is not checked again, so that an
+ * endpoint older than the response rules can be changed in other members.
  */
 export async function checkEndpointChange(
   ctx: Context,
@@ -52,7 +52,7 @@ export async function checkEndpointChange(
   return issues
 }
 
-/** Changes what is named and leaves the rest. */
+/** Changes the named members of an endpoint. */
 export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input: UpdateInput) {
   return await ctx.db.transaction().execute(async (trx) => {
     await updateEndpoint(

@@ -1,7 +1,7 @@
 import type { InputIssue } from '../engine/issues.ts'
 import { parseEventIdPath } from '../engine/verification/index.ts'
 
-/** What is wrong with the path to the event ids of an endpoint; `''` clears it, undefined changes nothing. */
+/** Checks the path to the event ids of an endpoint; `''` clears it, undefined changes nothing. */
 export function checkEventIdPath(path: string | undefined): InputIssue[] {
   if (path === undefined || path === '') return []
   const parsed = parseEventIdPath(path)

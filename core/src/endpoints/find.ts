@@ -11,7 +11,7 @@ interface NamedEndpoint {
   readonly id: string
 }
 
-/** Calls that name the same endpoint at the same time share the look. */
+/** Finds endpoints by id. Calls at the same time share one query. */
 const findTogether = gathering<NamedEndpoint, EndpointRow | undefined>(async (db, calls) => {
   const [{ workspaceId, id }] = calls
   const endpoint = await findEndpoint(db, workspaceId, id)
@@ -30,9 +30,9 @@ export const findsEndpoint: Finds<{ endpoint: EndpointRow }> = async (ctx, ids) 
 }
 
 /**
- * Finds the endpoint that a body or query names, or the only one that the caller can see. One that is malformed or missing is
- * the schema's to refuse.
- * @throws DomainError `not_found` for a well-formed id that is none of the workspace's
+ * Finds the endpoint that a body or query names, or the only one that the caller can see. The schema refuses a
+ * malformed or missing id.
+ * @throws DomainError `not_found` for a well-formed id that is not one of the workspace
  */
 export const findsNamedEndpoint: Finds<{ namedEndpoint: EndpointRow | undefined }> = async (ctx, ids) => {
   const id = z.guid().safeParse(ids.endpointId ?? ctx.onlyEndpointId)
@@ -52,14 +52,14 @@ export function namedEndpointOf({ namedEndpoint }: { namedEndpoint: EndpointRow 
   return namedEndpoint
 }
 
-/** An endpoint as an operator points at it: by id or name. */
+/** An operator's reference to an endpoint: its id or name. */
 export const EndpointReference = z.string().min(1).max(100)
 
 /**
- * The id of the endpoint that an operator points at by id or name; the id wins, then the name as it is written, then the name in
- * whatever case.
+ * The id of an endpoint by an operator's reference. An id is preferred, then the exact name, then the name without
+ * case.
  *
- * @throws DomainError `not_found`, also where several endpoints have the name
+ * @throws DomainError `not_found`, also if several endpoints have the name
  */
 export async function endpointIdOf(db: Db, workspaceId: string, reference: string): Promise<string> {
   const called = await endpointsCalled(db, workspaceId, reference)

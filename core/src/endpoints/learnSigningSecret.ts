@@ -3,8 +3,8 @@ import { recordChange } from '../audit/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 
 /**
- * Stores the signing secret that a provider's challenge delivered (Asana, Notion): sealed, and only while the endpoint
- * has none, so that no later request can replace what a person or an earlier challenge set.
+ * Stores the signing secret that a provider's challenge delivered (Asana, Notion). It is sealed, and stored only while
+ * the endpoint has none, so that no later request can replace the secret of a user or of an earlier challenge.
  *
  * @returns whether it was stored
  */

@@ -6,7 +6,8 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 
 /**
- * Suspends the endpoints over the plan's limit and lifts the suspension of those within: the oldest stay in use. Expired ones take no place. The caller holds the workspace's row.
+ * Suspends the endpoints over the plan's limit and lifts the suspension of the others. The oldest stay in use. Expired
+ * endpoints do not count. The caller holds the lock of the workspace's row.
  */
 export async function applyEndpointLimit(
   services: Pick<Services, 'clock' | 'actor'>,

@@ -3,9 +3,9 @@ import type { Between, TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type Db, type EndpointsTable, run, statement, type Trx } from '../platform/db/index.ts'
 
-/** An endpoint with its counts and what its first forward action says for the deprecated members. */
+/** An endpoint with its counts, and the facts of its first forward action for the deprecated members. */
 export interface EndpointRow extends Selectable<EndpointsTable> {
-  /** What its capture URL is called by: its own id until the URL is rotated. */
+  /** Id in its capture URL: its own id until the URL is rotated. */
   readonly captureId: string
   readonly storedRequestCount: number
   readonly lastRequestAt: Date | null
@@ -17,7 +17,8 @@ export interface EndpointRow extends Selectable<EndpointsTable> {
 }
 
 /**
- * Endpoints of the workspace `$1`. Each column by name: a prepared statement fails when a migration adds one to a `*`.
+ * Endpoints of the workspace `$1`. Columns are named, because a prepared statement with `*` fails when a migration adds
+ * one.
  */
 const SELECT_ENDPOINTS = `
   select e.id, e.workspace_id, e.name, e.is_active, e.suspended_by_plan, e.created_at, e.expires_at, e.deleted_at,
@@ -49,7 +50,7 @@ const LIST_ENDPOINTS = statement(
   order by e.created_at desc, e.id desc limit $2::int offset $3::bigint`,
 )
 
-/** Endpoints of the workspace whose id or name is the word, in whatever case. */
+/** Endpoints of the workspace whose id or name is the given text, without case. */
 export async function endpointsCalled(
   db: Db,
   workspaceId: string,
@@ -83,7 +84,7 @@ export async function findEndpoint(
 /**
  * One page, newest first; served by `endpoints_by_workspace`.
  *
- * @param onlyId nothing but this endpoint, if given
+ * @param onlyId restricts the list to this endpoint
  */
 export async function listEndpoints(
   db: Db,
@@ -113,7 +114,7 @@ export async function listEndpoints(
   return { rows, totalCount: count }
 }
 
-/** How many count against `endpointsMax`: an expired one no longer does. */
+/** Number of endpoints that count against `endpointsMax`: all that have not expired. */
 export async function countLiveEndpoints(trx: Trx, workspaceId: string, now: Date): Promise<number> {
   const { count } = await trx
     .selectFrom('endpoints')
@@ -141,7 +142,7 @@ export async function updateEndpoint(
   await trx.updateTable('endpoints').set(changes).where('id', '=', id).execute()
 }
 
-/** Hides the endpoint from everybody at once; its rows are purged in the background. */
+/** Marks the endpoint as deleted, which hides it at once. Its rows are purged in the background. */
 export async function markEndpointDeleted(trx: Trx, id: string, now: Date): Promise<void> {
   await trx
     .updateTable('endpoints')

@@ -9,7 +9,7 @@ const DEFAULTS = {
   responseBody: '{"ok":true}',
 } as const
 
-/** The refused headers, typed out again, a name for each pattern. */
+/** The refused headers, written again in full, with one name for each pattern. */
 const REFUSED = [
   ...['Content-Type', 'Content-Length', 'Content-Encoding', 'Set-Cookie', 'Set-Cookie2', 'Clear-Site-Data'],
   ...['Location', 'Refresh', 'Link', 'Content-Security-Policy', 'Content-Security-Policy-Report-Only'],
@@ -192,7 +192,7 @@ describe('safeResponse', () => {
           ...(contentType === null ? {} : { responseContentType: contentType }),
           responseHeaders: Object.fromEntries(configured),
         })
-        // A stored response may be longer than the bounds of today; that is no danger.
+        // A stored response may exceed the present bounds, which is no danger.
         expect(refused.filter((issue) => !['too_long', 'too_many'].includes(issue.code))).toEqual([])
         expect(body === '' || body === response.responseBody).toBe(true)
       }),

@@ -1,8 +1,8 @@
 import type { InputIssue } from '../engine/issues.ts'
 
 /**
- * What a capture answers its sender with: as configured by the user (to be checked on save), as stored, or as
- * it may be served. A stored one may be older than the rules.
+ * The response to the sender of a capture: as configured by the user (checked on save), as stored, or as it may be
+ * served. A stored one may be older than the rules.
  */
 export interface CaptureResponse {
   readonly responseStatusCode: number
@@ -12,14 +12,14 @@ export interface CaptureResponse {
   readonly responseBody: string
 }
 
-/** What goes out on the wire. */
+/** The response on the wire. */
 export interface ServedResponse {
   readonly status: number
   /** Null when the status forbids a body. */
   readonly contentType: string | null
   /**
-   * The configured headers that may be set, then those that every capture response carries. Never
-   * `Content-Type`. Values are latin1 byte strings of their UTF-8 text, as node:http writes them.
+   * The configured headers that may be set, then those that every capture response has. Never
+   * `Content-Type`. Values are the UTF-8 bytes of their text as latin1 strings, as node:http writes them.
    */
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** Empty for 204 and 205, whatever is configured. */
@@ -35,14 +35,14 @@ export const RESPONSE_LIMITS = {
   bodyBytes: 65536,
 } as const
 
-/** Keeps a browser that opens a capture URL from running what a stranger stored there. */
+/** Headers that keep a browser that opens a capture URL from running content stored there by others. */
 const PROTECTION_HEADERS = [
   ['X-Content-Type-Options', 'nosniff'],
   ['Content-Security-Policy', "sandbox; default-src 'none'"],
 ] as const
 const NO_STORE = ['Cache-Control', 'no-store'] as const
 
-/** What our own answers on the capture route (404, 429, 503) carry, too. */
+/** Headers of our own answers on the capture route (404, 429, 503). */
 export const OWN_ANSWER_HEADERS: ServedResponse['headers'] = [...PROTECTION_HEADERS, NO_STORE]
 
 const LISTED_TYPES = new Set([
@@ -59,7 +59,10 @@ const LISTED_TYPES = new Set([
 const TYPES_IN_WORDS =
   'application/json or any +json type, text/plain, text/csv, application/xml, text/xml, application/soap+xml, application/x-www-form-urlencoded, application/octet-stream'
 
-/** Response headers that an endpoint may not set; lower case. A name that ends in `*` stands for every name that starts so. */
+/**
+ * Response headers that an endpoint may not set, in lower case. A name that ends in `*` means every name with that
+ * prefix.
+ */
 const REFUSED_HEADERS = [
   // the body's own description, and transport
   ...['content-type', 'content-length', 'content-encoding', 'content-location', 'transfer-encoding'],
@@ -99,19 +102,19 @@ const REFUSED_PREFIXES = REFUSED_HEADERS.filter((name) => name.endsWith('*')).ma
 
 /** An RFC 9110 field name. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-/** What RFC 9110 keeps out of a field value: every control character but the tab. */
+/** Characters that RFC 9110 forbids in a field value: every control character but the tab. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const HEADER_CONTROLS = /[\x00-\x08\x0a-\x1f\x7f]/
 const MEDIA_TYPE =
   /^([!#$%&'*+\-.^_`|~0-9a-z]+)\/([!#$%&'*+\-.^_`|~0-9a-z]+)[\t ]*(;[\t ]*charset=(?:utf-8|"utf-8")[\t ]*)?$/i
 
 /**
- * Says what may not be saved of a capture response,
- * bounds included: the schema before it only has to see to types.
+ * Checks the parts of a capture response that may not be saved, bounds included. The schema before it checks only
+ * types.
  *
- * @param response the members to check; an absent one is not checked, so that an update does not evaluate what
- *   was stored before the rules
- * @returns one issue per refused part, in the order of the members; each `detail` names what was refused
+ * @param response the members to check; an absent one is not checked, so that an update does not check values that were
+ *   stored before the rules
+ * @returns one issue for each refused part, in the order of the members; each `detail` names the refused value
  */
 export function checkResponse(
   response: { readonly [Member in keyof CaptureResponse]?: CaptureResponse[Member] | undefined },
@@ -189,9 +192,9 @@ function checkHeader(name: string, value: string): InputIssue[] {
 }
 
 /**
- * What may be served of a stored capture response, which may have been saved before the rules: a content type
- * outside the list becomes `text/plain`, a status outside the ranges (every 3xx) becomes 200, refused headers
- * are dropped. Whatever was stored, the result can be written to a socket.
+ * Makes a stored capture response safe to serve, because it may have been saved before the rules. A content type
+ * outside the list becomes `text/plain`, a status outside the ranges (every 3xx) becomes 200, refused headers are
+ * dropped. The result can always be written to a socket.
  */
 export function safeResponse(stored: CaptureResponse): ServedResponse {
   const status = isServableStatus(stored.responseStatusCode) ? stored.responseStatusCode : 200
@@ -229,7 +232,7 @@ function isRefusedHeader(name: string): boolean {
   return REFUSED_NAMES.has(lower) || REFUSED_PREFIXES.some((prefix) => lower.startsWith(prefix))
 }
 
-/** What the user wrote, short enough for one sentence. */
+/** The user's text in quotes, shortened for a sentence. */
 function quoted(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }

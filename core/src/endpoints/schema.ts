@@ -18,7 +18,7 @@ export const DEFAULT_RESPONSE = {
 
 const headerToken = z.string().max(100)
 
-/** A CIDR or an address, in its one spelling. */
+/** A CIDR or an address, in its canonical spelling. */
 const Network = z
   .string()
   .max(100)
@@ -86,7 +86,7 @@ export const createInput = z.object({
   }),
 })
 
-/** How long a replaced capture URL goes on. */
+/** Bounds for the time for which a replaced capture URL works. */
 const OVERLAP_SECONDS = { max: 2_592_000, default: 86_400 } as const
 
 /** Input of the route that replaces the capture URL. */
@@ -100,7 +100,7 @@ export const rotateUrlInput = z.object({
     .meta({ description: 'For so long the old URL goes on; 0 ends it at once' }),
 })
 
-/** Input of the update route: a member that is left out stays as it is. */
+/** Input of the update route. An absent member does not change. */
 export const updateInput = z.object({
   endpointId: z.string(),
   ...writable,
@@ -126,7 +126,7 @@ const Verification = z.object({
     .nullable(),
 })
 
-/** The public words of an endpoint. */
+/** An endpoint in the API. */
 export const Endpoint = withExample(
   'Endpoint',
   z.object({

@@ -6,7 +6,8 @@ import type { CreateInput } from './schema.ts'
 type Settings = Omit<CreateInput, 'ttlSeconds' | 'forwardUrl' | 'forwardingEnabled' | 'forwardSigningSecret'>
 
 /**
- * The columns that the given members change. An omitted member changes nothing; an empty one clears: `signatureHeader: ""` goes back to the provider's preset.
+ * The columns that the given members change. An absent member changes nothing. An empty one clears: `signatureHeader:
+ * ""` returns to the provider's preset.
  */
 export function settingsColumns(
   input: Settings,

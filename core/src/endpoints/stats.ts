@@ -6,7 +6,7 @@ import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { Timestamp } from '../api/values.ts'
 import type { EndpointRow } from './queries.ts'
 
-/** What an endpoint holds, gets and still owes. */
+/** Storage, traffic and delivery backlog of an endpoint. */
 export const EndpointStats = withExample(
   'EndpointStats',
   z.object({

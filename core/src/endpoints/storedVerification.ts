@@ -8,7 +8,7 @@ import {
 } from '../engine/verification/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 
-/** The columns of an endpoint that say how its captures are verified. */
+/** The columns of an endpoint for the verification of its captures. */
 export interface StoredVerification {
   readonly workspaceId: string
   readonly provider: string | null
@@ -35,7 +35,7 @@ export function storedSettings(row: StoredVerification, secrets: SecretBox): Ver
   }
 }
 
-/** What may be shown of an endpoint's settings. */
+/** The part of an endpoint's settings that may be shown: no secrets. */
 export function storedFacts(row: StoredVerification): VerificationFacts {
   return {
     provider: row.provider,
@@ -46,7 +46,7 @@ export function storedFacts(row: StoredVerification): VerificationFacts {
   }
 }
 
-/** What was only half said, and what a row of another version says, gets the defaults. */
+/** The manual scheme of a row. Missing members, and values of another version, become the defaults. */
 function manualOf(row: StoredVerification): ManualScheme | null {
   if (row.signatureHeader === null) return null
   return {

@@ -5,12 +5,12 @@ import type { EndpointRow } from './queries.ts'
 import type { Endpoint } from './schema.ts'
 import { storedFacts } from './storedVerification.ts'
 
-/** The capture URL that is called by a capture id. */
+/** The capture URL with a capture id. */
 export function captureUrlOf(urls: Urls, captureId: string): string {
   return `${urls.captureUrl}/hook/${captureId}`
 }
 
-/** The row in the words of the API. Secrets stay behind. */
+/** Converts a row to the API's shape, without its secrets. */
 export function endpointView(
   row: EndpointRow,
   { urls, clock }: Pick<Services, 'urls' | 'clock'>,
