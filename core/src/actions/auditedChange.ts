@@ -4,7 +4,7 @@ import type { actionView } from './view.ts'
 
 type View = ReturnType<typeof actionView>
 
-/** What the audit log tells of a change of an action. */
+/** The audit entry of a change of an action. */
 export function actionChange(
   action: string,
   {

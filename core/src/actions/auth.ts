@@ -43,12 +43,12 @@ const MEMBERS: readonly Member[] = [
 type Merged = Readonly<Partial<Record<Member, string>>>
 
 /**
- * Why credentials cannot be saved.
+ * Checks credentials before they are saved.
  *
- * A stored secret stays with the host that it was given for: a call that names another host must give it again, so that no
- * change of an address reveals a secret.
+ * A stored secret stays with the host that it was given for: a call that names another host must give it again, so that
+ * no change of an address reveals a secret.
  *
- * @param url of the action, if it is given
+ * @param url URL of the action, if the call gives one
  * @param stored undefined for a new action
  */
 export async function authIssues(
@@ -107,8 +107,8 @@ function memberIssues({ username, name, token }: Merged): InputIssue[] {
 }
 
 /**
- * The columns that written credentials change: omitted leaves them, null and `none` remove them. Credentials that are equal to the
- * stored ones change nothing.
+ * The columns that written credentials change. Omitted credentials change nothing; null and `none` remove them.
+ * Credentials equal to the stored ones change nothing.
  */
 export function authColumns(
   auth: AuthInput,
@@ -133,7 +133,7 @@ export function authColumns(
   return { authSettings: settings, authSecrets: secrets.seal(given, workspaceId), authSetAt: now }
 }
 
-/** The credentials in the words of the API, without their secret. */
+/** Converts credentials to the API's shape, without their secret. */
 export function authView(row: AuthColumns): z.input<typeof Auth> {
   const settings = settingsOf(row)
   const shown: Merged = settings === null ? {} : membersOf(settings)
@@ -174,7 +174,7 @@ function builtSettings(
   return { kind, tokenUrl, clientId, scope: scope === '' ? null : scope }
 }
 
-/** Whether scheme, host or port differ. Text that is no URL leads nowhere. */
+/** Whether scheme, host or port differ. A text that is no URL differs from none. */
 function leadsElsewhere(url: string | null | undefined, before: string | null | undefined): boolean {
   const origin = URL.parse(url ?? '')?.origin
   return origin !== undefined && origin !== URL.parse(before ?? '')?.origin

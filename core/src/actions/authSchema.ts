@@ -15,7 +15,7 @@ const fieldText = z
 
 const secretText = fieldText.min(1)
 
-/** Input of an action's credentials. Which members a kind takes is checked after parsing. */
+/** Input of an action's credentials. The members of each kind are checked after parsing. */
 export const AuthInput = z
   .object({
     kind: z.enum(AUTH_KINDS),

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 
-/** A certificate as far as we look into it. */
+/** The parts of a certificate that are checked. */
 export interface Certificate {
   readonly subject: string
   readonly validTo: Date
@@ -16,7 +16,7 @@ const CERTIFICATES_MAX = 100
 export function certificatesOf(pem: string): Certificate[] | null {
   const blocks = pem.match(BLOCK) ?? []
   if (blocks.length === 0 || blocks.length > CERTIFICATES_MAX) return null
-  // Anything but certificates, such as a key, must not lie about in what every reader sees.
+  // Other blocks, such as a key, must not be stored in a column that every reader sees.
   if (pem.replaceAll(BLOCK, '').includes('-----BEGIN')) return null
   try {
     return blocks.map((block) => {
@@ -41,7 +41,7 @@ export function privateKeyOf(pem: string): KeyObject | null {
   }
 }
 
-/** When valid settings end: with our own certificate, or with the last of the authorities, whichever is first. */
+/** The expiry of valid settings: that of our own certificate, or of the last authority, whichever is first. */
 export function endOf(certificates: {
   readonly clientCertificate: string | null
   readonly certificateAuthority: string | null

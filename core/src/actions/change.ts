@@ -28,7 +28,7 @@ import { tlsColumns } from './tls.ts'
 import { actionView } from './view.ts'
 
 /**
- * Changes what is named and leaves the rest. Switching it on resumes what waited for it.
+ * Changes the named members of an action. Switching it on resumes its waiting deliveries.
  * @throws DomainError `not_found` when it was deleted meanwhile
  */
 export async function changeAction(ctx: Context, { endpointId, id }: ActionRow, input: UpdateInput) {
@@ -58,8 +58,8 @@ export async function changeAction(ctx: Context, { endpointId, id }: ActionRow, 
 }
 
 /**
- * Writes columns of an action that is locked. Going off starts the 24 h of what is queued for it; coming on
- * queues that anew.
+ * Writes columns of a locked action. Switching it off starts the 24 h for which its deliveries wait. Switching it on
+ * queues them again.
  */
 export async function writeAction(
   ctx: Context,
@@ -105,8 +105,8 @@ function changedColumns(ctx: Context, stored: ActionRow, input: UpdateInput): Up
 }
 
 /**
- * Deletes an action with its rules and what is queued for it; stored captures and attempts stay. Positions close
- * up, and a suspended action may have room again.
+ * Deletes an action with its rules and queued deliveries; stored captures and attempts stay. The positions of the
+ * others close up, and a suspended action may have room again.
  */
 export async function removeAction(ctx: Context, { endpointId, id }: ActionRow): Promise<void> {
   await ctx.db.transaction().execute(async (trx) => {

@@ -17,7 +17,7 @@ import { kindsOf } from './view.ts'
 type Members = Partial<Omit<UpdateInput, 'actionId'>>
 
 /**
- * What the schema alone cannot evaluate of a new action.
+ * Checks of a new action that the schema cannot express.
  * @throws DomainError `feature_not_in_plan` for a known kind that the plan lacks
  */
 export async function checkNewAction(ctx: Context, input: Members): Promise<InputIssue[]> {
@@ -33,7 +33,7 @@ export async function checkNewAction(ctx: Context, input: Members): Promise<Inpu
   return [...issues, ...(await checkMembers(ctx, kind, input, undefined))]
 }
 
-/** The same of a change: a member equal to what is stored is not evaluated anew. */
+/** The same checks for a change. A member equal to the stored one is not checked again. */
 export async function checkActionChange(
   ctx: Context,
   action: ActionRow,

@@ -4,19 +4,19 @@ import type { Trx } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { findExpiry, lockExpiring } from './queries.ts'
 
-/** An alert tells so long before a certificate ends. */
+/** Days before its expiry on which an alert about a certificate is raised. */
 const BEFORE_DAYS = 14
-/** Actions that one transaction looks at. */
+/** The most actions of one transaction. */
 const BATCH = 100
 
-/** Until when certificates must last that need no alert now. */
+/** Certificates that expire before this time need an alert now. */
 function expiringUntil(now: Date): Date {
   return new Date(now.getTime() + BEFORE_DAYS * DAY_MS)
 }
 
 /**
- * Opens an incident for each action whose certificates end within 14 days, once: it is closed when they are replaced. Several
- * processes may call it at the same time.
+ * Opens an incident for each action whose certificates expire within 14 days, once. It is closed when they are
+ * replaced. Several processes may call it at the same time.
  */
 export async function checkCertificates(
   services: Pick<Services, 'db' | 'clock' | 'enqueue'>,
@@ -41,7 +41,10 @@ export async function checkCertificates(
   }
 }
 
-/** Closes the incident of an action whose TLS settings were just written, if they last again; in silence where none are left. */
+/**
+ * Closes the incident of an action whose new TLS settings last long enough. Without settings it is closed without an
+ * alert.
+ */
 export async function tellOfCertificates(
   services: Pick<Services, 'clock' | 'enqueue'>,
   trx: Trx,

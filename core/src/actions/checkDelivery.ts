@@ -3,15 +3,15 @@ import type { InputIssue } from '../engine/issues.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 
 /**
- * Contradictions of a delivery policy that its schema cannot see.
+ * Contradictions in a delivery policy that its schema cannot express.
  *
- * @param keptMs how long the plan keeps requests: no attempt is made after that
+ * @param keptMs retention of requests under the plan: no attempt is made after that
  */
 export function deliveryIssues(policy: DeliveryPolicy, keptMs: number): InputIssue[] {
   return [...delayIssues(policy, keptMs), ...statusIssues(policy)]
 }
 
-/** The first delay that leads past the end of a request says so. */
+/** One issue for the first delay that leads past the retention of a request. */
 function delayIssues(policy: DeliveryPolicy, keptMs: number): InputIssue[] {
   let passedMs = 0
   for (const [at, seconds] of policyDelays(policy, []).entries()) {

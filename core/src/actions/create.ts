@@ -20,7 +20,7 @@ import { tlsColumns } from './tls.ts'
 import type { TlsInput } from './tlsSchema.ts'
 import { actionView } from './view.ts'
 
-/** What a notify action says when its creator does not. */
+/** Default message of a notify action. */
 const DEFAULT_TEMPLATE = '{{endpoint.name}}: {{method}} {{label}} (request {{request.id}})'
 
 /**
@@ -49,7 +49,7 @@ export async function createAction(ctx: Context, endpoint: Pick<EndpointRow, 'id
   })
 }
 
-/** An action whose members were found valid. */
+/** An action with valid members. */
 export interface NewAction {
   readonly endpointId: string
   readonly kind: string
@@ -122,7 +122,7 @@ export async function addAction(
   return id
 }
 
-/** The host of a URL: what a forward is called unless it was given a name. */
+/** The host of a URL, which is the default name of a forward. */
 export function hostOf(url: string | undefined): string {
   return (url === undefined ? null : URL.parse(url))?.host.slice(0, 100) || 'Action'
 }

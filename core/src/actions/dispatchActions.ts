@@ -4,8 +4,8 @@ import type { Db } from '../platform/db/index.ts'
 import type { LoadedAction } from './planDispatch.ts'
 
 /**
- * The actions of endpoints, each list in position order: what the capture route keeps in memory. Endpoints
- * without actions have an empty list.
+ * Reads the actions of endpoints for the memory of the capture route, each list in position order. Endpoints without
+ * actions have an empty list.
  */
 export async function loadDispatchActions(
   db: Db,

@@ -11,14 +11,14 @@ import { writeAction } from './change.ts'
 import { type ActionRow, findAction, lockActions } from './queries.ts'
 import { actionView } from './view.ts'
 
-/** Only forwards wait: the sends of a notify action are their channel's. */
+/** Refuses to pause an action that is no forward: the sends of a notify action belong to its channel. */
 export function checkPausable({ kind }: ActionRow): InputIssue[] {
   if (kind === 'forward') return []
   return [{ path: ['actionId'], code: 'not_allowed', detail: 'Only a forward action can be paused.' }]
 }
 
 /**
- * Pauses an action. One that is paused keeps its time.
+ * Pauses an action. If it is paused already, nothing changes.
  *
  * @throws DomainError `not_found` when it was deleted meanwhile
  */
@@ -32,7 +32,7 @@ export function pauseAction(ctx: Context, action: ActionRow) {
 /**
  * Resumes an action.
  *
- * @param perSecond attempts that start in a second until nothing waits any more; null = as its policy says
+ * @param perSecond attempts that may start in a second until the backlog is empty; null for the pace of its policy
  * @throws DomainError `not_found` when it was deleted meanwhile
  */
 export function resumeAction(ctx: Context, action: ActionRow, perSecond: number | null) {

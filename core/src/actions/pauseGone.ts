@@ -6,7 +6,10 @@ import { pauseActions } from './queries.ts'
 
 const REASON = 'The receiver answered 410 Gone. Deliveries of this action wait until it is resumed.'
 
-/** Pauses actions whose receivers answered 410, with an audit entry and an alert each. An action that is paused already stays as it is. */
+/**
+ * Pauses actions whose receivers answered 410, with an audit entry and an alert each. Actions that are paused already
+ * do not change.
+ */
 export const pauseGone: PauseGone = async (services, trx, gone) => {
   if (gone.length === 0) return
   const now = services.clock.now()

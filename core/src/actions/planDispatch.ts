@@ -1,7 +1,7 @@
 import type { DeliveryPolicy, ForwardSettings, OrderKeyOf } from '../deliveries/index.ts'
 import { type Condition, holds, holdsInSteps, type ReadRoot } from '../engine/conditions/index.ts'
 
-/** What dispatching needs to know of an action. */
+/** Facts of an action that dispatching needs. */
 export interface DispatchAction {
   readonly id: string
   readonly name: string
@@ -11,21 +11,21 @@ export interface DispatchAction {
   readonly condition: Condition
 }
 
-/** An action as the capture path keeps it: besides, what its forwards need. Its secrets are sealed. */
+/** An action in the memory of the capture path, with the settings of its forwards. The secrets are sealed. */
 export type LoadedAction = DispatchAction &
   ForwardSettings & {
     readonly policy: DeliveryPolicy
-    /** Null where its deliveries are in no order. */
+    /** Null if its deliveries have no order. */
     readonly orderKeyOf: OrderKeyOf | null
   }
 
-/** What a request sets in motion: `state` is the request's until an attempt has a row. */
+/** Actions that a request is dispatched to. `state` is the state of the request until it has an attempt. */
 export type DispatchPlan<Action = DispatchAction> =
   | { readonly state: 'NotAttempted' | 'Skipped'; readonly actions: readonly [] }
   | { readonly state: 'Pending'; readonly actions: readonly Action[] }
 
 /**
- * Decides what a captured request sets in motion: which actions get a delivery, or why none does.
+ * Decides which actions get a delivery of a captured request, or why none does.
  *
  * Actions do not chain: each condition sees the request exactly as it arrived. `{}` always matches; an action
  * suspended by plan counts as switched off.
@@ -46,7 +46,7 @@ export function planDispatch<Action extends DispatchAction>(
   )
 }
 
-/** {@link planDispatch} in pieces of a few milliseconds, as {@link holdsInSteps}. */
+/** {@link planDispatch} in pieces of a few milliseconds, like {@link holdsInSteps}. */
 export function* planDispatchInSteps<Action extends DispatchAction>(
   actions: readonly Action[],
   root: ReadRoot,
@@ -62,7 +62,7 @@ function planOf<Action>(on: readonly Action[], matching: readonly Action[]): Dis
   return matching.length === 0 ? { state: 'Skipped', actions: [] } : { state: 'Pending', actions: matching }
 }
 
-/** Whether an action takes part at all. */
+/** Whether an action is switched on and not suspended by the plan. */
 export function isOn(action: { readonly isActive: boolean; readonly suspendedByPlan: boolean }): boolean {
   return action.isActive && !action.suspendedByPlan
 }

@@ -5,8 +5,8 @@ import type { Trx } from '../platform/db/index.ts'
 import { fitActions } from './queries.ts'
 
 /**
- * Makes the suspensions of a workspace's actions what its plan says. Queued deliveries of an action that comes back
- * go on. The caller holds the workspace's row.
+ * Applies the plan's limit to a workspace: suspends actions over it and lifts the suspension of others. Queued
+ * deliveries of actions in use again continue. The caller holds the lock of the workspace's row.
  */
 export async function applyActionLimits(
   services: Pick<Services, 'clock' | 'enqueue' | 'actor'>,

@@ -1,9 +1,9 @@
 /**
- * The order of ids after one was put at a position: 1-based, past the end means last, the others
+ * The order of ids after one was put at a position. Positions count from 1; one past the end means last. The others
  * keep their order.
  *
- * @param ids in the order that holds now; `id` may be among them
- * @param position undefined leaves a known id where it stands and puts a new one last
+ * @param ids ids in the present order; `id` may be among them
+ * @param position undefined leaves a known id at its position and puts a new one last
  */
 export function placed(ids: readonly string[], id: string, position: number | undefined): string[] {
   if (position === undefined && ids.includes(id)) return [...ids]

@@ -4,7 +4,7 @@ import { recordSuspensions, type Suspension } from '../audit/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable, Db, Trx } from '../platform/db/index.ts'
 
-/** An action with what the list shows beside it. */
+/** An action with the other facts that the list shows. */
 export interface ActionRow extends Selectable<ActionsTable> {
   readonly ruleCount: number
 }
@@ -37,15 +37,15 @@ export function findAction(db: Db, endpointId: string, id: string): Promise<Acti
 }
 
 /**
- * Locks an endpoint's actions against every other change, until the transaction ends, and reads them. The
- * endpoint's row stands for those that do not exist yet; captures and deliveries are not held up.
+ * Locks an endpoint's actions against every other change, until the transaction ends, and reads them. It locks the
+ * endpoint's row as well, so that none is added. Captures and deliveries are not blocked.
  */
 export async function lockActions(trx: Trx, endpointId: string): Promise<ActionRow[]> {
   await sql`select from endpoints where id = ${endpointId} for no key update`.execute(trx)
   return await listActions(trx, endpointId)
 }
 
-/** Adds one row as it is; the positions of other actions stay as they are. */
+/** Inserts a row. The positions of other actions do not change. */
 export async function insertAction(trx: Trx, row: Insertable<ActionsTable>): Promise<void> {
   await trx.insertInto('actions').values(row).execute()
 }
@@ -57,9 +57,9 @@ export async function updateAction(trx: Trx, id: string, changes: Updateable<Act
 }
 
 /**
- * Pauses those of some actions that are not paused. Rows are locked in the order of ids.
+ * Pauses actions that are not paused. Rows are locked in the order of ids.
  *
- * @returns those that are paused now and were not before
+ * @returns the actions that were not paused before
  */
 export async function pauseActions(
   trx: Trx,
@@ -77,7 +77,8 @@ export async function pauseActions(
 }
 
 /**
- * Locks forwards in use whose certificates end before a moment and have no open incident, passing over those that are locked.
+ * Locks forwards in use whose certificates expire before a given time and that have no open incident. Skips rows that
+ * are locked.
  */
 export async function lockExpiring(trx: Trx, until: Date, limit: number) {
   const { rows } = await sql<{
@@ -101,7 +102,7 @@ export async function lockExpiring(trx: Trx, until: Date, limit: number) {
   return rows
 }
 
-/** When the certificates of an action end; null without any. */
+/** Expiry of the certificates of an action; null without any. */
 export async function findExpiry(trx: Trx, id: string): Promise<string | null> {
   const { rows } = await sql<{ expiresAt: string | null }>`
     select tls_certificates::json ->> 'expiresAt' as expires_at from actions where id = ${id}`.execute(trx)
@@ -121,14 +122,14 @@ export async function numberActions(trx: Trx, ids: readonly string[]): Promise<v
     where a.id = u.id and a.position <> u.position`.execute(trx)
 }
 
-/** Which endpoints' actions: one endpoint's, or all of a workspace's. */
+/** Selects the actions of one endpoint or of a workspace. */
 export type ActionsOf = { readonly endpointId: string } | { readonly workspaceId: string }
 
 /**
- * Lets the oldest actions of each endpoint stay in use, up to the plan's number, and suspends the others; lifts
- * the suspension of those that have room again.
+ * Keeps the oldest actions of each endpoint in use, up to the plan's number, and suspends the others. Lifts the
+ * suspension of actions that have room again.
  *
- * @returns those that are in use again
+ * @returns the actions that are in use again
  */
 export async function fitActions(
   trx: Trx,

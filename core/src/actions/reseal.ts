@@ -4,9 +4,9 @@ import { type Resealed, resealTable } from '../platform/secrets/index.ts'
 const COLUMNS = ['signingSecret', 'previousSigningSecret', 'authSecrets', 'tlsClientKey'] as const
 
 /**
- * Seals the stored secrets of actions anew with the newest key, in batches, while the service runs.
+ * Reseals the stored secrets of actions with the newest key, in batches, while the service runs.
  *
- * @param counts are added to
+ * @param counts counters to which the results are added
  */
 export async function resealActions(
   services: Pick<Services, 'db' | 'secrets'>,

@@ -61,14 +61,14 @@ const writable = {
   }),
 }
 
-/** Input of the create route: what each kind needs besides its name is checked after parsing. */
+/** Input of the create route. The members that each kind needs are checked after parsing. */
 export const createInput = z.object({
   endpointId: z.string(),
   kind: z.string().meta({ description: 'One of `options.kinds`' }),
   ...writable,
 })
 
-/** Input of the update route: a member that is left out stays as it is. */
+/** Input of the update route. An absent member does not change. */
 export const updateInput = z.object({
   endpointId: z.string(),
   actionId: z.string(),
@@ -81,7 +81,7 @@ export type CreateInput = z.output<typeof createInput>
 /** {@link updateInput} after parsing. */
 export type UpdateInput = z.output<typeof updateInput>
 
-/** The public words of an action. Signing secrets are in none of them. */
+/** An action in the API. No member has its secrets. */
 export const Action = z
   .object({
     id: z.uuid(),
@@ -120,7 +120,7 @@ export const Action = z
   })
   .meta({ id: 'Action' })
 
-/** The list of an endpoint's actions, and what could be added to it. */
+/** The list of an endpoint's actions, and the options for new ones. */
 export const ActionList = z
   .object({
     actions: z.array(Action),

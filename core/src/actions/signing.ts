@@ -6,10 +6,10 @@ import type { ActionsTable } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 import type { CreateInput } from './schema.ts'
 
-/** For so long after a rotation the previous secret signs too. */
+/** Hours after a rotation for which the previous secret signs too. */
 const DUAL_SECRET_HOURS = 24
 
-/** How an action is to sign; what is left out stays. */
+/** Signing settings of an action. An absent member does not change. */
 export type SigningInput = CreateInput['signing']
 
 type SigningColumns = Pick<
@@ -18,9 +18,9 @@ type SigningColumns = Pick<
 >
 
 /**
- * The columns that a written `signingSecret` changes: omitted leaves it, '' stops signing, a value
- * sets or rotates it. Of two rotations within 24 h only the latest old secret signs; a secret that was removed
- * and set again has no old one.
+ * The columns that a written `signingSecret` changes: undefined changes nothing, '' stops signing, a value sets or
+ * rotates it. After two rotations within 24 h only the latest of the old secrets signs. A secret that was removed and
+ * set again has no old one.
  */
 export function signingColumns(
   secret: string | undefined,
@@ -42,7 +42,7 @@ export function signingColumns(
   }
   const columns = { signingSecret: secrets.seal(secret, workspaceId), signingSecretSetAt: now }
   const previous = stored?.signingSecret ?? null
-  // Setting the same secret again is no rotation: the one before it stays as it is.
+  // Setting the same secret again is no rotation: the previous one does not change.
   if (previous !== null && secrets.open(previous, workspaceId) === secret) return columns
   return {
     ...columns,
@@ -53,8 +53,8 @@ export function signingColumns(
 }
 
 /**
- * The columns that a written scheme changes. What was sent before was signed otherwise, so the time of the setting is that of the
- * scheme, too.
+ * The columns that a written scheme changes. Earlier attempts were signed by another scheme, so the time of the
+ * secret's setting changes with it.
  *
  * @param stored undefined for a new action
  */
@@ -68,7 +68,7 @@ export function schemeColumns(
   return stored === undefined ? { signingScheme: scheme } : { signingScheme: scheme, signingSecretSetAt: now }
 }
 
-/** Whether the secret that will sign fits the scheme: the one that is given, else the one that is stored. */
+/** Checks that the secret which will sign fits the scheme: the given one, else the stored one. */
 export function signingIssues(
   { secrets, workspace }: Pick<Context, 'secrets' | 'workspace'>,
   input: { readonly signing?: SigningInput; readonly signingSecret?: string | undefined },

@@ -24,9 +24,10 @@ interface Merged {
 }
 
 /**
- * Why TLS settings cannot be saved: what is no certificate or has expired, a key of another certificate, and a URL without TLS.
+ * Checks TLS settings before they are saved: certificates that are unreadable or expired, a key of another certificate,
+ * a URL without TLS.
  *
- * @param url of the action, if it is given
+ * @param url URL of the action, if the call gives one
  * @param stored undefined for a new action
  */
 export function tlsIssues(
@@ -88,8 +89,8 @@ function authorityIssues({ certificateAuthority }: Merged, now: Date): InputIssu
 }
 
 /**
- * The columns that written TLS settings change: omitted leaves them, null and nothing but empty members remove them. Settings that
- * are equal to the stored ones change nothing.
+ * The columns that written TLS settings change. Omitted settings change nothing; null, or empty members only, remove
+ * them. Settings equal to the stored ones change nothing.
  */
 export function tlsColumns(
   tls: TlsInput,
@@ -106,7 +107,7 @@ export function tlsColumns(
   return { tlsCertificates: text, tlsClientKey: sealed, tlsSetAt: now }
 }
 
-/** The TLS settings in the words of the API, without the key; null without any. */
+/** Converts TLS settings to the API's shape, without the key; null without any. */
 export function tlsView(row: TlsColumns): z.input<typeof Tls> | null {
   const settings = settingsOf(row)
   if (settings === null) return null
@@ -119,7 +120,7 @@ function mergedWith(tls: NonNullable<TlsInput>, stored: TlsColumns | undefined, 
   const next = (given: string | undefined, kept: string | null) =>
     given === undefined ? kept : given || null
   const clientCertificate = next(tls.clientCertificate, before?.clientCertificate ?? null)
-  // A certificate that goes takes its key with it.
+  // The key is removed with its certificate.
   const keptKey = clientCertificate === null ? null : openedKey(stored, sealing)
   return {
     clientCertificate,

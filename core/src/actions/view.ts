@@ -11,7 +11,7 @@ import type { ActionRow } from './queries.ts'
 import type { Action, ActionKind, ActionList } from './schema.ts'
 import { tlsView } from './tls.ts'
 
-/** The row in the words of the API. Secrets stay behind. */
+/** Converts a row to the API's shape, without its secrets. */
 export function actionView(row: ActionRow, channels: readonly ChannelState[]): z.input<typeof Action> {
   const channel = channels.find(({ id }) => id === row.alertChannelId)
   const isSigned = row.signingSecret !== null
@@ -53,7 +53,7 @@ export function kindsOf(plan: Plan): ActionKind[] {
   return hasFeature(plan, 'alertChannels') ? ['forward', 'notify'] : ['forward']
 }
 
-/** The whole list with its options. */
+/** Converts the actions of an endpoint to the API's list, with the options for new ones. */
 export function actionListView(
   rows: readonly ActionRow[],
   channels: readonly ChannelState[],
