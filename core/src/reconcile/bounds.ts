@@ -4,7 +4,7 @@ export const PAGES_MAX = 250
 /** Events of a page, of either sender. */
 export const PAGE_EVENTS = 100
 
-/** Longest page that is read, in bytes. Of longer ones, pages of fewer events are asked for. */
+/** Longest page that is read, in bytes. A longer one is requested again with fewer events. */
 export const PAGE_BYTES_MAX = 4 * 1024 * 1024
 
 /** Longest time from the start of a run to its end, in milliseconds. */
@@ -19,16 +19,16 @@ export const UNFINISHED_MAX = 20
 /** Ended runs that are kept for each endpoint. */
 export const ENDED_KEPT = 50
 
-/** Events younger than this may still be on their way: they are not looked at. In milliseconds. */
+/** Events younger than this, in milliseconds, are left out: they may still be on their way. */
 export const SETTLING_MS = 60_000
 
 /** How long events that are sent again may take to arrive, in milliseconds. */
 export const ARRIVAL_MS = 60_000
 
-/** A job works on a run for so long, then makes room for others, in milliseconds. */
+/** Time for which a job works on a run before it makes room for others, in milliseconds. */
 export const SLICE_MS = 5_000
 
-/** A run on which no process has worked for so long has lost its process, in milliseconds. Longer than any step. */
+/** Lease of a run, in milliseconds: longer than any step. When it ends, the run has lost its process. */
 export const LEASE_MS = 60_000
 
 /** Calls to the sender in a row that may fail before the run does. */
@@ -37,7 +37,7 @@ export const FAILURES_MAX = 5
 /** Least wait of a rate limit, in milliseconds. */
 export const WAIT_MS_MIN = 1_000
 
-/** Pause before a run looks again for what it waits for, in milliseconds. */
+/** Pause before a run looks again for events that it waits for, in milliseconds. */
 export const PAUSE_MS = 1_000
 
 /** Types of missing events that a run names. */

@@ -7,10 +7,10 @@ import { type Failure, RUN_ERRORS } from './senders/index.ts'
 import type { RunRow } from './view.ts'
 
 /**
- * Ends a run in the transaction that holds it: its credentials and its list are erased, what is still missing is counted, and
- * `reconcile.gap` is raised where anything was.
+ * Ends a run in the transaction that holds it. Its credentials and its list are erased, and events that are still
+ * missing are counted. `reconcile.gap` is raised if any were missing.
  *
- * @param row as it is now
+ * @param row present row of the run
  * @param failure null for a run that is done
  */
 export async function finishRun(
@@ -31,7 +31,7 @@ export async function finishRun(
     finishedAt: services.clock.now(),
   })
   await dropEvents(trx, row.id)
-  // There is room for another; which of them may run is seen when they are taken up.
+  // There is room for another run. Each checks whether it may run when it is claimed.
   const queued = await listQueued(trx, row.workspaceId, RUNNING_MAX)
   await services.enqueue(
     trx,

@@ -5,9 +5,9 @@ import type { EndpointRow } from '../endpoints/index.ts'
 import { findProvider } from '../engine/providers/index.ts'
 import type { Gaps } from './schema.ts'
 
-/** Captures that are looked at, the newest. */
+/** The most captures that are read, the newest ones. */
 const CAPTURES_MAX = 10_000
-/** Gaps that are shown, the newest. */
+/** The most gaps that are shown, the newest ones. */
 const GAPS_MAX = 100
 
 interface GapRow {
@@ -22,11 +22,11 @@ interface GapRow {
 }
 
 /**
- * Numbers that are missing between captures of an endpoint whose event ids are a sequence. Captures may come in any order: they
- * are ordered by their numbers. Numbers before the first and behind the last capture cannot be judged. A number whose capture was deleted is
- * no gap until it is purged.
+ * Finds numbers that are missing between captures of an endpoint whose event ids are a sequence. Captures may arrive in
+ * any order: they are sorted by their numbers. Numbers before the first and after the last capture are unknown. A
+ * number whose capture was deleted is no gap until the capture is purged.
  *
- * @param since only gaps that end in a capture from then on
+ * @param since only gaps that end in a capture from this time on
  */
 export async function readGaps(
   { db }: Pick<Context, 'db'>,

@@ -12,7 +12,7 @@ export interface Lease {
   readonly leaseId: string
 }
 
-/** Another job holds the run, or it has ended: what was about to be written must not be. */
+/** Thrown when another job holds the run, or it has ended: the transaction must not write. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 }
@@ -20,8 +20,8 @@ export class LeaseLost extends Error {
 type LeaseServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
 
 /**
- * Takes a run up: alone, one run at a time an endpoint and {@link RUNNING_MAX} a workspace. A run that
- * must wait is woken by the one that ends.
+ * Claims a run for one job. An endpoint has one run at a time, a workspace {@link RUNNING_MAX}. A run that must wait is
+ * woken by one that ends.
  *
  * @returns undefined when there is nothing to do now
  */
@@ -77,7 +77,7 @@ export async function holdRun(
 }
 
 /**
- * Gives the run up, and queues its next job.
+ * Releases the run and queues its next job.
  *
  * @throws LeaseLost
  */

@@ -21,7 +21,7 @@ export async function countUnfinished(trx: Trx, workspaceId: string): Promise<nu
   return count
 }
 
-/** Forgets the oldest ended runs of an endpoint beyond a number. */
+/** Deletes the oldest ended runs of an endpoint beyond a number. */
 export async function dropEnded(trx: Trx, endpointId: string, kept: number): Promise<void> {
   await trx
     .deleteFrom('reconciliations')
@@ -38,7 +38,7 @@ export async function dropEnded(trx: Trx, endpointId: string, kept: number): Pro
     .execute()
 }
 
-/** One run of an endpoint, as it is shown. */
+/** Reads the shown part of one run of an endpoint. */
 export async function findRun(db: Db, endpointId: string, id: string): Promise<ShownRow | undefined> {
   return await db
     .selectFrom('reconciliations')
@@ -64,7 +64,7 @@ export async function listRuns(db: Db, endpointId: string, page: Page & Between<
   return { rows, totalCount: count }
 }
 
-/** The ids of the oldest runs of a workspace that wait for others, and for none of their own endpoint. */
+/** The ids of the oldest waiting runs of a workspace whose endpoint has no other run. */
 export async function listQueued(trx: Trx, workspaceId: string, limit: number): Promise<readonly string[]> {
   const rows = await trx
     .selectFrom('reconciliations')
@@ -94,7 +94,7 @@ export async function lockRun(trx: Trx, id: string): Promise<RunRow | undefined>
     .executeTakeFirst()
 }
 
-/** How many other runs are running: of the same endpoint, and of the same workspace. */
+/** Counts other running runs: of the same endpoint, and of the same workspace. */
 export async function countRunning(trx: Trx, { id, workspaceId, endpointId }: RunRow) {
   const rows = await trx
     .selectFrom('reconciliations')
@@ -118,19 +118,19 @@ export async function updateRun(
   await trx.updateTable('reconciliations').set(changes).where('id', '=', id).execute()
 }
 
-/** States of a listed event. `asked`: to be sent again; `brought`: captured as it was fetched. */
+/** States of a listed event. `asked`: its sender was asked to send it again; `brought`: it was fetched and captured. */
 export type EventState = 'present' | 'old' | 'missing' | 'asked' | 'brought' | 'refused'
 
-/** A listed event with what is known of it. */
+/** A listed event with its state. */
 export interface StagedEvent extends SentEvent {
   readonly state: EventState
 }
 
 /**
- * Notes a page of listed events. One that an earlier page named already stays as it is.
+ * Stores a page of listed events. An event that an earlier page had already does not change.
  *
- * @param from position of the first
- * @returns how many are new, by their states
+ * @param from position of the first event
+ * @returns the number of new events, by their states
  */
 export async function stageEvents(
   trx: Trx,
@@ -163,15 +163,14 @@ export async function stageEvents(
 
 const EVENT_STATES: readonly EventState[] = ['present', 'old', 'missing', 'asked', 'brought', 'refused']
 
-/** A missing event that nothing was done about yet. */
+/** A missing event that was neither requested nor fetched yet. */
 export interface MissingEvent {
   readonly eventId: string
   readonly reference: string
 }
 
 /**
- * The oldest missing event that nothing was done about, and all that are referred to as it is, oldest first. Empty when there is
- * none left.
+ * The oldest unhandled missing event, and all others with the same reference, oldest first. Empty when none is left.
  */
 export async function nextMissing(db: Db, id: string): Promise<readonly MissingEvent[]> {
   return await db
@@ -192,7 +191,7 @@ export async function nextMissing(db: Db, id: string): Promise<readonly MissingE
     .execute()
 }
 
-/** Notes what became of listed events. */
+/** Stores new states of listed events. */
 export async function setEventStates(
   trx: Trx,
   id: string,
@@ -209,9 +208,9 @@ export async function setEventStates(
 }
 
 /**
- * Missing events that no capture of the endpoint has the id of.
+ * Counts listed events whose id no capture of the endpoint has.
  *
- * @param states in which they are
+ * @param states states of the events to count
  */
 export async function countOutstanding(
   db: Db,
@@ -238,7 +237,7 @@ export async function countOutstanding(
   return count
 }
 
-/** Types of missing events and how many of each, most frequent first. */
+/** Types of missing events with their counts, most frequent first. */
 export async function countMissingTypes(db: Db, id: string, limit: number) {
   return await db
     .selectFrom('reconciliationEvents')
@@ -252,15 +251,15 @@ export async function countMissingTypes(db: Db, id: string, limit: number) {
     .execute()
 }
 
-/** Forgets the listed events of a run. */
+/** Deletes the listed events of a run. */
 export async function dropEvents(trx: Trx, id: string): Promise<void> {
   await trx.deleteFrom('reconciliationEvents').where('reconciliationId', '=', id).execute()
 }
 
 /**
- * Since when all captures of the endpoint are still stored. It cannot be said of an older event whether it came.
+ * The time since which all captures of the endpoint are still stored. Whether an older event was captured is unknown.
  *
- * @returns null where none was ever evicted; `now` where nothing is left
+ * @returns null if none was ever evicted; `now` if nothing is left
  */
 export async function keptSince(db: Db, endpointId: string, now: Date): Promise<Date | null> {
   const row = await db

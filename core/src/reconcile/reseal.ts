@@ -4,9 +4,9 @@ import { type Resealed, resealTable } from '../platform/secrets/index.ts'
 const COLUMNS = ['credentials'] as const
 
 /**
- * Seals the credentials of runs anew with the newest key, while the service runs.
+ * Reseals the credentials of runs with the newest key, while the service runs.
  *
- * @param counts are added to
+ * @param counts counters to which the results are added
  */
 export async function resealReconciliations(
   services: Pick<Services, 'db' | 'secrets'>,

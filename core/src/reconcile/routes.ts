@@ -10,7 +10,7 @@ import { Gaps, gapsInput, getInput, listInput, Reconciliation, startInput } from
 import { checkStart, startReconciliation } from './start.ts'
 import { runView } from './view.ts'
 
-/** Comparing captures with what their sender says that it sent. */
+/** Start and read reconciliations, which compare captures with the list of their sender. */
 export const reconcileRoutes = router({
   start: route({
     method: 'POST',

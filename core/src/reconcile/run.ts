@@ -9,10 +9,10 @@ import { senderWith } from './senders/index.ts'
 import { end, type Next, takeStep } from './steps.ts'
 
 /**
- * Works on a run for {@link SLICE_MS}, and queues the job that goes on with it. Safe to run twice, and to be cut off anywhere: what a
- * step does is kept with where the run stands.
+ * Works on a run for {@link SLICE_MS}, and queues the job that continues it. Safe to run twice and to be interrupted
+ * anywhere: the effect of a step is stored with the progress of the run.
  *
- * @throws what an unreachable database threw
+ * @throws errors of an unreachable database
  */
 export async function runReconciliation(
   services: Services,
@@ -93,7 +93,7 @@ async function count(services: Services, { id }: Lease): Promise<void> {
   reconciledEvents.inc({ result: 'outstanding' }, row.outstandingCount ?? 0)
 }
 
-/** A run whose job is so late has lost it, in milliseconds. */
+/** A run without a job for this time, in milliseconds, has lost it. */
 const LOST_AFTER_MS = 60_000
 
 /** Queues a job for each run that lost its own. */

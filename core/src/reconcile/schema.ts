@@ -13,11 +13,11 @@ export type RunState = (typeof RUN_STATES)[number]
 /** Senders whose lists are read. */
 export const LISTING_SENDERS = ['stripe', 'github'] as const
 
-/** Stripe takes no more in one call. */
+/** The most types that Stripe takes in one call. */
 const TYPES_MAX = 20
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
-/** Printable characters without blanks: what a header holds as it is. */
+/** Printable characters without blanks, which a header holds unchanged. */
 const Token = z
   .string()
   .min(1)
@@ -143,7 +143,7 @@ export const gapsInput = z.object({
   since: optional(InstantInput).meta({ description: 'Only gaps that end in a capture from then on' }),
 })
 
-/** Numbers that are missing between captures. */
+/** Gaps: numbers that are missing between captures. */
 export const Gaps = withExample(
   'Gaps',
   z.object({

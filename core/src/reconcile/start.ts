@@ -14,12 +14,12 @@ import type { StartInput } from './schema.ts'
 import { apiUrlOf, isHookUrl } from './senders/index.ts'
 import { runView } from './view.ts'
 
-/** The API in which the endpoint's provider lists what it sent; undefined where there is none. */
+/** The API in which the endpoint's provider lists sent events; undefined if there is none. */
 function sentListOf({ provider }: Pick<EndpointRow, 'provider'>): SentList | undefined {
   return provider === null ? undefined : findProvider(provider)?.sentList
 }
 
-/** Everything wrong with an order that the schema accepted: provider, credentials and period. */
+/** Checks of an input that the schema cannot express: provider, credentials and period. */
 export function checkStart(
   ctx: Context & { readonly endpoint: EndpointRow },
   { credentials, since, until }: Partial<StartInput>,
@@ -136,5 +136,5 @@ function lastOf({ since, until }: Pick<StartInput, 'since' | 'until'>, now: Date
   return new Date(Math.max(since.getTime(), Math.min(settled, until?.getTime() ?? settled)))
 }
 
-/** When to ask again for a run while too many are under way. */
+/** `Retry-After` while too many runs are unfinished. */
 const RETRY_AFTER_SECONDS = 30

@@ -26,20 +26,20 @@ import {
 import type { Answer, Failure, Fetching, ListingSender, Redelivering, Scope } from './senders/index.ts'
 import type { RunRow } from './view.ts'
 
-/** How a run goes on after a step. */
+/** Continuation of a run after a step. */
 export type Next =
   | { readonly after: 'ended' }
-  /** 0: at once. */
+  /** 0 continues at once. */
   | { readonly after: 'wait'; readonly milliseconds: number }
 
-/** The run of a step, and its means. */
+/** The run of a step, and the services for it. */
 export interface Work {
   readonly services: Services
   readonly lease: Lease
-  /** As it was when the step began. */
+  /** Row of the run when the step began. */
   readonly row: RunRow
   readonly sender: ListingSender
-  /** What the capture URL of the endpoint is called by. */
+  /** The endpoint's id in its capture URL. */
   readonly captureId: string
 }
 
@@ -47,10 +47,10 @@ const AT_ONCE: Next = { after: 'wait', milliseconds: 0 }
 const ENDED: Next = { after: 'ended' }
 
 /**
- * Takes a run one step further: a page of the list, a page of what is missing, one event to be sent again, or a look at what has
- * arrived. Its writes are one transaction, which fails when another job has taken the run over.
+ * Performs one step of a run: reads a page of the list, fetches a page of missing events, requests one event, or checks
+ * for arrivals. Its writes are one transaction, which fails if another job has claimed the run.
  *
- * @throws LeaseLost, and what the database threw
+ * @throws LeaseLost, and errors of the database
  */
 export async function takeStep(work: Work): Promise<Next> {
   const { row, services, sender } = work
@@ -94,7 +94,7 @@ async function listPage(work: Work, sender: ListingSender): Promise<Next> {
   const answer = await sender.list(scopeOf(row), row.nextCursor)
   if (answer.outcome !== 'ok') return await afterFailure(work, answer)
   const { next } = answer.value
-  // Attempts at one event share its id; the first of the list is the newest.
+  // All attempts of one event have its id. The first in the list is the newest.
   const events = [
     ...new Map(answer.value.events.toReversed().map((event) => [event.eventId, event])).values(),
   ]
@@ -137,7 +137,7 @@ async function listPage(work: Work, sender: ListingSender): Promise<Next> {
   })
 }
 
-/** A page of the list again, of which the missing events are captured: the oldest first. */
+/** Reads a page of the list again and captures its missing events, the oldest first. */
 async function fetchMissing(work: Work, sender: Fetching): Promise<Next> {
   const { services, row, lease, captureId } = work
   const missing = await nextMissing(services.db, row.id)
@@ -177,8 +177,8 @@ async function fetchMissing(work: Work, sender: Fetching): Promise<Next> {
 }
 
 /**
- * Asks for the oldest missing event. It is noted as asked for before that happens, so that a run which is cut off in between never asks twice;
- * whether it came is seen at the end.
+ * Requests the oldest missing event from the sender. The event is marked as requested before the call, so that an
+ * interrupted run never requests it twice. The end of the run checks whether it arrived.
  */
 async function redeliverNext(work: Work, sender: Redelivering): Promise<Next> {
   const { services, row } = work
@@ -222,7 +222,7 @@ async function redeliverNext(work: Work, sender: Redelivering): Promise<Next> {
   }
 }
 
-/** Whether a refusal of one event would be that of any. */
+/** Whether a refusal of one event applies to all events. */
 const isForAll = ({ code }: Failure) => code !== 'not_found' && code !== 'sender_failed'
 
 async function lookForArrivals(work: Work): Promise<Next> {

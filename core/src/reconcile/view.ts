@@ -37,7 +37,7 @@ export const SHOWN_COLUMNS = [
 /** The shown part of a run. */
 export type ShownRow = Pick<RunRow, (typeof SHOWN_COLUMNS)[number]>
 
-/** The row in the words of the API. */
+/** Converts a row to the API's shape. */
 export function runView(row: ShownRow): z.input<typeof Reconciliation> {
   const { errorCode } = row
   return {

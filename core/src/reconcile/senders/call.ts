@@ -24,15 +24,15 @@ export interface Accepted {
   readonly headers: readonly WireHeader[]
 }
 
-/** A page is in memory so many times until the engine collects: as pieces, as one, as text and as values. */
+/** Copies of a page in memory until garbage collection: as pieces, as one, as text and as values. */
 const PIECES = 4
 
-/** From the first byte dialled to the last one read. */
+/** Time limit of a call, from dialling to the last byte read. */
 const TIMEOUT_MS = 15_000
 
 /**
- * Calls a sender's API, through the address checks of everything that is sent. Says of a refusal whether it will pass: by
- * `Retry-After` and `X-RateLimit-Reset`, as the references of both senders describe them. Never throws.
+ * Calls a sender's API through the address checks of all outbound requests. `Retry-After` and `X-RateLimit-Reset`
+ * decide whether a refusal is temporary, as the references of both senders describe. Never throws.
  */
 export async function callSender(
   { outbound, clock, version, stopping }: CallServices,
@@ -45,13 +45,13 @@ export async function callSender(
     body: null,
     totalTimeoutMs: TIMEOUT_MS,
     maxResponseBytes: PAGE_BYTES_MAX,
-    // A list is read again by another process; what is asked for must not be left in doubt.
+    // Only reads are cancelled when the process stops: another process repeats them. A write must not be left in doubt.
     signal: method === 'GET' ? stopping : undefined,
   })
   if (result.outcome !== 'response') {
     const failure: Failure = { code: 'unreachable', detail: `${result.outcome}: ${result.detail}` }
     if (result.outcome === 'unsendable' || result.outcome === 'loop') return { outcome: 'failed', failure }
-    // The request was on its way when these came.
+    // With these outcomes the request may have reached the sender.
     const isSent = result.outcome === 'timeout' || result.outcome === 'reset' || result.outcome === 'aborted'
     return { outcome: isSent ? 'unknown' : 'again', failure }
   }
@@ -81,7 +81,7 @@ export function badAnswer(detail: string): Answer<never> {
   return { outcome: 'failed', failure: { code: 'bad_answer', detail } }
 }
 
-/** How long a rate limit asks to wait; undefined where the answer names none. */
+/** Time that a rate limit asks to wait; undefined if the answer names none. */
 function waitOf({ statusCode, headers }: Response, now: Date): number | undefined {
   if (statusCode !== 429 && statusCode !== 403) return undefined
   const fieldOf = (name: string) => headerValues(headers, name)[0]?.trim() ?? ''

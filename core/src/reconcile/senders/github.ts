@@ -19,7 +19,7 @@ const HOOK_PATH = /^\/(?:repos\/[\w.-]{1,100}\/[\w.-]{1,100}|orgs\/[\w.-]{1,100}
 const DOT_SEGMENT = /\/\.{1,2}(?:\/|$)/
 
 /**
- * Whether an address is that of a hook in the API: nothing else of the API is called with the token, and no other host.
+ * Whether a URL is that of a hook in the API. The token is sent to no other host, and to no other part of the API.
  *
  * @param baseUrl without a trailing slash
  */
@@ -29,13 +29,13 @@ export function isHookUrl(url: string, baseUrl: string): boolean {
   return HOOK_PATH.test(path) && !DOT_SEGMENT.test(path)
 }
 
-/** Cursors, as `Link` headers hold them. */
+/** Longest cursor that is taken from a `Link` header. */
 const CURSOR_CHARACTERS_MAX = 500
 
 /**
- * The deliveries of a webhook of GitHub (https://docs.github.com/en/rest/repos/webhooks): the newest first, of the last days, pages by the
- * `cursor` of `Link`. Attempts at one event share its `guid`, which is the event's id. A delivery is sent again by
- * `POST …/deliveries/{id}/attempts`.
+ * The deliveries of a webhook of GitHub (https://docs.github.com/en/rest/repos/webhooks): the newest first, of the last
+ * days, pages by the `cursor` of `Link`. Attempts at one event share its `guid`, which is the event's id. A delivery is
+ * sent again by `POST …/deliveries/{id}/attempts`.
  */
 export function github(
   services: CallServices,
@@ -79,7 +79,7 @@ export function github(
   }
 }
 
-/** The cursor of the next page: of the link only this is taken, so that no answer leads to another address. */
+/** The cursor of the next page. Nothing else of the link is used, so that no answer leads to another address. */
 function nextCursor(headers: readonly WireHeader[]): string | null {
   const links = headerValues(headers, 'link').join(', ')
   const next = /<([^<>]{1,2000})>\s*;[^<]*\brel="?next"?/.exec(links)?.[1]
@@ -105,7 +105,7 @@ function deliveryOf(node: Node): SentEvent | undefined {
   const [id, guid, event, deliveredAt] = ['id', 'guid', 'event', 'delivered_at'].map((name) =>
     memberOf(node, name),
   )
-  // As it is spelled: ids may be greater than a double holds exactly.
+  // The text of the number: ids may be greater than a double holds exactly.
   const reference = isJsonNumber(id) ? numberText(id) : ''
   if (!/^\d{1,20}$/.test(reference) || typeof guid !== 'string' || !isEventId(guid)) return undefined
   if (typeof event !== 'string' || event === '' || event.length > TYPE_CHARACTERS_MAX) return undefined

@@ -1,6 +1,9 @@
 import { MAX_JSON_DEPTH, type Node, nestsDeeper, parseForLooks } from '../../engine/json/index.ts'
 
-/** Reads a page of which single values are looked up and nothing is stored. Undefined for what is not JSON or nests too deep. */
+/**
+ * Parses a page to look up single values, of which nothing is stored. Undefined for text that is not JSON or nests too
+ * deep.
+ */
 export function looksOf(text: string): Node {
   if (nestsDeeper(text, MAX_JSON_DEPTH)) return undefined
   try {

@@ -1,4 +1,4 @@
-/** Codes of what ended a run before it was done, with what to do about each. */
+/** Error codes of runs that ended early, with advice for each. */
 export const RUN_ERRORS = {
   unauthorized: 'The sender refused the credentials.',
   forbidden: 'The credentials may not list or resend events.',
@@ -22,8 +22,8 @@ export interface Failure {
 }
 
 /**
- * Result of a call to a sender. `wait`: its rate limit is spent, and nothing was done. `again`: it failed for now, and nothing was
- * done. `unknown`: it may have been done. `failed`: it will always fail.
+ * Result of a call to a sender. `wait`: its rate limit is exhausted, and nothing was done. `again`: a temporary
+ * failure, and nothing was done. `unknown`: it may have been done. `failed`: a permanent failure.
  */
 export type Answer<Value> =
   | { readonly outcome: 'ok'; readonly value: Value }
@@ -32,19 +32,19 @@ export type Answer<Value> =
 
 /** An event, as the list of its sender shows it. */
 export interface SentEvent {
-  /** As a capture of it is stored with. */
+  /** In the form in which captures store it. */
   readonly eventId: string
   readonly type: string
   /** When it happened, or was sent. */
   readonly at: Date
-  /** How the sender is asked for it. */
+  /** Reference by which the sender is asked for it. */
   readonly reference: string
 }
 
 /** A page of a sender's list, newest first. */
 export interface SentPage {
   readonly events: readonly SentEvent[]
-  /** Cursor of the next page; null where there is none in the period. */
+  /** Cursor of the next page; null if the period has none. */
   readonly next: string | null
 }
 
@@ -52,7 +52,7 @@ export interface SentPage {
 export interface WholeEvent {
   readonly eventId: string
   readonly type: string
-  /** JSON, numbers and members as they were spelled. */
+  /** JSON with the original spelling of numbers and order of members. */
   readonly body: Uint8Array
 }
 
@@ -64,13 +64,13 @@ export interface Scope {
   readonly types: readonly string[]
 }
 
-/** Lists what a sender sent. */
+/** Reads the list of events that a sender sent. */
 export interface Lister {
   /** @param cursor null for the newest page */
   list(scope: Scope, cursor: string | null): Promise<Answer<SentPage>>
 }
 
-/** A sender that sends an event again when it is asked to. */
+/** A sender that can be asked to send an event again. */
 export interface Redelivering extends Lister {
   readonly brings: 'redelivery'
   /** Asks for one event, by its `reference`. */
@@ -80,7 +80,7 @@ export interface Redelivering extends Lister {
 /** A sender from which events are fetched. */
 export interface Fetching extends Lister {
   readonly brings: 'fetch'
-  /** Stands in the note of what is captured: `Stripe`. */
+  /** Name for the note of captured events, such as `Stripe`. */
   readonly name: string
   /** The events of a page, by the `reference` of one of them. */
   fetchPage(scope: Scope, reference: string): Promise<Answer<readonly WholeEvent[]>>

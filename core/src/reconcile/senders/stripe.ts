@@ -31,13 +31,13 @@ interface ReadPage {
   readonly size: number
 }
 
-/** A page: how many events, behind which; `''` for the newest. */
+/** A page: its size, and the id that it starts after; `''` for the newest. */
 interface Place {
   readonly size: number
   readonly after: string
 }
 
-/** A page that is too long is asked for with so many times fewer events. */
+/** A page that is too long is requested again with this many times fewer events. */
 const SMALLER = 4
 
 const referenceOf = ({ size, after }: Place): string => `${size} ${after}`
@@ -49,9 +49,9 @@ function placeOf(reference: string): Place {
 }
 
 /**
- * Stripe's list of events, `GET /v1/events` (https://docs.stripe.com/api/events/list): the newest first, of the last 30 days, pages by
- * `starting_after`. A page is referred to by its size and the id that it starts after, and stays the same, because the period has an
- * end. Where events are long, smaller pages are asked for.
+ * Stripe's list of events, `GET /v1/events` (https://docs.stripe.com/api/events/list): the newest first, of the last 30
+ * days, pages by `starting_after`. The reference of a page is its size and the id that it starts after. The page does
+ * not change, because the period has an end. If events are long, the pages are smaller.
  *
  * @param baseUrl without a trailing slash
  */
