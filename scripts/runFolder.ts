@@ -15,7 +15,7 @@ export interface RunFolder {
   /** A copy of the empty database folder. */
   readonly prepared: string
   readonly executables: string
-  /** What Bun reports of the tests that have run last. */
+  /** Bun's report of the last tests. */
   readonly report: string
   /** TMPDIR of the tests. */
   readonly temporary: string

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 
-/** Of `mach-o/loader.h`. */
+/** Values from `mach-o/loader.h`. */
 const MACHO_64 = 0xfeedfacf
 const HEADER_BYTES = 32
 const LC_SEGMENT_64 = 0x19
 const LC_CODE_SIGNATURE = 0x1d
 
-/** Of `kern/cs_blobs.h`. A signature is big-endian, the rest of the file is not. */
+/** Values from `kern/cs_blobs.h`. A signature is big-endian, the rest of the file is not. */
 const SUPER_BLOB = 0xfade0cc0
 const CODE_DIRECTORY = 0xfade0c02
 const SUPER_BLOB_BYTES = 20
@@ -19,7 +19,7 @@ const MAIN_EXECUTABLE = 1n
 const SHA256 = { type: 2, bytes: 32 } as const
 const PAGE_BITS = 12
 const PAGE_BYTES = 1 << PAGE_BITS
-/** What the system maps of the last segment is a multiple of this on either processor. */
+/** The system maps the last segment in multiples of this, on either processor. */
 const SEGMENT_ALIGNMENT = 0x4000n
 
 const IDENTIFIER = Buffer.from('creel\0')
@@ -32,8 +32,8 @@ interface Commands {
 }
 
 /**
- * Signs a program for macOS ad hoc, in place of the signature that it has: a hash of each page, and no certificate. macOS ends a
- * program whose pages do not match their hashes, and on arm64 one without a signature.
+ * Signs a program for macOS ad hoc, in place of the signature that it has: a hash of each page, and no certificate.
+ * macOS ends a program whose pages do not match their hashes, and on arm64 one without a signature.
  *
  * @param program a 64-bit Mach-O executable for one processor, whose signature is its last part
  * @returns its bytes; the same for the same program

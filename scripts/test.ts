@@ -3,8 +3,8 @@
  * runs only those files, without checks, on a PostgreSQL that is kept for the next run. `bun run test:unit` runs the
  * tests next to the code, without a database.
  *
- * A run fails when its tests leave a file, a mount, a process or a database behind. The last line is `N passed, N failed`, after what
- * failed, with file and first line of error; the exit code is 0 when nothing failed.
+ * A run fails when its tests leave a file, a mount, a process or a database behind. The last line is `N passed, N
+ * failed`, after what failed, with file and first line of error; the exit code is 0 when nothing failed.
  */
 import { existsSync, lstatSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
@@ -170,7 +170,7 @@ async function buildExecutable(): Promise<string> {
   return join(folder.executables, 'creel')
 }
 
-/** What came of some tests. */
+/** Results of some tests. */
 interface Ran {
   readonly passed: number
   readonly failed: number

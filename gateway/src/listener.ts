@@ -32,7 +32,7 @@ export interface ListenerOptions {
   readonly direct?: readonly DirectRoute[]
   /** Answers all other requests. */
   readonly fetch: FetchHandler
-  /** Trusted proxies. Their `X-Forwarded-For` is believed. None by default. */
+  /** Trusted proxies. Their `X-Forwarded-For` is believed. Empty by default. */
   readonly clientAddress?: ClientAddress
   /** Receives errors that handlers throw; their clients get a 500. */
   readonly onError: (error: unknown) => void

@@ -18,7 +18,7 @@ export interface PackageFacts {
   readonly repository: string | undefined
 }
 
-/** What npm reads of a package before it fetches it. */
+/** Facts of a package that npm reads before it fetches the package. */
 export interface NpmManifest {
   readonly name: string
   readonly version: string
@@ -37,8 +37,8 @@ const repositoryOf = ({ repository }: PackageFacts) =>
   repository === undefined ? {} : { repository: { type: 'git', url: `git+${repository}.git` } }
 
 /**
- * Makes the package `creel`: the launcher, which asks for the platform packages of the same version, and what starts a Creel in a CI job
- * (`action.yml`, `deploy/ci/start.sh`).
+ * Makes the package `creel`: the launcher, which asks for the platform packages of the same version, and what starts a
+ * Creel in a CI job (`action.yml`, `deploy/ci/start.sh`).
  */
 export async function launcherTarball(facts: PackageFacts): Promise<NpmTarball> {
   const manifest = {

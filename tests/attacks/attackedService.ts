@@ -57,7 +57,7 @@ export interface AttackedServiceOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Words after `serve`; `--only gateway` by default. */
   readonly words?: readonly string[]
-  /** Whether a line of the log at level error may be there. None may by default. */
+  /** Whether a log line at level error is expected. By default every such line fails the test. */
   readonly isExpectedError?: (line: string) => boolean
 }
 

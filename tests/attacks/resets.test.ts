@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { type AttackedService, forwarded, startAttackedService } from './attackedService.ts'
 
-/** Connections that end at once, and connections that read as fast as they can. None of them has a key. */
+/** Connections that end at once, and connections that read as fast as they can, all without a key. */
 
 let service: AttackedService
 

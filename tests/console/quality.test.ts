@@ -65,7 +65,7 @@ test('every place is accessible, in both themes, wide and narrow', async () => {
     for (const width of [1440, 390]) {
       await page.setViewportSize({ width, height: 800 })
       await page.locator(sign).first().waitFor()
-      // What is folded away is looked at, too.
+      // Folded sections are checked, too.
       await page.evaluate("for (const one of document.querySelectorAll('.form-section')) one.open = true")
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })

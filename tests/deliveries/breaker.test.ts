@@ -40,7 +40,7 @@ describe('a breaker', () => {
     })
     expect(breaker).toMatchObject({ openedAt: expect.any(String), nextProbeAt: expect.any(String) })
     expect(await incidents(alice, 'breaker.opened')).toEqual(['open'])
-    // What was in flight when it opened, and two probes.
+    // The attempts in flight when it opened, and two probes.
     const before = FAILURES + CONCURRENCY - 1
     await receiver.take(before + 2)
     const probes = arrivals.slice(before)
@@ -55,7 +55,7 @@ describe('a breaker', () => {
     await eventually('the first seconds of the drain', () => performance.now() - closedAt > 500, {
       every: 50,
     })
-    // Five a second at first, besides the probe.
+    // Five a second at first, and the probe.
     expect(arrivals.filter((at) => at > closedAt && at < closedAt + 500).length).toBeLessThanOrEqual(4)
     expect(await incidents(alice, 'breaker.opened')).toEqual(['closed'])
     await eventually('the end of what had no attempt', async () => {

@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts'
 
 const WithId = z.looseObject({ id: z.string() })
 
-/** What the backlog route answers. */
+/** Answer of the backlog route. */
 export const BacklogView = z.object({
   waiting: z.int(),
   inFlight: z.int(),

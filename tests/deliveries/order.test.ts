@@ -132,7 +132,7 @@ describe('a dead letter', () => {
     expect(await incidentsOf(alice, 'delivery.held')).toMatchObject([
       { state: 'open', reason: `request ${held?.requestId} holds the key "k0"` },
     ])
-    // What comes later waits, too, and other keys go on.
+    // Later deliveries of the key wait, too, and other keys continue.
     await sendAll(action.endpoint, [
       { n: 2, key: 'k0' },
       { n: 8, key: 'other' },

@@ -8,7 +8,7 @@ import { codeSpansOf, documents, fencesOf, ROOT, SHELLS, textOf } from './markdo
 
 const program = await createProgram({ runtime: undefined })
 
-/** What is no command, so that none can hide: a fence in any other language fails. */
+/** Languages of fences without commands. A fence in any other language fails, so that no command is missed. */
 const DATA: readonly string[] = ['mermaid', 'json', 'http', 'js', 'ts', 'python', 'yaml', 'text']
 
 /** A command line. */
@@ -92,7 +92,7 @@ function isSound(span: string): boolean {
 /** `creel` words: a chain of commands, then options of the last one. */
 function isCommand(words: readonly string[]): boolean {
   let command = program
-  // What follows the name of an operation is described by the service (tests/terminal/api.test.ts).
+  // The service describes the options of an operation (tests/terminal/api.test.ts).
   if (words[0] === 'api') return isCommandOfApi(words.slice(1))
   if (words[0] === 'help') return words.slice(1).every((word) => word.startsWith('<') || isCommand([word]))
   for (const word of words) {

@@ -8,7 +8,7 @@ import { type Received, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { startTokenServer } from '../support/tokenServer.ts'
 
-/** Credentials of forwards: receivers get them, and no one else sees them. */
+/** Credentials of forwards are sent to receivers, and shown to no other client. */
 
 const logLines: string[] = []
 let service: TestService
@@ -274,7 +274,7 @@ describe('credentials are written, never read', () => {
     const view = { ...nothing, kind: 'basic', username: 'ada', isSet: true, setAt: expect.any(String) }
     expect(action.auth).toEqual(view)
     await using receiver = await startReceiver()
-    // What was read can be written back.
+    // The credentials that were read can be written back.
     const again = await change(endpoint, action, { auth: action.auth })
     expect(Object(again.body).auth).toEqual(action.auth)
     await change(endpoint, action, { auth: { kind: 'basic', username: 'bob' } })

@@ -99,7 +99,8 @@ describe('the first attempt of a capture', () => {
       const { db, close } = openDatabase(database.url, 2)
       const attempts = () => db.selectFrom('deliveryAttempts').select('state').orderBy('id').execute()
 
-      // While the table is locked, the capture waits in PostgreSQL; the process is stopped, and then PostgreSQL goes on.
+      // While the table is locked, the capture waits in PostgreSQL; the process is stopped, and then PostgreSQL goes
+      // on.
       let sending: Promise<unknown> = Promise.resolve()
       await db.transaction().execute(async (trx) => {
         await sql`lock table deliveries in access exclusive mode`.execute(trx)
@@ -117,7 +118,7 @@ describe('the first attempt of a capture', () => {
       expect(await attempts()).toEqual([{ state: 'Pending' }])
       first.signal('SIGKILL')
       await first.exited
-      // Its sender hears nothing, and would send again.
+      // Its sender gets no answer, and would send again.
       expect(await sending).toBeUndefined()
       expect(receiver.received).toHaveLength(0)
 

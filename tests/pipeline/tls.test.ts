@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 interface SecureReceiver extends AsyncDisposable {
   readonly url: string
-  /** Of each connection, in order: what the client showed. */
+  /** The client's certificate of each connection, in order. */
   readonly clients: readonly string[]
   /** Every request: the index of its connection. */
   readonly requests: readonly number[]

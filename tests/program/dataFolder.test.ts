@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { runCreel, startProcess, temporaryFolder } from '../support/process.ts'
 
 const isRoot = process.getuid?.() === 0
-/** Nobody. */
+/** The system's account without rights. */
 const account = { uid: 65_534, gid: 65_534 }
 
 test.if(isRoot)(

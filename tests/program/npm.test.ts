@@ -14,7 +14,7 @@ import { startReceiver } from '../support/receiver.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const FACTS = { version: packageJson.version, repository: undefined }
-/** What an installation may take, in bytes. */
+/** Largest size of an installation. */
 const INSTALLED_BYTES_MAX = 180_000_000
 const NODE = Bun.which('node')
 const PLATFORM = NPM_PLATFORMS.find((platform) => platform === `${process.platform}-${process.arch}`)

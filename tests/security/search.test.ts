@@ -10,7 +10,7 @@ const STORED = 2_000
 const SENTENCE = 'It is nowhere to be found. Été. '
 /** Together some 80 MB of text. */
 const BODY_BYTES = 40_000
-/** What a search for a text takes at most, waiting aside. */
+/** Longest time of a search for a text, without the wait for its turn. */
 const SEARCH_MS = 240
 
 const service = await startService({ parts: ['gateway'] })

@@ -27,7 +27,7 @@ export interface GithubApi extends AsyncDisposable {
   readonly calls: { readonly method: string; readonly url: URL }[]
   /** How often each delivery was asked for, by its guid. */
   readonly asked: Map<string, number>
-  /** Where the hook sends; empty: redeliveries are accepted and lost. */
+  /** URL of the hook. If it is empty, redeliveries are accepted and lost. */
   target: string
   /** Answers a call in place of the API. */
   interfere:

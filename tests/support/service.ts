@@ -48,7 +48,7 @@ export interface TestServiceOptions {
   readonly alertApiUrls?: Readonly<Record<string, string>>
   /** Base addresses of senders' APIs, by provider. */
   readonly providerApiUrls?: Readonly<Record<string, string>>
-  /** Where a replica of the database is; none by default. */
+  /** URL of a replica of the database; none by default. */
   readonly replicaUrl?: string
   /** Whether browsers can sign in; true by default. */
   readonly hasConsole?: boolean
@@ -127,7 +127,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     mail: { smtpUrl: options.smtpUrl, from: 'Creel <alerts@creel.example.test>' },
     storageMaxBytes: options.storageMaxBytes ?? null,
     alertApiUrls: options.alertApiUrls ?? {},
-    // Where nobody listens: no test calls the public ones.
+    // Ports without a listener, so that no test calls the public addresses.
     providerApiUrls: options.providerApiUrls ?? {
       stripe: 'http://127.0.0.1:9',
       github: 'http://127.0.0.1:9',

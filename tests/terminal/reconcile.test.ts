@@ -52,7 +52,7 @@ test('a credential can be piped, and is no argument', async () => {
   expect(await new Response(child.stdout).text()).toContain('1 sent again, 0 still missing.')
   const help = await succeeds(['help', 'reconcile'], env)
   expect(help).not.toMatch(/--(api-key|token)/)
-  // What came is as GitHub sends it.
+  // The redelivered request is as GitHub sends it.
   const { guid } = delivery
   const { id } = await builds.capture({ headers: githubHeaders('other'), body: githubBody('other') })
   const rows = await builds.requests()

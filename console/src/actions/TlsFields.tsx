@@ -41,7 +41,7 @@ interface Props {
 }
 
 const ROWS = 4
-/** Of `2026-12-03`. */
+/** Characters of a date like `2026-12-03`. */
 const DATE_LENGTH = 10
 
 /** Fields for the certificate that we show to the receiver, and for the authority that its own must be signed by. */

@@ -3,7 +3,7 @@ import { Problem } from '../parts/Problem.tsx'
 import { ago, count, fullTime, plural } from '../words/format.ts'
 import { isUnderWay, type Reconciliation, runsQuery } from './queries.ts'
 
-/** The newest runs of an endpoint and what came of them. */
+/** The newest runs of an endpoint and their results. */
 export function Runs({ endpointId }: { endpointId: string }) {
   const { data, error } = useQuery(runsQuery(endpointId))
   if (data === undefined) return <Problem error={error} />

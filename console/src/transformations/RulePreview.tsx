@@ -103,7 +103,7 @@ const headerLines = (headers: Headers): string[] =>
 
 interface OutcomeProps {
   readonly before: RequestDetail
-  /** Of a forward without rules; undefined until it is known. */
+  /** Headers of a forward without rules; undefined while they load. */
   readonly headersBefore: Headers | undefined
   readonly preview: Preview
 }

@@ -89,7 +89,7 @@ export interface Services {
   readonly recoveryJobs: RecoveryJobSql
   /** The only outbound HTTP client: every request that we send goes through it. */
   readonly outbound: Outbound
-  /** Of OAuth clients, for forwards. */
+  /** Access tokens of OAuth clients, for forwards. */
   readonly accessTokens: AccessTokens
   readonly mailer: Mailer
   /**

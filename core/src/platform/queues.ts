@@ -29,8 +29,8 @@ export interface QueueSpec {
   /** Cron line, in UTC, for scheduled jobs. */
   readonly cron?: string
   /**
-   * Each run queues the next one before it works, due after so many seconds, so that a worker that dies costs one run and not the
-   * chain. `policy: 'short'` keeps it to one chain; the cron line starts it again should it break.
+   * Each run queues the next one before it works, due after so many seconds, so that a worker that dies costs one run
+   * and not the chain. `policy: 'short'` keeps it to one chain; the cron line starts it again should it break.
    */
   readonly everySeconds?: number
 }
@@ -60,9 +60,9 @@ export const QUEUES = {
     },
   },
   /**
-   * Owns the first attempts that one batch of captures claimed and handed over in memory. It is inserted in their transaction, due when
-   * their leases end, and deleted with the last of their results. So it only runs where their process has left some without a result,
-   * and recovers them. See {@link RecoveryJobSql}.
+   * Owns the first attempts that one batch of captures claimed and handed over in memory. It is inserted in their
+   * transaction, due when their leases end, and deleted with the last of their results. So it only runs where their
+   * process has left some without a result, and recovers them. See {@link RecoveryJobSql}.
    */
   'deliveries.recover': {
     payload: z.object({
@@ -81,8 +81,8 @@ export const QUEUES = {
     },
   },
   /**
-   * Gives up the attempts of processes that fell silent, and recovers every attempt whose lease is over, whichever way it was claimed.
-   * A look every 2 s, as for watchdogs.
+   * Gives up the attempts of processes that fell silent, and recovers every attempt whose lease is over, whichever way
+   * it was claimed. A look every 2 s, as for watchdogs.
    */
   'deliveries.sweep': {
     payload: z.object({}),
@@ -92,7 +92,8 @@ export const QUEUES = {
     everySeconds: 1,
   },
   /**
-   * Holds the limits of storage in bytes. One run looks once, or, where a limit is half reached, every second until the next run is due.
+   * Holds the limits of storage in bytes. One run looks once, or, where a limit is half reached, every second until the
+   * next run is due.
    */
   'storage.sweep': {
     payload: z.object({}),
@@ -109,7 +110,7 @@ export const QUEUES = {
   },
   /**
    * Deletes expired endpoints and the rows of deleted ones, and brings back what was suspended and has room. Singleton:
-   * two sweeps at once would only wait on each other's locks. What one does not get done, the next goes on with.
+   * two sweeps at once would only wait for each other's locks. The next run resumes where this one stopped.
    */
   'endpoints.sweep': {
     payload: z.object({}),
@@ -132,8 +133,8 @@ export const QUEUES = {
     cron: '* * * * *',
   },
   /**
-   * Raises the alarms of watchdogs that are due. With the poll of a second that makes a look every 2 s, which a watchdog of a few
-   * seconds needs: no alarm is over 3 s late.
+   * Raises the alarms of watchdogs that are due. With the poll of a second that makes a look every 2 s, which a
+   * watchdog of a few seconds needs: no alarm is over 3 s late.
    */
   'watchdogs.check': {
     payload: z.object({}),
@@ -142,7 +143,10 @@ export const QUEUES = {
     cron: '* * * * *',
     everySeconds: 1,
   },
-  /** Tells of certificates of actions that are about to end. Singleton, and what one does not get done, the next goes on with. */
+  /**
+   * Tells of certificates of actions that are about to end. Singleton, and what one does not get done, the next goes on
+   * with.
+   */
   'certificates.check': {
     payload: z.object({}),
     options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 600, deleteAfterSeconds: 3600 },
@@ -179,8 +183,9 @@ export const QUEUES = {
     cron: '* * * * *',
   },
   /**
-   * Works on one reconciliation for some seconds, then makes room for others: each job queues the next one of its run, in the transaction
-   * of its last step. A run has a lease, so a second job of it does nothing. The queue's own retries are for a worker that died.
+   * Works on one reconciliation for some seconds, then makes room for others: each job queues the next one of its run,
+   * in the transaction of its last step. A run has a lease, so a second job of it does nothing. The queue's own retries
+   * are for a worker that died.
    */
   'reconcile.run': {
     payload: z.object({ reconciliationId: z.uuid() }),
@@ -192,7 +197,8 @@ export const QUEUES = {
       notify: true,
       deleteAfterSeconds: 600,
     },
-    // A sender that does not answer takes its 15 s: it must not keep the others waiting. Each holds a page in memory, and polls.
+    // A sender that does not answer takes its 15 s: it must not keep the others waiting. Each holds a page in memory,
+    // and polls.
     batches: 4,
     // More than one: a backlog of batches is worked off without a pause.
     batchSize: 2,
@@ -225,8 +231,8 @@ export type Enqueue = <Name extends QueueName>(
 ) => Promise<void>
 
 /**
- * SQL for jobs of `deliveries.recover` as parts of core's own statements: they come and go in the round trip of their attempts. Each
- * argument is an SQL expression.
+ * SQL for jobs of `deliveries.recover` as parts of core's own statements: they come and go in the round trip of their
+ * attempts. Each argument is an SQL expression.
  */
 export interface RecoveryJobSql {
   /** An `insert` of one job, or of none where `attempts` is 0. Returns no rows. */

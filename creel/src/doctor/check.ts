@@ -1,12 +1,12 @@
 /** Result of one check of an installation. */
 export interface Check {
-  /** What was checked, such as `disk`. */
+  /** The subject, such as `disk`. */
   readonly name: string
   /** A `failure` loses data or stops the service; a `warning` costs speed, or will become a failure. */
   readonly level: 'ok' | 'warning' | 'failure'
-  /** What was found. */
+  /** The finding. */
   readonly found: string
-  /** What to change; null where nothing is to be done. */
+  /** The change to make; null if there is none. */
   readonly change: string | null
 }
 

@@ -5,7 +5,7 @@ import { type Check, check } from './check.ts'
 
 const MIB = 1024 * 1024
 const CLOCK_SECONDS_MAX = 5
-/** What one process of Creel may open, and a few for operators. */
+/** Connections that one process of Creel may open, and a few for operators. */
 const CONNECTIONS_MIN = 40
 
 /** Settings of PostgreSQL that {@link settingChecks} judges, by their names. Sizes are in bytes. */

@@ -115,7 +115,7 @@ export async function findEmbeddedPostgres(dataDir: string): Promise<string | un
   if (home === undefined) return undefined
   const mark = await readPidFile(home.clusterFolder)
   if (mark === undefined || !(await isPostmaster(mark.pid, home.clusterFolder))) return undefined
-  // Half written: PostgreSQL is starting, and nobody can connect yet.
+  // The file is incomplete: PostgreSQL is starting and takes no connections yet.
   if (mark.socketFolder === '') return undefined
   const url = socketUrl(mark.socketFolder, DATABASE)
   return (await answers(url)) ? url : undefined

@@ -16,7 +16,7 @@ export function routeNamed(name: string): Route {
   return route
 }
 
-/** Where a call goes, and its JSON body if it has one. */
+/** Method, path and JSON body of a call, if it has one. */
 export interface RouteCall {
   readonly method: string
   /** With its query. */

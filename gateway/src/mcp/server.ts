@@ -27,7 +27,7 @@ const LISTED = { endpoints: 5, requests: 10 } as const
 
 const EFFECTS: readonly ToolEffect[] = ['reads', 'adds', 'sends']
 
-/** All tools: those of routes, and those that say what they add to a route. Those that only read come first. */
+/** All tools: of routes, and tools that add to a route. Tools that only read come first. */
 const TOOLS: readonly Tool[] = [...READING_TOOLS, ...routeTools()].sort(
   (one, other) => EFFECTS.indexOf(one.effect) - EFFECTS.indexOf(other.effect),
 )

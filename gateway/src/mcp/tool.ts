@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { Masking } from './masked.ts'
 import { type McpApi, RefusedCall } from './mcpApi.ts'
 
-/** What tools work with. */
+/** Context in which a tool runs. */
 export interface ToolContext {
   readonly api: McpApi
   readonly masking: Masking

@@ -127,8 +127,8 @@ function inputOf(route: Pick<Route, 'method' | 'path' | 'input' | 'query'>, sche
 }
 
 /**
- * The members of a route's input, each with its JSON Schema, for clients that read no description. Of a part that the description
- * holds by name only its type and its name are left: its grammar may be longer than everything else.
+ * The members of a route's input, each with its JSON Schema, for clients that do not read the description. A part that
+ * the description refers to by name keeps only its type and its name: its grammar may be longer than everything else.
  */
 export function inputProperties(route: Route): Pick<Input, 'properties' | 'required'> {
   const schemas = createSchemas()

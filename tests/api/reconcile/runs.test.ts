@@ -89,11 +89,11 @@ describe('a run', () => {
     await stuck.promise
     stripe.interfere = undefined
     expect((await capturesOf(service, endpoint)).size).toBe(50)
-    // The job is silent: another takes the run over when the lease has ended.
+    // The job does not answer: another claims the run when the lease has ended.
     await service.clock.advance(61_000)
     await service.runJob('reconcile.run', { reconciliationId: id })
     const run = await ended(endpoint, id)
-    // What the first one still holds comes back, and must do nothing.
+    // The calls that the first job still waits for return, and must have no effect.
     for (const free of held) free()
     expect(run).toMatchObject({ state: 'done', counts: { captured: 250, outstanding: 0 } })
     expect([...(await capturesOf(service, endpoint)).values()].filter((times) => times !== 1)).toEqual([])

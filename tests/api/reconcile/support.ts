@@ -39,7 +39,7 @@ export interface Senders {
   readonly service: TestService
   readonly stripe: StripeApi
   readonly github: GithubApi
-  /** What a run for each sender is ordered with, of the last three days. */
+  /** Inputs that start a run for each sender, over the last three days. */
   stripeOrder(members?: object): object
   githubOrder(members?: object): object
 }

@@ -62,11 +62,11 @@ const EventId = z.strictObject({
   source: z.url().optional(),
 })
 
-/** A sender whose event ids are whole numbers, each by one greater than the one before: a number that is missing is a gap. */
+/** A sender whose event ids are consecutive whole numbers: a missing number is a gap. */
 const Sequence = z.strictObject({
-  /** After so long without an event the sender begins with another number. */
+  /** Time without an event after which the sender begins with another number. */
   restartsAfterSeconds: z.int().positive().optional(),
-  /** Where the sender's public reference says so. */
+  /** The page of the sender's public reference that documents the sequence. */
   source: z.url(),
 })
 /** How the event ids of a sender follow each other, as a row of the catalog says it. */

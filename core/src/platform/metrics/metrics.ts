@@ -103,7 +103,10 @@ export const reconciliations = new Counter({
 })
 for (const state of ['done', 'failed'] as const) reconciliations.inc({ state }, 0)
 
-/** Events in reconciliations that ended. `result`: `missing`, and of these `redelivered`, `captured`, `refused` and `outstanding`. */
+/**
+ * Events in reconciliations that ended. `result`: `missing`, and of these `redelivered`, `captured`, `refused` and
+ * `outstanding`.
+ */
 export const reconciledEvents = new Counter({
   name: 'creel_reconciled_events_total',
   help: 'Events that reconciliations found missing, and what became of them',
@@ -114,7 +117,7 @@ for (const result of ['missing', 'redelivered', 'captured', 'refused', 'outstand
   reconciledEvents.inc({ result }, 0)
 }
 
-/** What captures take in all, bin and hidden ones included. Read at each scrape. */
+/** Bytes of all captures, deleted and hidden ones included. Read at each scrape. */
 export const storageBytes = new Gauge({
   name: 'creel_storage_bytes',
   help: 'Bytes that captures take in all',
@@ -189,7 +192,10 @@ export const breakersOpen = new Gauge({
   registers,
 })
 
-/** Deliveries that wait in the flows of governed actions. Read at each scrape. `state`: `waiting`, `sending`, `behind`, `held`. */
+/**
+ * Deliveries that wait in the flows of governed actions. Read at each scrape. `state`: `waiting`, `sending`, `behind`,
+ * `held`.
+ */
 export const flowDeliveries = new Gauge({
   name: 'creel_flow_deliveries',
   help: 'Deliveries of governed actions, by where they are',
@@ -197,7 +203,7 @@ export const flowDeliveries = new Gauge({
   registers,
 })
 
-/** What receivers took to answer, failures included. */
+/** Duration of attempts to forward, failures included. */
 export const deliveryAttemptSeconds = new Histogram({
   name: 'creel_delivery_attempt_seconds',
   help: 'Duration of attempts to forward',

@@ -27,7 +27,7 @@ interface DialOptions {
   /** PEM certificates to trust instead of the built-in ones: for tests and private authorities. */
   readonly certificateAuthorities?: string | undefined
   readonly trustsAnyCertificate?: boolean
-  /** Of one destination: its authority counts instead of {@link certificateAuthorities}. */
+  /** TLS settings of one destination. Its authority replaces {@link certificateAuthorities}. */
   readonly tls?: TlsIdentity | null
 }
 

@@ -17,11 +17,11 @@ export async function allEndpoints(api: ApiClient): Promise<Endpoint[]> {
 }
 
 /**
- * Finds an endpoint by name, id, the beginning of its id, or its capture URL. Without a text it is that of `CREEL_ENDPOINT`, else the
- * workspace's only endpoint.
+ * Finds an endpoint by name, id, the beginning of its id, or its capture URL. Without a text it is that of
+ * `CREEL_ENDPOINT`, else the workspace's only endpoint.
  *
- * @param onlyReads the command changes nothing. Of several endpoints, a person at a terminal then gets the one that captured last,
- *   with a note
+ * @param onlyReads whether the command changes nothing. If there are several endpoints, a person at a terminal then
+ *   gets the one that captured last, with a note
  * @throws ClientError naming close ones when none or several match
  */
 export async function chooseEndpoint(

@@ -3,7 +3,7 @@ import { closestWords } from '../closest.ts'
 import { jsonOrText } from '../words.ts'
 import type { ApiOperation, OperationValue } from './description.ts'
 
-/** What somebody typed after the name of an operation. */
+/** The words of a command line after the name of an operation. */
 export interface OperationWords {
   /** Values by their names, in their kinds. */
   readonly values: ReadonlyMap<OperationValue, unknown>
@@ -20,8 +20,8 @@ export const flagOf = (name: string): string =>
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 /**
- * Reads options and words: `--name value`, `--name=value`, `--flag`, a list by repeating its option. Words without an option are the
- * values of the path, in its order.
+ * Reads options and words: `--name value`, `--name=value`, `--flag`, a list by repeating its option. Words without an
+ * option are the values of the path, in its order.
  *
  * @throws ClientError for an option that the operation has not, or a value of the wrong kind
  */

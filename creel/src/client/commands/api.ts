@@ -22,7 +22,7 @@ export function addApiCommand(command: Command, tools: ProgramTools): void {
     command
       .argument('[operation]', 'its name, e.g. endpoints.list; without one, all are listed')
       .argument('[words...]', 'its options; --help lists them')
-      // What follows the name belongs to the operation, whose options may have the same names.
+      // Options after the name belong to the operation. They may have the same names as ours.
       .passThroughOptions(),
     {
       json: 'list the operations as JSON, one a line',
