@@ -10,12 +10,12 @@ export function briefHelp(): string[] {
   return [
     'Usage: creel [command] [options]',
     '',
-    'Captures webhooks, shows them, and plays them back.',
+    'Captures webhooks, shows them, and replays them.',
     '',
     ...described.flatMap(descriptions),
     ...named.flatMap(names),
     '',
-    '`creel help <command>` says what it takes, with examples. `creel help config`',
+    '`creel help <command>` shows its options, with examples. `creel help config`',
     'lists the environment variables. `creel --version` prints the version.',
   ]
 }

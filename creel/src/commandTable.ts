@@ -34,23 +34,23 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       {
         name: QUICK_START,
-        description: 'start a service, or find the one that runs; open its page',
+        description: 'start a service, or find the running one; open its console',
         isHidden: true,
         load: async () => (await import('./client/commands/quickStart.ts')).addQuickStartCommand,
       },
       {
         name: 'listen',
-        description: 'bring captures to a local server as they come, without gaps',
+        description: 'forward captures to a local server, in order, without gaps',
         load: async () => (await import('./client/commands/listen.ts')).addListenCommand,
       },
       {
         name: 'tail',
-        description: 'follow captures without sending them anywhere',
+        description: 'show captures as they arrive; nothing is sent',
         load: async () => (await import('./client/commands/tail.ts')).addTailCommand,
       },
       {
         name: 'send',
-        description: 'send a sample event of a provider, signed, to an endpoint',
+        description: 'send a signed sample event of a provider to an endpoint',
         load: async () => (await import('./client/commands/send.ts')).addSendCommand,
       },
       {
@@ -60,7 +60,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         name: 'endpoints',
-        description: 'list, make, read, change and delete capture endpoints',
+        description: 'list, create, read, change and delete capture endpoints',
         load: async () => (await import('./client/commands/endpoints.ts')).addEndpointsCommands,
       },
       {
@@ -70,7 +70,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         name: 'await',
-        description: 'wait for a matching request; ends with 1 when none came',
+        description: 'wait for a matching request; exits with 1 if none arrives',
         load: async () => (await import('./client/commands/await.ts')).addAwaitCommand,
       },
       {
@@ -80,7 +80,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         name: 'deliveries',
-        description: 'list delivery attempts, or read one whole',
+        description: 'list delivery attempts, or read one in full',
         load: async () => (await import('./client/commands/deliveries.ts')).addDeliveriesCommand,
       },
     ],
@@ -90,32 +90,32 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       {
         name: 'actions',
-        description: 'list, make, change, pause and delete actions of an endpoint',
+        description: 'list, create, change, pause and delete the actions of an endpoint',
         load: async () => (await import('./client/commands/nounSets.ts')).addActionsCommands,
       },
       {
         name: 'rules',
-        description: 'list, make, change and delete transformation rules',
+        description: 'list, create, change and delete transformation rules',
         load: async () => (await import('./client/commands/nounSets.ts')).addRulesCommands,
       },
       {
         name: 'channels',
-        description: 'list, make, change and delete alert channels',
+        description: 'list, create, change and delete alert channels',
         load: async () => (await import('./client/commands/nounSets.ts')).addChannelsCommands,
       },
       {
         name: 'providers',
-        description: 'list the providers whose events are recognised',
+        description: 'list the recognised providers',
         load: async () => (await import('./client/commands/providers.ts')).addProvidersCommand,
       },
       {
         name: 'reconcile',
-        description: 'find events that never came in the list of their sender, and bring them',
+        description: "compare an endpoint with its sender's list of events, and fetch the missing ones",
         load: async () => (await import('./client/commands/reconcile.ts')).addReconcileCommand,
       },
       {
         name: 'watchdogs',
-        description: 'list, make, change and delete watchdogs',
+        description: 'list, create, change and delete watchdogs',
         load: async () => (await import('./client/commands/watchdogs.ts')).addWatchdogsCommand,
       },
     ],
@@ -125,27 +125,27 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       {
         name: 'login',
-        description: 'check a key and keep it for later commands',
+        description: 'check an API key and save it for later commands',
         load: async () => (await import('./client/commands/login.ts')).addLoginCommand,
       },
       {
         name: 'logout',
-        description: 'forget the key that login kept',
+        description: 'remove the API key that login saved',
         load: async () => (await import('./client/commands/login.ts')).addLogoutCommand,
       },
       {
         name: 'whoami',
-        description: 'show which service, workspace and key commands use',
+        description: 'show the service, workspace and key in use',
         load: async () => (await import('./client/commands/whoami.ts')).addWhoamiCommand,
       },
       {
         name: 'api',
-        description: 'call any operation of the API by its name',
+        description: 'call an API operation by its name',
         load: async () => (await import('./client/commands/api.ts')).addApiCommand,
       },
       {
         name: 'mcp',
-        description: 'serve the API to an agent as tools, over standard input and output',
+        description: 'serve the API as MCP tools for an agent, over stdin and stdout',
         load: async () => (await import('./client/commands/mcp.ts')).addMcpCommand,
       },
     ],
@@ -160,17 +160,17 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         name: 'migrate',
-        description: 'bring the database up to date; serve does so too, and several at once do no harm',
+        description: 'run pending database migrations; serve does this too, and several may run at once',
         load: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
       },
       {
         name: 'upgrade-check',
-        description: 'what starting this version would do here; changes nothing',
+        description: 'show what starting this version would change; changes nothing',
         load: async () => (await import('./commands/upgradeCheck.ts')).addUpgradeCheckCommand,
       },
       {
         name: 'doctor',
-        description: 'check database, clock, disk and address, and say what to change',
+        description: 'check database, clock, disk and address, and list what to change',
         load: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
       },
       {
@@ -180,47 +180,47 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         name: 'config',
-        description: 'print the effective configuration, secrets masked',
+        description: 'print the effective configuration with masked secrets',
         load: async () => (await import('./commands/config.ts')).addConfigCommand,
       },
       {
         name: 'workspace',
-        description: 'workspaces: who owns endpoints, keys and limits',
+        description: 'create and list workspaces, and change their plans',
         load: async () => (await import('./commands/workspace.ts')).addWorkspaceCommands,
       },
       {
         name: 'key',
-        description: 'API keys of a workspace',
+        description: 'create, list, rotate and revoke the API keys of a workspace',
         load: async () => (await import('./commands/key.ts')).addKeyCommands,
       },
       {
         name: 'audit',
-        description: 'who changed what, when and from where',
+        description: 'show the audit log: each change with its actor, time and address',
         load: async () => (await import('./commands/audit.ts')).addAuditCommand,
       },
       {
         name: 'secrets',
-        description: 'the keys that stored secrets are sealed with',
+        description: 'manage the keys that encrypt stored secrets',
         load: async () => (await import('./commands/secrets.ts')).addSecretsCommands,
       },
       {
         name: 'console',
-        description: 'print a link that signs a browser in to the console, once',
+        description: 'print a one-time sign-in link to the console',
         load: async () => (await import('./commands/console.ts')).addConsoleCommand,
       },
       {
         name: 'contact',
-        description: 'people whom alerts are mailed to',
+        description: 'add, list and remove the mail addresses that may get alerts',
         load: async () => (await import('./commands/contact.ts')).addContactCommands,
       },
       {
         name: 'purge',
-        description: 'remove stored requests for good, the recycle bin included',
+        description: 'delete stored requests permanently, including those in the recycle bin',
         load: async () => (await import('./commands/purge.ts')).addPurgeCommand,
       },
       {
         name: 'healthcheck',
-        description: 'ask the service on this machine whether it is ready; ends with 1 when it is not',
+        description: 'check that the service on this machine is ready; exits with 1 if not',
         load: async () => (await import('./commands/healthcheck.ts')).addHealthcheckCommand,
       },
     ],
@@ -235,13 +235,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         name: 'complete',
-        description: 'what may follow the words of a command line, for completion scripts',
+        description: 'list the possible next words of a command line, for completion scripts',
         isHidden: true,
         load: async () => (await import('./commands/complete.ts')).addCompleteCommand,
       },
       {
         name: 'help',
-        description: 'describe what a command does and takes, e.g. `creel help key create`',
+        description: 'show the help of a command, e.g. `creel help key create`',
         load: async () => (await import('./commands/help.ts')).addHelpCommand,
       },
     ],

@@ -11,7 +11,7 @@ import { VERSION } from './version.ts'
 /** The command line with the names and descriptions of all commands, without their code. */
 function outline(): Command {
   const program = new Command('creel')
-    .description('Captures webhooks, shows them, and plays them back.')
+    .description('Captures webhooks, shows them, and replays them.')
     .version(VERSION)
     .showSuggestionAfterError()
     // Options after a command belong to it: commands and their subcommands have options of the same names.
@@ -55,7 +55,7 @@ export async function createProgram(parts: ProgramParts, only?: string): Promise
 
 /** Lets each command point to its own help after an error. */
 function pointToHelp(command: Command, chain: string): void {
-  command.showHelpAfterError(`(\`${chain} --help\` tells more)`)
+  command.showHelpAfterError(`(\`${chain} --help\` shows the options)`)
   for (const sub of command.commands) pointToHelp(sub, `${chain} ${sub.name()}`)
 }
 

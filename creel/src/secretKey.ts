@@ -35,12 +35,12 @@ async function keyOfDataFolder(dataDir: string, db: Db): Promise<Buffer> {
   if (text === undefined) {
     if (!(await hasSealedSecrets(db))) return generate(file)
     throw new StartupError(
-      `${file} is missing, and this database was used with it: restore it from your backup. A new key could open none of the stored secrets.`,
+      `${file} is missing, but this database was used with it. Restore it from your backup. A new key cannot decrypt the stored secrets.`,
     )
   }
   const key = Buffer.from(text.trim(), 'base64')
   if (key.length !== 32) {
-    throw new StartupError(`${file} does not hold 32 bytes in base64: restore it from your backup.`)
+    throw new StartupError(`${file} is not 32 bytes in base64. Restore it from your backup.`)
   }
   return key
 }

@@ -40,7 +40,7 @@ export function listenForStop({ log, stopWhen, abandon }: StopOptions): Promise<
     }
     for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
       process.on(event, (error: unknown) => {
-        log.fatal({ err: error }, 'an error that nothing caught')
+        log.fatal({ err: error }, 'uncaught error')
         resolve({ reason: event, exitCode: EXIT.failed })
       })
     }

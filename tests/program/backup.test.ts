@@ -78,7 +78,7 @@ describe('a backup taken and restored as docs/operations.md says', () => {
       await chmod(cwd, 0o700)
       const refused = await runCreel(['serve'], { cwd })
       expect(refused.exitCode).toBe(1)
-      expect(refused.stderr).toContain('name that in CREEL_DATA_DIR')
+      expect(refused.stderr).toContain('set CREEL_DATA_DIR to it')
       await chmod(cwd, 0o711)
     }
     const restored = await startProcess({ cwd })

@@ -140,15 +140,19 @@ describe.skipIf(!canRun)('TLS to the database', () => {
 
   test('of another CA, or for another name, is refused, with a sentence', async () => {
     const ofOther = `sslmode=verify-full&${caFile('other.pem')}`
-    expect(await refusalOf(urlWith(ofOther))).toContain('its certificate is not of the CA in sslrootcert')
-    expect(await refusalOf(urlWith('sslmode=verify-full'))).toContain('is not of the CA')
+    expect(await refusalOf(urlWith(ofOther))).toContain(
+      'its certificate is not signed by the CA in sslrootcert',
+    )
+    expect(await refusalOf(urlWith('sslmode=verify-full'))).toContain('is not signed by the CA')
     const ofOurs = `sslmode=verify-full&${caFile('ca.pem')}`
     expect(await refusalOf(urlWith(ofOurs, '127.0.0.1'))).toContain('its certificate is for another name')
     expect(await refusalOf(urlWith('sslmode=no-verify'))).toBe('It was accepted.')
 
     const { exitCode, stderr } = await runCreel(['migrate'], { database: { url: urlWith(ofOther) } })
     expect(exitCode).toBe(1)
-    expect(stderr).toMatch(/^creel: The database cannot be used: its certificate is not of the CA .*\n$/)
+    expect(stderr).toMatch(
+      /^creel: The database cannot be used: its certificate is not signed by the CA .*\n$/,
+    )
   })
 
   test('with a CA file that is not there is a mistake of the environment', async () => {
@@ -168,5 +172,5 @@ test.skipIf(programs === undefined)('a server without TLS is refused when the UR
   const url = `postgres://creel@localhost:${plainPort}/postgres?sslmode=verify-full`
   const refusal = await refusalOf(url)
   await plain.kill()
-  expect(refusal).toContain('it does not speak TLS, which sslmode asks for')
+  expect(refusal).toContain('it does not offer TLS, which sslmode requires')
 })

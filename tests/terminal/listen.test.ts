@@ -75,7 +75,7 @@ describe('creel listen', () => {
     third.signal('SIGTERM')
     await third.exited
     expect(received.map(({ body }) => body.toString())).toEqual(['{"n":1}', '{"n":2}', '{"n":2}', '{"n":3}'])
-    expect((await fails([...to, '--filter', 'colour:red'], env)).stderr).toContain('does not know "colour:"')
+    expect((await fails([...to, '--filter', 'colour:red'], env)).stderr).toContain('has no word "colour:"')
     expect((await fails([...to, '--since', 'yesterday'], env)).exitCode).toBe(2)
     expect((await fails([...to, '--filter', 'since:yesterday'], env)).exitCode).toBe(2)
   })

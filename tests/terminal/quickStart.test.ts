@@ -91,7 +91,7 @@ describe('creel without a command', () => {
     expect(JSON.parse(keys.stdout)).toMatchObject([{ prefix: String(key).slice(0, 17) }])
     const again = await runCreel([], { ...elsewhere, cwd })
     expect(again).toMatchObject({ exitCode: 0 })
-    expect(again.stderr).toContain(`Creel runs on ${baseUrl} already`)
+    expect(again.stderr).toContain(`Creel already runs on ${baseUrl}`)
     expect(exported(again.stdout, 'HOOK')).toBe(String(hook))
     expect(exported(again.stdout, 'KEY')).toBe(String(key))
 
@@ -128,7 +128,7 @@ describe('creel without a command', () => {
     await killed.exited
     const none = await whoami()
     expect(none).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(none.stderr).toContain('none of yours runs on this machine')
+    expect(none.stderr).toContain('No service of yours runs on this machine')
     // A successor on the same port: it must not be sent the stored key of the killed one.
     const successor = await startProcess({ env }, ['--port', port, '--data', String(second)])
     expect(JSON.parse((await whoami()).stdout)).toMatchObject({

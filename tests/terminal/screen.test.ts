@@ -88,7 +88,7 @@ describe.skipIf(tmux === null)('the screen of creel listen', () => {
     const own = { ...env, ...environmentOf(others.alice, await emptyHome()) }
     const terminal = new Terminal(['sh', '-c', list], own, { x: 100, y: 30 })
     terminals.push(terminal)
-    await terminal.shows(/Of 3 endpoints "used", which captured last\.\n.*\/here/s)
+    await terminal.shows(/Using "used", the endpoint with the latest capture \(of 3\)\.\n.*\/here/s)
   })
 
   test('lists captures, shows one whole, filters, replays, edits and sends, and ends', async () => {
@@ -111,15 +111,15 @@ describe.skipIf(tmux === null)('the screen of creel listen', () => {
     await terminal.shows(/\/first.*replay/)
     terminal.press('e')
     await eventually('the edited request', () => local.received.some(({ body }) => body.includes('"ONE"')))
-    await terminal.shows(/The edited #\d+: 201/)
+    await terminal.shows(/Edited #\d+: 201/)
 
     terminal.press('/')
     terminal.press('-l', 'two')
     terminal.press('Enter')
-    const filtered = await terminal.shows(/only "two"/)
+    const filtered = await terminal.shows(/filter "two"/)
     expect(filtered).not.toContain('/first')
     terminal.press('?')
-    await terminal.shows(/copy it as a curl command/)
+    await terminal.shows(/copy as a curl command/)
     terminal.press('q')
     await eventually('the end', () => terminal.isOver())
   })

@@ -9,11 +9,11 @@ import { ClientError } from './clientError.ts'
 export async function openInBrowser(page: string): Promise<void> {
   const { protocol, href: url } = URL.parse(page) ?? {}
   if (url === undefined || (protocol !== 'http:' && protocol !== 'https:')) {
-    throw new ClientError(`This is no page for a browser: ${page}`)
+    throw new ClientError(`This is not an http or https URL: ${page}`)
   }
   const command = process.platform === 'darwin' ? 'open' : 'xdg-open'
   const program = process.env.BROWSER ?? Bun.which(command)
-  if (program === null) throw new ClientError(`No browser can be started here. The page is ${url}`)
+  if (program === null) throw new ClientError(`No browser was found. Open ${url} yourself.`)
   const child = Bun.spawn([program, url], { stdio: ['ignore', 'ignore', 'ignore'] })
   child.unref()
   await Promise.resolve()

@@ -18,15 +18,15 @@ export interface FilterOptions {
 /** Adds the filters of the API's list; all of them combine with AND. */
 export function withFilterOptions(command: Command): Command {
   return command
-    .option('--q <text>', 'text in path, query, header values or body, whatever its case')
+    .option('--q <text>', 'text in path, query, header values or body, ignoring case')
     .option('--method <method>', 'HTTP method')
     .option('--label <type>', 'event type, e.g. order.paid')
-    .option('--event <id>', "the sender's own id of the event")
+    .option('--event <id>', "the sender's event id")
     .option('--state <state>', 'latest delivery state, e.g. Failed')
     .option('--verification <verdict>', 'verified, failed, unsigned, unverifiable or none')
     .option('--since <when>', 'received since, e.g. 10m, 2026-11-01')
     .option('--until <when>', 'received before')
-    .option('--after <id>', 'with a greater id', requestIdOption)
+    .option('--after <id>', 'only requests after this id', requestIdOption)
 }
 
 /**

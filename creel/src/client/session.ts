@@ -17,9 +17,9 @@ export function withClientOptions(
   return command
     .option(
       '--url <url>',
-      'the service; default CREEL_URL, the profile of `creel login`, or one on this machine',
+      'URL of the service; default CREEL_URL, the profile of `creel login`, or one on this machine',
     )
-    .option('--key <key>', 'the API key; default CREEL_KEY, the profile, or one made beside a local service')
+    .option('--key <key>', 'API key; default CREEL_KEY, the profile, or that of a local service')
     .option('--json', json)
     .addHelpText('after', ['', 'Examples:', ...examples.map((line) => `  ${line}`)].join('\n'))
 }

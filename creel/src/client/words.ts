@@ -19,13 +19,13 @@ export function milliseconds(text: string): number | undefined {
 /** For commander: a span of time, in milliseconds. */
 export function spanOption(text: string): number {
   const span = milliseconds(text)
-  if (span === undefined) throw new InvalidArgumentError('Write it like 20s, 10m, 2h or 1d.')
+  if (span === undefined) throw new InvalidArgumentError('Give a duration like 20s, 10m, 2h or 1d.')
   return span
 }
 
 /** For commander: a whole number from 1 on. */
 export function countOption(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 on.')
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Give a whole number of at least 1.')
   return Number(text)
 }
 
@@ -57,8 +57,8 @@ export function requiredMoment(text: string, option: string): string {
   const moment = momentOf(text, Date.now())
   if (moment === undefined) {
     throw usageError(
-      `${option} does not understand "${text}".`,
-      'Write it like 10m, 2h, 2026-11-01 or 2026-11-01T08:00Z.',
+      `${option} cannot read "${text}".`,
+      'Give a time like 10m, 2h, 2026-11-01 or 2026-11-01T08:00Z.',
     )
   }
   return moment
@@ -83,7 +83,7 @@ export function assignments(texts: readonly string[], example: string): Record<s
   const assigned: Record<string, unknown> = {}
   for (const text of texts) {
     const at = text.indexOf('=')
-    if (at < 1) throw usageError(`--set does not understand "${text}".`, `Write it like ${example}.`)
+    if (at < 1) throw usageError(`--set cannot read "${text}".`, `Write it like ${example}.`)
     assigned[text.slice(0, at)] = jsonOrText(text.slice(at + 1))
   }
   return assigned

@@ -15,11 +15,11 @@ interface AuditOptions extends JsonOption {
 /** `creel audit` */
 export function addAuditCommand(command: Command, parts: ProgramParts): void {
   command
-    .option('--workspace <id|name>', 'only of this one; else of all, and what is about the installation')
-    .option('--action <name>', 'only this, such as keys.create')
-    .option('--endpoint <id>', 'only of this endpoint, also when it was deleted')
-    .option('--since <duration>', 'only of the last such time, e.g. 7d', durationSeconds)
-    .option('--limit <count>', 'entries, 1-100', limit, 50)
+    .option('--workspace <id|name>', 'only this workspace; default all of them and the installation')
+    .option('--action <name>', 'only this action, e.g. keys.create')
+    .option('--endpoint <id>', 'only this endpoint, also if it was deleted')
+    .option('--since <duration>', 'only entries of this last period, e.g. 7d', durationSeconds)
+    .option('--limit <count>', 'number of entries, 1-100', limit, 50)
     .option('--json', 'print {"items","totalCount"} on one line')
     .action(async ({ workspace, action, endpoint, since, limit: pageSize, json }: AuditOptions) => {
       const { items, totalCount } = await asOperator(parts, (operator) =>
@@ -34,21 +34,21 @@ export function addAuditCommand(command: Command, parts: ProgramParts): void {
       if (json === true) return printJson({ items, totalCount })
       printTable(items, {
         At: ({ at }) => at,
-        Who: ({ actor }) => `${actor.kind} ${actor.name}`,
+        Actor: ({ actor }) => `${actor.kind} ${actor.name}`,
         From: ({ actor }) => actor.address ?? '',
         Action: ({ action: done }) => done,
         Subject: ({ subject }) => `${subject.type} ${subject.name ?? subject.id}`,
         Changed: ({ before, after }) => Object.keys(after ?? before ?? {}).join(' '),
       })
       if (totalCount > items.length)
-        printHint(`${items.length} of ${totalCount}; --json shows before and after.`)
+        printHint(`${items.length} of ${totalCount}; Add --json to see the values before and after.`)
     })
 }
 
 function limit(text: string): number {
   const count = Number(text)
   if (!Number.isInteger(count) || count < 1 || count > 100) {
-    throw new InvalidArgumentError('It must be a number from 1 to 100.')
+    throw new InvalidArgumentError('Give a number from 1 to 100.')
   }
   return count
 }

@@ -4,7 +4,7 @@ import { printText } from './print.ts'
 
 /** `creel complete -- <words…>`, called by completion scripts. The last word is the incomplete one. */
 export function addCompleteCommand(command: Command, tools: ProgramTools): void {
-  command.argument('[words...]', 'the command line so far').action(async (words: string[]) => {
+  command.argument('[words...]', 'words of the command line so far').action(async (words: string[]) => {
     const found = await candidates(await tools.whole(words[0]), words, tools)
     if (found.length > 0) printText(...found)
   })

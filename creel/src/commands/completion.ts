@@ -22,6 +22,6 @@ const SCRIPTS: Readonly<Record<Shell, string>> = {
 /** `creel completion <shell>` */
 export function addCompletionCommand(command: Command, _tools: ProgramTools): void {
   command
-    .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
     .action((shell: Shell) => printText(...SafeText.lines(SCRIPTS[shell])))
 }

@@ -8,15 +8,17 @@ import type { ProgramParts } from './programParts.ts'
 /** `creel console` */
 export function addConsoleCommand(command: Command, parts: ProgramParts): void {
   command
-    .option('--workspace <id|name>', 'whose', 'default')
+    .option('--workspace <id|name>', 'workspace to sign in to', 'default')
     .option('--json', 'print {"url","expiresAt"} on one line')
     .action(async ({ workspace, json }: JsonOption & { workspace: string }) => {
       if (decodeConfig(process.env).config.CREEL_CONSOLE === 'off') {
-        throw new StartupError('There is no console: CREEL_CONSOLE is off.')
+        throw new StartupError('The console is off. Remove CREEL_CONSOLE=off to switch it on.')
       }
       const link = await asOperator(parts, (operator) => operator.sessions.link({ workspace }))
       if (json === true) return printJson(link)
       printText(link.url)
-      printHint('It works once, within 15 minutes. Whoever opens it may manage keys, contacts and sessions.')
+      printHint(
+        'The link works once, within 15 minutes. It signs in as an admin: keys, contacts and sessions included.',
+      )
     })
 }

@@ -8,21 +8,21 @@ export function addContactCommands(command: Command, parts: ProgramParts): void 
   command
     .command('add')
     .description('add a contact')
-    .requiredOption('--workspace <id|name>', 'whose')
-    .requiredOption('--email <address>', 'where mail goes')
-    .option('--name <name>', 'who it is')
+    .requiredOption('--workspace <id|name>', 'workspace of the contacts')
+    .requiredOption('--email <address>', 'mail address')
+    .option('--name <name>', 'name of the person or team')
     .option('--json', 'print the contact on one line')
     .action(async (options: JsonOption & { workspace: string; email: string; name?: string }) => {
       const { json, ...input } = options
       const added = await asOperator(parts, (operator) => operator.contacts.add(input))
       if (json === true) return printJson(added)
-      printText(`Alerts of the workspace may be mailed to ${added.email} now.`)
+      printText(`Added the contact ${added.email}. Mail channels of the workspace can use it.`)
     })
 
   command
     .command('list')
     .description('list the contacts, newest first')
-    .requiredOption('--workspace <id|name>', 'whose')
+    .requiredOption('--workspace <id|name>', 'workspace of the contacts')
     .option('--json', 'print one JSON array on one line')
     .action(async ({ workspace, json }: JsonOption & { workspace: string }) => {
       const contacts = await asOperator(parts, (operator) => operator.contacts.list({ workspace }))
@@ -38,13 +38,13 @@ export function addContactCommands(command: Command, parts: ProgramParts): void 
   command
     .command('remove')
     .description('remove a contact')
-    .requiredOption('--workspace <id|name>', 'whose')
-    .requiredOption('--contact <id|address>', 'which one')
+    .requiredOption('--workspace <id|name>', 'workspace of the contacts')
+    .requiredOption('--contact <id|address>', 'contact to remove')
     .option('--json', 'print the removed contact on one line')
     .action(async (options: JsonOption & { workspace: string; contact: string }) => {
       const { json, ...input } = options
       const removed = await asOperator(parts, (operator) => operator.contacts.remove(input))
       if (json === true) return printJson(removed)
-      printText(`${removed.email} is no contact of the workspace any more.`)
+      printText(`Removed the contact ${removed.email}.`)
     })
 }

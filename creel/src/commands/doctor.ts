@@ -19,7 +19,7 @@ export function addDoctorCommand(command: Command, parts: ProgramParts): void {
     .action(async ({ json }: JsonOption) => {
       const { config, warnings } = decodeConfig(process.env)
       const checks = [
-        ...warnings.map((warning) => check('configuration', 'warning', warning, 'Correct or remove it.')),
+        ...warnings.map((warning) => check('configuration', 'warning', warning, 'Correct it or remove it.')),
         ...(await databaseChecksOf(config, parts)),
         ...(await diskCheck(config)),
         ...(await addressChecks(await addressesOf(config))),

@@ -10,7 +10,6 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d
 export function durationSeconds(text: string): number {
   const [, amount, unit = ''] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
   const seconds = Number(amount) * (UNIT_SECONDS[unit] ?? Number.NaN)
-  if (Number.isNaN(seconds))
-    throw new InvalidArgumentError('It must be a duration like 90s, 15m, 12h or 30d.')
+  if (Number.isNaN(seconds)) throw new InvalidArgumentError('Give a duration like 90s, 15m, 12h or 30d.')
   return seconds
 }

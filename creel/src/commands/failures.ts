@@ -10,9 +10,9 @@ import { printHint } from './print.ts'
 
 /** Hint for the user after a refusal, by its code. */
 const NEXT_STEPS: Readonly<Record<string, string>> = {
-  not_found: '`creel workspace list`, `creel key list` and `creel contact list` show what there is.',
+  not_found: 'Run `creel workspace list`, `creel key list` or `creel contact list` to see what exists.',
   limit_reached:
-    'Revoke a key that is not used (`creel key revoke`), or raise the plan (`creel workspace set-plan`).',
+    'Revoke an unused key with `creel key revoke`, or raise the plan with `creel workspace set-plan`.',
   feature_not_in_plan: 'Raise the plan with `creel workspace set-plan`.',
 }
 
@@ -23,7 +23,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
  */
 export function reportFailure(thrown: unknown): number {
   if (thrown instanceof ConfigError) {
-    printHint('The configuration is wrong:', ...thrown.mistakes.map((mistake) => `  ${mistake}`))
+    printHint('The configuration has errors:', ...thrown.mistakes.map((mistake) => `  ${mistake}`))
     printHint('`creel help config` lists the variables.')
     return EXIT.usage
   }

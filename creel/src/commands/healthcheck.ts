@@ -9,18 +9,20 @@ const TIMEOUT_SECONDS = 5
 /** `creel healthcheck` */
 export function addHealthcheckCommand(command: Command): void {
   command
-    .option('--url <url>', 'what to ask; default /readyz on CREEL_HOST and CREEL_PORT', httpUrl)
+    .option('--url <url>', 'URL to check; default /readyz on CREEL_HOST and CREEL_PORT', httpUrl)
     .action(async ({ url }: { url?: string }) => {
       const { config } = decodeConfig(process.env)
       const target = url ?? `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}/readyz`
       const answer = await fetch(target, { signal: AbortSignal.timeout(TIMEOUT_SECONDS * 1000) }).then(
-        (response) => (response.ok ? undefined : `it answers ${response.status}`),
+        (response) => (response.ok ? undefined : `the status is ${response.status}`),
         (error: unknown) => silence(error),
       )
       if (answer === undefined) return printText('ready')
       printHint(`creel: ${target} is not ready: ${answer}.`)
       if (url === undefined) {
-        printHint('`creel serve` has to run with this CREEL_HOST and CREEL_PORT; `creel config` shows them.')
+        printHint(
+          'Check that `creel serve` runs with the CREEL_HOST and CREEL_PORT that `creel config` shows.',
+        )
       }
       process.exitCode = EXIT.failed
     })
@@ -29,7 +31,7 @@ export function addHealthcheckCommand(command: Command): void {
 /** Why there was no answer, as text. */
 function silence(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name === 'TimeoutError') return `nothing came within ${TIMEOUT_SECONDS} s`
+  if (error.name === 'TimeoutError') return `no answer within ${TIMEOUT_SECONDS} s`
   return 'code' in error && /ECONNREFUSED|ConnectionRefused/.test(String(error.code))
     ? 'nothing listens there'
     : error.message
@@ -37,7 +39,7 @@ function silence(error: unknown): string {
 
 function httpUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
-    throw new InvalidArgumentError('It must be an http or https URL.')
+    throw new InvalidArgumentError('Give an http or https URL.')
   }
   return text
 }

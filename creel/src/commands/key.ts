@@ -21,7 +21,7 @@ interface RotateOptions extends JsonOption {
   readonly expires?: number
 }
 
-const ONCE = 'This is the only time that the key is shown: keep it now.'
+const ONCE = 'The key is shown only once. Save it now.'
 
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 const expiry = (seconds: number | undefined) =>
@@ -35,8 +35,8 @@ export function addKeyCommands(command: Command, parts: ProgramParts): void {
 
   command
     .command('revoke')
-    .description('revoke a key; the next call with it answers 401')
-    .requiredOption('--workspace <id|name>', 'whose')
+    .description('revoke a key at once; calls with it answer 401')
+    .requiredOption('--workspace <id|name>', 'workspace of the key')
     .requiredOption('--key <prefix|id>', 'which one')
     .option('--json', 'print the revoked key, without the key itself, on one line')
     .action(async (options: JsonOption & { workspace: string; key: string }) => {
@@ -52,13 +52,13 @@ export function addKeyCommands(command: Command, parts: ProgramParts): void {
 function addCreate(command: Command, parts: ProgramParts): void {
   command
     .command('create')
-    .description('make a key and print it, for the only time')
-    .requiredOption('--workspace <id|name>', 'whose')
-    .requiredOption('--name <name>', 'what it is for, 1-100 characters')
-    .addOption(new Option('--scope <scope>', 'what it may do').choices(KEY_SCOPES).default('admin'))
-    .option('--endpoint <id|name>', 'for this endpoint alone; with the scope read or write')
-    .option('--expires <duration>', 'it stops working after that, e.g. 90d', durationSeconds)
-    .option('--allow <networks...>', 'CIDRs and addresses that it may be used from')
+    .description('create a key and print it; it is shown only once')
+    .requiredOption('--workspace <id|name>', 'workspace of the key')
+    .requiredOption('--name <name>', 'name that says its use, 1-100 characters')
+    .addOption(new Option('--scope <scope>', 'permissions of the key').choices(KEY_SCOPES).default('admin'))
+    .option('--endpoint <id|name>', 'limit the key to one endpoint; its scope must be read or write')
+    .option('--expires <duration>', 'time until the key expires, e.g. 90d', durationSeconds)
+    .option('--allow <networks...>', 'CIDRs and addresses that may use the key')
     .option('--json', 'print {"key","prefix","name","scope","endpointId","expiresAt"} on one line')
     .action(async ({ workspace, name, scope, endpoint, expires, allow, json }: CreateOptions) => {
       const made = await asOperator(parts, (operator) =>
@@ -80,8 +80,8 @@ function addCreate(command: Command, parts: ProgramParts): void {
 function addList(command: Command, parts: ProgramParts): void {
   command
     .command('list')
-    .description('list the keys, newest first, ended ones included')
-    .requiredOption('--workspace <id|name>', 'whose')
+    .description('list the keys, newest first, with expired and revoked ones')
+    .requiredOption('--workspace <id|name>', 'workspace of the key')
     .option('--json', 'print one JSON array on one line')
     .action(async ({ workspace, json }: JsonOption & { workspace: string }) => {
       const keys = await asOperator(parts, (operator) => operator.keys.list({ workspace }))
@@ -103,11 +103,11 @@ function addList(command: Command, parts: ProgramParts): void {
 function addRotate(command: Command, parts: ProgramParts): void {
   command
     .command('rotate')
-    .description('print a new key in the place of another, which goes on for a while')
-    .requiredOption('--workspace <id|name>', 'whose')
+    .description('replace a key with a new one; both work during the overlap')
+    .requiredOption('--workspace <id|name>', 'workspace of the key')
     .requiredOption('--key <prefix|id>', 'which one')
-    .option('--overlap <duration>', 'for so long the old key goes on; default 1d', durationSeconds)
-    .option('--expires <duration>', 'the new key stops working after that', durationSeconds)
+    .option('--overlap <duration>', 'time that the old key keeps working; default 1d', durationSeconds)
+    .option('--expires <duration>', 'time until the new key expires', durationSeconds)
     .option('--json', 'print {"key","prefix","name","scope","endpointId","expiresAt"} on one line')
     .action(async ({ workspace, key, overlap, expires, json }: RotateOptions) => {
       const made = await asOperator(parts, (operator) =>

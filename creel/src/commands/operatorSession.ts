@@ -30,10 +30,11 @@ export async function asOperator<Answer>(
   const connected = await connectAsGuest({ config, log, runtime: parts.runtime, maxConnections: 2 })
   try {
     const { pending, unknown } = await migrationState(connected.database.db)
-    if (unknown.length > 0) throw new StartupError('A newer creel has upgraded this database: use that one.')
+    if (unknown.length > 0)
+      throw new StartupError('A newer version of creel has migrated this database. Run that version.')
     if (pending.length > 0 && config.DATABASE_URL === undefined) await migrate(connected.database.db)
     else if (pending.length > 0) {
-      throw new StartupError('The database is not up to date with this creel: run `creel migrate` first.')
+      throw new StartupError('The database has pending migrations. Run `creel migrate` first.')
     }
     const { services, close } = await openCommandServices(config, log, connected)
     return await act(createOperatorCaller(services)).finally(close)

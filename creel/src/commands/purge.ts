@@ -14,28 +14,28 @@ interface PurgeOptions extends JsonOption {
 /** `creel purge` */
 export function addPurgeCommand(command: Command, parts: ProgramParts): void {
   command
-    .requiredOption('--workspace <id|name>', 'whose')
-    .option('--endpoint <id|name>', 'of this endpoint alone')
-    .option('--request <id>', 'this request alone; needs --endpoint', requestId)
-    .option('--yes', 'really do it; without it the requests are only counted')
+    .requiredOption('--workspace <id|name>', 'workspace to purge')
+    .option('--endpoint <id|name>', 'only this endpoint')
+    .option('--request <id>', 'only this request; needs --endpoint', requestId)
+    .option('--yes', 'delete; without it, the requests are only counted')
     .option('--json', 'print {"purgedCount"} on one line')
     .action(async ({ json, yes, ...target }: PurgeOptions) => {
       if (yes !== true) {
         const { requestCount } = await asOperator(parts, (operator) => operator.retention.countPurge(target))
         printHint(
-          `This would remove ${requestCount} requests for good, with their attempts; nothing brings them back.`,
-          'Add --yes to do it.',
+          `This would permanently delete ${requestCount} requests and their delivery attempts.`,
+          'Add --yes to delete them.',
         )
         process.exitCode = EXIT.usage
         return
       }
       const { purgedCount } = await asOperator(parts, (operator) => operator.retention.purge(target))
       if (json === true) return printJson({ purgedCount })
-      printText(`Removed ${purgedCount} requests for good.`)
+      printText(`Permanently deleted ${purgedCount} requests.`)
     })
 }
 
 function requestId(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It must be the number of a request.')
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Give the id of a request, a number.')
   return Number(text)
 }

@@ -23,13 +23,15 @@ export function readyBlock({ baseUrl, captureUrl, key, signInUrl, isKeyNew }: Re
     `  export BASE=${shellWord(baseUrl)}`,
     `  export KEY=${shellWord(key)}`,
     `  export HOOK=${shellWord(captureUrl)}`,
-    ...(isKeyNew ? ['  The key is shown only this once.'] : []),
+    ...(isKeyNew ? ['  The key is shown only once.'] : []),
     '',
     'Try it:',
     `  curl "$HOOK" -H 'Content-Type: application/json' -d '{"hello":"world"}'`,
     '  creel listen --to 3000',
     '',
-    ...(signInUrl === null ? [] : ['Watch it (the link works once, for 15 minutes):', `  ${signInUrl}`, '']),
+    ...(signInUrl === null
+      ? []
+      : ['Watch it in the console (the link works once, within 15 minutes):', `  ${signInUrl}`, '']),
   ].map((line) => SafeText.of(line))
 }
 

@@ -22,8 +22,8 @@ interface ServeOptions extends PlaceOptions {
 /** Adds `--port` and `--data` to a command that starts a service. */
 export function withPlaceOptions(command: Command): Command {
   return command
-    .option('--port <port>', 'where it listens, 0 for any free port; default CREEL_PORT, else 4400')
-    .option('--data <folder>', 'its data folder; default CREEL_DATA_DIR, else .creel')
+    .option('--port <port>', 'port to listen on, 0 for any free port; default CREEL_PORT, else 4400')
+    .option('--data <folder>', 'data folder; default CREEL_DATA_DIR, else .creel')
 }
 
 /** The environment, overridden by `--port` and `--data`. */
@@ -40,10 +40,10 @@ export const environmentWith = (
 export function addServeCommand(command: Command, parts: ProgramParts): void {
   withPlaceOptions(command)
     .addOption(
-      new Option('--only <part>', 'run one half, beside others on the same DATABASE_URL').choices([
-        'gateway',
-        'jobs',
-      ]),
+      new Option(
+        '--only <part>',
+        'run one part only, beside other processes on the same DATABASE_URL',
+      ).choices(['gateway', 'jobs']),
     )
     .action(async (options: ServeOptions) => {
       const { only } = options
@@ -73,7 +73,7 @@ async function serve(
     throw error
   }
   const stop = await stopAsked
-  log.info({ reason: stop.reason }, 'draining: what is in flight may end')
+  log.info({ reason: stop.reason }, 'draining: requests and deliveries in flight may finish')
   await serving.close()
   log.info('stopped')
   process.exit(stop.exitCode)
@@ -106,7 +106,7 @@ function announceToScripts(
   if (config.CREEL_LOG_LEVEL === 'silent') return
   printHint(
     '',
-    'The key above is shown only this once. In a shell:',
+    'The key above is shown only once. In a shell:',
     '',
     `  export BASE=${shellWord(baseUrl)} HOOK=${shellWord(captureUrl)}`,
     // The key itself is printed to stdout only, because stderr often goes to a log.
@@ -116,7 +116,7 @@ function announceToScripts(
   )
   if (signInUrl !== null) {
     printHint(
-      'The link signs a browser in to the console, once, for 15 minutes; `creel console` makes another.',
+      'The link signs a browser in to the console. It works once, within 15 minutes; `creel console` prints another.',
       '',
     )
   }

@@ -66,7 +66,7 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
       await writeServiceFile(config.CREEL_DATA_DIR, localUrl)
       await registerService(process.env, { url: localUrl, dataDir: config.CREEL_DATA_DIR }).catch(
         (err: unknown) =>
-          log.debug({ err }, 'not in the registry of services: commands find it from its folder only'),
+          log.debug({ err }, 'the service is not registered: commands find it from its folder only'),
       )
     }
     return {
@@ -143,7 +143,9 @@ async function startOn(
 async function bringUpToDate({ database }: Connected): Promise<void> {
   const { pending, unknown } = await migrationState(database.db)
   if (unknown.length > 0) {
-    throw new StartupError(`A newer creel has upgraded this database (${unknown.join(', ')}): use that one.`)
+    throw new StartupError(
+      `A newer version of creel has migrated this database (${unknown.join(', ')}). Run that version.`,
+    )
   }
   if (pending.length > 0) await migrate(database.db)
 }

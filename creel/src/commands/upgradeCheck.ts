@@ -66,7 +66,7 @@ async function reportOf(parts: ProgramParts): Promise<UpgradeReport> {
 function wordsOf({ version, pending, unknown, needsStop, plansChanged, settings }: UpgradeReport): string[] {
   if (unknown.length > 0) {
     return [
-      `A newer creel has upgraded this database (${unknown.join(', ')}): ${version} does not start on it.`,
+      `A newer version of creel has migrated this database (${unknown.join(', ')}): ${version} does not start on it.`,
     ]
   }
   const stops = pending.flatMap(({ name, stop }) => (stop === null ? [] : [`  ${name}: ${stop}`]))
@@ -76,11 +76,11 @@ function wordsOf({ version, pending, unknown, needsStop, plansChanged, settings 
       : `${version} would run ${pending.length} migrations:`,
     ...pending.map(({ name }) => `  ${name}`),
     ...(needsStop
-      ? ['Stop every process of an older version before the first of this one starts, because of:', ...stops]
-      : ['Processes can be replaced one after the other, without a stop.']),
+      ? ['Stop all processes of older versions before you start this one, because of:', ...stops]
+      : ['Replace the processes one after the other; the service stays up.']),
     ...(plansChanged
       ? [
-          'Limits of plans differ from the last start: what is over them is suspended, what has room comes back.',
+          'Plan limits changed since the last start. What exceeds them is suspended; what fits again is resumed.',
         ]
       : []),
     ...settings.map((setting) => `Setting: ${setting}.`),

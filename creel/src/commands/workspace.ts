@@ -7,20 +7,20 @@ import type { ProgramParts } from './programParts.ts'
 type PlanKey = (typeof PLAN_KEYS)[number]
 
 const planOption = () =>
-  new Option('--plan <plan>', 'the limits that hold for it (docs/plans.md)').choices(PLAN_KEYS)
+  new Option('--plan <plan>', 'plan with its limits (docs/plans.md)').choices(PLAN_KEYS)
 
 /** `creel workspace …` */
 export function addWorkspaceCommands(command: Command, parts: ProgramParts): void {
   command
     .command('create')
-    .description('make a workspace')
+    .description('create a workspace')
     .requiredOption('--name <name>', 'unique, 1-100 characters')
     .addOption(planOption())
     .option('--json', 'print {"id","name","plan"} on one line')
     .action(async ({ name, plan, json }: JsonOption & { name: string; plan?: PlanKey }) => {
       const made = await asOperator(parts, (operator) => operator.workspaces.create({ name, plan }))
       if (json === true) return printJson({ id: made.id, name: made.name, plan: made.plan })
-      printText(`Made the workspace "${made.name}" (${made.id}) on ${made.plan}.`)
+      printText(`Created the workspace "${made.name}" (${made.id}) on the plan ${made.plan}.`)
       printHint(`Next: creel key create --workspace ${made.id} --name <name>`)
     })
 
@@ -41,14 +41,14 @@ export function addWorkspaceCommands(command: Command, parts: ProgramParts): voi
 
   command
     .command('set-plan')
-    .description('put a workspace on another plan; nothing is deleted by it')
-    .requiredOption('--workspace <id|name>', 'which one')
+    .description('change the plan of a workspace; deletes nothing')
+    .requiredOption('--workspace <id|name>', 'workspace to change')
     .addOption(planOption().makeOptionMandatory())
     .option('--json', 'print {"id","name","plan"} on one line')
     .action(async (options: JsonOption & { workspace: string; plan: PlanKey }) => {
       const { workspace, plan, json } = options
       const changed = await asOperator(parts, (operator) => operator.workspaces.setPlan({ workspace, plan }))
       if (json === true) return printJson({ id: changed.id, name: changed.name, plan: changed.plan })
-      printText(`The workspace "${changed.name}" is on ${changed.plan} now.`)
+      printText(`Changed the plan of "${changed.name}" to ${changed.plan}.`)
     })
 }

@@ -120,7 +120,7 @@ describe('decodeConfig', () => {
     ])
     expect(wrong.join()).not.toContain('hunter2')
     expect(mistakesOf({ CREEL_SECRET_KEYS: other, CREEL_SECRET_KEY: KEY }).join()).toContain(
-      'set one of them',
+      'set only one of them',
     )
   })
 
@@ -153,7 +153,7 @@ describe('decodeConfig', () => {
 
   test('a misspelt variable is pointed out', () => {
     expect(decodeConfig({ CREEL_ALOW_DESTINATIONS: '10.0.0.0/8' }).warnings).toEqual([
-      'CREEL_ALOW_DESTINATIONS is not a variable that creel knows; it has no effect',
+      'CREEL_ALOW_DESTINATIONS is not a variable of creel and has no effect',
     ])
   })
 })

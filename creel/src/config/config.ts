@@ -47,12 +47,12 @@ export function decodeConfig(environment: Readonly<Record<string, string | undef
 
   // Checked even if other variables are invalid, so that one start names them all.
   if (given.CREEL_SECRET_KEY !== undefined && given.CREEL_SECRET_KEYS !== undefined) {
-    mistakes.push('CREEL_SECRET_KEYS stands in place of CREEL_SECRET_KEY: set one of them')
+    mistakes.push('CREEL_SECRET_KEYS replaces CREEL_SECRET_KEY: set only one of them')
   }
   const hasKey = given.CREEL_SECRET_KEY !== undefined || given.CREEL_SECRET_KEYS !== undefined
   if (given.DATABASE_URL !== undefined && !hasKey) {
     mistakes.push(
-      'CREEL_SECRET_KEY is required with DATABASE_URL: `openssl rand -base64 32` makes one; keep it safe',
+      'CREEL_SECRET_KEY is required with DATABASE_URL: create one with `openssl rand -base64 32`, and keep a copy',
     )
   }
   mistakes.push(...unreadableFiles(given))
@@ -75,7 +75,7 @@ function readSecretFiles(
     const file = environment[`${name}_FILE`]?.trim() ?? ''
     if (file === '') continue
     if ((environment[name]?.trim() ?? '') !== '') {
-      mistakes.push(`${name}_FILE stands in place of ${name}: set one of them`)
+      mistakes.push(`${name}_FILE replaces ${name}: set only one of them`)
       continue
     }
     try {
@@ -132,5 +132,5 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
   const known: readonly string[] = [...VARIABLE_NAMES, ...files, ...CLIENT_VARIABLES]
   return Object.keys(environment)
     .filter((name) => name.startsWith('CREEL_') && !known.includes(name))
-    .map((name) => `${name} is not a variable that creel knows; it has no effect`)
+    .map((name) => `${name} is not a variable of creel and has no effect`)
 }

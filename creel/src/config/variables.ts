@@ -105,7 +105,7 @@ export const Variables = z.object({
     if (newest !== undefined && former.length === others.length) return [newest, ...former]
     context.addIssue({
       code: 'custom',
-      message: 'must be keys of 32 bytes in base64 with commas, the newest first',
+      message: 'must be keys of 32 bytes in base64, separated by commas, newest first',
     })
     return z.NEVER
   }).optional(),

@@ -14,7 +14,7 @@ test('a build without PostgreSQL asks for DATABASE_URL, and makes no data folder
     const dataDir = join(folder, '.creel')
     const { config } = decodeConfig({ CREEL_DATA_DIR: dataDir })
     const connecting = connectAsOwner({ config, log: pino({ level: 'silent' }), runtime: withoutRuntime })
-    expect(connecting).rejects.toThrow('has no PostgreSQL inside: set DATABASE_URL')
+    expect(connecting).rejects.toThrow('has no PostgreSQL inside. Set DATABASE_URL')
     await connecting.catch(() => undefined)
     expect(existsSync(dataDir)).toBe(false)
   } finally {

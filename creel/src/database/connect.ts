@@ -71,8 +71,8 @@ export async function connectAsGuest(options: ConnectOptions): Promise<Connected
   if (config.DATABASE_URL !== undefined) return connectAsOwner(options)
   if (!(await hasEmbeddedPostgres(config.CREEL_DATA_DIR))) {
     throw new StartupError(
-      `There is no service and no data folder in ${config.CREEL_DATA_DIR}: nothing was changed. Start one with \`creel serve\`, ` +
-        'go to the folder where it was started, or name its data folder in CREEL_DATA_DIR or its database in DATABASE_URL.',
+      `No service and no data folder were found in ${config.CREEL_DATA_DIR}. Nothing was changed. Start one with \`creel serve\`, ` +
+        'change to the folder where it was started, or set CREEL_DATA_DIR to its data folder or DATABASE_URL to its database.',
     )
   }
   for (const deadline = performance.now() + TURN_SECONDS_MAX * 1000; ; ) {

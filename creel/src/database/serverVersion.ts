@@ -13,12 +13,12 @@ const PASSING_CODES = new Set(['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', 'ETIMEDOUT
 const TLS_WORDS: readonly [pattern: RegExp, words: string][] = [
   [
     /^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(_LOCALLY)?|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|CERT_UNTRUSTED)$/,
-    'its certificate is not of the CA in sslrootcert, or of one of the system without that',
+    'its certificate is not signed by the CA in sslrootcert, or by a CA of the system if that is not set',
   ],
   [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'its certificate is for another name than the host of the URL'],
   [/^CERT_HAS_EXPIRED$/, 'its certificate has expired'],
   [/^CERT_NOT_YET_VALID$/, 'its certificate is not valid yet'],
-  [/does not support SSL connections/, 'it does not speak TLS, which sslmode asks for'],
+  [/does not support SSL connections/, 'it does not offer TLS, which sslmode requires'],
 ]
 
 /** Explains a TLS error to the author of the URL; undefined for another error. */
@@ -43,13 +43,13 @@ export async function requireServer(db: Db, warn: (words: string) => void): Prom
       const major = Math.floor(Number(version) / 10_000)
       if (encoding !== 'UTF8') {
         throw new StartupError(
-          `The database's encoding is ${encoding}; creel needs UTF8, since it stores what senders send in any language. ` +
-            "Make one with `create database creel encoding 'UTF8' template template0`.",
+          `The encoding of the database is ${encoding}; creel needs UTF8, because requests hold text in any language. ` +
+            "Create it with `create database creel encoding 'UTF8' template template0`.",
         )
       }
       if (major >= OLDEST_MAJOR_VERSION) return
       throw new StartupError(
-        `DATABASE_URL is a PostgreSQL ${major}; creel needs ${OLDEST_MAJOR_VERSION} or newer.`,
+        `DATABASE_URL points to PostgreSQL ${major}; creel needs ${OLDEST_MAJOR_VERSION} or newer.`,
       )
     } catch (error) {
       if (error instanceof StartupError) throw error

@@ -29,7 +29,7 @@ const RULES: readonly Rule[] = [
     setting: 'fsync',
     isFine: isOn,
     wanted: 'on',
-    reason: 'a crash of the machine loses or damages what was acknowledged',
+    reason: 'a crash of the machine can lose or damage acknowledged captures',
     level: 'failure',
   },
   {
@@ -43,42 +43,42 @@ const RULES: readonly Rule[] = [
     setting: 'synchronous_commit',
     isFine: (value) => value !== 'off',
     wanted: 'on',
-    reason: 'captures are acknowledged before they are on the disk',
+    reason: 'captures are acknowledged before they are on disk',
     level: 'failure',
   },
   {
     setting: 'autovacuum',
     isFine: isOn,
     wanted: 'on',
-    reason: 'deleted rows are never cleared, and the tables grow',
+    reason: 'deleted rows are never cleaned up, so the tables grow',
     level: 'failure',
   },
   {
     setting: 'max_wal_size',
     isFine: atLeast(1024 * MIB),
     wanted: '2GB',
-    reason: 'a flood of captures makes checkpoints follow each other',
+    reason: 'many captures cause frequent checkpoints',
     level: 'warning',
   },
   {
     setting: 'min_wal_size',
     isFine: atLeast(512 * MIB),
     wanted: '512MB',
-    reason: 'captures pause for some 50 ms whenever a new segment of the WAL is made',
+    reason: 'captures pause for about 50 ms whenever a new WAL segment is created',
     level: 'warning',
   },
   {
     setting: 'shared_buffers',
     isFine: atLeast(128 * MIB),
     wanted: '128MB or more',
-    reason: 'pages that captures need are read again and again',
+    reason: 'pages that captures need are read from disk repeatedly',
     level: 'warning',
   },
   {
     setting: 'max_connections',
     isFine: (value) => Number(value) >= CONNECTIONS_MIN,
     wanted: `${CONNECTIONS_MIN} or more`,
-    reason: 'one process of Creel may not get the connections that it opens',
+    reason: 'one process of Creel may not get all its connections',
     level: 'warning',
   },
 ]
@@ -132,7 +132,7 @@ function clockCheck(differenceMs: number): Check {
         'clock',
         'failure',
         `${seconds.toFixed(0)} s from the clock of the database`,
-        'Let both machines keep their time by NTP: signatures, leases and watchdogs depend on it.',
+        'Synchronise both machines by NTP: signatures, leases and watchdogs depend on the time.',
       )
 }
 
@@ -141,8 +141,8 @@ function schemaCheck(pending: readonly string[], unknown: readonly string[]): Ch
     return check(
       'schema',
       'failure',
-      `a newer creel has upgraded the database (${unknown.join(', ')})`,
-      'Run that version, or restore a backup from before.',
+      `a newer version of creel has migrated the database (${unknown.join(', ')})`,
+      'Run that version, or restore an older backup.',
     )
   }
   if (pending.length === 0) return check('schema', 'ok', 'up to date')

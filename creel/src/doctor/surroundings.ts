@@ -21,7 +21,7 @@ export async function diskCheck(config: Config): Promise<Check[]> {
           'disk',
           free < FREE_BYTES_MIN ? 'failure' : 'warning',
           found,
-          'Free some room, or set a lower CREEL_STORAGE_MAX.',
+          'Free some space, or set a lower CREEL_STORAGE_MAX.',
         ),
   ]
 }
@@ -37,8 +37,8 @@ export async function addressChecks(addresses: Readonly<Record<string, string>>)
         : check(
             name,
             'failure',
-            `${url} does not answer as Creel does: ${problem}`,
-            `Start the service, or correct ${name} and what stands in front of it.`,
+            `${url} does not reach Creel: ${problem}`,
+            `Start the service, or correct ${name} or the proxy in front of it.`,
           )
     }),
   )

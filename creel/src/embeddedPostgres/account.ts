@@ -31,7 +31,7 @@ export async function postgresAccount(): Promise<Account | undefined> {
     if (account !== undefined && account.uid !== 0) return account
   }
   throw new StartupError(
-    'PostgreSQL refuses to run as root, and /etc/passwd has no account to run it under. ' +
+    'PostgreSQL refuses to run as root, and /etc/passwd has no other account for it. ' +
       'Start creel as an ordinary user, add a user named "postgres", or set DATABASE_URL.',
   )
 }

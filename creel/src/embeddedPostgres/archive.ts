@@ -23,7 +23,9 @@ export function archiveRuntime(label: ArchiveLabel, readArchive: () => Promise<A
       const archive = await readArchive()
       const sha256 = createHash('sha256').update(new Uint8Array(archive)).digest('hex')
       if (sha256 !== label.sha256) {
-        throw new StartupError('The PostgreSQL inside this executable is damaged: get the executable again.')
+        throw new StartupError(
+          'The PostgreSQL inside this executable is damaged. Download the executable again.',
+        )
       }
       await new Bun.Archive(await Bun.zstdDecompress(archive)).extract(into)
       // The archive stores no modes.

@@ -34,7 +34,7 @@ export async function openHome(dataDir: string): Promise<PostgresHome> {
   const account = await postgresAccount()
   await mkdir(dataDir, { recursive: true, mode: account === undefined ? 0o700 : 0o711 }).catch(
     (cause: Error) => {
-      throw new StartupError(`The data folder ${dataDir} cannot be made: ${cause.message}`, { cause })
+      throw new StartupError(`The data folder ${dataDir} cannot be created: ${cause.message}`, { cause })
     },
   )
   const link = join(await realpath(dataDir), 'postgres')
@@ -44,8 +44,8 @@ export async function openHome(dataDir: string): Promise<PostgresHome> {
   if (home.account !== undefined && !(await canReach(home.account, dirname(home.folder)))) {
     // As after a restore below /root: a copy has the folder itself where a link was.
     throw new StartupError(
-      `The embedded database in ${home.folder} belongs to uid ${home.account.uid}, who cannot reach it there: move the data ` +
-        'folder to where it can be passed through, e.g. /srv/creel, and name that in CREEL_DATA_DIR.',
+      `The embedded database in ${home.folder} belongs to uid ${home.account.uid}, which cannot reach it there. Move the data ` +
+        'folder to a path that this account can reach, e.g. /srv/creel, and set CREEL_DATA_DIR to it.',
     )
   }
   return home
@@ -72,7 +72,7 @@ async function describeHome(link: string, account: Account | undefined): Promise
   if (account === undefined && uid !== own) {
     throw new StartupError(
       `The embedded database in ${folder} belongs to another user (uid ${uid}). Start creel as that user, ` +
-        'or name another folder in CREEL_DATA_DIR.',
+        'or set CREEL_DATA_DIR to another folder.',
     )
   }
   // The owner of the database stays: a folder that an ordinary user created is still used as that user under root.
@@ -107,13 +107,13 @@ async function makeHome(link: string, account: Account | undefined): Promise<voi
   const folder = join(STATE_FOLDER, randomBytes(8).toString('hex'))
   try {
     await mkdir(STATE_FOLDER, { recursive: true, mode: 0o711 })
-    if (!(await canReach(account, STATE_FOLDER))) throw new Error(`${STATE_FOLDER} cannot be passed through`)
+    if (!(await canReach(account, STATE_FOLDER))) throw new Error(`${STATE_FOLDER} cannot be traversed`)
     await mkdir(folder, { mode: 0o700 })
     await chown(folder, account.uid, account.gid)
   } catch (cause) {
     throw new StartupError(
       `PostgreSQL does not run as root, its account (uid ${account.uid}) cannot reach ${dataDir}, and ${STATE_FOLDER} ` +
-        'cannot be used instead. Name a reachable folder in CREEL_DATA_DIR, or start creel as an ordinary user.',
+        'cannot be used instead. Set CREEL_DATA_DIR to a reachable folder, or start creel as an ordinary user.',
       { cause },
     )
   }
@@ -142,7 +142,7 @@ export async function makeSocketFolder(home: PostgresHome): Promise<void> {
   const made = await lstat(home.socketFolder)
   if (!made.isDirectory() || made.uid !== uid || (made.mode & 0o077) !== 0) {
     throw new StartupError(
-      `${home.socketFolder} is not a private folder of uid ${uid}: remove it and start again.`,
+      `${home.socketFolder} is not a private folder of uid ${uid}. Remove it and start again.`,
     )
   }
 }

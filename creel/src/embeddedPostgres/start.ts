@@ -142,7 +142,7 @@ async function adopt(
       (mark.socketFolder === home.socketFolder || mark.status === '') &&
       (await runsFrom(mark.pid, runtimeFolder))
     if (isFound && mark.status !== 'stopping' && (await answers(socketUrl(home.socketFolder, 'postgres')))) {
-      log.info({ pid: mark.pid }, 'adopted the embedded PostgreSQL of an owner that was killed')
+      log.info({ pid: mark.pid }, 'reused the embedded PostgreSQL of a killed creel process')
       return mark.pid
     }
     if (!isFound || performance.now() > deadline) {

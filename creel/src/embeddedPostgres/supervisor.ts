@@ -31,7 +31,7 @@ export function keepRunning({ pid: firstPid, home, log, start }: Supervised) {
   const watch = async (failures: number): Promise<void> => {
     if (stopping) return
     if (await isPostmaster(pid, home.clusterFolder)) return schedule(CHECK_MILLISECONDS, 0)
-    log.warn({ pid }, 'the embedded PostgreSQL died: starting it again')
+    log.warn({ pid }, 'the embedded PostgreSQL died: restarting it')
     try {
       pid = await start()
       if (!stopping) schedule(CHECK_MILLISECONDS, 0)

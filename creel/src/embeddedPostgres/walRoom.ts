@@ -63,7 +63,8 @@ export function keepWalRoom(home: PostgresHome, url: string, log: Pick<Logger, '
         await nextUse(join(folder, segmentName({ ...current, number: current.number + 1 })), stopping.signal)
       } catch (err) {
         if (stopping.signal.aborted) return
-        if (!hasFailed) log.warn({ err }, 'the WAL has no room made ahead: captures pause where it grows')
+        if (!hasFailed)
+          log.warn({ err }, 'WAL segments cannot be preallocated: captures pause briefly when the WAL grows')
         hasFailed = true
         await pause(LOOK_MS, stopping.signal)
       }

@@ -23,7 +23,7 @@ export async function whenListening<Listener>(opening: Promise<Listener>, place:
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
     if (code === 'EADDRINUSE') {
       throw new PortTaken(
-        `Port ${port} of ${host} is in use by another program: set ${variable} to a free one (0 picks one).`,
+        `Port ${port} of ${host} is in use by another program. Set ${variable} to a free port (0 picks one).`,
         { cause },
       )
     }
@@ -31,7 +31,7 @@ export async function whenListening<Listener>(opening: Promise<Listener>, place:
     const isUnknownName = cause instanceof Error && cause.message.startsWith('Failed to listen')
     if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || isUnknownName) {
       throw new StartupError(
-        `Nothing can listen on port ${port} of ${host} (${code ?? 'unknown host'}): change CREEL_HOST or ${variable}.`,
+        `Cannot listen on port ${port} of ${host} (${code ?? 'unknown host'}). Change CREEL_HOST or ${variable}.`,
         {
           cause,
         },

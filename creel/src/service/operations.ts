@@ -49,7 +49,7 @@ export function operationsOf({
     },
     notes: {
       ...(!dispatches && {
-        dispatch: () => Promise.resolve('off: deliveries and alerts wait, see CREEL_DISPATCH'),
+        dispatch: () => Promise.resolve('off: deliveries and alerts wait (CREEL_DISPATCH=off)'),
       }),
       ...(max !== null && { storage: () => storageNote(max) }),
       ...(hasReplica && { replica: async () => replicaNote(await services.reads.state()) }),
@@ -78,7 +78,7 @@ export function operationsOf({
 }
 
 function replicaNote(state: ReplicaState | null): string {
-  if (state?.lagBytes == null) return 'out of reach: lists and searches run on the primary'
+  if (state?.lagBytes == null) return 'unreachable: lists and searches use the primary'
   if (state.lagBytes === 0) return 'ok'
   return `ok: ${state.lagBytes} bytes and ${state.lagSeconds?.toFixed(1)} s behind`
 }

@@ -48,9 +48,12 @@ export async function openServices(
   const secrets = createSecretBox([options.secretKey, ...(options.formerSecretKeys ?? [])])
   await checkSecretKey(database.db, secrets).catch((cause: unknown) => {
     const words = cause instanceof Error ? cause.message : String(cause)
-    throw new StartupError(`${words} Without CREEL_SECRET_KEY the key is secret.key of the data folder.`, {
-      cause,
-    })
+    throw new StartupError(
+      `${words} Without CREEL_SECRET_KEY, the key is in secret.key of the data folder.`,
+      {
+        cause,
+      },
+    )
   })
   const boss = createBoss(databaseUrl, {
     log,
@@ -132,10 +135,10 @@ function readsFor({ database, replica, log }: ServiceOptions) {
     ran: (server) => replicatedReads.inc({ server }),
     changed: (isUsable, err) =>
       isUsable
-        ? log.info({ event: 'replica.used' }, 'lists and searches are read from the replica')
+        ? log.info({ event: 'replica.used' }, 'lists and searches use the replica')
         : log.warn(
             { event: 'replica.left', err },
-            'the replica cannot be used: lists and searches are read from the primary',
+            'the replica is not usable: lists and searches use the primary',
           ),
   })
 }

@@ -33,22 +33,22 @@ export interface CallOptions {
 
 /** Hint for the user after a refusal, by its code. */
 const NEXT_STEPS: Readonly<Record<string, string>> = {
-  forwarding_disabled: 'To send it from this machine, name a port or a URL: `creel replay <id> --to 3000`.',
-  limit_reached: 'Delete one that is not needed, or raise the plan.',
-  not_found: '`creel requests list`, `creel deliveries` and `creel endpoints list` show what there is.',
+  forwarding_disabled: 'To send it from this machine, give a port or a URL: `creel replay <id> --to 3000`.',
+  limit_reached: 'Delete one that you do not need, or raise the plan.',
+  not_found: 'Run `creel requests list`, `creel deliveries` or `creel endpoints list` to see what exists.',
   feature_not_in_plan:
     '`creel whoami` shows the plan; an operator changes it with `creel workspace set-plan`.',
   api_access_disabled: 'An operator changes the plan with `creel workspace set-plan`.',
   forbidden:
-    '`creel whoami` shows what the key may; another one is given with --key, CREEL_KEY or `creel login`.',
+    '`creel whoami` shows the scope of the key. Use another key with --key, CREEL_KEY or `creel login`.',
   action_inactive: 'Switch the action on first: `creel actions update <name> --set isActive=true`.',
-  unavailable: 'Try again in a moment. The log of the service, and its /readyz, say what is missing.',
+  unavailable: 'Try again in a moment. The log of the service and its /readyz show the cause.',
   rate_limited: '`creel whoami --json` shows the limits of the plan.',
 }
 
 /** Hint for the user after the refusal of a member, by its pointer. */
 const MEMBER_STEPS: Readonly<Record<string, string>> = {
-  '#/provider': '`creel providers` lists them, `creel providers <text>` those that hold a text.',
+  '#/provider': '`creel providers` lists all providers; `creel providers <text>` searches them.',
 }
 
 /** The service answered with a problem. */
@@ -96,7 +96,7 @@ export class ApiClient {
     try {
       return JSON.parse(text)
     } catch {
-      throw new ClientError(`${this.connection.url} answered something that is not JSON.`, [
+      throw new ClientError(`${this.connection.url} answered without JSON.`, [
         `Is it a Creel service? The address is from ${this.connection.urlSource}.`,
       ])
     }
@@ -137,7 +137,7 @@ export class ApiClient {
       if (response.status === 429 && seconds >= 0 && waited + seconds * 1000 <= BUDGET_MILLISECONDS) {
         waited += seconds * 1000
         if (seconds >= TOLD_WAIT_SECONDS) {
-          this.onWait(`The key's calls of this minute are spent: going on in ${seconds} s.`)
+          this.onWait(`The key has used its calls of this minute. Continuing in ${seconds} s.`)
         }
         await sleep(seconds * 1000, undefined, options.signal === undefined ? {} : { signal: options.signal })
         continue
@@ -178,8 +178,8 @@ export class ApiClient {
    * @param place where, in words, e.g. `after 12 lines`
    */
   brokenOff(error: unknown, place: string): Unreachable {
-    return new Unreachable(`${this.connection.url} broke off ${place}: ${reasonOf(error)}.`, [
-      'What was printed is not all of it. Run the command again.',
+    return new Unreachable(`${this.connection.url} broke the connection ${place}: ${reasonOf(error)}.`, [
+      'The output is incomplete. Run the command again.',
     ])
   }
 
@@ -188,15 +188,15 @@ export class ApiClient {
     if (decoded.success) return decoded.data
     const places = decoded.error.issues.map(({ path }) => path.join('.')).join(', ')
     throw new ClientError(
-      `${this.connection.url} answered what this creel does not understand (${places}).`,
-      ['It may be another version, or no Creel service.'],
+      `${this.connection.url} sent an answer that this version of creel cannot read (${places}).`,
+      ['Check that the address is a Creel service, and compare the versions.'],
     )
   }
 
   private unreachable(error: unknown): Unreachable {
     const { url, urlSource } = this.connection
     return new Unreachable(`${url} does not answer: ${reasonOf(error)}.`, [
-      `The address is from ${urlSource}. Is the service running? \`creel serve\` starts one here.`,
+      `The address is from ${urlSource}. Check that the service runs there; \`creel serve\` starts one here.`,
     ])
   }
 
@@ -204,24 +204,21 @@ export class ApiClient {
     const { url, urlSource, keySource } = this.connection
     const parsed = Problem.safeParse(jsonOf(text))
     if (!parsed.success) {
-      return new ApiProblem(
-        status,
-        'unknown',
-        `${url} answered ${status}, which is no answer of Creel's API.`,
-        [`The address is from ${urlSource}. A proxy in between may be the one that answers.`],
-      )
+      return new ApiProblem(status, 'unknown', `${url} answered ${status}, but not as Creel's API does.`, [
+        `The address is from ${urlSource}. Check it; a proxy may have answered.`,
+      ])
     }
     const { code, detail, traceId, errors = [] } = parsed.data
     if (code === 'unauthorized') {
       const message = `${url} refuses the key ${masked(this.key)} (from ${keySource}).`
       return new ApiProblem(status, code, message, [
-        'Keep another with `creel login`; an operator makes one with `creel key create`.',
+        'Save another key with `creel login`. An operator creates keys with `creel key create`.',
       ])
     }
     const parts = errors.map(
       ({ detail: part, pointer, parameter }) => `  ${pointer ?? parameter ?? ''} ${part}`,
     )
-    const trace = status >= 500 ? [`Its log knows more under ${traceId}.`] : []
+    const trace = status >= 500 ? [`Look for ${traceId} in the log of the service.`] : []
     const nextStep = Object.hasOwn(NEXT_STEPS, code) ? NEXT_STEPS[code] : undefined
     const memberSteps = errors.flatMap(({ pointer }) =>
       typeof pointer === 'string' && Object.hasOwn(MEMBER_STEPS, pointer)
@@ -254,8 +251,8 @@ function jsonOf(text: string): unknown {
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const code = 'code' in error ? String(error.code) : ''
-  if (code === 'ConnectionRefused' || code === 'ECONNREFUSED') return 'nothing listens there'
-  if (code === 'FailedToOpenSocket' || code === 'ENOTFOUND') return 'the host is unknown or out of reach'
+  if (code === 'ConnectionRefused' || code === 'ECONNREFUSED') return 'nothing listens on that port'
+  if (code === 'FailedToOpenSocket' || code === 'ENOTFOUND') return 'the host is unknown or unreachable'
   if (error.name === 'TimeoutError') return 'it took too long'
   if (code === 'ConnectionClosed' || code === 'ECONNRESET') return 'it closed the connection'
   return error.message.replace(/\.$/, '')

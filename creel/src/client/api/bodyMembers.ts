@@ -29,7 +29,7 @@ export async function requireMembers(
   if (unknown === undefined) return
   const close = closestWords(known, unknown)
   throw usageError(
-    `There is no member "${unknown}" to set. Nothing was changed.`,
-    close.length > 0 ? `Did you mean ${close.join(' or ')}?` : `There are: ${known.join(', ')}.`,
+    `Unknown member "${unknown}". Nothing was changed.`,
+    close.length > 0 ? `Did you mean ${close.join(' or ')}?` : `Known members: ${known.join(', ')}.`,
   )
 }

@@ -34,19 +34,20 @@ export async function chooseEndpoint(
   if (wanted === undefined) {
     const [only, ...more] = endpoints
     if (only === undefined) {
-      throw new ClientError('The workspace has no endpoint.', [
-        'Make one: `creel endpoints create --name <name>`.',
+      throw new ClientError('The workspace has no endpoint yet.', [
+        'Create one: `creel endpoints create --name <name>`.',
       ])
     }
     if (more.length === 0) return only
     if (onlyReads && process.stdout.isTTY === true) {
       const last = lastUsed([only, ...more])
-      printHint(`Of ${endpoints.length} endpoints "${last.name}", which captured last.`)
+      printHint(`Using "${last.name}", the endpoint with the latest capture (of ${endpoints.length}).`)
       return last
     }
-    throw new ClientError('The workspace has several endpoints: name one, here or in CREEL_ENDPOINT.', [
-      ...listed(endpoints),
-    ])
+    throw new ClientError(
+      'The workspace has several endpoints. Name one in the command or in CREEL_ENDPOINT.',
+      [...listed(endpoints)],
+    )
   }
   const [found, ...others] = fitting(endpoints, wanted)
   if (found === undefined) {
@@ -54,12 +55,12 @@ export async function chooseEndpoint(
     throw new ClientError(
       `There is no endpoint "${wanted}" in this workspace${named === undefined ? ' (from CREEL_ENDPOINT)' : ''}.`,
       close.length === 0
-        ? ['`creel endpoints list` shows what there is; `creel endpoints create` makes one.']
+        ? ['`creel endpoints list` shows all endpoints; `creel endpoints create` creates one.']
         : ['Did you mean one of these?', ...listed(close)],
     )
   }
   if (others.length > 0) {
-    throw new ClientError(`Several endpoints are called "${wanted}": give an id.`, listed([found, ...others]))
+    throw new ClientError(`Several endpoints are named "${wanted}". Give an id.`, listed([found, ...others]))
   }
   return found
 }
@@ -117,11 +118,11 @@ const listed = (endpoints: readonly Endpoint[]) => [
     .map(
       ({ id, name, storedRequestCount, lastRequestAt }) =>
         `  ${name} (${id.slice(0, 8)}), ${storedRequestCount} stored${
-          lastRequestAt === null ? '' : `, the last ${agoText(lastRequestAt, Date.now())}`
+          lastRequestAt === null ? '' : `, latest ${agoText(lastRequestAt, Date.now())}`
         }`,
     ),
   ...(endpoints.length > NAMES_MAX
-    ? [`  and ${endpoints.length - NAMES_MAX} more: \`creel endpoints list\``]
+    ? [`  and ${endpoints.length - NAMES_MAX} more: see \`creel endpoints list\``]
     : []),
 ]
 

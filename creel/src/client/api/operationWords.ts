@@ -35,7 +35,7 @@ export function readWords(operation: ApiOperation, words: readonly string[]): Op
     if (!word.startsWith('--')) {
       const next = ofPath.find((value) => !values.has(value))
       if (next === undefined)
-        throw usageError(`"${word}" is no option of ${operation.name}.`, helpOf(operation))
+        throw usageError(`"${word}" is not an option of ${operation.name}.`, helpOf(operation))
       values.set(next, word)
       continue
     }
@@ -56,7 +56,7 @@ export function readWords(operation: ApiOperation, words: readonly string[]): Op
   return { values, body, asksForHelp: false }
 }
 
-const helpOf = ({ name }: ApiOperation) => `\`creel api ${name} --help\` tells what it takes.`
+const helpOf = ({ name }: ApiOperation) => `\`creel api ${name} --help\` shows its options.`
 
 const isBoolean = (text: string | undefined) => text === 'true' || text === 'false'
 

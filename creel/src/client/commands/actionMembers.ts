@@ -38,28 +38,28 @@ const FROM_FILE = '@file reads it from a file, @- from stdin'
 /** Adds them. A secret may be read from a file, so that no list of processes shows it. */
 export function withActionOptions(command: Command): Command {
   return command
-    .option('--to <url>', 'where to forward to')
+    .option('--to <url>', 'URL to forward to')
     .option('--timeout <span>', 'time limit of an attempt, 1s to 300s', spanOption)
-    .option('--concurrency <number>', 'attempts at once, over all processes', countOption)
-    .option('--rate <count/span>', 'attempts that may begin, e.g. 20/1s; none')
-    .option('--order-by <path>', 'key of what goes one after the other, or endpoint; none')
-    .option('--on-dead-letter <what>', 'whether its key goes on: continue or hold')
-    .option('--retry <delays>', 'e.g. 5s,1m,10m; none for no retry')
-    .option('--retry-on <statuses>', 'e.g. 408,429,5xx; none for no status')
-    .option('--breaker <failures/window/probe>', 'e.g. 20/60s/30s; none')
-    .option('--gone <what>', 'what a 410 does besides: end or pause')
+    .option('--concurrency <number>', 'attempts in flight at once, over all processes', countOption)
+    .option('--rate <count/span>', 'limit for starting attempts, e.g. 20/1s; none for no limit')
+    .option('--order-by <path>', 'path of the ordering key, or endpoint for one order; none for no order')
+    .option('--on-dead-letter <what>', 'after a dead letter, continue or hold its ordering key')
+    .option('--retry <delays>', 'delays between attempts, e.g. 5s,1m,10m; none for no retry')
+    .option('--retry-on <statuses>', 'statuses to retry, e.g. 408,429,5xx; none for no status')
+    .option('--breaker <failures/window/probe>', 'circuit breaker, e.g. 20/60s/30s; none for no breaker')
+    .option('--gone <what>', 'after a 410, end the delivery, or also pause the action: end or pause')
     .option('--bearer <token>', `credentials: a token; ${FROM_FILE}`)
     .option('--basic <name:password>', 'credentials: a name and a password, or @file')
     .option('--auth-header <name:value>', 'credentials: a header, or @file')
-    .option('--oauth <client@token-url>', 'credentials: client id and token endpoint of OAuth 2')
-    .option('--client-secret <secret>', 'of --oauth, or @file')
-    .option('--scope <scopes>', 'of --oauth')
-    .option('--no-auth', 'without credentials')
+    .option('--oauth <client@token-url>', 'credentials: OAuth 2 client id and token endpoint')
+    .option('--client-secret <secret>', 'client secret for --oauth, or @file')
+    .option('--scope <scopes>', 'scopes for --oauth')
+    .option('--no-auth', 'remove the credentials')
     .option('--client-cert <file>', 'PEM of a client certificate; "" for none')
-    .option('--client-key <file>', 'PEM of its key')
-    .option('--ca <file>', 'PEM of the authority of the receiver; "" for the usual ones')
-    .option('--no-tls', 'without a client certificate and an authority')
-    .option('--signing-secret <secret>', 'what deliveries are signed with, or @file; "" for none')
+    .option('--client-key <file>', 'PEM of the key of the client certificate')
+    .option('--ca <file>', 'PEM of the CA of the receiver\'s certificate; "" for the system\'s CAs')
+    .option('--no-tls', 'remove the client certificate and the CA')
+    .option('--signing-secret <secret>', 'secret that signs deliveries, or @file; "" for none')
     .option('--signing-scheme <scheme>', 'creel or standard-webhooks')
 }
 
@@ -125,7 +125,7 @@ async function authOf(options: ActionOptions): Promise<Record<string, unknown> |
   const kinds = [auth === false ? true : undefined, bearer, basic, authHeader, oauth]
   if (kinds.filter((kind) => kind !== undefined).length > 1)
     throw usageError(
-      'An action has credentials of one kind.',
+      'An action takes one kind of credentials.',
       'Give one of --bearer, --basic, --auth-header, --oauth, --no-auth.',
     )
   if (auth === false) return null
@@ -146,7 +146,7 @@ async function authOf(options: ActionOptions): Promise<Record<string, unknown> |
   const at = oauth.indexOf('@http')
   if (at < 1)
     throw usageError(
-      `--oauth does not understand "${oauth}".`,
+      `--oauth cannot read "${oauth}".`,
       'Write it like my-client@https://id.example.com/oauth/token.',
     )
   const client = { clientId: oauth.slice(0, at), tokenUrl: oauth.slice(at + 1) }
@@ -188,14 +188,14 @@ function breakerOf(text: string) {
 
 function numberOf(text: string, option: string, example: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw usageError(`${option} does not understand "${text}".`, `Write it like ${example}.`)
+  throw usageError(`${option} cannot read "${text}".`, `Write it like ${example}.`)
 }
 
 function secondsOf(text: string, option: string, example: string): number {
   try {
     return spanOption(text) / 1000
   } catch {
-    throw usageError(`${option} does not understand "${text}".`, `Write it like ${example}.`)
+    throw usageError(`${option} cannot read "${text}".`, `Write it like ${example}.`)
   }
 }
 

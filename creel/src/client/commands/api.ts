@@ -20,12 +20,12 @@ const NDJSON = 'application/x-ndjson'
 export function addApiCommand(command: Command, tools: ProgramTools): void {
   withClientOptions(
     command
-      .argument('[operation]', 'its name, e.g. endpoints.list; without one, all are listed')
-      .argument('[words...]', 'its options; --help lists them')
+      .argument('[operation]', 'operation name, e.g. endpoints.list; default: list all operations')
+      .argument('[words...]', 'options of the operation; --help lists them')
       // Options after the name belong to the operation. They may have the same names as ours.
       .passThroughOptions(),
     {
-      json: 'list the operations as JSON, one a line',
+      json: 'list the operations as JSON, one per line',
       examples: [
         'creel api | grep watchdogs',
         'creel api actions.create --help',
@@ -54,7 +54,7 @@ function list(operations: readonly ApiOperation[], { json }: ClientOptions): voi
     Operation: ({ name }) => name,
     Method: ({ method }) => method,
     Path: ({ route }) => route,
-    'What it does': ({ summary }) => summary,
+    Description: ({ summary }) => summary,
   })
 }
 
@@ -96,7 +96,7 @@ async function call(api: ApiClient, operation: ApiOperation, words: OperationWor
   if (missing !== undefined) {
     throw usageError(
       `${operation.name} needs ${flagOf(missing.name)}.`,
-      `\`creel api ${operation.name} --help\` tells what it takes.`,
+      `\`creel api ${operation.name} --help\` shows its options.`,
     )
   }
   const path = operation.route.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -177,6 +177,6 @@ async function print(api: ApiClient, { name }: ApiOperation, response: Response)
     for await (const chunk of response.body ?? []) await output.write(chunk)
     output.end()
   } catch (error) {
-    throw api.brokenOff(error, 'in the middle of its answer')
+    throw api.brokenOff(error, 'within its answer')
   }
 }

@@ -23,9 +23,9 @@ export function addAwaitCommand(command: Command, tools: ProgramTools): void {
         '-e, --endpoint <endpoint>',
         'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
       ),
-    ).option('--timeout <span>', 'how long to wait, e.g. 20s; default 30s', spanOption),
+    ).option('--timeout <span>', 'longest wait, e.g. 20s; default 30s', spanOption),
     {
-      json: 'the same: the request is printed as one JSON object either way',
+      json: 'no effect: the request is always printed as one JSON object',
       examples: [
         'creel await --q order-1234 --timeout 20s',
         'creel await -e ci --label order.paid --since now | jq -r .body',
@@ -37,7 +37,7 @@ export function addAwaitCommand(command: Command, tools: ProgramTools): void {
     const span = options.timeout ?? DEFAULT_MILLISECONDS
     const found = await awaited(api, id, options, Date.now() + span)
     if (found !== undefined) return printJson(found)
-    printHint(`creel: nothing that matches came within ${spanText(span / 1000)}.`)
+    printHint(`creel: no matching request arrived within ${spanText(span / 1000)}.`)
     process.exitCode = EXIT.failed
   })
 }

@@ -24,12 +24,12 @@ export function addDeliveriesCommand(command: Command, tools: ProgramTools): voi
         '-e, --endpoint <endpoint>',
         'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
       )
-      .option('--request <id>', 'of this request alone', requestIdOption)
+      .option('--request <id>', 'only deliveries of this request', requestIdOption)
       .option('--state <state>', 'Succeeded, Failed, Errored, Pending, Interrupted or DeadLetter')
-      .option('--attempt <id>', 'this one, with exactly what was sent and received, as JSON', requestIdOption)
-      .option('--limit <n>', 'at most so many; default 20', countOption),
+      .option('--attempt <id>', 'one attempt as JSON, with the exact request and response', requestIdOption)
+      .option('--limit <n>', 'number of attempts; default 20', countOption),
     {
-      json: 'print a JSON object a line',
+      json: 'print one JSON object per line',
       examples: [
         'creel deliveries --request 12',
         'creel deliveries -e orders --state DeadLetter',

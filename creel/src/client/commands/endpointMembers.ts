@@ -17,13 +17,13 @@ export interface MemberOptions {
 /** Adds options for the most common members, and `--set` for all the others. */
 export function withMemberOptions(command: Command, { isNew }: { isNew: boolean }): Command {
   command
-    .option('--name <name>', 'shown to people, 1-100 characters')
-    .option('--provider <slug>', 'who sends, e.g. stripe (`creel providers` lists them); "" for none')
-    .option('--signing-secret <secret>', 'what the sender signs with; "" for none')
-  if (isNew) command.option('--ttl <span>', 'make it ephemeral, e.g. 15m', spanOption)
+    .option('--name <name>', 'display name, 1-100 characters')
+    .option('--provider <slug>', 'sender, e.g. stripe (`creel providers` lists them); "" for none')
+    .option('--signing-secret <secret>', 'secret that the sender signs with; "" for none')
+  if (isNew) command.option('--ttl <span>', 'delete the endpoint after this time, e.g. 15m', spanOption)
   return command
-    .option('--on', 'take captures')
-    .option('--off', 'answer senders 404')
+    .option('--on', 'capture requests')
+    .option('--off', 'stop capturing: senders get 404')
     .option('--set <member=value...>', 'any member of the API, e.g. responseStatusCode=202')
 }
 

@@ -31,7 +31,7 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
   })
 
   withMemberOptions(
-    withClientOptions(command.command('create').description('make an endpoint and print its capture URL'), {
+    withClientOptions(command.command('create').description('create an endpoint and print its capture URL'), {
       json: JSON_ONE,
       examples: [
         'creel endpoints create --name orders',
@@ -46,10 +46,12 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
     const made = await api.expect(Endpoint, 'POST', '/api/v1/endpoints', { body })
     if (options.json === true) return printJson(made)
     printText(made.url)
-    printHint(`Made the endpoint "${made.name}". Next: creel listen ${made.id.slice(0, 8)} --to <port>`)
+    printHint(`Created the endpoint "${made.name}". Next: creel listen ${made.id.slice(0, 8)} --to <port>`)
     const namesakes = (await allEndpoints(api)).filter(({ id, name }) => name === made.name && id !== made.id)
     if (namesakes.length > 0) {
-      printHint(`${namesakes.length} more have that name: name this one by its id, ${made.id.slice(0, 8)}.`)
+      printHint(
+        `Other endpoints have this name too (${namesakes.length}). Use the id ${made.id.slice(0, 8)} for this one.`,
+      )
     }
   })
 
@@ -69,7 +71,7 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
     withClientOptions(
       command
         .command('update')
-        .description('change an endpoint; what is not named stays')
+        .description('change the given settings of an endpoint')
         .argument('<endpoint>', 'name, id or capture URL'),
       {
         json: JSON_ONE,
@@ -95,17 +97,17 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
   withClientOptions(
     command
       .command('delete')
-      .description('delete an endpoint with all that it captured; nothing brings it back')
+      .description('permanently delete an endpoint with all its requests')
       .argument('<endpoint>', 'name, id or capture URL')
-      .option('--yes', 'really do it'),
+      .option('--yes', 'delete; without it, nothing changes'),
     { json: 'print {"deleted"} on one line', examples: ['creel endpoints delete ci --yes'] },
   ).action(async (wanted: string, options: ClientOptions & { yes?: boolean }) => {
     const api = await openApi(options, tools)
     const { id, name, storedRequestCount } = await chooseEndpoint(api, wanted)
     if (options.yes !== true) {
       printHint(
-        `This would delete "${name}" and its ${storedRequestCount} stored requests for good.`,
-        'Add --yes to do it.',
+        `This would permanently delete "${name}" and its ${storedRequestCount} stored requests.`,
+        'Add --yes to delete them.',
       )
       process.exitCode = EXIT.usage
       return

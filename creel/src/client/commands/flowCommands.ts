@@ -32,7 +32,7 @@ type Backlog = z.infer<typeof Backlog>
 
 /** Adds `creel actions pause`, `resume` and `backlog`. */
 export function addFlowCommands(command: Command, tools: ProgramTools): void {
-  withWhich(command.command('pause').description('stop the attempts of one action; its deliveries wait'), {
+  withWhich(command.command('pause').description('pause an action; its deliveries wait'), {
     json: 'print the action on one line',
     examples: ['creel actions pause Billing'],
   }).action(async (wanted: string, options: FlowOptions) => {
@@ -40,14 +40,14 @@ export function addFlowCommands(command: Command, tools: ProgramTools): void {
     const action = await api.call('POST', `${path}/pause`)
     if (options.json === true) return printJson(action)
     printText(`Paused "${name}".`)
-    printHint(`Captures go on. creel actions resume ${wanted} lets its deliveries out again.`)
+    printHint(`Captures continue and deliveries wait. Resume with: creel actions resume ${wanted}`)
   })
 
   withWhich(
     command
       .command('resume')
-      .description('let the deliveries of a paused action out again')
-      .option('--per-second <n>', 'start so many in a second until nothing waits', perSecondOption),
+      .description('resume a paused action')
+      .option('--per-second <n>', 'limit for starting attempts until the backlog is empty', perSecondOption),
     {
       json: 'print the action on one line',
       examples: ['creel actions resume Billing', 'creel actions resume Billing --per-second 10'],
@@ -60,8 +60,8 @@ export function addFlowCommands(command: Command, tools: ProgramTools): void {
     printText(`Resumed "${name}".`)
   })
 
-  withWhich(command.command('backlog').description('show what waits for one action, and why'), {
-    json: 'print it on one line',
+  withWhich(command.command('backlog').description("show an action's backlog and its cause"), {
+    json: 'print the backlog on one line',
     examples: ['creel actions backlog Billing', 'creel actions backlog Billing --json | jq .waiting'],
   }).action(async (wanted: string, options: FlowOptions) => {
     const { api, path } = await chosen(wanted, options, tools)
@@ -82,9 +82,9 @@ function linesOf(backlog: Backlog, now: number): string[] {
     lines.push(
       `breaker: ${breaker.state}${breaker.nextProbeAt === null ? '' : `, next probe ${breaker.nextProbeAt}`}`,
     )
-  if (keysWaiting > 0) lines.push(`behind another of their key: ${keysWaiting}`)
+  if (keysWaiting > 0) lines.push(`waiting for an earlier one of their key: ${keysWaiting}`)
   for (const { key, requestId } of keysHeld) lines.push(`held: key ${key} by request ${requestId}`)
-  if (expiring > 0) lines.push(`retention deletes before they go out: ${expiring}`)
+  if (expiring > 0) lines.push(`deleted by retention before they are sent: ${expiring}`)
   return lines
 }
 
@@ -104,8 +104,8 @@ function withWhich(
 ): Command {
   return withClientOptions(
     command
-      .argument('<which>', 'its name or id')
-      .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one'),
+      .argument('<which>', 'name or id of the action')
+      .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only endpoint'),
     words,
   )
 }
@@ -113,5 +113,5 @@ function withWhich(
 function perSecondOption(text: string): number {
   const count = Number(text)
   if (Number.isInteger(count) && count >= 1 && count <= PER_SECOND_MAX) return count
-  throw new InvalidArgumentError(`Say a whole number from 1 to ${PER_SECOND_MAX}.`)
+  throw new InvalidArgumentError(`Give a whole number from 1 to ${PER_SECOND_MAX}.`)
 }

@@ -34,28 +34,24 @@ export function addListenCommand(command: Command, tools: ProgramTools): void {
   withClientOptions(
     command
       .argument('[endpoint]', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
-      .requiredOption(
-        '--to <target>',
-        'the local server: a port, or a URL that path and query are appended to',
-      )
+      .requiredOption('--to <target>', 'local server: a port, or a URL to which path and query are appended')
       .option(
         '--since <when>',
-        'an id, 10m, 2026-11-01, now, last or start; default where it stopped, else now',
+        'start at an id, 10m, 2026-11-01, now, last or start; default where it stopped, else now',
       )
+      .option('--concurrency <n>', 'requests in flight at once; default 1, strictly in order', countOption)
+      .option('--plain', 'print lines, also on a terminal')
       .option(
-        '--concurrency <n>',
-        'requests under way at once; with 1, the default, strictly in order',
-        countOption,
+        '--filter <words...>',
+        'only matching captures: method:POST label:order.paid text, or a condition as JSON',
       )
-      .option('--plain', 'lines, also on a terminal')
-      .option('--filter <words...>', 'only these: method:POST label:order.paid text, or a condition as JSON')
-      .option('--retry', 'send again until the local server answers')
-      .option('--report', 'record the answers to captures as delivery attempts, not only those to replays')
-      .option('--timeout <span>', 'how long an answer may take; default 60s', spanOption)
-      .option('--skip-verify', "take any TLS certificate of the local server's")
-      .option('--no-write', 'send nothing, remember nothing: only look'),
+      .option('--retry', 'repeat until the local server answers')
+      .option('--report', 'record answers to captures as delivery attempts, as is done for replays')
+      .option('--timeout <span>', 'timeout for an answer; default 60s', spanOption)
+      .option('--skip-verify', 'accept any TLS certificate of the local server')
+      .option('--no-write', 'only show captures: send nothing, save no position'),
     {
-      json: 'print a JSON object a line, each with "event"',
+      json: 'print one JSON object per line, each with "event"',
       examples: [
         'creel listen --to 3000',
         'creel listen orders --to http://localhost:3000/hooks --since 1h',
@@ -86,9 +82,11 @@ export function addListenCommand(command: Command, tools: ProgramTools): void {
 
 /** Starts a service in this process, for the duration of the command, when no service of the user runs. */
 async function serviceOfOurOwn(tools: ProgramTools): Promise<QuickService> {
-  printHint('None of your services runs on this machine: starting one until this command ends.')
+  printHint('No service runs on this machine. Starting one that ends with this command.')
   const quick = await startQuickService(process.env, tools, { logLevel: 'fatal', handlesSignals: false })
-  printHint(`It listens on ${quick.url}, with its data in ${quick.dataDir}. \`creel\` starts one that stays.`)
+  printHint(
+    `It listens on ${quick.url} and stores its data in ${quick.dataDir}. \`creel\` starts a lasting one.`,
+  )
   return quick
 }
 

@@ -14,7 +14,7 @@ export function addLoginCommand(command: Command, _tools: ProgramTools): void {
   withClientOptions(command, {
     json: 'print {"file","url","workspace"} on one line',
     examples: [
-      'creel login                                        asks for both',
+      'creel login                                        asks for address and key',
       'creel login --url https://creel.example.com < key.txt',
       'creel login --url http://127.0.0.1:4400 --key creel_live_…',
     ],
@@ -24,15 +24,15 @@ export function addLoginCommand(command: Command, _tools: ProgramTools): void {
 async function login(options: ClientOptions): Promise<void> {
   const url = options.url ?? process.env.CREEL_URL ?? (await asked('Address of the service: '))
   const key = options.key ?? process.env.CREEL_KEY ?? (await asked('API key: '))
-  if (url === '') throw usageError('There is no address to log in to.', 'Give one with --url.')
-  if (key === '') throw usageError('There is no key to keep.', 'Give one with --key, or on stdin.')
-  const connection = { url: baseUrlOf(url, '--url'), key, urlSource: '--url', keySource: 'what was given' }
+  if (url === '') throw usageError('The address of the service is missing.', 'Give it with --url.')
+  if (key === '') throw usageError('The API key is missing.', 'Give it with --key, or on stdin.')
+  const connection = { url: baseUrlOf(url, '--url'), key, urlSource: '--url', keySource: 'the input' }
   const me = await new ApiClient(connection).get('/api/v1/me', Me)
   const file = await writeProfile(process.env, { url: connection.url, key })
   if (options.json === true) return printJson({ file, url: connection.url, workspace: me.workspace.name })
   printText(
-    `Logged in to ${connection.url}: the workspace ${me.workspace.name}, with the key "${me.key.name}".`,
-    `Kept in ${file}, readable by you alone.`,
+    `Logged in to ${connection.url}: workspace ${me.workspace.name}, key "${me.key.name}".`,
+    `The key is saved in ${file}, readable by you only.`,
   )
 }
 
@@ -55,6 +55,10 @@ export function addLogoutCommand(command: Command, _tools: ProgramTools): void {
     .action(async ({ json }: Pick<ClientOptions, 'json'>) => {
       const removed = await removeProfile(process.env)
       if (json === true) return printJson({ removed })
-      printText(removed ? 'The key is forgotten here; it still works elsewhere.' : 'Nobody was logged in.')
+      printText(
+        removed
+          ? 'The saved key is removed. It is still valid; `creel key revoke` ends it.'
+          : 'No key was saved.',
+      )
     })
 }

@@ -14,11 +14,11 @@ export function addMcpCommand(command: Command, tools: ProgramTools): void {
   command
     .option(
       '--url <url>',
-      'the service; default CREEL_URL, the profile of `creel login`, or one on this machine',
+      'URL of the service; default CREEL_URL, the profile of `creel login`, or one on this machine',
     )
-    .option('--key <key>', 'the API key; default CREEL_KEY, the profile, or one made beside a local service')
-    .option('--read-only', 'only tools that change and send nothing')
-    .option('--include-secrets', 'do not mask headers and members that are called like credentials')
+    .option('--key <key>', 'API key; default CREEL_KEY, the profile, or that of a local service')
+    .option('--read-only', 'only tools that read')
+    .option('--include-secrets', 'do not mask headers and members with names of credentials')
     .addHelpText(
       'after',
       ['', 'Examples:', '  creel mcp --read-only', '  claude mcp add creel -- creel mcp'].join('\n'),

@@ -36,7 +36,7 @@ interface Place {
 /** Adds `list`. */
 export function addNounList(command: Command, noun: Noun, tools: ProgramTools): void {
   withPlace(command.command('list').description(`list ${noun.one}s`), noun, {
-    json: 'print a JSON object a line',
+    json: 'print one JSON object per line',
     examples: [`creel ${command.name()} list${noun.endpoint === 'path' ? ' -e orders' : ''}`],
   }).action(async (options: NounOptions) => {
     const api = await openApi(options, tools)
@@ -56,7 +56,7 @@ export function addNounList(command: Command, noun: Noun, tools: ProgramTools): 
 export function addNounChanges(command: Command, noun: Noun, tools: ProgramTools): void {
   const name = command.name()
   const json = `print the ${noun.one} on one line`
-  const create = command.command('create').description(`make one ${noun.one}`)
+  const create = command.command('create').description(`create one ${noun.one}`)
   withPlace(withBody(create, noun), noun, {
     json,
     examples: [`creel ${name} create ${noun.example}`],
@@ -70,11 +70,11 @@ export function addNounChanges(command: Command, noun: Noun, tools: ProgramTools
     const made = await api.expect(Item, 'POST', path, { query: place.query, body: sent })
     if (options.json === true) return printJson(made)
     printText(made.id)
-    printHint(`Made the ${noun.one} "${made.name ?? ''}".`)
+    printHint(`Created the ${noun.one} "${made.name ?? ''}".`)
   })
 
-  const update = command.command('update').description(`change the named members of one ${noun.one}`)
-  withPlace(withBody(update.argument('<which>', 'its name or id'), noun), noun, {
+  const update = command.command('update').description(`change the given members of one ${noun.one}`)
+  withPlace(withBody(update.argument('<which>', 'name or id'), noun), noun, {
     json,
     examples: [`creel ${name} update <name> --set name=other`],
   }).action(async (wanted: string, options: NounOptions) => {
@@ -91,14 +91,18 @@ export function addNounChanges(command: Command, noun: Noun, tools: ProgramTools
   })
 
   const remove = command.command('delete').description(`delete one ${noun.one}`)
-  withPlace(remove.argument('<which>', 'its name or id').option('--yes', 'really do it'), noun, {
-    json: 'print {"deleted"} on one line',
-    examples: [`creel ${name} delete <name> --yes`],
-  }).action(async (wanted: string, options: NounOptions) => {
+  withPlace(
+    remove.argument('<which>', 'name or id').option('--yes', 'delete; without it, nothing changes'),
+    noun,
+    {
+      json: 'print {"deleted"} on one line',
+      examples: [`creel ${name} delete <name> --yes`],
+    },
+  ).action(async (wanted: string, options: NounOptions) => {
     const api = await openApi(options, tools)
     const { id, name: called, place } = await chosen(api, noun, { wanted, options })
     if (options.yes !== true) {
-      printHint(`This would delete the ${noun.one} "${called ?? id}" for good.`, 'Add --yes to do it.')
+      printHint(`This would permanently delete the ${noun.one} "${called ?? id}".`, 'Add --yes to delete it.')
       process.exitCode = EXIT.usage
       return
     }
@@ -118,14 +122,14 @@ function withPlace(
       '-e, --endpoint <endpoint>',
       'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
     )
-  if (noun.hasAction === true) command.option('--action <action>', 'its action; default the first forward')
+  if (noun.hasAction === true) command.option('--action <action>', 'action; default the first forward')
   return withClientOptions(command, words)
 }
 
 const withBody = (command: Command, noun: Noun): Command =>
   (noun.options?.add(command) ?? command)
-    .option('--set <member=value...>', 'members as the API has them; a value is JSON where it can be')
-    .option('--file <file>', 'JSON that holds them, - for stdin')
+    .option('--set <member=value...>', 'members of the API; a value is read as JSON, else as text')
+    .option('--file <file>', 'JSON file with the members, - for stdin')
 
 const cellOf = (value: unknown): string =>
   value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
@@ -180,10 +184,10 @@ function called<Named extends { readonly id: string; readonly name?: string | nu
   if (found === undefined) {
     throw new ClientError(
       `There is no ${one} "${wanted}".`,
-      listed.length === 0 ? [] : ['There are:', ...listed],
+      listed.length === 0 ? [] : ['Choose one of:', ...listed],
     )
   }
-  if (others.length > 0) throw new ClientError(`Several are called "${wanted}": give an id.`, listed)
+  if (others.length > 0) throw new ClientError(`Several ${one}s are named "${wanted}". Give an id.`, listed)
   return found
 }
 
@@ -216,7 +220,7 @@ async function bodyOf(
   await requireMembers(api, operation, Object.keys(assigned))
   if (file === undefined) {
     if (Object.keys(assigned).length > 0) return assigned
-    throw usageError('Say what it is to be.', 'Name members with --set, or give a JSON file with --file.')
+    throw usageError('No member is given.', 'Give members with --set, or a JSON file with --file.')
   }
   const read = await objectOf(file)
   return { ...(operation.fileMember === undefined ? read : { [operation.fileMember]: read }), ...assigned }
@@ -229,6 +233,6 @@ async function objectOf(file: string): Promise<Record<string, unknown>> {
   try {
     return z.record(z.string(), z.unknown()).parse(JSON.parse(text))
   } catch {
-    throw usageError(`${file} does not hold one JSON object.`)
+    throw usageError(`${file} is not one JSON object.`)
   }
 }

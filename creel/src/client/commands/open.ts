@@ -16,10 +16,10 @@ interface OpenOptions extends ClientOptions {
 export function addOpenCommand(command: Command, tools: ProgramTools): void {
   withClientOptions(
     command
-      .argument('[endpoint]', 'show its captures; name, id or capture URL')
-      .option('--print', 'print the address and open nothing'),
+      .argument('[endpoint]', 'endpoint to show: name, id or capture URL')
+      .option('--print', 'print the URL instead of opening it'),
     {
-      json: 'print {"url"} on one line and open nothing',
+      json: 'print {"url"} on one line instead of opening it',
       examples: ['creel open', 'creel open orders', 'creel open --print'],
     },
   ).action(async (wanted: string | undefined, options: OpenOptions) => {
@@ -45,7 +45,7 @@ export async function consoleUrl(
   const link = await signInLink(api, tools).catch((error: unknown) => {
     if (!(error instanceof ApiProblem) || (error.status !== 403 && error.status !== 404)) throw error
     // A read-only key, or an older service: the console asks for the key itself.
-    printHint('This key cannot make a sign-in link: the console asks for a key.')
+    printHint('This key cannot create a sign-in link. The console will ask for a key.')
     return undefined
   })
   if (link === undefined) return `${api.connection.url}/console${page}`

@@ -6,8 +6,8 @@ import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 
 /** `creel providers` */
 export function addProvidersCommand(command: Command, tools: ProgramTools): void {
-  withClientOptions(command.argument('[text]', 'only those whose slug or name holds it'), {
-    json: 'print a JSON object a line',
+  withClientOptions(command.argument('[text]', 'search text for slug and name'), {
+    json: 'print one JSON object per line',
     examples: ['creel providers', 'creel providers pay', 'creel providers --json | jq -r .slug'],
   }).action(async (text: string | undefined, options: ClientOptions) => {
     const api = await openApi(options, tools)

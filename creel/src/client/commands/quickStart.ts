@@ -19,16 +19,16 @@ interface QuickStartOptions extends PlaceOptions {
 /** `creel` without a command. */
 export function addQuickStartCommand(command: Command, tools: ProgramTools): void {
   withPlaceOptions(command)
-    .option('--no-open', 'open no browser; print the link')
+    .option('--no-open', 'print the link instead of opening a browser')
     .action(async (options: QuickStartOptions) => {
       const environment = environmentWith(process.env, options)
       const running = await runningService(environment)
       if (running !== undefined) {
-        printHint(`Creel runs on ${running.url} already, with its data in ${running.dataDir}.`)
+        printHint(`Creel already runs on ${running.url}. Data folder: ${running.dataDir}.`)
         return await show(await openLocal(running.url, environment, tools), { options, tools })
       }
       const service = await startQuickService(environment, tools, { logLevel: 'warn', handlesSignals: true })
-      printHint(`Creel runs on ${service.url}, with its data in ${service.dataDir}. Ctrl-C stops it.`)
+      printHint(`Creel runs on ${service.url}. Data folder: ${service.dataDir}. Press Ctrl-C to stop it.`)
       try {
         await show(await openLocal(service.url, environment, tools), { options, tools })
         process.exitCode = await service.stopAsked
@@ -62,10 +62,10 @@ async function show(
   const link = hasConsole ? await consoleUrl(api, undefined, tools) : null
   const isOpened = link !== null && options.open && canOpenBrowser() && (await tryToOpen(link))
   printText(...readyBlock({ baseUrl, captureUrl, key, signInUrl: isOpened ? null : link, isKeyNew: false }))
-  if (isOpened) printHint('Its page is in your browser; `creel open` opens it again.')
+  if (isOpened) printHint('The console is open in your browser. `creel open` opens it again.')
   const other = process.env.CREEL_URL || (await readProfile(process.env))?.url
   if (other !== undefined && other !== baseUrl) {
-    printHint(`Other commands talk to ${other}; with --url ${baseUrl} to this one.`)
+    printHint(`Other commands use ${other}. Add --url ${baseUrl} to use this service.`)
   }
 }
 

@@ -28,12 +28,12 @@ const LOOK_EVERY_MS = 1000
 export function addReconcileCommand(command: Command, tools: ProgramTools): void {
   withClientOptions(
     command
-      .argument('[endpoint]', 'name, id or capture URL; default the only one')
+      .argument('[endpoint]', 'name, id or capture URL; default the only endpoint')
       .requiredOption('--since <when>', 'events since, e.g. 3d, 2026-11-01')
-      .option('--until <when>', 'events until; those of the last minute are never looked at')
-      .option('--types <types>', 'only these, with commas, e.g. invoice.paid,charge.failed')
-      .option('--hook <url>', "of GitHub: the hook's address in the API")
-      .option('--dry-run', 'only count what is missing'),
+      .option('--until <when>', 'events until; events of the last minute are skipped')
+      .option('--types <types>', 'only these types, e.g. invoice.paid,charge.failed')
+      .option('--hook <url>', "GitHub only: URL of the hook in GitHub's API")
+      .option('--dry-run', 'only count missing events'),
     {
       json: 'print the run as one JSON object',
       examples: [
@@ -46,7 +46,7 @@ export function addReconcileCommand(command: Command, tools: ProgramTools): void
   )
     .addHelpText(
       'after',
-      `\nThe sender's key or token is read from ${CREDENTIAL_VARIABLE}, else asked for, or read from standard input.\nEnds with 1 when the run failed, or something is still missing.`,
+      `\nThe sender's key or token is read from ${CREDENTIAL_VARIABLE}, else from the terminal or stdin.\nExits with 1 if the run failed or events are still missing.`,
     )
     .action(async (wanted: string | undefined, options: ReconcileOptions) => {
       const since = requiredMoment(options.since, '--since')
@@ -70,20 +70,20 @@ async function credentialsFor(provider: string | null, hook: string | undefined)
   if (provider === 'github') {
     if (hook === undefined)
       throw usageError(
-        "The hook's address is needed.",
+        'The URL of the GitHub hook is missing.',
         'Give it with --hook, like https://api.github.com/repos/octo/app/hooks/1.',
       )
-    return { token: await credential('Token of GitHub: '), hookUrl: hook }
+    return { token: await credential('GitHub token: '), hookUrl: hook }
   }
-  if (provider === 'stripe') return { apiKey: await credential('Key of Stripe: ') }
-  throw new ClientError('Only endpoints with the provider stripe or github can be reconciled.', [
-    'Set it: `creel endpoints update <endpoint> --set provider=stripe`.',
+  if (provider === 'stripe') return { apiKey: await credential('Stripe API key: ') }
+  throw new ClientError('Only endpoints of the providers stripe and github can be reconciled.', [
+    'Set the provider: `creel endpoints update <endpoint> --provider stripe`.',
   ])
 }
 
 async function credential(question: string): Promise<string> {
   const given = process.env[CREDENTIAL_VARIABLE] || (await typed(question))
-  if (given === '') throw usageError('There is no credential.', `Put it into ${CREDENTIAL_VARIABLE}.`)
+  if (given === '') throw usageError('The credential is missing.', `Set ${CREDENTIAL_VARIABLE}.`)
   return given
 }
 
@@ -108,7 +108,7 @@ async function ended(api: ApiClient, path: string, started: Reconciliation): Pro
     await sleep(LOOK_EVERY_MS)
     run = await api.get(`${path}/${started.id}`, Reconciliation)
     const { listed, missing, redelivered, captured } = run.counts
-    const words = `${listed} listed, ${missing} missing, ${redelivered + captured} brought`
+    const words = `${listed} listed, ${missing} missing, ${redelivered + captured} fetched`
     if (process.stderr.isTTY === true && words !== shown) printHint(words)
     shown = words
   }
@@ -125,12 +125,12 @@ function linesOf({ counts, complete, dryRun, error, missingTypes }: Reconciliati
   ]
   return [
     ...(error === null ? [] : [`The run failed: ${error.detail}`]),
-    `The sender lists ${listed} events for "${name}": ${found} were captured, ${missing} never came.`,
-    ...(tooOld > 0 ? [`${tooOld} are older than what the endpoint still stores: left alone.`] : []),
+    `The sender lists ${listed} events for "${name}": ${found} were captured, ${missing} are missing.`,
+    ...(tooOld > 0 ? [`${tooOld} are older than the retention of the endpoint and were skipped.`] : []),
     ...missingTypes.map(({ type, count }) => `  ${count}  ${type}`),
     ...(missing > 0 && brought.length > 0 ? [`${brought.join(', ')}.`] : []),
     ...(complete || error !== null
       ? []
-      : ['The list is longer than one run reads: the newest events were looked at.']),
+      : ['The list is too long for one run. Only the newest events were compared.']),
   ]
 }

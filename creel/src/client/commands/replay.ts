@@ -30,14 +30,14 @@ export function addReplayCommand(command: Command, tools: ProgramTools): void {
   withClientOptions(
     command
       .argument('<ids...>', 'ids of captured requests')
-      .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the one that captured them')
+      .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the endpoint of the requests')
       .option(
         '--to <where>',
-        'an action, `listeners`, or a port or URL that this machine sends to; default every action',
+        'an action, `listeners`, or a port or URL to send to from this machine; default every action',
       )
-      .option('--skip-verify', 'take any TLS certificate of a URL'),
+      .option('--skip-verify', 'accept any TLS certificate of a URL'),
     {
-      json: 'print the outcome of each request on a line of its own',
+      json: 'print one JSON object per request, one per line',
       examples: ['creel replay 12', 'creel replay 12 13 --to Billing', 'creel replay 12 --to 3000'],
     },
   ).action(async (texts: readonly string[], options: ReplayOptions) => {
@@ -87,8 +87,10 @@ async function actionNamed(api: ApiClient, endpointId: string, wanted: string): 
   const found = actions.find(({ id, name }) => id === word || name.toLowerCase() === word)
   if (found !== undefined) return found.id
   throw new ClientError(`The endpoint has no action "${wanted}".`, [
-    ...(actions.length === 0 ? [] : ['It has:', ...actions.map(({ name, kind }) => `  ${name} (${kind})`)]),
-    'A port or a URL sends from this machine: --to 3000, --to http://localhost:3000/hooks.',
+    ...(actions.length === 0
+      ? []
+      : ['Choose one of:', ...actions.map(({ name, kind }) => `  ${name} (${kind})`)]),
+    'To send from this machine, give a port or a URL: --to 3000, --to http://localhost:3000/hooks.',
   ])
 }
 
@@ -119,9 +121,11 @@ async function toListeners(api: ApiClient, endpointId: string, requestId: number
   const result = await api.expect(ReplayResult, 'POST', path, { query: { to: 'listeners' } })
   const count = result.listenerCount ?? 0
   if (count === 0)
-    throw new ClientError('Nobody listens to this endpoint.', ['Start one: `creel listen --to <port>`.'])
+    throw new ClientError('No listener is connected to this endpoint.', [
+      'Start one: `creel listen --to <port>`.',
+    ])
   const who = count === 1 ? '1 listener' : `${count} listeners`
-  return { isGood: true, lines: [`#${requestId}  ${result.state}  on its way to ${who}`], json: result }
+  return { isGood: true, lines: [`#${requestId}  ${result.state}  sent to ${who}`], json: result }
 }
 
 /** Sends the captured bytes from this machine. */

@@ -35,9 +35,9 @@ export function addRequestsCommands(command: Command, tools: ProgramTools): void
     .description('list captured requests, newest first')
     .option(...ENDPOINT)
   withClientOptions(
-    withFilterOptions(list).option('--limit <n>', 'at most so many; default 20', countOption),
+    withFilterOptions(list).option('--limit <n>', 'number of requests; default 20', countOption),
     {
-      json: 'print a JSON object a line',
+      json: 'print one JSON object per line',
       examples: [
         'creel requests list',
         'creel requests list -e orders --q ada@example.com --since 2h',
@@ -71,10 +71,10 @@ export function addRequestsCommands(command: Command, tools: ProgramTools): void
   withClientOptions(
     command
       .command('get')
-      .description('read a captured request, whole')
-      .argument('<id>', 'its id', requestIdOption)
+      .description('read a captured request in full')
+      .argument('<id>', 'id of the request', requestIdOption)
       .option(...ENDPOINT)
-      .option('--body', 'print the body alone, byte for byte where stdout is no terminal'),
+      .option('--body', 'print the body only; byte for byte, unless stdout is a terminal'),
     {
       json: 'print the request on one line',
       examples: [
@@ -99,10 +99,10 @@ export function addRequestsCommands(command: Command, tools: ProgramTools): void
     command
       .command('delete')
       .description('move captured requests to the recycle bin')
-      .argument('[ids...]', 'their ids')
+      .argument('[ids...]', 'ids of the requests')
       .option(...ENDPOINT)
       .option('--all', 'every request of the endpoint; needs --yes')
-      .option('--yes', 'really do it'),
+      .option('--yes', 'confirms --all'),
     {
       json: 'print {"deletedCount"} on one line',
       examples: ['creel requests delete 12 13', 'creel requests delete --all --yes -e ci'],
@@ -137,7 +137,7 @@ async function deleteAll(api: ApiClient, options: DeleteOptions): Promise<void> 
   const { id, name, storedRequestCount } = await chooseEndpoint(api, options.endpoint)
   if (options.all !== true || options.yes !== true) {
     printHint(
-      `Name the requests, or all ${storedRequestCount} of "${name}" with --all --yes.`,
+      `Give request ids, or --all --yes for all ${storedRequestCount} requests of "${name}".`,
       'Deleted requests can be restored from the recycle bin.',
     )
     process.exitCode = EXIT.usage

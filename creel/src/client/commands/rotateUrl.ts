@@ -11,11 +11,11 @@ export function addRotateUrlCommand(command: Command, tools: ProgramTools): void
   withClientOptions(
     command
       .command('rotate-url')
-      .description('give an endpoint a new capture URL and print it; the old one goes on for a while')
+      .description('create a new capture URL and print it; the old one keeps working for a while')
       .argument('<endpoint>', 'name, id or capture URL')
       .option(
         '--overlap <duration>',
-        'for so long the old URL goes on, e.g. 12h; 0s: not at all',
+        'time that the old URL keeps working, e.g. 12h; 0s ends it at once',
         durationSeconds,
       ),
     {
@@ -32,8 +32,8 @@ export function addRotateUrlCommand(command: Command, tools: ProgramTools): void
     const until = rotated.previousUrlUntil
     printHint(
       typeof until === 'string'
-        ? `The old capture URL of "${name}" goes on until ${until}.`
-        : `The old capture URL of "${name}" has ended.`,
+        ? `The old capture URL of "${name}" keeps working until ${until}.`
+        : `The old capture URL of "${name}" no longer works.`,
     )
   })
 }

@@ -22,16 +22,16 @@ interface SendOptions extends ClientOptions {
 export function addSendCommand(command: Command, tools: ProgramTools): void {
   withClientOptions(
     command
-      .argument('[provider]', 'whose event, e.g. stripe')
-      .argument('[event]', "which one, e.g. invoice.paid; default the provider's first")
+      .argument('[provider]', 'provider, e.g. stripe')
+      .argument('[event]', "event type, e.g. invoice.paid; default the provider's first")
       .option('--to <endpoint>', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
-      .option('--list', 'show what can be sent')
+      .option('--list', 'list the sample events')
       .option('--set <path=value...>', 'change the body, e.g. body.data.object.amount=5')
-      .option('--count <n>', 'so many; default 1', countOption)
-      .option('--rate <n>', 'so many a second; default as fast as the service takes them', rateOption)
-      .option('--bad-signature', 'sign with another secret than the endpoint has'),
+      .option('--count <n>', 'number of events; default 1', countOption)
+      .option('--rate <n>', 'events per second; default as fast as possible', rateOption)
+      .option('--bad-signature', 'sign with a wrong secret'),
     {
-      json: 'print a JSON object a line',
+      json: 'print one JSON object per line',
       examples: [
         'creel send --list',
         'creel send stripe --to orders',
@@ -43,14 +43,14 @@ export function addSendCommand(command: Command, tools: ProgramTools): void {
     const api = await openApi(options, tools)
     if (options.list === true) return await printSamples(api, options)
     if (provider === undefined)
-      throw usageError('Name a provider.', '`creel send --list` shows what can be sent.')
+      throw usageError('The provider is missing.', '`creel send --list` shows the sample events.')
     await send(api, { provider, event }, options)
   })
 }
 
 function rateOption(text: string): number {
   const rate = Number(text)
-  if (!(rate > 0)) throw new InvalidArgumentError('It must be a number above 0.')
+  if (!(rate > 0)) throw new InvalidArgumentError('Give a number above 0.')
   return rate
 }
 
@@ -64,7 +64,7 @@ async function printSamples(api: ApiClient, { json }: SendOptions): Promise<void
   printTable(rows, {
     Provider: ({ provider }) => provider,
     Event: ({ event }) => event,
-    'What it says': ({ summary }) => summary,
+    Description: ({ summary }) => summary,
   })
 }
 

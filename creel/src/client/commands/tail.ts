@@ -18,11 +18,14 @@ export function addTailCommand(command: Command, tools: ProgramTools): void {
   withClientOptions(
     command
       .argument('[endpoint]', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
-      .option('--since <when>', 'an id, 10m, 2026-11-01, now or start; default now')
-      .option('--plain', 'lines, also on a terminal')
-      .option('--filter <words...>', 'only these: method:POST label:order.paid text, or a condition as JSON'),
+      .option('--since <when>', 'start at an id, 10m, 2026-11-01, now or start; default now')
+      .option('--plain', 'print lines, also on a terminal')
+      .option(
+        '--filter <words...>',
+        'only matching captures: method:POST label:order.paid text, or a condition as JSON',
+      ),
     {
-      json: 'print a JSON object a line, each with "event"',
+      json: 'print one JSON object per line, each with "event"',
       examples: [
         'creel tail',
         'creel tail orders --since 10m',

@@ -34,13 +34,13 @@ export function addExportCommand(requests: Command, tools: ProgramTools): void {
     withFilterOptions(
       requests
         .command('export')
-        .description('print captured requests whole, oldest first, one JSON object a line')
+        .description('print captured requests in full, oldest first, one JSON object per line')
         .option(...ENDPOINT)
         .option('--har', 'print one HAR file instead')
-        .option('--include-secrets', 'do not mask headers that are called like credentials'),
+        .option('--include-secrets', 'do not mask headers with names of credentials'),
     ),
     {
-      json: 'the same; for uniformity',
+      json: 'no effect: the output is always JSON',
       examples: [
         'creel requests export -e orders --since 2026-11-01 > orders.ndjson',
         'creel requests export -e orders --label order.paid --har > orders.har',
@@ -84,8 +84,8 @@ export function addImportCommand(requests: Command, tools: ProgramTools): void {
   withClientOptions(
     requests
       .command('import')
-      .description('store requests that were exported, with their times; none of them is forwarded')
-      .argument('[file]', 'lines as `creel requests export` prints them; default stdin')
+      .description('store exported requests with their times; nothing is forwarded')
+      .argument('[file]', 'output of `creel requests export`; default stdin')
       .option(...ENDPOINT),
     {
       json: 'print {"importedCount","firstId","lastId"} on one line',
@@ -99,9 +99,9 @@ export function addImportCommand(requests: Command, tools: ProgramTools): void {
     const endpoint = await chooseEndpoint(api, options.endpoint)
     const source = Bun.file(file ?? '/dev/stdin')
     if (file === undefined && process.stdin.isTTY === true) {
-      throw usageError('There is nothing to import.', 'Name a file, or pipe an export to this command.')
+      throw usageError('The input is missing.', 'Give a file, or pipe an export to this command.')
     }
-    if (file !== undefined && !(await source.exists())) throw usageError(`There is no file ${file}.`)
+    if (file !== undefined && !(await source.exists())) throw usageError(`The file ${file} does not exist.`)
     const imported = await api.expect(Imported, 'POST', `${requestsPath(endpoint.id)}/import`, {
       lines: file === undefined ? Bun.stdin.stream() : source.stream(),
       // No timeout: the service ends an upload that is too slow.

@@ -13,7 +13,7 @@ export function addWatchdogsCommand(command: Command, tools: ProgramTools): void
   command.enablePositionalOptions()
   addNounChanges(command, WATCHDOGS, tools)
   withClientOptions(command.option('--state <state>', 'waiting, onTime, late, alarmed or paused'), {
-    json: 'print a JSON object a line',
+    json: 'print one JSON object per line',
     examples: ['creel watchdogs', 'creel watchdogs --state alarmed --json'],
   }).action(async (options: ClientOptions & { state?: string }) => {
     const api = await openApi(options, tools)

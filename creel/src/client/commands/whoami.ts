@@ -18,7 +18,7 @@ export function addWhoamiCommand(command: Command, tools: ProgramTools): void {
     printText(
       `Service    ${url} (from ${urlSource})`,
       `Key        ${me.key.prefix}… "${me.key.name}" (from ${keySource})`,
-      `May        ${may(me.key)}`,
+      `Scope      ${may(me.key)}`,
       `Workspace  ${me.workspace.name}, on the ${me.plan.displayName} plan`,
     )
   })
@@ -26,6 +26,6 @@ export function addWhoamiCommand(command: Command, tools: ProgramTools): void {
 
 /** Scope, endpoint and expiry of the key. Services before scopes existed return none: their keys may do everything. */
 function may({ scope = 'admin', endpointId, expiresAt }: z.output<typeof Me>['key']): string {
-  const where = endpointId ? `, of the endpoint ${endpointId} alone` : ''
+  const where = endpointId ? `, only endpoint ${endpointId}` : ''
   return `${scope}${where}${expiresAt ? `, until ${expiresAt}` : ''}`
 }

@@ -72,8 +72,8 @@ export async function resolveConnection(
     return { ...target, ...made, renewKey, dataDir: local.dataDir }
   }
   if (namedTarget === undefined) throw noService(ownDataFolder(environment))
-  throw new ClientError(`There is no API key for ${namedTarget.url} (from ${namedTarget.urlSource}).`, [
-    'Give one with --key or CREEL_KEY, or keep one with `creel login`.',
+  throw new ClientError(`The API key for ${namedTarget.url} (from ${namedTarget.urlSource}) is missing.`, [
+    'Give one with --key or CREEL_KEY, or save one with `creel login`.',
   ])
 }
 
@@ -89,9 +89,9 @@ async function localServiceAt(
 }
 
 function noService(dataDir: string): NoService {
-  return new NoService('There is no service to talk to: none of yours runs on this machine.', [
-    `Start one with \`creel\`, or with \`creel serve\` on the data folder ${dataDir};`,
-    'or name one: `creel login --url https://creel.example.com --key creel_live_…`.',
+  return new NoService('No service of yours runs on this machine.', [
+    `Start one with \`creel\`, or with \`creel serve\` on the data folder ${dataDir},`,
+    'or log in to one elsewhere: `creel login --url https://creel.example.com --key creel_live_…`.',
   ])
 }
 
@@ -117,7 +117,7 @@ export function baseUrlOf(text: string, source: string): string {
   const url = /^https?:\/\//.test(text) ? text : `http://${text}`
   if (!URL.canParse(url) || /^\w+:\/\/$/.test(url)) {
     throw usageError(
-      `"${text}" (from ${source}) is not the address of a service.`,
+      `"${text}" (from ${source}) is not an http or https URL.`,
       'Write it like http://127.0.0.1:4400.',
     )
   }

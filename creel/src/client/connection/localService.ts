@@ -60,7 +60,7 @@ export async function renewLocalKey(dataDir: string, parts: ProgramParts): Promi
     const workspace = (await operator.workspaces.list()).at(-1)
     if (workspace === undefined) {
       throw new ClientError('The local service has no workspace.', [
-        'Make one: `creel workspace create --name <name>`.',
+        'Create one: `creel workspace create --name <name>`.',
       ])
     }
     return (await operator.keys.create({ workspace: workspace.id, name: KEY_NAME })).key

@@ -34,7 +34,7 @@ export async function readProfile(environment: Environment): Promise<Profile | u
   const profile = Profile.safeParse(jsonOf(text))
   if (!profile.success) {
     throw new ClientError(`The profile ${file} is damaged.`, [
-      '`creel login` writes it anew; `creel logout` removes it.',
+      '`creel login` replaces it; `creel logout` removes it.',
     ])
   }
   return { ...profile.data, file }

@@ -15,13 +15,13 @@ export function readCondition(text: string): (request: RequestDetail) => boolean
     value = JSON.parse(text)
   } catch (error) {
     throw usageError(
-      `--filter holds a condition that is not JSON: ${error instanceof Error ? error.message : error}`,
+      `--filter has a condition that is not valid JSON: ${error instanceof Error ? error.message : error}`,
     )
   }
   const parsed = parseCondition(value, text)
   if ('issues' in parsed) {
     throw usageError(
-      '--filter holds a wrong condition.',
+      '--filter has an invalid condition.',
       ...parsed.issues.map(({ path, detail }) => `  ${path.join('.')} ${detail}`),
     )
   }

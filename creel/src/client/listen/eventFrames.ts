@@ -25,7 +25,7 @@ export async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerato
   try {
     for (;;) {
       const piece = await within(reader.read(), SILENCE_MILLISECONDS)
-      if (piece === undefined) throw new Error(`nothing came for ${SILENCE_MILLISECONDS / 1000} s`)
+      if (piece === undefined) throw new Error(`no data for ${SILENCE_MILLISECONDS / 1000} s`)
       const { done, value } = piece
       if (done) return
       parser.feed(decoder.decode(value, { stream: true }))

@@ -48,10 +48,10 @@ function wordsOf(text: string): Record<string, string> {
     else if (WORDS[name] !== undefined) query[WORDS[name]] = value
     else {
       throw usageError(
-        `--filter does not know "${name}:".`,
-        `It knows ${Object.keys(WORDS)
+        `--filter has no word "${name}:".`,
+        `Use ${Object.keys(WORDS)
           .map((word) => `${word}:`)
-          .join(', ')}, free text, and conditions as JSON.`,
+          .join(', ')}, free text, or a condition as JSON.`,
       )
     }
   }

@@ -55,7 +55,7 @@ export async function* follow(
         headers: { Accept: 'text/event-stream' },
         signal,
       })
-      if (response.body === null) throw new Error('it answered nothing')
+      if (response.body === null) throw new Error('the answer has no body')
       yield { kind: 'connected' }
       failures = 0
       for await (const frame of framesOf(response.body)) {

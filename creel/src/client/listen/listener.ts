@@ -140,7 +140,7 @@ class Listener {
         view.shown({ request, answer: null })
         this.deliverer.passOver(request.id)
       } else if (request.bodyTruncated) {
-        view.shown({ request, answer: null, note: 'not sent: only the beginning of its body was kept' })
+        view.shown({ request, answer: null, note: 'not sent: its stored body is truncated' })
         this.deliverer.passOver(request.id)
       } else {
         await this.deliverer.take({ request })
@@ -158,7 +158,7 @@ class Listener {
     this.replays.add(replayId)
     try {
       const request = await requestOf(api, endpoint.id, requestId)
-      if (request.bodyTruncated) throw new ClientError('only the beginning of its body was kept')
+      if (request.bodyTruncated) throw new ClientError('its stored body is truncated.')
       await this.deliverer.take({ request, replayId })
     } catch (error) {
       if (!(error instanceof ClientError)) throw error

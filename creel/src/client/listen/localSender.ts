@@ -7,7 +7,7 @@ import { type CapturedTarget, localTarget } from './localTarget.ts'
 /** Default timeout for the local server's answer. */
 const ANSWER_MILLISECONDS = 60_000
 
-const OUTSIDE_TARGET = 'unsendable: its path could lead out of the base path of the target'
+const OUTSIDE_TARGET = 'unsendable: its path would leave the base path of the target'
 
 /** Fields that belong to the capture's connection; the new connection has its own. */
 const OF_CONNECTION = new Set([

@@ -56,7 +56,7 @@ export function localTarget(target: string): LocalTarget {
   const written = /^https?:\/\//.test(text) ? text : `http://${text}`
   if (!isTarget(target) || !URL.canParse(written)) {
     throw usageError(
-      `"${target}" is no place to send to.`,
+      `"${target}" is not a valid port or URL.`,
       'Write a port (3000), or a URL (http://localhost:3000/hooks).',
     )
   }

@@ -4,12 +4,13 @@ import { pageOf, RequestSummary } from '../api/shapes.ts'
 import { usageError } from '../clientError.ts'
 import { momentOf } from '../words.ts'
 import type { Progress } from './checkpoint.ts'
+import { RESUMED } from './view.ts'
 
 const Page = pageOf(RequestSummary)
 
 /** Start position of a listener. */
 export interface Start extends Progress {
-  /** The position as text: `where it stopped`, `now`, `#12`, a time. */
+  /** The position as text: {@link RESUMED}, `now`, `#12`, a time. */
   readonly from: string
   /** Number of requests that are waiting already. */
   readonly waiting: number
@@ -34,7 +35,7 @@ export async function findStart(
     waiting: await countMatching(api, endpointId, { ...filters, afterId: progress.done }),
   })
   if ((since === undefined || since === 'last') && stored !== undefined) {
-    return await after(stored, 'where it stopped')
+    return await after(stored, RESUMED)
   }
   if (since === undefined || since === 'last' || since === 'now') {
     // Nothing can be waiting, which saves a call before the first line.
@@ -46,8 +47,8 @@ export async function findStart(
   const moment = momentOf(since, Date.now())
   if (moment === undefined) {
     throw usageError(
-      `--since does not understand "${since}".`,
-      'Write the id of a request, 10m, 2026-11-01, now, last or start.',
+      `--since cannot read "${since}".`,
+      'Give the id of a request, 10m, 2026-11-01, now, last or start.',
     )
   }
   const oldest = await oldestIdSince(api, endpointId, moment)

@@ -1,13 +1,16 @@
 import type { RequestDetail } from '../api/shapes.ts'
 import type { LocalAnswer } from './localSender.ts'
 
+/** Start position of a listener that continues after its last stop. */
+export const RESUMED = 'where it stopped'
+
 /** Facts that a listener shows at its start. */
 export interface ListenerFacts {
   readonly endpointName: string
   readonly captureUrl: string
   /** Null for a viewer, which sends nothing. */
   readonly target: string | null
-  /** Start position as text: `now`, `where it stopped`, `#12`. */
+  /** Start position as text: `now`, {@link RESUMED}, `#12`. */
   readonly from: string
   /** Number of requests that are waiting already. */
   readonly behind: number

@@ -1,7 +1,7 @@
 import { printText } from '../../commands/print.ts'
 import { SafeText } from '../../terminal/safeText.ts'
 import { writeLines } from '../../terminal/write.ts'
-import type { LinkState, ListenView } from '../listen/view.ts'
+import { type LinkState, type ListenView, RESUMED } from '../listen/view.ts'
 import { captureLine } from './captureLine.ts'
 import { spanText } from './text.ts'
 
@@ -18,7 +18,9 @@ export function plainView(): ListenView {
       printText(captureUrl)
       const to = target === null ? 'nothing is sent' : `sending to ${target}`
       const waiting = behind === 0 ? '' : `, ${behind} waiting`
-      toStderr(`Listening to "${endpointName}" from ${from} on${waiting}; ${to}.`)
+      toStderr(
+        `${from === RESUMED ? `Resuming "${endpointName}"` : `Listening to "${endpointName}" from ${from}`}${waiting}; ${to}.`,
+      )
     },
     link(state, { behind, lasting }) {
       if (!lasting || state.kind === 'reconnecting' || state.kind === 'held')
@@ -26,21 +28,21 @@ export function plainView(): ListenView {
     },
     shown: (item) => printText(captureLine(item, process.stdout.columns ?? PIPED_COLUMNS)),
     note: toStderr,
-    stopped: ({ done }) => toStderr(`Stopped after #${done}. The next start goes on from there.`),
+    stopped: ({ done }) => toStderr(`Stopped after #${done}. The next start resumes there.`),
   }
 }
 
 /** The state of the connection as text. */
 export function linkText(state: LinkState, behind: number): string {
-  const waiting = behind > 0 ? `, behind by ${behind}` : ''
+  const waiting = behind > 0 ? `, ${behind} waiting` : ''
   switch (state.kind) {
     case 'connecting':
       return 'connecting'
     case 'connected':
       return `connected${waiting}`
     case 'reconnecting':
-      return `reconnecting for ${spanText((Date.now() - state.since) / 1000)}: ${state.reason}`
+      return `reconnecting (for ${spanText((Date.now() - state.since) / 1000)}): ${state.reason}`
     case 'held':
-      return `waiting for the local server for ${spanText((Date.now() - state.since) / 1000)}${waiting}: ${state.reason}`
+      return `waiting for the local server, will retry (for ${spanText((Date.now() - state.since) / 1000)}${waiting}): ${state.reason}`
   }
 }

@@ -21,7 +21,7 @@ export function requestText(request: RequestDetail, { width }: { width: number }
     sizeText(sizeBytes),
     label ?? '',
     eventId === null ? '' : `event ${eventId}`,
-    senderAttempt === null || senderAttempt === 1 ? '' : `time ${senderAttempt} of it`,
+    senderAttempt === null || senderAttempt === 1 ? '' : `attempt ${senderAttempt} of the sender`,
     state,
   ]
   return [
@@ -42,11 +42,11 @@ export function requestText(request: RequestDetail, { width }: { width: number }
 /** The body as text. */
 export function bodyText({ body, bodyIsBinary, bodyTruncated, sizeBytes }: RequestDetail): SafeText[] {
   if (body === null) return [SafeText.of('(no body)')]
-  const note = bodyTruncated ? [SafeText.of(`(only the beginning of ${sizeText(sizeBytes)} was kept)`)] : []
+  const note = bodyTruncated ? [SafeText.of(`(truncated: the full body had ${sizeText(sizeBytes)})`)] : []
   if (bodyIsBinary) return [SafeText.of(`(${sizeText(sizeBytes)} of binary data)`), ...note]
   const shown = indented(body)
   const restCount = shown.length - BODY_CHARACTERS
-  const rest = restCount > 0 ? [SafeText.of(`(and ${restCount} more characters)`)] : []
+  const rest = restCount > 0 ? [SafeText.of(`(${restCount} more characters)`)] : []
   return [...SafeText.lines(shown.slice(0, BODY_CHARACTERS)), ...rest, ...note]
 }
 

@@ -22,21 +22,21 @@ export function screenActions(api: ApiClient, sender: LocalSender | null): Scree
       const query = sender === null ? {} : { to: 'listeners' }
       await api.call('POST', `${requestsPath(request.endpointId, request.id)}/replay`, { query })
       return sender === null
-        ? `#${request.id} went through the actions again.`
-        : `#${request.id} is on its way again.`
+        ? `Replayed #${request.id} through the actions.`
+        : `Replayed #${request.id} to the listeners.`
     },
     async edit({ request }) {
       if (sender === null)
-        throw new ClientError('There is nowhere to send it: `creel listen --to <port>` has a server.')
+        throw new ClientError('No local server to send to. Start `creel listen --to <port>`.')
       const edited = await editedRequest(request)
-      if (edited === undefined) return 'Nothing was changed, nothing was sent.'
+      if (edited === undefined) return 'No change, nothing sent.'
       const answer = await sender.send(edited)
-      return `The edited #${request.id}: ${answer.statusCode ?? answer.error} in ${answer.durationMs} ms`
+      return `Edited #${request.id}: ${answer.statusCode ?? answer.error} in ${answer.durationMs} ms`
     },
     async copy({ request }) {
       const { curlCommand } = await import('./curl.ts')
       const url = sender === null ? request.url : sender.urlOf(request)
-      if (url === undefined) throw new ClientError('Its path could lead out of the base path of the target.')
+      if (url === undefined) throw new ClientError('Its path would leave the base path of the target.')
       copyToClipboard(curlCommand(request, url))
       return `Copied #${request.id} as a curl command.`
     },
@@ -55,7 +55,7 @@ function withoutAddedEnd(edited: string, original: string): string {
 
 /** Opens the request in the user's editor. Returns the edited request; undefined if it was not changed. */
 async function editedRequest(request: RequestDetail): Promise<RequestDetail | undefined> {
-  if (request.bodyIsBinary) throw new ClientError('Its body is binary and cannot be edited as text.')
+  if (request.bodyIsBinary) throw new ClientError('A binary body cannot be edited as text.')
   const folder = await mkdtemp(join(tmpdir(), 'creel-edit-'))
   try {
     const file = join(folder, `request-${request.id}.http`)
@@ -66,7 +66,7 @@ async function editedRequest(request: RequestDetail): Promise<RequestDetail | un
     const { exitCode } = Bun.spawnSync(['sh', '-c', `${editor} "$1"`, editor, file], {
       stdio: ['inherit', 'inherit', 'inherit'],
     })
-    if (exitCode !== 0) throw new ClientError(`The editor ended with ${exitCode}: nothing was sent.`)
+    if (exitCode !== 0) throw new ClientError(`The editor exited with ${exitCode}. Nothing was sent.`)
     const edited = withoutAddedEnd(await readFile(file, 'utf8'), text)
     return edited === text ? undefined : readMessage(edited, request)
   } finally {

@@ -30,7 +30,7 @@ export function curlCommand(request: RequestDetail, url: string): string {
     bodyTruncated: request.bodyTruncated,
   })
   if (!/^https?:\/\//.test(url) || OBEYED.test(command)) {
-    throw new ClientError('It holds control characters, or no URL of HTTP: it is not copied.')
+    throw new ClientError('Not copied: the request has control characters or no HTTP URL.')
   }
   return command
 }

@@ -37,7 +37,7 @@ export function press(state: ScreenState, key: Key): Pressed {
   if (request !== undefined) {
     const needsItem = request !== 'quit'
     if (needsItem && chosenItem(state) === undefined)
-      return { state: { ...state, message: 'Nothing is chosen.' } }
+      return { state: { ...state, message: 'No capture is selected.' } }
     return { state, request }
   }
   const step = stepOf(key)

@@ -28,7 +28,7 @@ export function readMessage(text: string, original: RequestDetail): RequestDetai
   }
   const rawHeaders = fields.map((field) => {
     const [, name, value] = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*(.*)$/.exec(field) ?? []
-    if (name === undefined || value === undefined) throw new ClientError(`This is no header: ${field}`)
+    if (name === undefined || value === undefined) throw new ClientError(`This is not a header: ${field}`)
     return { name, value }
   })
   const [path = '', ...query] = target.split('?')

@@ -12,16 +12,16 @@ export interface ScreenSize {
 }
 
 const HELP = [
-  '↑ ↓ k j      choose a capture',
-  'enter        its headers and body; again, or esc, goes back',
-  'r            replay it to the listeners',
-  'e            edit it in $EDITOR and send that',
-  'c            copy it as a curl command',
-  '/            list only what holds a text; enter keeps it, esc drops it',
-  'o            open it in the console',
-  'g G          the oldest, the newest',
-  '?            this page',
-  'q            stop; the next start goes on from here',
+  '↑ ↓ k j      select a capture',
+  'enter        show headers and body; enter or esc goes back',
+  'r            replay to the listeners',
+  'e            edit in $EDITOR and send',
+  'c            copy as a curl command',
+  '/            filter by text; enter keeps the filter, esc clears it',
+  'o            open in the console',
+  'g G          go to the oldest, the newest',
+  '?            show this help',
+  'q            quit; the next start resumes here',
 ].map(SafeText.of)
 
 const BLANK = SafeText.of('')
@@ -67,7 +67,7 @@ function footer({ mode, filter, message }: ScreenState, { columns, rows }: Scree
     const lines = SafeText.of(message).wrapped(columns)
     return lines.slice(0, Math.max(1, Math.floor(rows / 2))).map((line) => SafeText.styled('dim', line))
   }
-  const about = filter === '' ? keys : `only "${filter}"  (/ changes)   ${keys}`
+  const about = filter === '' ? keys : `filter "${filter}"  (/ edit)   ${keys}`
   return [SafeText.styled('dim', SafeText.of(about).cut(columns))]
 }
 
@@ -75,7 +75,7 @@ function footer({ mode, filter, message }: ScreenState, { columns, rows }: Scree
 function list(state: ScreenState, { columns }: ScreenSize, room: number): SafeText[] {
   const items = listed(state)
   if (items.length === 0) {
-    const why = state.filter === '' ? 'Waiting for the first capture.' : 'Nothing holds that text.'
+    const why = state.filter === '' ? 'Waiting for the first capture.' : 'No capture contains this text.'
     return [SafeText.styled('dim', why)]
   }
   const chosen = chosenItem(state)
@@ -92,7 +92,7 @@ function line(item: Shown, isChosen: boolean, columns: number): SafeText {
 /** Lines about the chosen capture and the local server's answer. */
 function details(state: ScreenState, { columns }: ScreenSize): SafeText[] {
   const item = chosenItem(state)
-  if (item === undefined) return [SafeText.of('Nothing is chosen.')]
+  if (item === undefined) return [SafeText.of('No capture is selected.')]
   const lines = [
     ...requestText(item.request, { width: columns }),
     BLANK,

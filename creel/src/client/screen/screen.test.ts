@@ -58,7 +58,9 @@ describe('the cursor', () => {
 describe('keys', () => {
   test('ask for what is to be done with the chosen capture, and say so where there is none', () => {
     expect(press(screenOf(1), { sequence: 'r' }).request).toBe('replay')
-    expect(press(EMPTY_SCREEN, { sequence: 'r' })).toMatchObject({ state: { message: 'Nothing is chosen.' } })
+    expect(press(EMPTY_SCREEN, { sequence: 'r' })).toMatchObject({
+      state: { message: 'No capture is selected.' },
+    })
     expect(press(EMPTY_SCREEN, { name: 'c', ctrl: true }).request).toBe('quit')
   })
 
@@ -85,7 +87,7 @@ test.each([
 
 test('a message is whole, and leaves room for the list', () => {
   const url = 'http://127.0.0.1:4400/console/e/0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33?r=1'
-  const message = `No browser can be started here. The page is ${url}`
+  const message = `No browser was found. Open ${url} yourself.`
   const state = { ...screenOf(1), message }
   const text = render(state, { columns: 40, rows: 12 }).map(String).join('')
   expect(Bun.stripANSI(text)).toContain(url)
@@ -106,7 +108,7 @@ describe('a request as text', () => {
       body: 'one\n\ntwo\n',
     })
     expect(() => readMessage('POST no-slash\n\n', original)).toThrow('first line')
-    expect(() => readMessage('POST /\nno header\n\n', original)).toThrow('no header')
+    expect(() => readMessage('POST /\nno header\n\n', original)).toThrow('not a header')
   })
 })
 
@@ -123,7 +125,7 @@ test('a curl command that would do more than one request when it is pasted is no
     [request(1), '--config=/tmp/owned'],
     [request(1), 'file:///etc/passwd'],
   ] as const) {
-    expect(() => curlCommand(one, target)).toThrow('not copied')
+    expect(() => curlCommand(one, target)).toThrow('Not copied')
   }
 })
 
