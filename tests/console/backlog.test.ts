@@ -20,12 +20,12 @@ test('the page of an action shows live what waits, pauses, resumes, and skips a 
   await backlog.getByText('k0', { exact: true }).waitFor()
   await backlog.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('paused', { exact: true }).waitFor()
-  await backlog.getByRole('button', { name: 'Skip it' }).click()
+  await backlog.getByRole('button', { name: 'Skip' }).click()
   await backlog.getByText('k0', { exact: true }).waitFor({ state: 'detached' })
   expect(receiver.received).toHaveLength(1)
 
   receiver.answer = { status: 200 }
-  await backlog.getByRole('spinbutton', { name: /until nothing waits/ }).fill('50')
+  await backlog.getByRole('spinbutton', { name: /until the backlog is empty/ }).fill('50')
   await backlog.getByRole('button', { name: 'Resume' }).click()
   await backlog.getByText('0 waiting, 0 in flight').waitFor()
   await eventually('the other two', () => receiver.received.length === 3)

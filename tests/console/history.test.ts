@@ -19,7 +19,7 @@ test('a condition is tried on what was captured, and its paths are offered with 
   for (const type of ['paid', 'paid', 'made']) await endpoint.capture({ body: JSON.stringify({ type }) })
   const { page, faults } = opened
   await opened.goTo(`/e/${endpoint.id}/actions/new?path=body.type&value=%22paid%22`)
-  const said = page.getByRole('status').filter({ hasText: 'Against the last 3' })
+  const said = page.getByRole('status').filter({ hasText: 'Of the last 3' })
   await said.getByText('2').first().waitFor()
   expect(await page.locator('datalist option[value="body.type"]').textContent()).toContain('string in 100 %')
   await page.getByRole('textbox', { name: 'Value' }).fill('made')
@@ -37,8 +37,8 @@ test('a secret is tried on a captured request before it is saved', async () => {
   const { id } = await endpoint.capture({ headers: { 'X-Hub-Signature-256': `sha256=${signature}` } })
   const { page, faults } = opened
   await opened.goTo(`/e/${endpoint.id}?r=${id}`)
-  await page.getByRole('link', { name: 'Try another secret…' }).click()
-  const tryIt = page.getByRole('button', { name: `Try it on #${id}` })
+  await page.getByRole('link', { name: 'Test another secret…' }).click()
+  const tryIt = page.getByRole('button', { name: `Test on #${id}` })
   await tryIt.click()
   await page.getByText('Signature failed.').waitFor()
   await page.getByLabel(/secret/i).fill('right secret')
@@ -56,7 +56,7 @@ test('an attempt that is scheduled is made now', async () => {
   const { page, faults } = opened
   await opened.goTo(`/e/${endpoint.id}?r=${id}&tab=deliveries`)
   receiver.answer = { status: 200 }
-  await page.getByRole('button', { name: 'Try now' }).click()
+  await page.getByRole('button', { name: 'Retry now' }).click()
   await page.getByRole('button', { name: /200 Attempt 2/ }).waitFor()
   expect(faults).toEqual([])
 })
@@ -67,7 +67,7 @@ test('a long body waits until somebody asks for it, and is shown whole', async (
   const { id } = await endpoint.capture({ body, headers: { 'Content-Type': 'text/plain' } })
   const { page, faults } = opened
   await opened.goTo(`/e/${endpoint.id}?r=${id}`)
-  await page.getByRole('button', { name: 'Show it' }).click()
+  await page.getByRole('button', { name: 'Load', exact: true }).click()
   const lines = page.getByRole('region', { name: /Body of/ })
   await lines.press('End')
   await lines.getByText(/the end$/).waitFor()

@@ -18,9 +18,8 @@ export function AccessScreen() {
         {session.isLoading && <Bones />}
         {session.data !== undefined && session.data.session?.role !== 'owner' && (
           <p className="banner" data-tone="plain">
-            This browser is signed in with a key, and may do what the key may: its scope is{' '}
-            <code>{session.data.scope}</code>. Sessions and contacts are managed by whoever came by a link: on
-            the server, <code>creel console</code> prints one.
+            This browser is signed in with an API key of the scope <code>{session.data.scope}</code>. To
+            manage sessions and contacts, sign in with a link: run <code>creel console</code> on the server.
           </p>
         )}
         {session.data?.scope === 'admin' && <Keys />}

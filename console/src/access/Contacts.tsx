@@ -33,7 +33,7 @@ export function Contacts() {
       <h2>Contacts</h2>
       <Problem error={contacts.error ?? remove.error} />
       {contacts.data?.items.length === 0 && (
-        <p className="hint">Nobody yet. Alerts that no channel takes are mailed to contacts.</p>
+        <p className="hint">No contacts yet. Contacts get alerts by mail when no alert channel takes them.</p>
       )}
       <ul className="cards">
         {contacts.data?.items.map(({ email, id, name }) => (
@@ -77,7 +77,7 @@ export function Contacts() {
         </Field>
         <div className="form-foot">
           <button type="submit" className="button" disabled={form.isSaving}>
-            Add the contact
+            Add contact
           </button>
         </div>
       </form>

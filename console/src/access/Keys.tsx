@@ -35,9 +35,9 @@ export function Keys() {
           <thead>
             <tr>
               <th scope="col">Name</th>
-              <th scope="col">Begins with</th>
-              <th scope="col">May</th>
-              <th scope="col">Made</th>
+              <th scope="col">Prefix</th>
+              <th scope="col">Scope</th>
+              <th scope="col">Created</th>
               <th scope="col">Last used</th>
               <th scope="col">
                 <span className="sr-only">Rotate or revoke</span>
@@ -73,7 +73,7 @@ export function Keys() {
                         disabled={revoke.isPending}
                         onClick={() => (revoking === key.id ? revoke.mutate(key.id) : setRevoking(key.id))}
                       >
-                        {revoking === key.id ? `Really revoke ${key.name}` : 'Revoke…'}
+                        {revoking === key.id ? `Confirm: revoke ${key.name}` : 'Revoke…'}
                       </button>
                     </>
                   )}
@@ -98,7 +98,7 @@ interface Bounds {
 /** Limits of a key other than its scope, in words; undefined when there are none. */
 function boundsOf({ endpointId, allowedNetworks, expiresAt }: Bounds): string | undefined {
   const bounds = [
-    endpointId === null ? '' : `the endpoint ${endpointId} alone`,
+    endpointId === null ? '' : `only endpoint ${endpointId}`,
     allowedNetworks === null ? '' : `from ${allowedNetworks.join(', ')}`,
     expiresAt === null ? '' : `until ${fullTime(expiresAt)}`,
   ].filter((bound) => bound !== '')

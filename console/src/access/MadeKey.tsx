@@ -11,15 +11,15 @@ interface Props {
 /** A new key. It is shown once, until the user confirms that it is kept. */
 export function MadeKey({ value, may, onClose }: Props) {
   return (
-    <Dialog title="The new key" onClose={onClose} isClosable={false}>
-      <p>It is shown only now. {may}</p>
+    <Dialog title="New key" onClose={onClose} isClosable={false}>
+      <p>The key is shown only once. {may}</p>
       <div className="one-time">
         <code>{value}</code>
-        <CopyButton label="Copy the key" text={() => value} />
+        <CopyButton label="Copy key" text={() => value} />
       </div>
       <div className="dialog-foot">
         <button type="button" className="button primary" onClick={onClose}>
-          I have kept it
+          I have saved it
         </button>
       </div>
     </Dialog>
@@ -27,9 +27,9 @@ export function MadeKey({ value, may, onClose }: Props) {
 }
 
 const MAY = {
-  read: 'Whoever has it may look at',
-  write: 'Whoever has it may look at and change',
-  admin: 'Whoever has it may do everything, keys included, in',
+  read: 'It can read',
+  write: 'It can read and change',
+  admin: 'It can do everything, keys included, in',
 } as const
 
 /** Permissions of a key, as a sentence. */

@@ -57,7 +57,11 @@ export function NewKey({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="New key" onClose={onClose}>
       <form className="form" onSubmit={form.submit}>
-        <Field label="Name" problem={form.at('name')} hint="What uses it: ci, billing-worker…">
+        <Field
+          label="Name"
+          problem={form.at('name')}
+          hint="Say what uses the key, e.g. ci or billing-worker."
+        >
           {(ids) => (
             <input
               {...ids}
@@ -69,12 +73,15 @@ export function NewKey({ onClose }: { onClose: () => void }) {
             />
           )}
         </Field>
-        <Segments
-          label="What it may do"
-          value={scope}
-          options={SCOPES}
-          onChange={(next) => change({ scope: next })}
-        />
+        <div className="field">
+          <span aria-hidden="true">Scope</span>
+          <Segments
+            label="Scope"
+            value={scope}
+            options={SCOPES}
+            onChange={(next) => change({ scope: next })}
+          />
+        </div>
         <Field label="Endpoint" hint="Limits the key to one endpoint.">
           {(ids) => (
             <select
@@ -84,7 +91,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
               disabled={scope === 'admin'}
               onChange={({ target }) => change({ endpointId: target.value })}
             >
-              <option value="">All of the workspace</option>
+              <option value="">Whole workspace</option>
               {endpoints.data?.items.map((endpoint) => (
                 <option key={endpoint.id} value={endpoint.id}>
                   {endpoint.name}
@@ -103,16 +110,16 @@ export function NewKey({ onClose }: { onClose: () => void }) {
             >
               {LIVES.map((life) => (
                 <option key={life} value={life}>
-                  {life === 0 ? 'Never' : life === 1 ? 'In a day' : `In ${life} days`}
+                  {life === 0 ? 'Never' : life === 1 ? 'After 1 day' : `After ${life} days`}
                 </option>
               ))}
             </select>
           )}
         </Field>
         <Field
-          label="Only from"
+          label="Allowed networks"
           problem={networkProblem}
-          hint="Addresses and networks, like 203.0.113.0/24; empty: from anywhere."
+          hint="Addresses and networks, e.g. 203.0.113.0/24. Leave blank to allow all."
         >
           {(ids) => (
             <input
@@ -124,7 +131,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
             />
           )}
         </Field>
-        <FormFoot form={form} shown={['name', 'allowedNetworks']} submit="Make the key" onCancel={onClose} />
+        <FormFoot form={form} shown={['name', 'allowedNetworks']} submit="Create key" onCancel={onClose} />
       </form>
     </Dialog>
   )

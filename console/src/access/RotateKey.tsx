@@ -35,8 +35,8 @@ export function RotateKey({ of, onClose }: Props) {
         }}
       >
         <OverlapField
-          label="The old key goes on for"
-          hint="The new one may do the same, from now on."
+          label="Old key keeps working for"
+          hint="The new key has the same scope and works at once."
           value={overlapSeconds}
           max={OVERLAP_SECONDS_MAX}
           onChange={setOverlap}
@@ -47,7 +47,7 @@ export function RotateKey({ of, onClose }: Props) {
             Cancel
           </button>
           <button type="submit" className="button primary" disabled={rotate.isPending}>
-            Make the new key
+            Create new key
           </button>
         </div>
       </form>

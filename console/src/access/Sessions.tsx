@@ -16,17 +16,17 @@ export function Sessions() {
   return (
     <section className="card" aria-label="Sessions">
       <div className="section-head">
-        <h2>Signed in</h2>
+        <h2>Sessions</h2>
         <button type="button" className="button" disabled={invite.isPending} onClick={() => invite.mutate()}>
-          Sign-in link for a colleague
+          Create sign-in link
         </button>
       </div>
       <Problem error={sessions.error ?? invite.error ?? end.error} />
       {invite.data !== undefined && (
         <div className="one-time">
           <code>{invite.data.url}</code>
-          <span className="hint">once, {ago(invite.data.expiresAt).replace('in ', 'within ')}</span>
-          <CopyButton label="Copy the link" text={() => invite.data.url} />
+          <span className="hint">Works once, {ago(invite.data.expiresAt).replace('in ', 'within ')}</span>
+          <CopyButton label="Copy link" text={() => invite.data.url} />
         </div>
       )}
       <div className="table-frame">
@@ -38,7 +38,7 @@ export function Sessions() {
               <th scope="col">Since</th>
               <th scope="col">Last seen</th>
               <th scope="col">
-                <span className="sr-only">End</span>
+                <span className="sr-only">Sign out</span>
               </th>
             </tr>
           </thead>
@@ -46,7 +46,7 @@ export function Sessions() {
             {sessions.data?.items.map(({ createdAt, id, isCurrent, keyName, role, seenAt, userAgent }) => (
               <tr key={id}>
                 <th scope="row">
-                  {browserOf(userAgent)} {isCurrent && <span className="badge">this one</span>}
+                  {browserOf(userAgent)} {isCurrent && <span className="badge">this browser</span>}
                 </th>
                 <td>{role === 'owner' ? 'a link (owner)' : `the key ${keyName ?? ''}`}</td>
                 <td title={fullTime(createdAt)}>{ago(createdAt)}</td>
@@ -59,7 +59,7 @@ export function Sessions() {
                       disabled={end.isPending}
                       onClick={() => end.mutate(id)}
                     >
-                      End
+                      Sign out
                     </button>
                   )}
                 </td>

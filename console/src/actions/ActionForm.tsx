@@ -118,7 +118,7 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
             hint={
               options.channels.length === 0 ? (
                 <Link className="link" href="/alerts">
-                  Add a channel first
+                  Add an alert channel first
                 </Link>
               ) : undefined
             }
@@ -143,7 +143,7 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
         <Field
           label="Name"
           problem={form.at('name')}
-          hint="For people; left out, it is named after where it goes."
+          hint="Defaults to the host of the URL or the name of the channel."
         >
           {(ids) => (
             <input
@@ -159,7 +159,7 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
         <Field
           label="Message"
           problem={form.at('messageTemplate')}
-          hint="{{ body.id }}, {{ label }}, {{ endpoint.name }}: any path of the request."
+          hint="Any path of the request works as a placeholder: {{ body.id }}, {{ label }}, {{ endpoint.name }}."
         >
           {(ids) => (
             <textarea
@@ -194,7 +194,7 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
         submit="Save"
         onCancel={close}
         removal={action === undefined ? undefined : removal}
-        removalWords="Really delete it, with its rules"
+        removalWords="Confirm: delete action and rules"
       />
     </form>
   )

@@ -62,7 +62,7 @@ export function ActionItem({
         )}
         {action.suspendedByPlan && (
           <span className="badge" data-tone="warn">
-            over the plan
+            suspended: over the plan limit
           </span>
         )}
         {ruleCount > 0 && (
@@ -85,7 +85,7 @@ export function ActionItem({
           onClick={() => onMove(-1)}
           disabled={isBusy}
           aria-label={`Move ${name} up`}
-          title="Up (Alt ↑)"
+          title="Move up (Alt ↑)"
         >
           <ChevronUp size={14} aria-hidden="true" />
         </button>
@@ -95,7 +95,7 @@ export function ActionItem({
           onClick={() => onMove(1)}
           disabled={isBusy}
           aria-label={`Move ${name} down`}
-          title="Down (Alt ↓)"
+          title="Move down (Alt ↓)"
         >
           <ChevronDown size={14} aria-hidden="true" />
         </button>

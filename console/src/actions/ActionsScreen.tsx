@@ -38,13 +38,13 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
   return (
     <>
       <div className="section-head">
-        <h2>What happens to a capture</h2>
+        <h2>Actions</h2>
         <span className="hint">
           {ofLimit(actions.length, limit)} on {options.planName}
         </span>
         {canAddMore && item !== 'new' && (
           <Link href={`${home}/new`} className="button primary">
-            <Plus size={14} aria-hidden="true" /> Add an action
+            <Plus size={14} aria-hidden="true" /> Add action
           </Link>
         )}
       </div>
@@ -61,8 +61,8 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
       {actions.length === 0 && item !== 'new' && (
         <div className="nothing">
           <p>
-            Captures are kept and shown. An action also sends each on: forwarded to a URL, with retries, or
-            told through an alert channel.
+            No actions yet. An action sends each capture on: it forwards it to a URL, with retries, or posts a
+            message to an alert channel.
           </p>
         </div>
       )}

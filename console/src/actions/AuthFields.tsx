@@ -108,13 +108,13 @@ export function AuthFields({ stored, value, secret, at, onChange, onSecret }: Pr
       </Field>
       {kind === 'basic' && text('username', 'Name')}
       {kind === 'header' &&
-        text('name', 'Name of the header', 'Like X-Api-Key; it replaces one that was captured.')}
+        text('name', 'Header name', 'For example X-Api-Key. Replaces a captured header of this name.')}
       {kind === 'oauth2ClientCredentials' && (
         <>
           {text('tokenUrl', 'Token endpoint')}
           <div className="row-2">
-            {text('clientId', 'Client id')}
-            {text('scope', 'Scope', 'With spaces between; may be empty.')}
+            {text('clientId', 'Client ID')}
+            {text('scope', 'Scope', 'Optional. Separate several with spaces.')}
           </div>
         </>
       )}

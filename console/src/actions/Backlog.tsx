@@ -66,7 +66,7 @@ export function Backlog({ endpoint, action, onChanged }: Props) {
               min={1}
               max={10_000}
               placeholder="per second"
-              aria-label="Attempts a second until nothing waits"
+              aria-label="Attempts per second until the backlog is empty"
               value={perSecond}
               onChange={({ target }) => setPerSecond(target.value)}
             />
@@ -103,21 +103,21 @@ function Facts({ backlog }: { readonly backlog: Figures }) {
   const facts = [
     oldestWaitingAt !== null && `oldest ${ago(oldestWaitingAt)}`,
     rate !== null && `${rate.count} per ${rate.perSeconds} s`,
-    drainsAt !== null && `drained ${ago(drainsAt)}`,
-    keysWaiting > 0 && `${plural(keysWaiting, 'delivery')} behind another of their key`,
-    notBefore !== null && `the receiver asked to wait: next ${ago(notBefore)}`,
+    drainsAt !== null && `empty ${ago(drainsAt)}`,
+    keysWaiting > 0 && `${plural(keysWaiting, 'delivery')} waiting for an earlier one of the same key`,
+    notBefore !== null && `the receiver asked to wait: next attempt ${ago(notBefore)}`,
   ].filter((fact) => fact !== false)
   return (
     <>
       {facts.length > 0 && <p className="hint">{facts.join(' · ')}</p>}
       {breaker.state !== 'closed' && (
         <p className="bad">
-          The breaker is {breaker.state}
-          {breaker.nextProbeAt !== null && `: next probe ${ago(breaker.nextProbeAt)}`}
+          Circuit breaker: {breaker.state}
+          {breaker.nextProbeAt !== null && `, next probe ${ago(breaker.nextProbeAt)}`}
         </p>
       )}
       {expiring > 0 && (
-        <p className="bad">Retention deletes {plural(expiring, 'delivery')} before they go out.</p>
+        <p className="bad">Retention will delete {plural(expiring, 'delivery')} before they are sent.</p>
       )}
     </>
   )
@@ -152,7 +152,7 @@ function Held({ endpoint, backlog, onSkipped }: HeldProps) {
               disabled={skip.isPending}
               onClick={() => skip.mutate(attemptId)}
             >
-              Skip it
+              Skip
             </button>
           )}
         </li>

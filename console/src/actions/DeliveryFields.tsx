@@ -28,18 +28,18 @@ export function DeliveryFields({ value, at, onChange }: Props) {
         {number(
           'timeoutSeconds',
           'timeoutSeconds',
-          'Time limit, in seconds',
-          'Of a whole attempt: 1 to 300. Usually 15.',
+          'Timeout in seconds',
+          'For a whole attempt: 1 to 300. Default 15.',
         )}
-        {number('concurrency', 'concurrency', 'Attempts at once', 'Over all processes: 1 to 512.')}
+        {number('concurrency', 'concurrency', 'Concurrent attempts', 'Over all processes: 1 to 512.')}
       </div>
       <div className="row-2">
-        {number('rateCount', 'rate/count', 'Rate: attempts', 'At most so many begin …')}
+        {number('rateCount', 'rate/count', 'Rate: attempts', 'Most attempts that start …')}
         {number(
           'ratePerSeconds',
           'rate/perSeconds',
           'Rate: per seconds',
-          '… in any period of so many seconds.',
+          '… in any period of this many seconds.',
         )}
       </div>
       <div className="row-2">
@@ -48,7 +48,7 @@ export function DeliveryFields({ value, at, onChange }: Props) {
           kind="code"
           value={value.orderBy}
           problem={at('order/by')}
-          hint="A path like body.customer.id, or endpoint: deliveries of one key go one after the other."
+          hint="A path like body.customer.id, or endpoint. Deliveries with the same key are sent one after the other."
           onChange={(orderBy) => onChange({ orderBy })}
         />
         {value.orderBy !== '' && (
@@ -57,8 +57,8 @@ export function DeliveryFields({ value, at, onChange }: Props) {
               label="After a dead letter"
               value={value.onDeadLetter}
               options={[
-                { value: 'continue', words: 'Go on' },
-                { value: 'hold', words: 'Hold its key' },
+                { value: 'continue', words: 'Continue' },
+                { value: 'hold', words: 'Hold the key' },
               ]}
               onChange={(onDeadLetter) => onChange({ onDeadLetter })}
             />
@@ -72,7 +72,7 @@ export function DeliveryFields({ value, at, onChange }: Props) {
           value={value.delays}
           problem={at('retry/delays')}
           placeholder="5s, 1m, 10m"
-          hint="Up to 50 delays; none for no retry."
+          hint="Up to 50 delays. Enter none for no retry."
           onChange={(delays) => onChange({ delays })}
         />
         <TextField
@@ -81,23 +81,23 @@ export function DeliveryFields({ value, at, onChange }: Props) {
           value={value.on}
           problem={at('retry/on')}
           placeholder="408, 429, 5xx"
-          hint="Statuses; usually all but 2xx and 410. Lost connections are always retried."
+          hint="Response statuses. Default: all but 2xx and 410. Lost connections are always retried."
           onChange={(on) => onChange({ on })}
         />
       </div>
       <div className="row-2">
-        {number('failures', 'breaker/failures', 'Breaker: failures', 'After so many …')}
+        {number('failures', 'breaker/failures', 'Circuit breaker: failures', 'After this many failures …')}
         {number(
           'windowSeconds',
           'breaker/windowSeconds',
-          'Breaker: within seconds',
-          '… in so many seconds …',
+          'Circuit breaker: within seconds',
+          '… within this many seconds …',
         )}
         {number(
           'probeEverySeconds',
           'breaker/probeEverySeconds',
-          'Breaker: probe every',
-          '… only one attempt goes out in so many seconds.',
+          'Circuit breaker: probe every',
+          '… send only one attempt per this many seconds.',
         )}
       </div>
       <Choice label="When the receiver answers 410">
@@ -105,8 +105,8 @@ export function DeliveryFields({ value, at, onChange }: Props) {
           label="When the receiver answers 410"
           value={value.gone}
           options={[
-            { value: 'end', words: 'End that delivery' },
-            { value: 'pause', words: 'End it, and pause the action' },
+            { value: 'end', words: 'End the delivery' },
+            { value: 'pause', words: 'End the delivery and pause the action' },
           ]}
           onChange={(gone) => onChange({ gone })}
         />

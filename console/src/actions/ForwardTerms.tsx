@@ -28,7 +28,7 @@ export function ForwardTerms({ form, action, secrets, onSecrets }: Props) {
         problem={at('signingSecret') + at('signing')}
       >
         <Segments
-          label="Scheme of the signature"
+          label="Signature scheme"
           value={draft.signingScheme}
           options={[
             { value: 'creel', words: 'Creel' },
@@ -45,11 +45,7 @@ export function ForwardTerms({ form, action, secrets, onSecrets }: Props) {
           onChange={(signingSecret) => onSecrets({ signingSecret })}
         />
       </Section>
-      <Section
-        title="Delivery"
-        state={isCustom ? 'on its own terms' : 'as the installation says'}
-        problem={at('delivery')}
-      >
+      <Section title="Delivery" state={isCustom ? 'custom' : 'default'} problem={at('delivery')}>
         <DeliveryFields
           value={draft.delivery}
           at={(member) => at(`delivery/${member}`)}
@@ -70,7 +66,7 @@ export function ForwardTerms({ form, action, secrets, onSecrets }: Props) {
           onSecret={(auth) => onSecrets({ auth })}
         />
       </Section>
-      <Section title="TLS" state={action?.tls ? 'its own' : 'as usual'} problem={at('tls')}>
+      <Section title="TLS" state={action?.tls ? 'custom' : 'default'} problem={at('tls')}>
         <TlsFields
           stored={action?.tls}
           value={draft.tls}

@@ -27,10 +27,10 @@ export function SigningSecret({ signing, value, problem, onChange, scheme }: Pro
     return (
       <div className="acts">
         <span>
-          {isSet ? `Signed; the secret was set ${ago(signing.setAt)}.` : 'Deliveries are not signed.'}
+          {isSet ? `Signed. The secret was set ${ago(signing.setAt)}.` : 'Deliveries are not signed.'}
         </span>
         <button type="button" className="button small" onClick={() => onChange('')}>
-          {isSet ? 'Rotate…' : 'Sign them…'}
+          {isSet ? 'Rotate…' : 'Sign deliveries…'}
         </button>
       </div>
     )
@@ -41,8 +41,8 @@ export function SigningSecret({ signing, value, problem, onChange, scheme }: Pro
       problem={problem}
       hint={
         isSet
-          ? 'For 24 hours both signatures are sent, so that the receiver can change over. Saved empty, signing stops.'
-          : 'At least 16 characters. Keep it: it is not shown again.'
+          ? 'Both signatures are sent for 24 hours, so that the receiver can switch. Leave blank to stop signing.'
+          : 'At least 16 characters. Save it now: it is not shown again.'
       }
     >
       {(ids) => (
@@ -56,10 +56,10 @@ export function SigningSecret({ signing, value, problem, onChange, scheme }: Pro
             onChange={({ target }) => onChange(target.value)}
           />
           <button type="button" className="button" onClick={() => onChange(newSecret(scheme))}>
-            Make one
+            Generate
           </button>
           <button type="button" className="button quiet" onClick={() => onChange(null)}>
-            Keep {isSet ? 'the old' : 'unsigned'}
+            {isSet ? 'Keep current' : 'Leave unsigned'}
           </button>
         </span>
       )}

@@ -50,7 +50,7 @@ export function TlsFields({ stored, value, clientKey, at, onChange, onKey }: Pro
     <>
       {stored !== null && stored !== undefined && (
         <p className="hint">
-          {stored.subject === null ? 'The authority' : stored.subject} is valid until{' '}
+          {stored.subject === null ? 'The certificate authority' : stored.subject} is valid until{' '}
           {stored.expiresAt.slice(0, DATE_LENGTH)}.
         </p>
       )}
@@ -61,7 +61,7 @@ export function TlsFields({ stored, value, clientKey, at, onChange, onKey }: Pro
         value={value.clientCertificate}
         problem={at('clientCertificate')}
         placeholder="-----BEGIN CERTIFICATE-----"
-        hint="PEM: ours first, then those between it and its authority."
+        hint="PEM: the client certificate first, then the intermediate ones."
         onChange={(clientCertificate) => onChange({ clientCertificate })}
       />
       <SecretField
@@ -79,7 +79,7 @@ export function TlsFields({ stored, value, clientKey, at, onChange, onKey }: Pro
         value={value.certificateAuthority}
         problem={at('certificateAuthority')}
         placeholder="-----BEGIN CERTIFICATE-----"
-        hint="PEM: then the receiver must be signed by it. Empty, the usual authorities count."
+        hint="PEM: the CA of the receiver's certificate. Leave blank to trust the system's CAs."
         onChange={(certificateAuthority) => onChange({ certificateAuthority })}
       />
     </>

@@ -28,7 +28,7 @@ export function AlertsScreen() {
             <h2>Channels</h2>
             {open !== 'new' && (
               <button type="button" className="button primary" onClick={() => setOpen('new')}>
-                <Plus size={14} aria-hidden="true" /> Add a channel
+                <Plus size={14} aria-hidden="true" /> Add channel
               </button>
             )}
           </div>
@@ -37,7 +37,8 @@ export function AlertsScreen() {
           {open === 'new' && <ChannelForm channel={undefined} onClose={() => setOpen(undefined)} />}
           {channels.data !== undefined && items.length === 0 && open !== 'new' && (
             <p className="hint">
-              None yet. Slack, Discord, Telegram, PagerDuty, a webhook… Until then contacts get mail.
+              No channels yet. Add Slack, Discord, Telegram, PagerDuty or a webhook. Until then, contacts get
+              alerts by mail.
             </p>
           )}
           {items.map((channel) => (

@@ -33,7 +33,7 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
         : async () => draftOf(await creel.alertChannels.get.query({ id: channel.id })),
     save: async (draft) => {
       const kind = kindOf(draft)
-      if (kind === undefined) throw new Error('Choose a kind first.')
+      if (kind === undefined) throw new Error('Choose a kind.')
       const members = membersOf(draft, kind, secret)
       if (channel !== undefined) {
         return {
@@ -53,8 +53,8 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
         tested === null
           ? ''
           : tested.delivered
-            ? ', and its test arrived'
-            : `, but its test was refused: ${tested.detail ?? ''}`
+            ? '. The test alert was delivered'
+            : `. The test alert was refused: ${tested.detail ?? ''}`
       toast(`${saved.name} saved${about}`)
       close()
     },
@@ -119,7 +119,7 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
                 ? `Set ${ago(channel.credentialSetAt)}. Leave blank to keep the current secret.`
                 : kind.credentialRequired
                   ? undefined
-                  : 'May be left out.'
+                  : 'Optional.'
             }
           >
             {(ids) => (
@@ -154,7 +154,7 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
         isOff={kind === undefined}
         onCancel={close}
         removal={channel === undefined ? undefined : removal}
-        removalWords={`Really delete ${channel?.name ?? ''}`}
+        removalWords={`Confirm: delete ${channel?.name ?? ''}`}
       />
     </form>
   )

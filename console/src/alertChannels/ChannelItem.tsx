@@ -3,15 +3,15 @@ import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Switch.tsx'
 import { creel } from '../trpc.ts'
-import { ago, duration } from '../words/format.ts'
+import { ago, duration, plural } from '../words/format.ts'
 import { ChannelForm } from './ChannelForm.tsx'
 import type { Channel } from './channel.ts'
 
 const HOUR_MS = 3_600_000
 const MUTES = [
-  { words: 'for an hour', hours: 1 },
-  { words: 'for 8 hours', hours: 8 },
-  { words: 'for a day', hours: 24 },
+  { words: 'For an hour', hours: 1 },
+  { words: 'For 8 hours', hours: 8 },
+  { words: 'For a day', hours: 24 },
 ] as const
 
 const TONES: Readonly<Record<string, string>> = {
@@ -61,12 +61,12 @@ export function ChannelItem({ channel, isOpen, onToggle }: Props) {
         <span className="badge" data-tone={TONES[health]}>
           {health}
         </span>
-        {isMuted && <span className="badge">muted, {ago(mutedUntil)} on again</span>}
+        {isMuted && <span className="badge">muted, ends {ago(mutedUntil)}</span>}
         <span className="item-what">
           {destination}{' '}
           {consecutiveFailures > 0 ? (
             <span className="bad">
-              {consecutiveFailures} in a row: “{lastError}”
+              {plural(consecutiveFailures, 'failure')} in a row: {lastError}
             </span>
           ) : (
             lastSuccessAt !== null && `sent ${ago(lastSuccessAt)}`

@@ -41,7 +41,7 @@ export function EventGrid({ value, onChange }: Props) {
               {subscribed !== undefined && (
                 <select
                   className="select"
-                  aria-label={`${displayName}: from which severity`}
+                  aria-label={`${displayName}: lowest severity`}
                   value={subscribed.minSeverity}
                   onChange={({ target }) =>
                     onChange([

@@ -40,7 +40,7 @@ export function History({ channels }: { channels: readonly Channel[] }) {
           value={channelId}
           onChange={({ target }) => setChannelId(target.value)}
         >
-          <option value="">Every channel</option>
+          <option value="">All channels</option>
           {channels.map(({ id, name }) => (
             <option key={id} value={id}>
               {name}
@@ -53,22 +53,22 @@ export function History({ channels }: { channels: readonly Channel[] }) {
           value={outcome ?? ''}
           onChange={({ target }) => setOutcome(OUTCOMES.find((one) => one === target.value))}
         >
-          <option value="">Every outcome</option>
+          <option value="">All outcomes</option>
           {OUTCOMES.map((one) => (
             <option key={one}>{one}</option>
           ))}
         </select>
       </div>
       <Problem error={history.error} onRetry={() => void history.refetch()} />
-      {history.data !== undefined && items.length === 0 && <p className="hint">Nothing was sent.</p>}
+      {history.data !== undefined && items.length === 0 && <p className="hint">No alerts sent.</p>}
       {items.length > 0 && (
         <div className="table-frame">
           <table className="table">
             <thead>
               <tr>
-                <th scope="col">When</th>
+                <th scope="col">Time</th>
                 <th scope="col">Event</th>
-                <th scope="col">About</th>
+                <th scope="col">Subject</th>
                 <th scope="col">Channel</th>
                 <th scope="col">Outcome</th>
               </tr>
@@ -95,7 +95,7 @@ export function History({ channels }: { channels: readonly Channel[] }) {
                     <th scope="row">{subjectName}</th>
                     <td>
                       {channelName ?? channelKind}
-                      {emailFallback && <span className="hint"> in place of a failing channel</span>}
+                      {emailFallback && <span className="hint"> by mail, as a channel failed</span>}
                     </td>
                     <td>
                       <span className="badge" data-tone={TONES[came]}>

@@ -12,9 +12,7 @@ export function Incidents() {
     <section className="cards" aria-label="Incidents">
       <h2>Open incidents</h2>
       <Problem error={incidents.error} onRetry={() => void incidents.refetch()} />
-      {incidents.data !== undefined && items.length === 0 && (
-        <p className="hint">None: everything that was expected came, and what was sent arrived.</p>
-      )}
+      {incidents.data !== undefined && items.length === 0 && <p className="hint">No open incidents.</p>}
       {items.map(({ count, endpointId, id, kind, openedAt, subjectName }) => (
         <div key={id} className="item">
           <span className="badge" data-tone="bad">

@@ -14,7 +14,7 @@ interface Props {
 export function SettingField({ field, problem, value, onChange }: Props) {
   const { help, label, options, required, type } = field
   return (
-    <Field label={required ? label : `${label} (may be left out)`} problem={problem} hint={help ?? undefined}>
+    <Field label={required ? label : `${label} (optional)`} problem={problem} hint={help ?? undefined}>
       {(ids) =>
         options !== null ? (
           <select {...ids} className="select" value={value} onChange={({ target }) => onChange(target.value)}>

@@ -29,10 +29,10 @@ export function AuditScreen() {
               <table className="table">
                 <thead>
                   <tr>
-                    <th scope="col">When</th>
-                    <th scope="col">Who</th>
-                    <th scope="col">From</th>
-                    <th scope="col">What</th>
+                    <th scope="col">Time</th>
+                    <th scope="col">Actor</th>
+                    <th scope="col">Address</th>
+                    <th scope="col">Action</th>
                     <th scope="col">Changed</th>
                   </tr>
                 </thead>
@@ -49,7 +49,7 @@ export function AuditScreen() {
                       </td>
                       <td>
                         <details>
-                          <summary>{Object.keys(after ?? before ?? {}).join(', ') || 'nothing more'}</summary>
+                          <summary>{Object.keys(after ?? before ?? {}).join(', ') || 'no details'}</summary>
                           <pre>{JSON.stringify({ before, after }, null, 2)}</pre>
                         </details>
                       </td>

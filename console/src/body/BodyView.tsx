@@ -64,18 +64,18 @@ export function BodyView({ name, octets, hasKey = false, pathBar, ...source }: P
           {bytes(sizeBytes)}
           {isTruncated ? ', cut' : ''}
         </span>
-        {!(isBinary && body === '') && <CopyButton label="Copy the body" text={() => body} />}
+        {!(isBinary && body === '') && <CopyButton label="Copy body" text={() => body} />}
         <button
           type="button"
           className="button quiet icon"
           onClick={() => download(raw, `${name}.${layout.extension}`)}
-          title="Download the bytes"
-          aria-label="Download the bytes"
+          title="Download body"
+          aria-label="Download body"
         >
           <Download size={14} aria-hidden="true" />
         </button>
       </div>
-      {isTruncated && <p className="banner">Longer than is kept: only the beginning is here.</p>}
+      {isTruncated && <p className="banner">Truncated: only the beginning of this body is stored.</p>}
       {view === 'preview' && layout.preview !== null ? (
         <Preview bytes={raw} kind={layout.preview} type={contentType ?? ''} />
       ) : view === 'hex' ? (

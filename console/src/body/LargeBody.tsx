@@ -86,10 +86,10 @@ export function LargeBody({ endpointId, request }: Props) {
           <p>Large body ({bytes(sizeBytes)})</p>
           <p className="acts">
             <button type="button" className="button primary" onClick={() => load.mutate()}>
-              Show it
+              Load
             </button>
             <button type="button" className="button" onClick={() => save.mutate()}>
-              <Download size={14} aria-hidden="true" /> Download the bytes
+              <Download size={14} aria-hidden="true" /> Download
             </button>
           </p>
         </>

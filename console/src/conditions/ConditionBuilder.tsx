@@ -61,7 +61,7 @@ function Group({ draft, depth, paths, onChange, onRemove }: GroupProps) {
         ) : (
           <select
             className="select"
-            aria-label="How many must hold"
+            aria-label="Conditions that must match"
             value={mode}
             onChange={({ target }) =>
               onChange({
@@ -159,7 +159,7 @@ function Leaf({ leaf, paths, onChange, onRemove }: LeafProps) {
       {op === 'exists' ? (
         <select
           className="select"
-          aria-label="Whether it exists"
+          aria-label="Exists"
           value={value}
           onChange={({ target }) => onChange({ ...leaf, value: target.value })}
         >
@@ -177,7 +177,7 @@ function Leaf({ leaf, paths, onChange, onRemove }: LeafProps) {
         />
       )}
       {TEXT_OPS.has(op) ? (
-        <label className="check" title="Upper and lower case are the same">
+        <label className="check" title="Ignore upper and lower case">
           <input
             type="checkbox"
             checked={ignoreCase}

@@ -54,7 +54,7 @@ export function ConditionField({ endpointId, label, value, onChange, member, pro
     }
     const document = value.text.trim() === '' ? {} : documentOfText(value)
     const draft = document === undefined ? null : draftOf(document)
-    if (draft === null) setRefusal('The builder cannot show this: it stays JSON.')
+    if (draft === null) setRefusal('The builder cannot show this condition. Edit it as JSON.')
     else onChange({ as: 'builder', draft })
   }
   return (
@@ -64,7 +64,7 @@ export function ConditionField({ endpointId, label, value, onChange, member, pro
           {label}
         </span>
         <Segments
-          label="Write it as"
+          label="Edit as"
           value={value.as}
           options={[
             { value: 'builder', words: 'Builder' },

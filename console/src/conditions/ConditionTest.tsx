@@ -27,15 +27,14 @@ export function ConditionTest({ endpointId, condition }: Props) {
   })
   const { data } = tried
   if (data === undefined || tried.error !== null) return null
-  if (data.testedCount === 0)
-    return <p className="hint">Nothing was captured yet that it could be tried on.</p>
+  if (data.testedCount === 0) return <p className="hint">No captures yet to test the condition on.</p>
   const { matched, notMatched, testedCount } = data
   return (
     <div className="condition-test" role="status" data-stale={tried.isPlaceholderData}>
       <p>
-        Against the last <b className="num">{count(testedCount)}</b>:{' '}
+        Of the last <b className="num">{count(testedCount)}</b>:{' '}
         <b className="ok num">{count(matched.count)}</b> match,{' '}
-        <b className="num">{count(notMatched.count)}</b> do not.
+        <b className="num">{count(notMatched.count)}</b> do not match.
       </p>
       <div className="condition-bar" aria-hidden="true">
         <i style={{ inlineSize: `${(matched.count / testedCount) * 100}%` }} />
@@ -43,7 +42,7 @@ export function ConditionTest({ endpointId, condition }: Props) {
       <p className="hint">
         <Ids words="matching" endpointId={endpointId} ids={matched.firstIds} />
         {matched.count > 0 && notMatched.count > 0 && ' · '}
-        <Ids words="not" endpointId={endpointId} ids={notMatched.firstIds} />
+        <Ids words="not matching" endpointId={endpointId} ids={notMatched.firstIds} />
       </p>
     </div>
   )

@@ -33,7 +33,7 @@ export function AttemptRecord({ endpointId, attempt }: { endpointId: string; att
       )}
       <Side
         title="Sent"
-        first={sent === null ? 'The record is no longer kept.' : `${sent.method} ${sent.url}`}
+        first={sent === null ? 'The record is no longer stored.' : `${sent.method} ${sent.url}`}
         part={sent}
       />
       <Side
@@ -41,8 +41,8 @@ export function AttemptRecord({ endpointId, attempt }: { endpointId: string; att
         first={
           received === null
             ? attempt.state === 'Pending'
-              ? 'On its way.'
-              : 'Nothing came back.'
+              ? 'Sending…'
+              : 'No answer.'
             : `HTTP ${received.statusCode}`
         }
         part={received}

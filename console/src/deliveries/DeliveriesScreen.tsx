@@ -62,7 +62,7 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
           value={actionId ?? ''}
           onChange={({ target }) => change({ action: target.value }, true)}
         >
-          <option value="">Every action</option>
+          <option value="">All actions</option>
           {actions.data?.actions.map(({ id, name }) => (
             <option key={id} value={id}>
               {name}
@@ -76,7 +76,7 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
       {attempts.isLoading && <Bones />}
       {attempts.data !== undefined && items.length === 0 && (
         <div className="nothing">
-          <p>Nothing was delivered yet. Actions send captures on.</p>
+          <p>No deliveries yet. Actions forward captures.</p>
           <Link className="button" href={`/e/${endpoint.id}/actions`}>
             Go to actions
           </Link>
@@ -126,7 +126,7 @@ function Parked({ endpointId }: { endpointId: string }) {
     mutationFn: () =>
       runBulk(
         endpointId,
-        'queued to be replayed',
+        'queued for replay',
         { filters: { state: 'DeadLetter' }, about: count },
         async (ids) => {
           const { queuedCount, skippedCount } = await creel.requests.bulkReplay.mutate({
@@ -142,7 +142,7 @@ function Parked({ endpointId }: { endpointId: string }) {
   return (
     <>
       <Link className="link" href={`/e/${endpointId}?q=state:deadletter`}>
-        Parked ({count})
+        Dead letters ({count})
       </Link>
       <button type="button" className="button" disabled={replay.isPending} onClick={() => replay.mutate()}>
         Replay all {count}

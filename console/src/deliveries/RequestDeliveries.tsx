@@ -32,7 +32,7 @@ export function RequestDeliveries({ endpointId, request, row }: Props) {
       <p className="hint pad">
         {request.state === 'Skipped'
           ? 'No condition of an action matched this request.'
-          : 'No action was switched on when this arrived.'}
+          : 'No action was switched on when this request arrived.'}
       </p>
     )
   }
@@ -113,7 +113,7 @@ function NextAttempt({ endpointId, at, attempts }: NextProps) {
           disabled={hurry.isPending || hurry.isSuccess}
           onClick={() => hurry.mutate(last.id)}
         >
-          {hurry.isSuccess ? 'On its way' : 'Try now'}
+          {hurry.isSuccess ? 'Sending…' : 'Retry now'}
         </button>
       )}
       {hurry.error !== null && <span className="bad">{problemOf(hurry.error).detail}</span>}

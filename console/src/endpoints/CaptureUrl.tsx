@@ -21,7 +21,7 @@ export function CaptureUrl({ endpoint }: { endpoint: Endpoint }) {
       <CommandLine line={url} label="Copy the capture URL" />
       {previousUrlUntil !== null && (
         <p className="hint" title={fullTime(previousUrlUntil)}>
-          The URL before this one still captures; it ends {ago(previousUrlUntil)}.
+          The previous URL still works. It ends {ago(previousUrlUntil)}.
         </p>
       )}
       <div className="acts">
@@ -42,7 +42,7 @@ function RotateUrl({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => v
     onSuccess: async (rotated) => {
       queries.setQueryData(['endpoint', endpoint.id], rotated)
       onClose()
-      toast('The endpoint has a new capture URL')
+      toast('Created a new capture URL')
       await queries.invalidateQueries({ queryKey: ['endpoints'] })
     },
   })
@@ -56,15 +56,15 @@ function RotateUrl({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => v
         }}
       >
         <p>
-          For when the URL became known to others. Settings, captures and actions stay; give senders the new
-          URL while the old one still captures.
+          Use this when the URL has leaked. Settings, captures and actions stay. Give the new URL to your
+          senders while the old one still works.
         </p>
         <OverlapField
           label="Old URL keeps working for"
           hint={
             endpoint.previousUrlUntil === null
-              ? 'Then it answers 404.'
-              : 'Then it answers 404. The one before it, which still captures, ends at once.'
+              ? 'After that, the old URL answers 404.'
+              : 'After that, the old URL answers 404. An older URL that still works ends at once.'
           }
           value={overlapSeconds}
           max={OVERLAP_SECONDS_MAX}
@@ -76,7 +76,7 @@ function RotateUrl({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => v
             Cancel
           </button>
           <button type="submit" className="button primary" disabled={rotate.isPending}>
-            Make the new URL
+            Create new URL
           </button>
         </div>
       </form>

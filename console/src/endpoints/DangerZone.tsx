@@ -21,13 +21,13 @@ export function DangerZone({ endpoint }: { endpoint: Endpoint }) {
   })
   return (
     <section className="card" aria-label="Danger">
-      <h2>Clear, delete</h2>
+      <h2>Clear or delete</h2>
       <div className="acts">
         <button type="button" className="button" disabled={clear.isPending} onClick={() => clear.mutate()}>
           Move all {plural(endpoint.storedRequestCount, 'request')} to the recycle bin
         </button>
         <button type="button" className="button danger" onClick={() => setAsking(true)}>
-          Delete the endpoint…
+          Delete endpoint…
         </button>
       </div>
       <Problem error={clear.error} />
@@ -57,8 +57,8 @@ function DeleteEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: ()
     <Dialog title={`Delete ${endpoint.name}?`} onClose={onClose}>
       <form className="form" onSubmit={submit}>
         <p>
-          Its URL stops answering at once, and {plural(endpoint.storedRequestCount, 'request')}, its actions,
-          rules and watchdogs go with it. This cannot be undone.
+          This deletes the endpoint with {plural(endpoint.storedRequestCount, 'request')} and its actions,
+          rules and watchdogs. Its URL stops working at once. This cannot be undone.
         </p>
         <Field label={`Type ${endpoint.name}`}>
           {(ids) => (
@@ -74,14 +74,14 @@ function DeleteEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: ()
         <Problem error={remove.error} />
         <div className="dialog-foot">
           <button type="button" className="button" onClick={onClose}>
-            Keep it
+            Cancel
           </button>
           <button
             type="submit"
             className="button danger"
             disabled={typed !== endpoint.name || remove.isPending}
           >
-            Delete for good
+            Delete permanently
           </button>
         </div>
       </form>

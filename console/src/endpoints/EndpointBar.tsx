@@ -33,7 +33,7 @@ export function EndpointBar({ endpoint, place, children }: Props) {
       <GapNote endpoint={endpoint} />
       {endpoint.suspendedByPlan && (
         <span className="badge" data-tone="warn">
-          Over the plan
+          Suspended: over the plan limit
         </span>
       )}
       <nav aria-label="Endpoint">

@@ -83,7 +83,7 @@ function EndpointLink({ endpoint, isHere, isNamesake }: LinkProps) {
         ) : (
           <>
             <Timer size={12} aria-hidden="true" />
-            <span className="sr-only">gone in </span>
+            <span className="sr-only">deleted in </span>
             {ago(expiresAt).replace('in ', '')}
           </>
         )}

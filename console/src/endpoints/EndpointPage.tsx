@@ -59,7 +59,7 @@ function Gone({ error }: { error: unknown }) {
     <div className="nothing">
       <Problem error={error} />
       <Link href="/" className="button">
-        To the endpoints
+        Go to endpoints
       </Link>
     </div>
   )

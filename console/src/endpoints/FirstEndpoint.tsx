@@ -25,9 +25,9 @@ export function FirstEndpoint() {
     <main id="main" className="page">
       <div className="nothing">
         <h1>No endpoint yet</h1>
-        <p>An endpoint is a URL that keeps whatever is sent to it.</p>
+        <p>An endpoint has a URL that captures every request sent to it.</p>
         <button type="button" className="button primary" onClick={() => setNew(true)}>
-          Make the first
+          Create endpoint
         </button>
       </div>
       {isNew && <NewEndpoint onClose={() => setNew(false)} />}

@@ -7,7 +7,7 @@ interface Props {
   readonly onChange: (slug: string) => void
 }
 
-const NOBODY = { slug: '', name: 'Nobody in particular', about: 'nothing is checked' } as const
+const NO_PROVIDER = { slug: '', name: 'No provider', about: 'signatures are not checked' } as const
 
 /** Choice of a provider from the catalog, with a search. */
 export function ProviderPicker({ slug, onChange }: Props) {
@@ -16,13 +16,13 @@ export function ProviderPicker({ slug, onChange }: Props) {
   const [chosen, setChosen] = useState(0)
   const list = useId()
   const all = [
-    NOBODY,
+    NO_PROVIDER,
     ...(providers.data?.items ?? []).map(({ name, signatureHeader, slug: own, verification }) => ({
       slug: own,
       name,
       about:
         verification === null
-          ? 'does not sign'
+          ? 'no signatures'
           : `${verification.scheme}${signatureHeader === null ? '' : `, ${signatureHeader}`}`,
     })),
   ]

@@ -43,8 +43,7 @@ export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {
   return (
     <section className="card" id="provider" aria-label="Provider">
       <h2>
-        Provider{' '}
-        {verification.source === 'manual' && <span className="badge">checked by a scheme of your own</span>}
+        Provider {verification.source === 'manual' && <span className="badge">custom signature scheme</span>}
       </h2>
       <form className="form" onSubmit={submit}>
         <ProviderPicker slug={slug} onChange={setSlug} />
@@ -57,7 +56,7 @@ export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {
             hint={
               isSet
                 ? `Set ${ago(verification.secretSetAt)}. Leave blank to keep the current secret.`
-                : 'Kept encrypted, and never shown again.'
+                : 'Stored encrypted and never shown again.'
             }
           >
             {(ids) => (
@@ -79,7 +78,7 @@ export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {
             hint={
               verification.handshakeTokenSet
                 ? 'Set. Leave blank to keep the current secret.'
-                : 'The provider asks for it when the URL is entered.'
+                : 'The provider asks for this token when you enter the URL.'
             }
           >
             {(ids) => (
@@ -103,7 +102,7 @@ export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {
         />
         <div className="form-foot">
           <button type="submit" className="button primary" disabled={change.isPending}>
-            {change.isPending ? 'Saving…' : 'Save the provider'}
+            {change.isPending ? 'Saving…' : 'Save provider'}
           </button>
         </div>
       </form>
@@ -116,9 +115,9 @@ function About({ provider }: { provider: Provider }) {
   return (
     <p className="hint">
       {verification === null
-        ? 'This provider does not sign.'
-        : `${verification.scheme}${signatureHeader === null ? '' : `, in ${signatureHeader}`}${verification.supported ? '' : ': cannot be verified here'}.`}
-      {setupPath !== null && ` The URL is entered at: ${setupPath}.`}
+        ? 'This provider does not sign its requests.'
+        : `${verification.scheme}${signatureHeader === null ? '' : `, in ${signatureHeader}`}${verification.supported ? '' : ', which Creel cannot verify'}.`}
+      {setupPath !== null && ` Enter the capture URL there under: ${setupPath}.`}
     </p>
   )
 }

@@ -64,7 +64,7 @@ export function ResponseSettings({ endpoint }: { endpoint: Endpoint }) {
           <Field
             label="Headers"
             problem={problemAt(problem, 'responseHeaders')}
-            hint="One a line: Name: value"
+            hint="One per line, as Name: value"
           >
             {(ids) => (
               <textarea
@@ -90,12 +90,12 @@ export function ResponseSettings({ endpoint }: { endpoint: Endpoint }) {
           <Problems of={problemBeside(problem, MEMBERS)} />
           <div className="form-foot">
             <button type="submit" className="button primary" disabled={change.isPending}>
-              {change.isPending ? 'Saving…' : 'Save the response'}
+              {change.isPending ? 'Saving…' : 'Save response'}
             </button>
           </div>
         </form>
         <div className="field">
-          <span className="label">What a sender sees</span>
+          <span className="label">Preview</span>
           <p className="sees">{seen(draft)}</p>
         </div>
       </div>

@@ -41,10 +41,7 @@ function NameSettings({ endpoint }: { endpoint: Endpoint }) {
     <section className="card" aria-label="Name">
       <h2>Name</h2>
       <form className="acts" onSubmit={submit}>
-        <Field
-          label={<span className="sr-only">Name of the endpoint</span>}
-          problem={problemAt(problem, 'name')}
-        >
+        <Field label={<span className="sr-only">Endpoint name</span>} problem={problemAt(problem, 'name')}>
           {(ids) => (
             <input {...ids} className="input" value={name} onChange={({ target }) => setName(target.value)} />
           )}

@@ -37,7 +37,7 @@ export function TryVerification({ endpoint, members }: Props) {
         disabled={tried.isPending}
         onClick={() => tried.mutate(requestId)}
       >
-        {tried.isPending ? 'Trying…' : `Try it on #${requestId}`}
+        {tried.isPending ? 'Testing…' : `Test on #${requestId}`}
       </button>
       <output aria-live="polite">
         {tried.error !== null && (
@@ -45,7 +45,7 @@ export function TryVerification({ endpoint, members }: Props) {
             {problemOf(tried.error).items[0]?.detail ?? problemOf(tried.error).detail}
           </span>
         )}
-        {verification === null && 'With this, nothing would be checked.'}
+        {verification === null && 'No signature would be checked.'}
         {verification !== null && verification !== undefined && (
           <>
             <VerdictMark verification={verification} size={15} />{' '}
@@ -55,7 +55,7 @@ export function TryVerification({ endpoint, members }: Props) {
       </output>
       {asked > 0 && (
         <Link className="link" href={`/e/${endpoint.id}?r=${asked}`}>
-          Back to the request
+          Back to request
         </Link>
       )}
     </div>

@@ -7,16 +7,16 @@ export function ConflictNote({ conflict }: { conflict: Conflict }) {
     (name) => shown(theirs, name) !== shown(mine, name),
   )
   return (
-    <section className="problem conflict" role="alert" aria-label="Changed meanwhile">
+    <section className="problem conflict" role="alert" aria-label="Changed elsewhere">
       <p>
-        <b>Somebody else saved this meanwhile.</b> Nothing was overwritten.
+        <b>This was changed elsewhere while you edited it.</b> Nothing was overwritten.
       </p>
       <table className="changes">
         <thead>
           <tr>
-            <th scope="col">Member</th>
-            <th scope="col">Saved by them</th>
-            <th scope="col">Typed here</th>
+            <th scope="col">Setting</th>
+            <th scope="col">Saved value</th>
+            <th scope="col">Your value</th>
           </tr>
         </thead>
         <tbody>
@@ -35,10 +35,10 @@ export function ConflictNote({ conflict }: { conflict: Conflict }) {
       </table>
       <p className="acts">
         <button type="button" className="button" onClick={takeTheirs}>
-          Take theirs
+          Use saved values
         </button>
         <button type="button" className="button" onClick={keepMine}>
-          Keep what is typed here
+          Keep my values
         </button>
       </p>
     </section>

@@ -44,7 +44,7 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    toast('This browser lets pages copy over https only.')
+    toast('Copying needs https in this browser.')
     return false
   }
 }

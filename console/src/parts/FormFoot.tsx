@@ -25,7 +25,7 @@ export function FormFoot({
   isOff = false,
   onCancel,
   removal,
-  removalWords = 'Really delete it',
+  removalWords = 'Confirm: delete',
 }: Props) {
   const wrong = [...form.beside(shown), ...(removal?.problems ?? [])]
   return (

@@ -1,10 +1,10 @@
 import { Field } from './Field.tsx'
 
 const CHOICES = [
-  { seconds: 0, words: 'It ends now' },
-  { seconds: 3600, words: 'An hour' },
-  { seconds: 86_400, words: 'A day' },
-  { seconds: 604_800, words: 'A week' },
+  { seconds: 0, words: 'Ends now' },
+  { seconds: 3600, words: '1 hour' },
+  { seconds: 86_400, words: '1 day' },
+  { seconds: 604_800, words: '1 week' },
   { seconds: 2_592_000, words: '30 days' },
 ] as const
 

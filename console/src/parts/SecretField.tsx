@@ -20,7 +20,7 @@ export function SecretField({ label, setAt, value, problem, rows = 1, onChange }
     <Field
       label={label}
       problem={problem}
-      hint={setAt === null ? undefined : `Set ${ago(setAt)}; never shown again.`}
+      hint={setAt === null ? undefined : `Set ${ago(setAt)}. Never shown again.`}
     >
       {(ids) => (
         <span className="acts">
@@ -46,7 +46,7 @@ export function SecretField({ label, setAt, value, problem, rows = 1, onChange }
           )}
           {setAt !== null && (
             <button type="button" className="button" onClick={() => onChange(isKept ? '' : null)}>
-              {isKept ? 'Replace…' : 'Keep the stored one'}
+              {isKept ? 'Replace…' : 'Keep current'}
             </button>
           )}
         </span>

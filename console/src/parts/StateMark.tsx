@@ -5,7 +5,7 @@ export const STATE_WORDS: Readonly<Record<RequestState, string>> = {
   Succeeded: 'Delivered',
   Failed: 'Failed, will retry',
   Errored: 'Error, will retry',
-  DeadLetter: 'Parked',
+  DeadLetter: 'Dead letter',
   Pending: 'Pending',
   Interrupted: 'Interrupted',
   NotAttempted: 'Captured',

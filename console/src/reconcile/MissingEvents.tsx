@@ -34,13 +34,11 @@ function Gaps({ endpoint, providerName }: { endpoint: Endpoint; providerName: st
   const { data, error } = useQuery(gapsQuery(endpoint.id))
   if (data === undefined) return <Problem error={error} />
   if (data.items.length === 0)
-    return (
-      <p className="hint">{providerName} numbers its events, and no number is missing between captures.</p>
-    )
+    return <p className="hint">{providerName} numbers its events. No number is missing between captures.</p>
   return (
     <>
       <p>
-        {providerName} numbers its events: {plural(data.missingCount, 'number')} between captures never came.
+        {providerName} numbers its events. {plural(data.missingCount, 'event')} between captures are missing.
       </p>
       <ul className="cards" aria-label="Gaps">
         {data.items.map((gap) => (

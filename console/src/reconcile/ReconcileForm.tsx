@@ -39,15 +39,15 @@ export function ReconcileForm({ endpoint, providerName }: { endpoint: Endpoint; 
       }}
     >
       <p className="hint">
-        {providerName} lists what it sent.{' '}
+        {providerName} keeps a list of its events.{' '}
         {isGithub
-          ? 'It is asked to send again what never came.'
-          : 'What never came is captured as it is listed, and acted upon like any capture.'}
+          ? 'GitHub is asked to send the missing ones again.'
+          : 'Missing events are captured from that list; actions run as for any capture.'}
       </p>
       <Field
-        label={isGithub ? 'Token that may write the hook' : 'API key that may read events'}
+        label={isGithub ? 'Token with write access to the hook' : 'API key with read access to events'}
         problem={problemAt(problem, credentialMember)}
-        hint="For this run only: kept encrypted while it runs, then erased."
+        hint="For this run only: stored encrypted, and erased at its end."
       >
         {(ids) => (
           <input
@@ -62,9 +62,9 @@ export function ReconcileForm({ endpoint, providerName }: { endpoint: Endpoint; 
       </Field>
       {isGithub && (
         <Field
-          label="Address of the hook in the API"
+          label="API URL of the hook"
           problem={problemAt(problem, 'credentials/hookUrl')}
-          hint="Like https://api.github.com/repos/octo/app/hooks/1"
+          hint="For example https://api.github.com/repos/octo/app/hooks/1"
         >
           {(ids) => (
             <input
@@ -77,24 +77,24 @@ export function ReconcileForm({ endpoint, providerName }: { endpoint: Endpoint; 
           )}
         </Field>
       )}
-      <Field label="Events of the last" problem={problemAt(problem, 'since')}>
+      <Field label="Period" problem={problemAt(problem, 'since')}>
         {(ids) => (
           <select {...ids} className="input" value={days} onChange={({ target }) => setDays(target.value)}>
             {DAYS.map((number) => (
               <option key={number} value={number}>
-                {number === 1 ? 'day' : `${number} days`}
+                {number === 1 ? 'Last day' : `Last ${number} days`}
               </option>
             ))}
           </select>
         )}
       </Field>
       <Field
-        label="Types"
+        label="Event types"
         problem={problemAt(problem, 'types')}
         hint={
           isGithub
-            ? 'With commas; left out: all.'
-            : 'With commas, those that are sent to this endpoint; left out: all of the account.'
+            ? 'Optional. Separate several with commas.'
+            : 'The types sent to this endpoint, separated by commas. Leave blank for all types of the account.'
         }
       >
         {(ids) => (
@@ -110,7 +110,7 @@ export function ReconcileForm({ endpoint, providerName }: { endpoint: Endpoint; 
       <Problems of={problemBeside(problem, [credentialMember, 'credentials/hookUrl', 'since', 'types'])} />
       <div className="form-foot">
         <button type="submit" className="button" disabled={start.isPending || credential === ''}>
-          Count what is missing
+          Count missing
         </button>
         <button
           type="button"
@@ -118,7 +118,7 @@ export function ReconcileForm({ endpoint, providerName }: { endpoint: Endpoint; 
           disabled={start.isPending || credential === ''}
           onClick={() => start.mutate(false)}
         >
-          Bring what is missing
+          Fetch missing
         </button>
       </div>
     </form>

@@ -52,7 +52,7 @@ function resultOf(run: Reconciliation): string {
   ]
   const all = [
     `${count(listed)} listed`,
-    ...(tooOld > 0 ? [`${count(tooOld)} too old to tell`] : []),
+    ...(tooOld > 0 ? [`${count(tooOld)} too old to compare`] : []),
     `${count(missing)} missing`,
   ].join(', ')
   const cut =

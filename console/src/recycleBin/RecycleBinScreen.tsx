@@ -48,16 +48,17 @@ export function RecycleBinScreen() {
         {restore.data !== undefined && (
           <p className="banner" data-tone={restore.data.skippedAtCap === 0 ? 'ok' : 'warn'} role="status">
             {plural(restore.data.restoredCount, 'request')} restored
-            {restore.data.skippedAtCap > 0 && `, ${restore.data.skippedAtCap} left: the endpoint is full`}
+            {restore.data.skippedAtCap > 0 &&
+              `, ${restore.data.skippedAtCap} not restored: the endpoint is full`}
           </p>
         )}
         {bin.isLoading && <Bones />}
         {bin.data !== undefined && items.length === 0 && (
           <div className="nothing">
-            <h2>The bin is empty</h2>
+            <h2>The recycle bin is empty</h2>
             <p>
-              Deleted endpoints and requests stay here until the retention of your plan ends. You can restore
-              them with their attempts.
+              Deleted requests stay here until their retention ends. You can restore them with their delivery
+              attempts.
             </p>
           </div>
         )}
@@ -98,7 +99,7 @@ export function RecycleBinScreen() {
                     <th scope="col">Endpoint</th>
                     <th scope="col">Size</th>
                     <th scope="col">Deleted</th>
-                    <th scope="col">Gone</th>
+                    <th scope="col">Deleted permanently</th>
                   </tr>
                 </thead>
                 <tbody>

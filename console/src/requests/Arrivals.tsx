@@ -79,13 +79,13 @@ export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered 
       {refusedCount > 0 && (
         <span
           className="refused-count"
-          title="Answered 429: over the rate of the endpoint, in the last five minutes"
+          title="Answered with 429 in the last five minutes: over the rate limit of the endpoint"
         >
           <b>{count(refusedCount)}</b> refused
         </span>
       )}
       {isFiltered && others > 0 && (
-        <span title="Arrived since this list was opened, and do not match">
+        <span title="New captures that do not match the search">
           <b>+{count(others)}</b> {others === 1 ? 'other' : 'others'}
         </span>
       )}

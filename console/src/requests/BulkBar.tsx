@@ -19,7 +19,7 @@ export function BulkBar({ endpointId }: { endpointId: string }) {
       {isRunning && <progress max={Math.max(total, 1)} value={done + skipped + failed} aria-label={verb} />}
       <span>
         <b>{count(done)}</b> {verb}
-        {skipped > 0 && `, ${count(skipped)} skipped: no action takes them, or they are gone`}
+        {skipped > 0 && `, ${count(skipped)} skipped: no action matches, or they were deleted`}
         {failed > 0 && <span className="bad">, {count(failed)} failed</span>}
         {isStopped && ', stopped'}
         {problem !== null && <span className="bad"> {problem}</span>}

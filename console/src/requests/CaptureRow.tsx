@@ -58,7 +58,7 @@ export const CaptureRow = memo(function CaptureRow({
       <span role="gridcell" className="cell-what">
         {label !== null && <b>{visible(label)}</b>}
         {senderAttempt !== null && senderAttempt > 1 && (
-          <span className="again" title="The sender has sent this event before">
+          <span className="again" title="The sender sent this event before">
             {ordinal(senderAttempt)}
           </span>
         )}

@@ -66,7 +66,7 @@ function Difference({ before, after }: { before: RequestDetail; after: RequestDe
         ))}
       </div>
       {before.bodyOmitted || after.bodyOmitted ? (
-        <p className="banner">A body is too long to be compared here.</p>
+        <p className="banner">The bodies are too long to compare.</p>
       ) : (
         <Changes title="Body" changes={body} before={before.id} after={after.id} />
       )}
@@ -103,8 +103,8 @@ function Changes({ title, changes, before, after }: ChangesProps) {
             {changes.slice(0, SHOWN).map((change) => (
               <tr key={change.path} data-change={change.change}>
                 <th scope="row">{change.path}</th>
-                <td>{change.before ?? <span className="hint">not there</span>}</td>
-                <td>{change.after ?? <span className="hint">not there</span>}</td>
+                <td>{change.before ?? <span className="hint">absent</span>}</td>
+                <td>{change.after ?? <span className="hint">absent</span>}</td>
               </tr>
             ))}
           </tbody>

@@ -49,8 +49,8 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
     <Dialog title="Edit and send" size="wide" onClose={onClose}>
       {list.data !== undefined && forwards.length === 0 ? (
         <p>
-          Nothing forwards from here yet. Add an action that forwards to a URL, and send through it. Its
-          condition need not match.
+          This endpoint has no forward action yet. Add one, then send through it. Its condition need not
+          match.
         </p>
       ) : (
         <form className="sending" onSubmit={form.submit} aria-label="Edit and send">
@@ -114,7 +114,7 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
                     checked={draft.sign}
                     onChange={({ target }) => change({ sign: target.checked })}
                   />
-                  {action?.signing.signed === false ? 'sign it (no secret is set)' : 're-sign'}
+                  {action?.signing.signed === false ? 'sign (no secret set)' : 're-sign'}
                 </label>
                 <label className="check">
                   <input
@@ -174,7 +174,7 @@ function Headers({ value, problem, onChange }: HeadersProps) {
       <Field
         label={<span className="sr-only">Headers</span>}
         problem={wrong.join(' ')}
-        hint="One a line. Host, Content-Length and what belongs to the connection are made anew."
+        hint="One per line. Host, Content-Length and connection headers are set again when sending."
       >
         {(field) => (
           <textarea
@@ -207,8 +207,8 @@ function BodyField({ request, value, pretty, problem, onChange, onRun }: BodyPro
     return (
       <p className="banner">
         {request.bodyTruncated
-          ? 'Only the beginning of this body was kept: it cannot be sent again.'
-          : `The body (${bytes(request.sizeBytes)}${request.bodyIsBinary ? ', binary' : ''}) goes out as it was captured.`}
+          ? 'This body is truncated and cannot be sent.'
+          : `The body (${bytes(request.sizeBytes)}${request.bodyIsBinary ? ', binary' : ''}) is sent as captured.`}
       </p>
     )
   }
@@ -242,7 +242,7 @@ function Answer({ attempt, isSending }: { attempt: AttemptDetail | undefined; is
   if (attempt === undefined) {
     return (
       <section className="sending-answer" aria-label="Answer" aria-busy={isSending}>
-        <p className="hint pad">{isSending ? 'On its way…' : 'The answer appears here.'}</p>
+        <p className="hint pad">{isSending ? 'Sending…' : 'The answer appears here.'}</p>
       </section>
     )
   }

@@ -23,7 +23,7 @@ export function FirstRun({ endpoint }: { endpoint: Endpoint }) {
         <i />
       </span>
       <h2>Waiting for the first webhook</h2>
-      <p>Give this URL to a sender, or try it from a shell. What arrives opens here at once.</p>
+      <p>Give this URL to a sender, or try it from a shell. The first capture opens here.</p>
       <CommandLine
         line={`curl ${endpoint.url}/orders -H 'Content-Type: application/json' -d '{"hello":"world"}'`}
       />
@@ -44,7 +44,7 @@ export function FirstRun({ endpoint }: { endpoint: Endpoint }) {
       </p>
       <p className="acts">
         <Link href={`/e/${endpoint.id}/actions/new`} className="button">
-          Forward it to…
+          Add action
         </Link>
       </p>
     </div>

@@ -2,10 +2,10 @@
 export function NothingMatches({ onClear }: { onClear: () => void }) {
   return (
     <div className="nothing">
-      <h2>Nothing matches</h2>
-      <p>Captures that match appear here as they arrive.</p>
+      <h2>No matches</h2>
+      <p>New captures that match will appear here.</p>
       <button type="button" className="button" onClick={onClear}>
-        Clear the search
+        Clear search
       </button>
     </div>
   )

@@ -36,33 +36,31 @@ export function PathBar({ endpointId, line, onFind }: Props) {
   return (
     <div className="path-bar">
       <code title={path}>{path}</code>
-      <CopyButton label="Copy the path" text={() => path} className="button quiet">
+      <CopyButton label="Copy path" text={() => path} className="button quiet">
         path
       </CopyButton>
       {value !== '' && (
-        <CopyButton label="Copy the value" text={() => value} className="button quiet">
+        <CopyButton label="Copy value" text={() => value} className="button quiet">
           value
         </CopyButton>
       )}
       {value.length > 1 && value.length < FIND_MAX && (
         <button type="button" className="button quiet" onClick={() => onFind(termFor('text', value))}>
-          Find others
+          Find same value
         </button>
       )}
       <Menu
-        label="Use this path in"
+        label="Use path in"
         button={
           <>
             Use in <ChevronDown size={12} aria-hidden="true" />
           </>
         }
       >
-        <MenuItem onClick={() => navigate(`/e/${endpointId}/actions/new?${use}`)}>
-          The condition of an action
-        </MenuItem>
-        <MenuItem onClick={() => navigate(`/e/${endpointId}/rules?${use}`)}>A step of a rule</MenuItem>
+        <MenuItem onClick={() => navigate(`/e/${endpointId}/actions/new?${use}`)}>Action condition</MenuItem>
+        <MenuItem onClick={() => navigate(`/e/${endpointId}/rules?${use}`)}>Rule step</MenuItem>
         <MenuItem onClick={() => navigate(`/watchdogs/new?endpoint=${endpointId}&${use}`)}>
-          What a watchdog watches
+          Watchdog condition
         </MenuItem>
       </Menu>
     </div>

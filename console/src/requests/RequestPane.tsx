@@ -96,7 +96,7 @@ export function RequestPane({
       {detail.error !== null && (
         <div className="pad">
           <Problem error={detail.error} onRetry={() => void detail.refetch()} />
-          {statusOf(detail.error) === 404 && <p className="hint pad">It may be in the recycle bin.</p>}
+          {statusOf(detail.error) === 404 && <p className="hint pad">Look in the recycle bin.</p>}
         </div>
       )}
       {shown?.verification != null && (
@@ -215,7 +215,7 @@ function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
       </div>
       <div>
         <dt>From</dt>
-        <dd>{shown.reconciled ? "the sender's list, by a reconciliation" : (shown.ip ?? '–')}</dd>
+        <dd>{shown.reconciled ? "the sender's event list (reconciliation)" : (shown.ip ?? '–')}</dd>
       </div>
       <div>
         <dt>Size</dt>
@@ -233,9 +233,9 @@ function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
       )}
       {shown.senderAttempt !== null && shown.firstRequestId !== null && (
         <div>
-          <dt>Sent</dt>
+          <dt>Attempt</dt>
           <dd>
-            for the {ordinal(shown.senderAttempt)} time, first as{' '}
+            {ordinal(shown.senderAttempt)} of the sender, first{' '}
             <Link className="link" href={`/e/${shown.endpointId}?r=${shown.firstRequestId}`}>
               #{shown.firstRequestId}
             </Link>{' '}

@@ -58,7 +58,7 @@ export function RequestTools({
           className="button primary"
           onClick={() => replay.mutate(undefined)}
           disabled={replay.isPending}
-          title="Replay through all actions that match (r)"
+          title="Replay through all matching actions (r)"
         >
           <Play size={13} aria-hidden="true" /> {replay.isPending ? 'Sending…' : 'Replay'}
         </button>
@@ -127,7 +127,7 @@ export function RequestTools({
         {replay.error !== null && <span className="bad">{problemOf(replay.error).detail}</span>}{' '}
         {replay.error !== null && actions.data?.actions.length === 0 && (
           <Link className="link" href={`/e/${endpoint.id}/actions/new`}>
-            Add an action that forwards it
+            Add action
           </Link>
         )}
         {replay.data !== undefined && outcomeWords(replay.data)}
@@ -138,7 +138,7 @@ export function RequestTools({
 
 /** Result of a replay, action by action. */
 function outcomeWords({ outcomes }: Answers['requests']['replay']): string {
-  if (outcomes.length === 0) return 'No action is switched on that takes it.'
+  if (outcomes.length === 0) return 'No active action matches this request.'
   return outcomes
     .map(({ actionName, durationMs, error, state, statusCode }) =>
       state === 'Skipped'

@@ -89,7 +89,7 @@ export function SearchBox({ endpointId, value, onChange }: Props) {
           type="button"
           className="button quiet icon"
           onClick={() => type('', true)}
-          aria-label="Clear the search"
+          aria-label="Clear search"
         >
           <X size={14} aria-hidden="true" />
         </button>
@@ -97,7 +97,7 @@ export function SearchBox({ endpointId, value, onChange }: Props) {
       <div
         id={list}
         role="listbox"
-        aria-label="Ways to go on"
+        aria-label="Suggestions"
         className="search-drop"
         hidden={offered.length === 0}
       >
@@ -129,7 +129,7 @@ function offer(
 ): Suggestion[] {
   const recent =
     typed === ''
-      ? recentSearches(endpointId).map((search) => ({ search, term: search, about: 'searched before' }))
+      ? recentSearches(endpointId).map((search) => ({ search, term: search, about: 'recent search' }))
       : []
   return [...recent, ...suggestions(typed, labels)]
 }

@@ -23,13 +23,13 @@ interface Props {
 export function SelectionBar({ endpointId, filters, stream, selection, onRemove }: Props) {
   const totalCount = useSyncExternalStore(stream.subscribe, () => stream.get().totalCount)
   const isEstimate = useSyncExternalStore(stream.subscribe, () => stream.get().isEstimate)
-  const allWords = isEstimate ? 'All that match' : `All ${count(totalCount)} that match`
+  const allWords = isEstimate ? 'All matches' : `All ${count(totalCount)} matches`
   const actions = useQuery(actionsQuery(endpointId))
   const [isAll, setAll] = useState(false)
   const chosen: Chosen = isAll ? { filters, about: totalCount } : { ids: [...selection.picked] }
   const replay = (actionId?: string) => {
     selection.clear()
-    void runBulk(endpointId, 'queued to be replayed', chosen, async (ids) => {
+    void runBulk(endpointId, 'queued for replay', chosen, async (ids) => {
       const { queuedCount, skippedCount } = await creel.requests.bulkReplay.mutate({
         endpointId,
         requestIds: [...ids],
@@ -63,7 +63,7 @@ export function SelectionBar({ endpointId, filters, stream, selection, onRemove 
           </>
         }
       >
-        <MenuItem onClick={() => replay()}>Through all actions that match</MenuItem>
+        <MenuItem onClick={() => replay()}>Through all matching actions</MenuItem>
         {actions.data?.actions.map(({ id, name }) => (
           <MenuItem key={id} onClick={() => replay(id)}>
             {name}

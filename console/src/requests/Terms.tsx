@@ -19,12 +19,12 @@ export function Terms({ search, terms, onChange }: Props) {
           key={term.at}
           type="button"
           data-wrong={term.problem !== undefined}
-          title="Leave this out"
+          title="Remove from search"
           onClick={() => onChange(withoutTerm(search, term) || undefined)}
         >
           <span className="cut">{term.typed}</span>
           <X size={11} aria-hidden="true" />
-          <span className="sr-only">, leave out</span>
+          <span className="sr-only">, remove</span>
         </button>
       ))}
       {problem !== undefined && (

@@ -19,7 +19,7 @@ export function VerdictLine({ endpoint, requestId, verification }: Props) {
       </span>
       {(verdict === 'failed' || verdict === 'unverifiable') && (
         <Link className="link" href={`/e/${endpoint.id}/settings?on=${requestId}#provider`}>
-          Try another secret…
+          Test another secret…
         </Link>
       )}
     </p>

@@ -44,7 +44,7 @@ export class Deletions {
       })
       if (skippedAtCap === 0) this.stream.putBack(last.rows)
       else await this.stream.open()
-      const left = skippedAtCap === 0 ? '' : `, ${skippedAtCap} left: the endpoint is full`
+      const left = skippedAtCap === 0 ? '' : `, ${skippedAtCap} not restored: the endpoint is full`
       toast(`${plural(restoredCount, 'request')} restored${left}`)
     } catch (error) {
       toast(problemOf(error).detail)

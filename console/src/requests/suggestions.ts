@@ -12,11 +12,11 @@ export interface Suggestion {
 
 const ABOUT: Readonly<Record<(typeof TERM_NAMES)[number], string>> = {
   method: 'HTTP method',
-  state: 'where its deliveries stand',
+  state: 'delivery state',
   is: 'signature',
   label: 'event type',
-  event: "the sender's id of the event",
-  since: 'not before: 15m, 2h, 3d or a date',
+  event: "the sender's event id",
+  since: 'received since: 15m, 2h, 3d or a date',
   until: 'before',
 }
 

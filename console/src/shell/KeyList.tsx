@@ -14,7 +14,7 @@ export function KeyList({ onClose }: { onClose: () => void }) {
     setOn(on)
   }
   return (
-    <Dialog title="Keys" onClose={onClose} size="wide">
+    <Dialog title="Keyboard shortcuts" onClose={onClose} size="wide">
       <div className="keys">
         {GROUPS.map((group) => (
           <section key={group} aria-label={group}>

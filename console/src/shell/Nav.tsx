@@ -24,9 +24,9 @@ import { meQuery, openIncidentsQuery, watchdogsQuery } from './queries.ts'
 import { useTheme } from './theme.ts'
 
 const THEMES = {
-  system: { Icon: SunMoon, words: 'System' },
-  light: { Icon: Sun, words: 'Light' },
-  dark: { Icon: MoonStar, words: 'Dark' },
+  system: { Icon: SunMoon, words: 'Theme: system' },
+  light: { Icon: Sun, words: 'Theme: light' },
+  dark: { Icon: MoonStar, words: 'Theme: dark' },
 } as const
 
 /** The sidebar: the workspace, its endpoints, its other pages. */
@@ -122,7 +122,7 @@ function Footer({ onKeys }: { onKeys: () => void }) {
   }
   return (
     <footer>
-      <button type="button" className="button quiet" onClick={next} title="Light, dark, or as the device">
+      <button type="button" className="button quiet" onClick={next} title="Change theme">
         <Icon size={15} aria-hidden="true" /> {words}
       </button>
       <span className="acts">

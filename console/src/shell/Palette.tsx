@@ -40,14 +40,19 @@ export function Palette({ onClose }: { onClose: () => void }) {
     void document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: 'nearest' })
   }, [list, chosen])
   return (
-    <dialog ref={dialog} className="dialog palette" aria-label="Go to or do anything" onClose={onClose}>
+    <dialog
+      ref={dialog}
+      className="dialog palette"
+      aria-label="Go to a page or run a command"
+      onClose={onClose}
+    >
       <input
         role="combobox"
-        aria-label="Go to or do anything"
+        aria-label="Go to a page or run a command"
         aria-expanded="true"
         aria-controls={list}
         aria-activedescendant={`${list}-${chosen}`}
-        placeholder="Go to an endpoint, a place, #request…"
+        placeholder="Go to an endpoint, a page, #request…"
         value={typed}
         onChange={({ target }) => {
           setTyped(target.value)
@@ -55,7 +60,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={press}
       />
-      <ul id={list} role="listbox" aria-label="What there is">
+      <ul id={list} role="listbox" aria-label="Results">
         {offered.map((command, at) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: Enter in the field runs it
           <li
@@ -94,25 +99,25 @@ function useCommands(typed: string): Command[] {
             ? []
             : [go(`#${id}`, `request of ${current.name}`, `/e/${current.id}?r=${id}`)]),
           go('Actions', current.name, `/e/${current.id}/actions`),
-          go('Add an action', current.name, `/e/${current.id}/actions/new`),
+          go('Add action', current.name, `/e/${current.id}/actions/new`),
           go('Rules', current.name, `/e/${current.id}/rules`),
           go('Deliveries', current.name, `/e/${current.id}/deliveries`),
-          go('Parked requests', current.name, `/e/${current.id}?q=state:deadletter`),
+          go('Dead letters', current.name, `/e/${current.id}?q=state:deadletter`),
           go('Settings', current.name, `/e/${current.id}/settings`),
-          { words: 'Copy the capture URL', about: current.name, run: () => void copyText(current.url) },
+          { words: 'Copy capture URL', about: current.name, run: () => void copyText(current.url) },
         ]
   return [
     ...ofCurrent,
     ...items.map(({ id: own, name }) => go(name, 'endpoint', `/e/${own}`)),
-    go('Watchdogs', 'place', '/watchdogs'),
-    go('Arm a watchdog', 'do', `/watchdogs/new${current === undefined ? '' : `?endpoint=${current.id}`}`),
-    go('Alerts', 'place', '/alerts'),
-    go('Recycle bin', 'place', '/bin'),
-    go('Usage and plan', 'place', '/usage'),
-    go('Access: keys, sessions, contacts', 'place', '/access'),
-    go('Audit: who changed what', 'place', '/audit'),
-    { words: 'Next theme', about: 'light, dark, device', run: nextTheme },
-    { words: 'API documentation', about: 'place', run: () => location.assign('/docs') },
+    go('Watchdogs', 'page', '/watchdogs'),
+    go('Add watchdog', 'command', `/watchdogs/new${current === undefined ? '' : `?endpoint=${current.id}`}`),
+    go('Alerts', 'page', '/alerts'),
+    go('Recycle bin', 'page', '/bin'),
+    go('Usage and plan', 'page', '/usage'),
+    go('Access: keys, sessions, contacts', 'page', '/access'),
+    go('Audit log', 'page', '/audit'),
+    { words: 'Change theme', about: 'light, dark, system', run: nextTheme },
+    { words: 'API documentation', about: 'page', run: () => location.assign('/docs') },
   ]
 }
 

@@ -23,14 +23,14 @@ export function Shell({ children }: { children: ReactNode }) {
   return (
     <div className="shell" data-nav={isNavOpen ? 'open' : 'closed'}>
       <a className="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <button
         type="button"
         className="button quiet nav-toggle"
         aria-expanded={isNavOpen}
         aria-controls="nav"
-        aria-label="Endpoints and places"
+        aria-label="Menu"
         onClick={() => setNavOpen(!isNavOpen)}
       >
         <MenuIcon size={16} aria-hidden="true" />

@@ -6,12 +6,12 @@ export const SHORTCUTS = {
   search: { keys: ['/'], words: 'Search', group: 'Captures' },
   next: { keys: ['j'], words: 'Next capture', group: 'Captures' },
   previous: { keys: ['k'], words: 'Previous capture', group: 'Captures' },
-  close: { keys: ['Escape'], words: 'Close the request', group: 'Captures' },
-  newest: { keys: ['g'], words: 'Go to the newest', group: 'Captures' },
-  pause: { keys: ['p'], words: 'Pause, resume', group: 'Captures' },
+  close: { keys: ['Escape'], words: 'Close request', group: 'Captures' },
+  newest: { keys: ['g'], words: 'Go to newest', group: 'Captures' },
+  pause: { keys: ['p'], words: 'Pause or resume', group: 'Captures' },
   pick: { keys: ['x'], words: 'Select', group: 'Captures' },
   remove: { keys: ['Backspace', 'Delete'], words: 'Delete', group: 'Captures' },
-  undo: { keys: ['z'], words: 'Undo the deletion', group: 'Captures' },
+  undo: { keys: ['z'], words: 'Undo deletion', group: 'Captures' },
   tab1: { keys: ['1'], words: 'Body', group: 'Request' },
   tab2: { keys: ['2'], words: 'Headers', group: 'Request' },
   tab3: { keys: ['3'], words: 'Query', group: 'Request' },
@@ -25,7 +25,7 @@ export const SHORTCUTS = {
   nextEndpoint: { keys: [']'], words: 'Next endpoint', group: 'Anywhere' },
   newEndpoint: { keys: ['n'], words: 'New endpoint', group: 'Anywhere' },
   palette: { keys: [withModifier('K')], words: 'Go to a page or run a command', group: 'Anywhere' },
-  keys: { keys: ['?'], words: 'This list', group: 'Anywhere' },
+  keys: { keys: ['?'], words: 'Show shortcuts', group: 'Anywhere' },
 } as const
 
 /** The name of a shortcut. */

@@ -55,8 +55,7 @@ export function SignInForm({ title, link = '', onSignedIn }: Props) {
         {isBusy ? 'Signing in…' : 'Sign in'}
       </button>
       <p className="hint">
-        No key at hand? On the server, <code>creel console</code> prints a link that signs you in. Managing
-        keys needs such a link.
+        No key? Run <code>creel console</code> on the server: it prints a link that signs you in as the owner.
       </p>
     </form>
   )

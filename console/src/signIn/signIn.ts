@@ -18,7 +18,7 @@ export async function signIn(credential: Credential): Promise<string | null> {
     if (typeof problem === 'object' && problem !== null && 'detail' in problem) return String(problem.detail)
     return `The service answered ${answer.status}.`
   } catch {
-    return 'The service cannot be reached.'
+    return 'The service cannot be reached. Check your connection and try again.'
   }
 }
 

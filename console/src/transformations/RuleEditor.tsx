@@ -119,10 +119,10 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
           </button>
           {rule !== undefined && isChanged && (
             <button type="button" className="button" onClick={() => setText(saved ?? '')}>
-              Back to v{rule.version}
+              Reset to v{rule.version}
             </button>
           )}
-          {document === undefined && <span className="warn">This is no JSON yet.</span>}
+          {document === undefined && <span className="warn">This is not valid JSON yet.</span>}
           <span className="grow" />
           {rule !== undefined && (
             <button
@@ -130,7 +130,7 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
               className="button danger"
               onClick={() => (isRemoving ? remove.mutate(rule.id) : setRemoving(true))}
             >
-              {isRemoving ? 'Really delete it, with its versions' : 'Delete…'}
+              {isRemoving ? 'Confirm: delete rule and versions' : 'Delete…'}
             </button>
           )}
         </div>

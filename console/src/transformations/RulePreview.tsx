@@ -58,7 +58,9 @@ export function RulePreview({ endpointId, actionId, document }: Props) {
     retry: false,
   })
   if (samples.data !== undefined && rows.length === 0) {
-    return <p className="hint">Capture something, and what the rule makes of it appears here.</p>
+    return (
+      <p className="hint">No captures yet. The preview shows the result of the rule on a captured request.</p>
+    )
   }
   const step = (by: number) => {
     const row = rows[at + by]
@@ -68,7 +70,7 @@ export function RulePreview({ endpointId, actionId, document }: Props) {
   return (
     <div>
       <div className="acts">
-        <b>On captured #{sampleId}</b>
+        <b>Preview on #{sampleId}</b>
         <span className="hint cut">{rows[at]?.label}</span>
         <button type="button" className="button small" onClick={() => step(-1)} disabled={at <= 0}>
           Newer
@@ -129,7 +131,7 @@ function Outcome({ before, headersBefore, preview }: OutcomeProps) {
         {rules.flatMap((rule) =>
           rule.steps.map(({ changed, index, note: about, op }) => (
             <li key={`${rule.name} ${index}`}>
-              <span className={changed ? 'ok' : 'hint'}>{changed ? 'changed' : 'nothing'}</span>
+              <span className={changed ? 'ok' : 'hint'}>{changed ? 'changed' : 'no change'}</span>
               <code>
                 {index + 1}. {op}
               </code>
@@ -147,11 +149,11 @@ function Outcome({ before, headersBefore, preview }: OutcomeProps) {
       </ol>
       {headers !== undefined && <HeaderChanges lines={headers} />}
       {output !== null && isTooLong(before.body) && (
-        <p className="banner">The body is too long to show line by line what differs.</p>
+        <p className="banner">The body is too long for a line-by-line diff.</p>
       )}
       {output !== null && !isTooLong(before.body) && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must by keyboard
-        <section className="preview-out" aria-label="What would be sent" tabIndex={0}>
+        <section className="preview-out" aria-label="Body that would be sent" tabIndex={0}>
           <Lines lines={lines} />
         </section>
       )}
@@ -162,9 +164,9 @@ function Outcome({ before, headersBefore, preview }: OutcomeProps) {
 /** Headers that a rule adds, changes or removes. */
 function HeaderChanges({ lines }: { lines: readonly DiffLine[] }) {
   const changed = lines.filter(({ change }) => change !== 'same')
-  if (changed.length === 0) return <p className="hint">Headers: the same</p>
+  if (changed.length === 0) return <p className="hint">Headers: no change</p>
   return (
-    <section className="preview-out headers" aria-label="Headers that differ">
+    <section className="preview-out headers" aria-label="Changed headers">
       <Lines lines={changed} />
     </section>
   )

@@ -39,7 +39,7 @@ export function RuleVersions({ endpointId, actionId, rule, onRestored }: Props) 
         <div key={version} className="acts">
           <b>v{version}</b>
           <span className="hint" title={fullTime(createdAt)}>
-            {version === rule.version ? 'in force, ' : ''}
+            {version === rule.version ? 'current, ' : ''}
             {ago(createdAt)}
             {restoredFrom !== null && `, restored from v${restoredFrom}`}
           </span>

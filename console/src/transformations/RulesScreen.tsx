@@ -23,13 +23,13 @@ export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: stri
   if (actions.data !== undefined && forwards.length === 0) {
     return (
       <div className="nothing">
-        <h2>Rules shape what an action sends</h2>
+        <h2>No forward action yet</h2>
         <p>
-          Redact, rename, compute, wrap: what is captured stays as it is. There is no action that forwards
-          yet.
+          Rules change the requests that an action forwards: redact, rename, compute or wrap. The capture
+          itself stays as it is.
         </p>
         <Link className="button primary" href={`/e/${endpoint.id}/actions/new`}>
-          Add an action
+          Add action
         </Link>
       </div>
     )
@@ -66,7 +66,7 @@ export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: stri
         <span className="hint">{ofLimit(rules.length, maxRules)}</span>
         {!isNew && rules.length < maxRules && (
           <Link className="button primary" href={at('new')}>
-            <Plus size={14} aria-hidden="true" /> Add a rule
+            <Plus size={14} aria-hidden="true" /> Add rule
           </Link>
         )}
       </div>

@@ -30,7 +30,7 @@ export function Days() {
       <h2>
         Captures of the last {DAYS} days{' '}
         <span className="hint">
-          {traffic.data === undefined ? '' : `${count(total)} still stored, at most ${count(top)} in a day`}
+          {traffic.data === undefined ? '' : `${count(total)} still stored, peak ${count(top)} per day`}
         </span>
       </h2>
       <Problem error={traffic.error} onRetry={() => void traffic.refetch()} />
@@ -39,7 +39,7 @@ export function Days() {
         viewBox={`0 0 ${DAYS * STEP} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${count(total)} captures in ${DAYS} days, at most ${count(top)} in one`}
+        aria-label={`${count(total)} captures in ${DAYS} days, peak ${count(top)} per day`}
       >
         <line className="base" x1="0" x2={DAYS * STEP} y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} />
         {buckets.map(({ capturedCount, failedCount, rejectedCount, from }, at) => {

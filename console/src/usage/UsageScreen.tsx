@@ -32,7 +32,7 @@ export function UsageScreen() {
         <span className="badge">{plan.displayName}</span>
       </PageHead>
       <div className="page-body">
-        <section className="meters" aria-label="Counts beside limits">
+        <section className="meters" aria-label="Usage and limits">
           <Meter words="Endpoints" used={endpoints.count} limit={endpoints.max} />
           <Meter words="Watchdogs" used={watchdogs.count} limit={watchdogs.max} />
           <Meter words="Alert channels" used={alertChannels.count} limit={alertChannels.max} />
@@ -45,7 +45,7 @@ export function UsageScreen() {
             <span className="hint">
               {isLimit(limits.storedRequestsMax) && `at most ${count(limits.storedRequestsMax)} each, `}
               {isLimit(limits.retentionDays) && `for ${plural(limits.retentionDays, 'day')}, `}
-              {bytes(storage.bytes)} in all, with heads and attempts
+              {bytes(storage.bytes)} in total, with headers and attempts
             </span>
           </h2>
           <div className="meters">
@@ -60,23 +60,23 @@ export function UsageScreen() {
           <h2>Limits of the plan</h2>
           <dl className="facts">
             <div>
-              <dt>Captures of an endpoint in a minute</dt>
+              <dt>Captures per minute and endpoint</dt>
               <dd>{limitWords(limits.captureRatePerMinute)}</dd>
             </div>
             <div>
-              <dt>Body of a capture</dt>
+              <dt>Body size of a capture</dt>
               <dd>{limitOfBytes(limits.payloadBytesMax)}</dd>
             </div>
             <div>
-              <dt>Actions of an endpoint</dt>
+              <dt>Actions per endpoint</dt>
               <dd>{limitWords(limits.actionsMax)}</dd>
             </div>
             <div>
-              <dt>Rules of an action</dt>
+              <dt>Rules per action</dt>
               <dd>{limitWords(limits.rulesMax)}</dd>
             </div>
             <div>
-              <dt>Calls of a key in a minute</dt>
+              <dt>API calls per minute and key</dt>
               <dd>{limitWords(limits.apiRatePerMinute)}</dd>
             </div>
           </dl>

@@ -32,7 +32,7 @@ export function Suggestion({ endpointId, match, onUse }: Props) {
   return (
     <p className="acts">
       <span>
-        From {plural(samples, 'capture')}: 90 % of the gaps are within {interval(observedP90Seconds ?? 0)}.
+        In {plural(samples, 'capture')}, 90 % of the gaps are at most {interval(observedP90Seconds ?? 0)}.
         Suggested: every <b>{interval(expectedIntervalSeconds)}</b>, <b>{interval(graceSeconds)}</b> grace.
       </span>
       <button

@@ -69,7 +69,7 @@ export function Timeline({ watchdog }: { watchdog: Watchdog }) {
           >
             <title>
               Alarmed {fullTime(alarmedAt)}
-              {recoveredAt === null ? ', still' : `, recovered ${fullTime(recoveredAt)}`}
+              {recoveredAt === null ? ', still alarmed' : `, recovered ${fullTime(recoveredAt)}`}
             </title>
           </rect>
         ))}

@@ -75,7 +75,7 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
         ? creel.watchdogs.create.mutate({ endpointId: endpointOf(draft), ...members })
         : creel.watchdogs.update.mutate({ id: watchdog.id, ...members })
     },
-    onSaved: ({ name }) => done(`${name} watches`),
+    onSaved: ({ name }) => done(`${name} saved`),
   })
   const { change, draft, problem } = form
   const endpointId = endpointOf(draft)
@@ -128,7 +128,7 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
         <>
           <ConditionField
             endpointId={endpointId}
-            label="Counts as a match"
+            label="Condition"
             member="match"
             problem={problem}
             value={draft.match}
@@ -151,7 +151,7 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
         <DurationInput
           label="Grace period"
           problem={form.at('graceSeconds')}
-          hint="Left out: a fifth of the interval."
+          hint="Defaults to a fifth of the interval."
           value={draft.grace}
           onChange={(grace) => change({ grace })}
         />
@@ -164,7 +164,7 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
       <FormFoot
         form={form}
         shown={MEMBERS}
-        submit={watchdog === undefined ? 'Arm it' : 'Save'}
+        submit={watchdog === undefined ? 'Create watchdog' : 'Save'}
         onCancel={close}
         removal={watchdog === undefined ? undefined : removal}
       />

@@ -23,7 +23,7 @@ export function WatchdogsScreen({ id }: { id: string | undefined }) {
         <span className="grow" />
         {id !== 'new' && (
           <Link href="/watchdogs/new" className="button primary">
-            <Plus size={14} aria-hidden="true" /> Arm a watchdog
+            <Plus size={14} aria-hidden="true" /> Add watchdog
           </Link>
         )}
       </PageHead>
@@ -33,10 +33,13 @@ export function WatchdogsScreen({ id }: { id: string | undefined }) {
         {list.isLoading && <Bones />}
         {list.data !== undefined && items.length === 0 && id !== 'new' && (
           <div className="nothing">
-            <h2>A watchdog tells when nothing comes</h2>
-            <p>A nightly export, an hourly heartbeat: say how often it is due, or let its history say so.</p>
+            <h2>No watchdogs yet</h2>
+            <p>
+              A watchdog alerts you when an expected request does not arrive, such as a nightly export or an
+              hourly heartbeat.
+            </p>
             <Link href="/watchdogs/new" className="button primary">
-              Arm the first
+              Add watchdog
             </Link>
           </div>
         )}
@@ -117,7 +120,7 @@ function Item({ watchdog, isOpen, onClose }: { watchdog: Watchdog; isOpen: boole
             alarmed <b title={fullTime(alarmedAt)}>{ago(alarmedAt)}</b>
           </span>
         )}
-        {watchdog.pausedByPlan && <span className="warn">not watched: over the plan</span>}
+        {watchdog.pausedByPlan && <span className="warn">suspended: over the plan limit</span>}
       </p>
       <Timeline watchdog={watchdog} />
       {isOpen && <WatchdogForm watchdog={watchdog} onClose={onClose} />}

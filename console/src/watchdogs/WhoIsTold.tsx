@@ -14,13 +14,13 @@ export function WhoIsTold({ problem, chosen, onChange }: Props) {
   const items = contacts.data?.items ?? []
   return (
     <fieldset className="field">
-      <legend className="label">Who is told</legend>
+      <legend className="label">Notify</legend>
       <p className="hint">
         The{' '}
         <Link className="link" href="/alerts">
           alert channels
         </Link>{' '}
-        that take watchdog events
+        with watchdog events
         {items.length > 0 ? ', and by mail:' : '.'}
       </p>
       <div className="acts">

@@ -5,7 +5,7 @@ export type Watchdog = Answers['watchdogs']['list']['items'][number]
 
 /** Label and colour of each state. */
 export const STATES: Readonly<Record<Watchdog['state'], { words: string; tone: string }>> = {
-  waiting: { words: 'waiting for the first', tone: 'plain' },
+  waiting: { words: 'waiting for first match', tone: 'plain' },
   onTime: { words: 'on time', tone: 'ok' },
   late: { words: 'late', tone: 'warn' },
   alarmed: { words: 'alarmed', tone: 'bad' },

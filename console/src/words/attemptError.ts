@@ -3,13 +3,14 @@ const SENTENCES: Readonly<Record<string, string>> = {
   dns: 'The host name does not resolve.',
   connect: 'The receiver does not accept connections.',
   tls: 'The TLS connection failed.',
-  blocked_address: 'The address is in a private network, which forwards must not reach.',
-  loop: 'The address is that of this service.',
+  blocked_address:
+    'The address is in a private network. An operator can allow it with CREEL_ALLOW_DESTINATIONS.',
+  loop: 'The address is this service itself.',
   auth: 'The credentials for the receiver could not be fetched.',
   timeout: 'The receiver did not answer in time.',
   reset: 'The receiver closed the connection.',
-  aborted: 'The service stopped before the answer came.',
-  interrupted: 'The service stopped before the answer came.',
+  aborted: 'The service stopped before the answer arrived.',
+  interrupted: 'The service stopped before the answer arrived.',
   unsendable: 'The request cannot be sent.',
   rule_fault: 'A rule failed on this request.',
 }

@@ -56,7 +56,7 @@ export function asHttp({ body, bodyIsBinary, method, rawHeaders, url }: RequestD
         !['host', 'content-length', 'connection', 'transfer-encoding'].includes(name.toLowerCase()),
     )
     .map(({ name, value }) => `${name}: ${value}`)
-  const note = bodyIsBinary ? ['# The body is not text: base64 below.'] : []
+  const note = bodyIsBinary ? ['# Binary body, in base64:'] : []
   return `${[...note, `${method} ${url}`, ...fields, '', body ?? ''].join('\n')}\n`
 }
 

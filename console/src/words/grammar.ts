@@ -104,14 +104,15 @@ export function termFor(name: TermName | 'text', value: string): string {
 }
 
 function problemOf(name: TermName, value: string): string | undefined {
-  if (value === '' && (name === 'method' || name === 'label' || name === 'event')) return `${name}: say which`
+  if (value === '' && (name === 'method' || name === 'label' || name === 'event'))
+    return `${name}: needs a value`
   if (name === 'state' && known(REQUEST_STATES, value) === undefined) {
-    return `state is one of ${REQUEST_STATES.map((state) => state.toLowerCase()).join(', ')}`
+    return `state must be one of ${REQUEST_STATES.map((state) => state.toLowerCase()).join(', ')}`
   }
   if (name === 'is' && known(VERIFICATION_FILTERS, value) === undefined)
-    return `is takes ${VERIFICATION_FILTERS.join(', ')}`
+    return `is must be one of ${VERIFICATION_FILTERS.join(', ')}`
   if ((name === 'since' || name === 'until') && instantOf(value, 0) === undefined) {
-    return `${name} takes 15m, 2h, 3d, or a date like 2026-11-22`
+    return `${name} must be like 15m, 2h, 3d, or a date like 2026-11-22`
   }
   if (name === 'method' && value.length > 32) return 'a method has at most 32 characters'
   if (name === 'label' && value.length > LENGTH_MAX) return `a label has at most ${LENGTH_MAX} characters`

@@ -24,8 +24,7 @@ export function problemOf(error: unknown): ProblemWords {
     }
   }
   const said = error instanceof Error ? error.message : String(error)
-  const detail =
-    status === undefined ? 'The service cannot be reached. Nothing that you typed is lost.' : said
+  const detail = status === undefined ? 'The service cannot be reached. Your input is kept.' : said
   return { detail, code: null, status, traceId: null, items: [] }
 }
 
