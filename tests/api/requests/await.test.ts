@@ -68,6 +68,21 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/await', () => {
     expect(await waiting).toMatchObject({ status: 200, body: { body: 'a pin' } })
   })
 
+  test('is woken by a capture through another process', async () => {
+    const other = await startService({ database: service.database, secretKey: service.secretKey })
+    // A process now and then has nothing to say.
+    other.running.services.endpointChanges.announce([])
+    const endpoint = await service.alice.endpoint()
+    const waiting = service.alice.get(endpoint.at('/requests/await?timeoutSeconds=20'))
+    await taken(1)
+    const sent = performance.now()
+    await fetch(`${other.captureUrl}/hook/${endpoint.id}`, { method: 'POST', body: 'x' })
+    expect((await waiting).status).toBe(200)
+    // The poll for lost notifications comes every 5 s.
+    expect(performance.now() - sent).toBeLessThan(1000)
+    await other.stop()
+  })
+
   test('times out with 204 and no body', async () => {
     const endpoint = await service.alice.endpoint()
     const answer = await service.alice.get(endpoint.at('/requests/await?timeoutSeconds=1'))

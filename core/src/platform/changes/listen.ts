@@ -63,7 +63,8 @@ export function startEndpointChanges(url: string, log: Pick<Logger, 'warn'>): Ru
     announce(endpointIds) {
       for (const endpointId of endpointIds) unsaid.add(endpointId)
       for (const endpointId of new Set(endpointIds)) wake(endpointId)
-      notifying ??= notifyOthers()
+      // With nothing to say it would end at once, and be taken for one that is under way.
+      if (unsaid.size > 0) notifying ??= notifyOthers()
     },
     async stop() {
       clearInterval(poll)
