@@ -29,6 +29,7 @@ import * as eventIds from './20261122T1930_event_ids.ts'
 import * as deliverySettings from './20261123T0100_delivery_settings.ts'
 import * as deliveryFlows from './20261123T0210_delivery_flows.ts'
 import * as reconciliations from './20261123T0300_reconciliations.ts'
+import * as eventDedupe from './20261123T0400_event_dedupe.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -65,4 +66,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261123T0100_delivery_settings': deliverySettings,
   '20261123T0210_delivery_flows': deliveryFlows,
   '20261123T0300_reconciliations': reconciliations,
+  '20261123T0400_event_dedupe': eventDedupe,
 }

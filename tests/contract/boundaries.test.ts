@@ -43,6 +43,8 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   // Triggers count, so that no writer can forget it.
   endpointRevisions: [],
   endpoints: ['endpoints', 'retention'],
+  // Captures claim their events; retention deletes claims whose time is over.
+  eventClaims: ['capture', 'retention'],
   gatewayHeartbeats: ['watchdogs'],
   gatewayOutages: ['watchdogs'],
   importBatches: ['exports'],

@@ -1839,6 +1839,8 @@ export interface components {
                 failedCount: number;
                 /** @description Captures that were refused for the rate, counted by the minute and kept for 90 days */
                 rejectedCount: number;
+                /** @description Duplicates that `dedupe` did not store, counted by the minute and kept for 90 days */
+                discardedCount: number;
             }[];
             /** @description Those at which anything arrived, failed or was refused */
             endpoints: {
@@ -1850,6 +1852,8 @@ export interface components {
                 failedCount: number;
                 /** @description Captures that were refused for the rate, counted by the minute and kept for 90 days */
                 rejectedCount: number;
+                /** @description Duplicates that `dedupe` did not store, counted by the minute and kept for 90 days */
+                discardedCount: number;
             }[];
         };
         ApiKey: {
@@ -2055,6 +2059,7 @@ export interface components {
          *       "eventId": "evt_1",
          *       "senderAttempt": 1,
          *       "firstRequestId": null,
+         *       "duplicateOf": null,
          *       "bodyTruncated": false,
          *       "bodyIsBinary": false,
          *       "bodyPreview": "{\"id\":\"evt_1\",\"type\":\"invoice.paid\"}",
@@ -2118,6 +2123,8 @@ export interface components {
             senderAttempt: number | null;
             /** @description The first stored request of the same event; null for the first itself */
             firstRequestId: number | null;
+            /** @description With `dedupe` of the endpoint: the request that came first, of which this is a duplicate; that one may be gone. Null for the first */
+            duplicateOf: number | null;
             /** @description An oversize trace: only a prefix of the body is kept */
             bodyTruncated: boolean;
             bodyIsBinary: boolean;
@@ -2183,6 +2190,7 @@ export interface components {
          *       "eventId": "evt_1",
          *       "senderAttempt": 1,
          *       "firstRequestId": null,
+         *       "duplicateOf": null,
          *       "bodyTruncated": false,
          *       "bodyIsBinary": false,
          *       "bodyPreview": "{\"id\":\"evt_1\",\"type\":\"invoice.paid\"}",
@@ -2215,6 +2223,8 @@ export interface components {
             senderAttempt: number | null;
             /** @description The first stored request of the same event; null for the first itself */
             firstRequestId: number | null;
+            /** @description With `dedupe` of the endpoint: the request that came first, of which this is a duplicate; that one may be gone. Null for the first */
+            duplicateOf: number | null;
             /** @description An oversize trace: only a prefix of the body is kept */
             bodyTruncated: boolean;
             bodyIsBinary: boolean;
@@ -2272,6 +2282,17 @@ export interface components {
             };
             /** @description Says which paths lead nowhere in any of these requests */
             note: string | null;
+        };
+        Dedupe: {
+            /** @description What they have in common: `event`, the event id, or the path of a value like `body.order.id` */
+            by: string;
+            /** @description For so long after the first; at most as long as requests are kept */
+            windowSeconds: number;
+            /**
+             * @description `mark` only shows it; `skip` stores the duplicate and runs no action; `discard` counts it and stores nothing. The sender is answered as for the first
+             * @enum {string}
+             */
+            then: "mark" | "skip" | "discard";
         };
         /**
          * @example {
@@ -2466,6 +2487,11 @@ export interface components {
          *       "responseBody": "{\"received\":true}",
          *       "provider": "stripe",
          *       "eventIdPath": null,
+         *       "dedupe": {
+         *         "by": "event",
+         *         "windowSeconds": 86400,
+         *         "then": "skip"
+         *       },
          *       "rejectUnverified": false,
          *       "allowedSenders": [],
          *       "forwardingEnabled": true,
@@ -2512,6 +2538,8 @@ export interface components {
             provider: string | null;
             /** @description Null: where the provider puts the id */
             eventIdPath: string | null;
+            /** @description Null: every event is taken each time */
+            dedupe: components["schemas"]["Dedupe"] | null;
             rejectUnverified: boolean;
             allowedSenders: string[];
             /** @deprecated */
@@ -2575,6 +2603,8 @@ export interface components {
          *         "lastRejectedAt": "2026-11-20T12:00:00.000Z",
          *         "refusedCount": 0,
          *         "lastRefusedAt": null,
+         *         "discardedCount": 0,
+         *         "lastDiscardedAt": null,
          *         "lastRefusal": null
          *       },
          *       "retention": {
@@ -2613,6 +2643,9 @@ export interface components {
                 /** @description Captures not taken from their senders (401, 403) since creation */
                 refusedCount: number;
                 lastRefusedAt: string | null;
+                /** @description Duplicates that `dedupe` counted and did not store, since creation */
+                discardedCount: number;
+                lastDiscardedAt: string | null;
                 /** @description Who sent the last of them, and why it was refused */
                 lastRefusal: string | null;
             };
@@ -3301,6 +3334,8 @@ export interface components {
                 failedCount: number;
                 /** @description Captures that were refused for the rate, counted by the minute and kept for 90 days */
                 rejectedCount: number;
+                /** @description Duplicates that `dedupe` did not store, counted by the minute and kept for 90 days */
+                discardedCount: number;
             }[];
         };
         TransformationPreview: {
@@ -3545,6 +3580,8 @@ export interface components {
             senderAttempt: number | null;
             /** @description The first stored request of the same event; null for the first itself */
             firstRequestId: number | null;
+            /** @description With `dedupe` of the endpoint: the request that came first, of which this is a duplicate; that one may be gone. Null for the first */
+            duplicateOf: number | null;
             /** @description An oversize trace: only a prefix of the body is kept */
             bodyTruncated: boolean;
             bodyIsBinary: boolean;
@@ -3795,6 +3832,18 @@ export interface operations {
                     signaturePrefix?: string | null;
                     /** @description Where the id of the event stands, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" goes back to where the provider puts it */
                     eventIdPath?: string | null;
+                    /** @description Takes an event once when its sender sends it again; null = every time, which is the default */
+                    dedupe?: {
+                        /** @description What they have in common: `event`, the event id, or the path of a value like `body.order.id` */
+                        by: string;
+                        /** @description For so long after the first; at most as long as requests are kept */
+                        windowSeconds: number;
+                        /**
+                         * @description `mark` only shows it; `skip` stores the duplicate and runs no action; `discard` counts it and stores nothing. The sender is answered as for the first
+                         * @enum {string}
+                         */
+                        then: "mark" | "skip" | "discard";
+                    } | null;
                     /** @description Captures that are not `verified` are answered 401 and not stored; needs verification to be set up */
                     rejectUnverified?: boolean | null;
                     /** @description Networks (CIDR) or addresses; captures from elsewhere are answered 403 and not stored. [] clears */
@@ -4124,6 +4173,18 @@ export interface operations {
                     signaturePrefix?: string | null;
                     /** @description Where the id of the event stands, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" goes back to where the provider puts it */
                     eventIdPath?: string | null;
+                    /** @description Takes an event once when its sender sends it again; null = every time, which is the default */
+                    dedupe?: {
+                        /** @description What they have in common: `event`, the event id, or the path of a value like `body.order.id` */
+                        by: string;
+                        /** @description For so long after the first; at most as long as requests are kept */
+                        windowSeconds: number;
+                        /**
+                         * @description `mark` only shows it; `skip` stores the duplicate and runs no action; `discard` counts it and stores nothing. The sender is answered as for the first
+                         * @enum {string}
+                         */
+                        then: "mark" | "skip" | "discard";
+                    } | null;
                     /** @description Captures that are not `verified` are answered 401 and not stored; needs verification to be set up */
                     rejectUnverified?: boolean | null;
                     /** @description Networks (CIDR) or addresses; captures from elsewhere are answered 403 and not stored. [] clears */
@@ -5566,6 +5627,8 @@ export interface operations {
                 label?: string;
                 /** @description Exact id of the event, the sender's own; also one that is too long to be stored as it came */
                 eventId?: string;
+                /** @description `true`: only duplicates by `dedupe` of the endpoint; `false`: none of them */
+                duplicate?: boolean | null;
                 /** @description 1-based, from the cursor if there is one; past the end answers no items */
                 page?: number;
                 /** @description Items a page */
@@ -5786,6 +5849,8 @@ export interface operations {
                 label?: string;
                 /** @description Exact id of the event, the sender's own; also one that is too long to be stored as it came */
                 eventId?: string;
+                /** @description `true`: only duplicates by `dedupe` of the endpoint; `false`: none of them */
+                duplicate?: boolean | null;
                 /** @description Seconds to wait, 1 to 60; default 30 */
                 timeoutSeconds?: number;
             };
@@ -13210,6 +13275,8 @@ export interface operations {
                 label?: string;
                 /** @description Exact id of the event, the sender's own; also one that is too long to be stored as it came */
                 eventId?: string;
+                /** @description `true`: only duplicates by `dedupe` of the endpoint; `false`: none of them */
+                duplicate?: boolean | null;
                 /** @description Default `ndjson` */
                 format?: "ndjson" | "har";
                 /** @description Else the values of headers that are called like credentials are masked */
@@ -13440,6 +13507,8 @@ export interface operations {
                 label?: string;
                 /** @description Exact id of the event, the sender's own; also one that is too long to be stored as it came */
                 eventId?: string;
+                /** @description `true`: only duplicates by `dedupe` of the endpoint; `false`: none of them */
+                duplicate?: boolean | null;
                 /** @description Id of the last event that was received: the header `Last-Event-ID`, for clients that cannot set it */
                 lastEventId?: string;
                 /** @description Brings requests with target, headers and body, at once and however far behind, and no changes of deliveries: for those who pass captures on. Readers that are too slow are told to read pages (`behind`), and the stream ends. */

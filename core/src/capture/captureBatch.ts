@@ -4,7 +4,7 @@ import { captureBatches, captureBatchSize, captureCommitSeconds } from '../platf
 import type { DeliveryServices } from './batchDeliveries.ts'
 import type { CaptureConnection } from './captureConnection.ts'
 import { type BatchResult, type CaptureOutcome, storeCaptures } from './captureStatement.ts'
-import { applyConsequences, flowSignalsOf, hasConsequences } from './consequences.ts'
+import { applyConsequences, flowSignalsOf, hasConsequences, storedOf } from './consequences.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 import type { PlainBatches } from './plainBatch.ts'
 import { tellOfRejections } from './rejections.ts'
@@ -50,7 +50,7 @@ export async function storeBatch(
   return outcomes
 }
 
-const STORED: CaptureOutcome = { state: 'stored', id: null }
+const STORED: CaptureOutcome = { state: 'stored', id: null, duplicateOf: null }
 
 /** Runs the general statement, in a transaction with the deliveries of its captures if there are any. */
 async function storeGenerally(
@@ -68,7 +68,7 @@ async function storeGenerally(
   const result = captures.some(hasConsequences)
     ? await db.transaction().execute(async (trx) => {
         const stored = await store()
-        await applyConsequences(services, trx, storedOf(captures, stored))
+        await applyConsequences(services, trx, storedOf(captures, stored.outcomes))
         return stored
       })
     : await store()
@@ -78,13 +78,6 @@ async function storeGenerally(
   await evictOverfull(services, client, result)
   if (result.rejecting.length > 0) void tellOfRejections(services, result.rejecting)
   return result.outcomes
-}
-
-function storedOf(captures: readonly EvaluatedCapture[], { outcomes }: BatchResult) {
-  return captures.flatMap((capture, index) => {
-    const outcome = outcomes[index]
-    return outcome?.state === 'stored' && outcome.id !== null ? [{ capture, requestId: outcome.id }] : []
-  })
 }
 
 /** Evicts from overfull endpoints. The captures are committed by now, so an error is only logged. */

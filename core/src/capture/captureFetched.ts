@@ -8,7 +8,7 @@ import { inSlices } from '../platform/turns/index.ts'
 import { capturedEventIds, lockCounters } from '../requests/index.ts'
 import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
 import { type CaptureOutcome, STATEMENT_SECONDS_MAX, storeCaptures } from './captureStatement.ts'
-import { applyConsequences } from './consequences.ts'
+import { applyConsequences, storedOf } from './consequences.ts'
 import { type EvaluatedCapture, evaluateFetchedInSteps } from './evaluateCapture.ts'
 import { WINDOW_SECONDS } from './window.ts'
 
@@ -88,27 +88,26 @@ export async function captureFetched(
         plans: services.plans,
         aheadMs: aheadMs(services.clock),
       })
-      const stored = fresh.flatMap((capture, index) => {
-        const outcome = outcomes[index]
-        const id = outcome?.state === 'stored' ? outcome.id : null
-        return id === null ? [] : [{ capture, requestId: id }]
-      })
-      await markReconciled(
-        trx,
-        settings.endpointId,
-        stored.map(({ requestId }) => requestId),
-      )
-      await applyConsequences(services, trx, stored)
+      const ids = outcomes.flatMap((outcome) => (outcome.state === 'stored' ? (outcome.id ?? []) : []))
+      await markReconciled(trx, settings.endpointId, ids)
+      await applyConsequences(services, trx, storedOf(fresh, outcomes))
       const limited: FetchedOutcome = { state: 'limited', retryAfterSeconds: room.retryAfterSeconds }
-      const states = new Map(missing.map((capture, index) => [capture, outcomes[index] ?? limited]))
+      const states = new Map(
+        missing.map((capture, index) => [capture, fetchedOutcome(outcomes[index] ?? limited)]),
+      )
       await after(
         trx,
         evaluated.map((capture) => states.get(capture) ?? { state: 'present' }),
       )
-      if (stored.length > 0) await announceEndpointChange(trx, settings.endpointId)
+      if (ids.length > 0) await announceEndpointChange(trx, settings.endpointId)
     })
   })
   return true
+}
+
+/** An event that the endpoint takes once and has taken is present, although its capture may be gone. */
+function fetchedOutcome(outcome: FetchedOutcome): FetchedOutcome {
+  return outcome.state === 'discarded' ? { state: 'present' } : outcome
 }
 
 interface Room {

@@ -186,15 +186,21 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
 
 /**
  * Takes the next batch from the front of the queue. It is bounded, and has no more captures of an endpoint than that
- * may store, because a statement cannot evict the rows that it inserts.
+ * may store, because a statement cannot evict the rows that it inserts. Endpoints with `dedupe` have batches of their
+ * own: their duplicates need the general statement, which costs more.
  */
 function nextBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiting[] } {
   const batch: Waiting[] = []
   const rest: Waiting[] = []
   const counts = new Map<string, number>()
   let bytes = 0
+  const claims = waiting[0]?.capture.settings.dedupe !== null
   for (const item of waiting) {
     const { settings, row } = item.capture
+    if ((settings.dedupe !== null) !== claims) {
+      rest.push(item)
+      continue
+    }
     const count = counts.get(settings.endpointId) ?? 0
     const isFull =
       batch.length >= BATCH_CAPTURES_MAX || (bytes > 0 && bytes + row.storageBytes > BATCH_BYTES_MAX)

@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { type EvaluatedRequest, headerText, isNamed, type WireHeader } from '../engine/message/index.ts'
 import { requestStorageBytes, type StoredParts } from '../requests/index.ts'
+import type { EventClaim } from './eventClaim.ts'
 
 /** An evaluated request as the columns of its row in `requests`. */
 export interface CaptureRow extends StoredParts {
@@ -109,4 +110,6 @@ export interface NewCapture {
   readonly dispatchState: 'NotAttempted' | 'Skipped' | 'Pending'
   /** Ids of the watchdogs' criteria that it meets. */
   readonly criteriaIds: readonly string[]
+  /** Null where its endpoint takes every event, and where it has no id. */
+  readonly claim: EventClaim | null
 }

@@ -1,6 +1,12 @@
 import { isOn, type LoadedAction, loadDispatchActions } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
-import { type ServedResponse, safeResponse, storedSettings } from '../endpoints/index.ts'
+import {
+  type DedupeSettings,
+  dedupeSettings,
+  type ServedResponse,
+  safeResponse,
+  storedSettings,
+} from '../endpoints/index.ts'
 import { ConditionSet, looksOf, type Path, storedCondition } from '../engine/conditions/index.ts'
 import { networkMatcher } from '../engine/networks.ts'
 import {
@@ -38,6 +44,8 @@ export interface CaptureSettings {
   readonly verification: PreparedVerification
   /** Path of event ids that replaces the provider's. */
   readonly eventIdPath: Path | null
+  /** Null: every event is taken each time. */
+  readonly dedupe: DedupeSettings | null
   /** In position order. */
   readonly actions: readonly LoadedAction[]
   /** Whether some of the actions are governed. */
@@ -114,6 +122,7 @@ export async function loadCaptureSettings(
         }),
         verification: prepareVerification(storedSettings(endpoint, secrets)),
         eventIdPath: eventIdPathOf(endpoint.eventIdPath),
+        dedupe: dedupeSettings(endpoint.dedupe, limits),
         actions: endpointActions,
         hasFlows: endpointActions.some(({ governed }) => governed),
         criteria: endpointCriteria,

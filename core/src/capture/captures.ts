@@ -9,6 +9,7 @@ import { type EvaluatedCapture, withoutConsequences } from './evaluateCapture.ts
 import { createEvaluations } from './evaluations.ts'
 import type { Sender } from './evaluationTurns.ts'
 import { createRateRefusals, type EarlyRefusal } from './rateRefusals.ts'
+import { createRejectionHistory } from './rejectionHistory.ts'
 import { createSenderRefusals } from './senderRefusals.ts'
 import { createSettingsCache } from './settingsCache.ts'
 
@@ -16,6 +17,8 @@ import { createSettingsCache } from './settingsCache.ts'
 export type CaptureResult =
   /** Committed. `capture` has the answer. */
   | { readonly state: 'stored'; readonly id: number | null; readonly capture: EvaluatedCapture }
+  /** A duplicate that is counted and not stored. It is answered like the first. */
+  | { readonly state: 'discarded'; readonly duplicateOf: number; readonly capture: EvaluatedCapture }
   /** No endpoint takes the capture: 404. */
   | { readonly state: 'gone' }
   /** Over the endpoint's capture rate: 429. */
@@ -89,7 +92,8 @@ export function createCaptures(
   const cache = createSettingsCache((ids) => loadCaptureSettings(services, ids), services.clock)
   const queue = createCaptureQueue({ ...services, firstAttempts }, pool)
   const evaluator = createEvaluations(services)
-  const refusals = createRateRefusals(services)
+  const history = createRejectionHistory(services)
+  const refusals = createRateRefusals(services, history)
   const senders = createSenderRefusals(services)
 
   /** Counts a refusal. Drops cached settings if they are old: newer ones may allow the capture. */
@@ -119,6 +123,10 @@ export function createCaptures(
       const accepted = isRefused ? withoutConsequences(evaluated) : evaluated
       const outcome = await queue.submit(needsId ? { ...accepted, needsId } : accepted)
       if (outcome.state === 'stored') return concluded(evaluated, outcome.id)
+      if (outcome.state === 'discarded') {
+        history.note(settings.endpointId, { discarded: 1 })
+        return { ...outcome, capture: evaluated }
+      }
       if (outcome.state === 'limited') refusals.note(settings, outcome.retryAfterSeconds)
       if (outcome.state === 'limited' || outcome.state === 'unavailable') return outcome
       cache.forget(settings)
@@ -166,7 +174,7 @@ export function createCaptures(
     async close() {
       evaluator.close()
       await queue.close()
-      await refusals.close()
+      await history.close()
     },
   }
 }

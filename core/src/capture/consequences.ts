@@ -1,6 +1,7 @@
 import type { Services } from '../api/services.ts'
 import { flowSignal, insertDeliveries, type NewDelivery } from '../deliveries/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import type { CaptureOutcome } from './captureStatement.ts'
 import { type EvaluatedCapture, flowOf } from './evaluateCapture.ts'
 
 /** A capture that was stored in the current transaction. */
@@ -25,6 +26,23 @@ export async function applyConsequences(
   stored: readonly StoredCapture[],
 ): Promise<void> {
   await insertDeliveries(trx, services.enqueue, stored.flatMap(deliveriesOf))
+}
+
+/** Whether the outcome keeps the actions from running: the endpoint skips events that have come before. */
+export function isSkipped({ claim }: EvaluatedCapture, outcome: CaptureOutcome): boolean {
+  return outcome.state === 'stored' && outcome.duplicateOf !== null && claim?.then === 'skip'
+}
+
+/** The captures of a batch that were stored and set something in motion, in their order. */
+export function storedOf(
+  captures: readonly EvaluatedCapture[],
+  outcomes: readonly CaptureOutcome[],
+): StoredCapture[] {
+  return captures.flatMap((capture, index) => {
+    const outcome = outcomes[index]
+    if (outcome?.state !== 'stored' || outcome.id === null || isSkipped(capture, outcome)) return []
+    return [{ capture, requestId: outcome.id }]
+  })
 }
 
 const NO_SIGNALS: readonly string[] = []

@@ -12,6 +12,7 @@ import {
 import type { NewCapture } from './captureRow.ts'
 import { type CaptureRow, captureRow } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
+import { type EventClaim, eventClaimOf } from './eventClaim.ts'
 
 /** A capture with all decisions under its endpoint's settings. */
 export interface EvaluatedCapture extends NewCapture {
@@ -68,7 +69,8 @@ export function* evaluateFetchedInSteps(
   settings: CaptureSettings,
   request: EvaluatedRequest,
 ): Generator<void, EvaluatedCapture> {
-  return yield* decideInSteps(settings, { request, handshake: null })
+  const claim = eventClaimOf(settings.dedupe, request, true)
+  return yield* decideInSteps(settings, { request, claim, handshake: null })
 }
 
 function* decideInSteps(settings: CaptureSettings, known: Known): Generator<void, EvaluatedCapture> {
@@ -84,29 +86,32 @@ function* decideInSteps(settings: CaptureSettings, known: Known): Generator<void
 /** Decisions before the conditions, which may depend on them. */
 interface Known {
   readonly request: EvaluatedRequest
+  readonly claim: EventClaim | null
   readonly handshake: HandshakeAnswer | null
 }
 
 function readVerdict(
-  { verification: prepared, eventIdPath }: CaptureSettings,
+  { verification: prepared, eventIdPath, dedupe }: CaptureSettings,
   request: CapturedRequest,
   publicUrl: string,
 ): Known {
   const verification = evaluate(prepared, request, publicUrl)
+  const evaluated = {
+    ...request,
+    verification,
+    label: labelOf(prepared.provider, request),
+    eventId: eventIdOf(eventIdPath, prepared.provider, request),
+  }
   return {
-    request: {
-      ...request,
-      verification,
-      label: labelOf(prepared.provider, request),
-      eventId: eventIdOf(eventIdPath, prepared.provider, request),
-    },
+    request: evaluated,
+    claim: eventClaimOf(dedupe, evaluated),
     handshake: handshakeAnswer(prepared, request, verification, publicUrl),
   }
 }
 
 function evaluatedCapture(
   settings: CaptureSettings,
-  { request, handshake }: Known,
+  { request, claim, handshake }: Known,
   dispatch: DispatchPlan<LoadedAction>,
   { criteriaIds, root }: { readonly criteriaIds: readonly string[]; readonly root: ReadRoot },
 ): EvaluatedCapture {
@@ -118,6 +123,7 @@ function evaluatedCapture(
     dispatch,
     request,
     criteriaIds,
+    claim,
     orderKeys: orderKeysOf(dispatch.actions, root),
     handshake,
   }

@@ -71,6 +71,7 @@ function asItCame(settings: CaptureSettings, request: CapturedRequest, failureId
     dispatch: { state: 'NotAttempted', actions: [] },
     request: evaluated,
     criteriaIds: [],
+    claim: null,
     handshake: null,
   }
 }

@@ -16,7 +16,7 @@ import { evictedRequests } from '../platform/metrics/index.ts'
 import { BatchDeliveries, type DeliveryServices, type Group } from './batchDeliveries.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
-import { COPY, COUNT, COUNT_AND_EVICT, NOTE_CRITERIA } from './plainStatements.ts'
+import { CLAIM_EVENTS, COPY, COUNT, COUNT_AND_EVICT, NOTE_CRITERIA } from './plainStatements.ts'
 import { REQUEST_COLUMNS } from './requestColumns.ts'
 
 /**
@@ -38,6 +38,7 @@ const STATEMENTS = {
   'start deliveries': START_DELIVERIES,
   'start deliveries in flows': START_IN_FLOWS,
   'note criteria': NOTE_CRITERIA,
+  'claim events': CLAIM_EVENTS,
 } as const
 
 /** Prepares the statements of {@link PlainBatches} on a connection. */
@@ -55,7 +56,8 @@ export type Way = 'plain' | 'evicting' | 'general'
 /**
  * The short way to store a batch: a count statement for each endpoint, one COPY and, if there are deliveries, a
  * statement that starts them, in one round trip. It serves endpoints that are open and within their rate, below the cap
- * or at it. It either stores the whole batch or nothing.
+ * or at it. For an endpoint with `dedupe` one more statement claims the events, and fails if one is claimed already. The
+ * batch is stored whole or not at all.
  *
  * First attempts for which this process has slots are claimed in the same round trip, and begin when it has returned.
  * The jobs of the others are queued in the same transaction. One more statement inserts the recovery job of the claimed
@@ -92,6 +94,7 @@ export class PlainBatches {
         for (const group of groups) deliveries.add(pipeline, group)
         deliveries.addRecoveryJob(pipeline)
         for (const group of groups) addNotes(pipeline, group)
+        for (const group of groups) addClaims(pipeline, group, aheadMs)
       })
       deliveries.haveStarted(rows.slice(groups.length))
       return rows
@@ -148,6 +151,7 @@ export class PlainBatches {
       else return undefined
     }
     if (groups.size > ENDPOINTS_MAX) return undefined
+    for (const group of groups.values()) if (hasDuplicates(group)) return undefined
     return [...groups.values()].sort((a, b) => (a.settings.endpointId < b.settings.endpointId ? -1 : 1))
   }
 
@@ -168,6 +172,30 @@ export class PlainBatches {
       field(INT8, storageBytes),
     ])
   }
+}
+
+/** Whether an event comes twice in the group. */
+function hasDuplicates({ settings, captures }: Group): boolean {
+  if (settings.dedupe === null) return false
+  const keys = captures.flatMap(({ claim }) => claim?.key ?? [])
+  return new Set(keys).size < keys.length
+}
+
+/** Adds the statement that claims the events of the group for its captures. */
+function addClaims(pipeline: Pipeline, { settings, captures }: Group, aheadMs: number): void {
+  if (settings.dedupe === null) return
+  const claims = captures.flatMap(({ claim }, index) =>
+    claim === null ? [] : [{ key: claim.key, newer: captures.length - 1 - index }],
+  )
+  if (claims.length === 0) return
+  pipeline.execute('claim events', [
+    field(UUID, settings.endpointId),
+    field(INT4, captures.length),
+    encoded(encodeArray(UUID, claims, ({ key }) => key)),
+    encoded(encodeArray(INT4, claims, ({ newer }) => newer)),
+    field(INT4, settings.dedupe.windowSeconds),
+    field(INT8, aheadMs),
+  ])
 }
 
 /** Adds the statement that notes criteria: for each, the number of captures after the last one that met it. */

@@ -118,3 +118,31 @@ join (
   from requests where endpoint_id = $1::uuid order by id desc limit $2::integer
 ) r on r.newer = met.newer
 where c.id = met.criteria_id and (c.last_matched_request_id is null or c.last_matched_request_id < r.id)`
+
+/**
+ * Claims events for captures of the endpoint `$1`, which are its newest rows now, since its counter row is locked: `$3` are the keys, and
+ * `$4` how many of these rows came after each, below `$2`. The claims end `$5` seconds from now.
+ *
+ * Where one of them is held already the division by zero fails the whole transaction: the general statement then decides.
+ */
+export const CLAIM_EVENTS = `
+with claimed as (
+  insert into event_claims as c (endpoint_id, key, first_request_id, expires_at)
+  select $1::uuid, k.key, r.id, ${NOW} + $5::integer * interval '1 s'
+  from unnest($3::uuid[], $4::integer[]) as k (key, newer)
+  join (
+    select id, row_number() over (order by id desc) - 1 as newer
+    from (select id from requests where endpoint_id = $1::uuid order by id desc limit $2::integer) newest
+  ) r on r.newer = k.newer
+  on conflict (endpoint_id, key) do update set
+    first_request_id = excluded.first_request_id, expires_at = excluded.expires_at
+    where c.expires_at <= ${NOW}
+  -- A row that was inserted has not been updated by any transaction.
+  returning xmax = 0 as is_new
+),
+counted as (
+  update endpoint_counters c set claim_count = c.claim_count + n.claims
+  from (select count(*) as claims from claimed where is_new) n
+  where c.endpoint_id = $1::uuid and n.claims > 0
+)
+select 1 / (count(*) = cardinality($3::uuid[]))::integer from claimed`

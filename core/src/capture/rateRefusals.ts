@@ -2,7 +2,7 @@ import { aheadMs, type Services } from '../api/services.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { gatherCounts } from './gatheredCounts.ts'
 import { type CountedRefusal, countRefused } from './refusalStatement.ts'
-import { createRejectionHistory } from './rejectionHistory.ts'
+import type { RejectionHistory } from './rejectionHistory.ts'
 import { tellOfRejections } from './rejections.ts'
 
 /** Outcome of a capture that is refused before its body is read. */
@@ -24,8 +24,6 @@ export interface RateRefusals {
    * @returns undefined when the endpoint takes captures again: evaluate this one
    */
   refuse(settings: CaptureSettings): Promise<EarlyRefusal | undefined>
-  /** Flushes the counts in memory. */
-  close(): Promise<void>
 }
 
 /**
@@ -34,10 +32,10 @@ export interface RateRefusals {
  */
 export function createRateRefusals(
   services: Pick<Services, 'db' | 'clock' | 'enqueue' | 'log'>,
+  history: RejectionHistory,
 ): RateRefusals {
   const { db, clock } = services
   const overUntil = new WeakMap<CaptureSettings, number>()
-  const history = createRejectionHistory(services)
 
   const answerOf = (settings: CaptureSettings, counted: ReadonlyMap<string, CountedRefusal>) => {
     const refusal = counted.get(settings.endpointId)
@@ -55,7 +53,7 @@ export function createRateRefusals(
       const byId = new Map(counted.map((refusal) => [refusal.endpointId, refusal]))
       for (const [settings, { answer, count }] of batch) {
         const refusal = answerOf(settings, byId)
-        if (refusal !== undefined) history.note(settings.endpointId, count)
+        if (refusal !== undefined) history.note(settings.endpointId, { rejected: count })
         answer.resolve(refusal)
       }
       const rejecting = counted.filter((refusal) => refusal.rejecting).map(({ endpointId }) => endpointId)
@@ -69,13 +67,12 @@ export function createRateRefusals(
   return {
     note(settings, retryAfterSeconds) {
       overUntil.set(settings, clock.now().getTime() + retryAfterSeconds * 1000)
-      history.note(settings.endpointId, 1)
+      history.note(settings.endpointId, { rejected: 1 })
     },
     isOver: (settings) => {
       const until = overUntil.get(settings)
       return until !== undefined && clock.now().getTime() < until
     },
     refuse: (settings) => refuse(settings),
-    close: history.close,
   }
 }

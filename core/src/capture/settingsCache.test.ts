@@ -33,6 +33,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
     manual: null,
   }),
   eventIdPath: null,
+  dedupe: null,
   actions: [],
   hasFlows: false,
   criteria: new ConditionSet([]),

@@ -4,6 +4,7 @@ import { requireRoom } from '../api/planGates.ts'
 import { recordChange } from '../audit/index.ts'
 import {
   type CreateInput,
+  checkDedupe,
   checkEventIdPath,
   checkResponse,
   countLiveEndpoints,
@@ -25,6 +26,7 @@ export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>
     ...checkResponse(input),
     ...checkSettings(NO_VERIFICATION, input),
     ...checkEventIdPath(input.eventIdPath),
+    ...checkDedupe(input.dedupe, ctx.plan.limits),
     ...(await checkForward(ctx, null, input)),
   ]
 }

@@ -4,6 +4,7 @@ import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import type { UpdateInput } from '../endpoints/index.ts'
 import {
+  checkDedupe,
   checkEventIdPath,
   checkResponse,
   type EndpointRow,
@@ -47,6 +48,7 @@ export async function checkEndpointChange(
     }),
     ...checkSettings(storedSettings(endpoint, ctx.secrets), input),
     ...checkEventIdPath(changed(input.eventIdPath, endpoint.eventIdPath ?? '')),
+    ...checkDedupe(changed(input.dedupe, endpointView(endpoint, ctx).dedupe), ctx.plan.limits),
   )
   issues.push(...(await checkForward(ctx, endpoint, input)))
   return issues

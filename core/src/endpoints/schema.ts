@@ -4,6 +4,7 @@ import { optional, Timestamp } from '../api/values.ts'
 import { MAX_PATH_LENGTH } from '../engine/conditions/index.ts'
 import { networkOf } from '../engine/networks.ts'
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../engine/verification/index.ts'
+import { Dedupe } from './dedupe.ts'
 
 /** The bounds of an endpoint's members; part of the API. */
 export const TTL_SECONDS = { min: 60, max: 86_400 } as const
@@ -55,6 +56,10 @@ const writable = {
   eventIdPath: optional(z.string().max(MAX_PATH_LENGTH * 2)).meta({
     description:
       'Where the id of the event stands, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" goes back to where the provider puts it',
+  }),
+  dedupe: Dedupe.nullish().meta({
+    description:
+      'Takes an event once when its sender sends it again; null = every time, which is the default',
   }),
   rejectUnverified: optional(z.boolean()).meta({
     description:
@@ -146,6 +151,9 @@ export const Endpoint = withExample(
     responseBody: z.string(),
     provider: z.string().nullable(),
     eventIdPath: z.string().nullable().meta({ description: 'Null: where the provider puts the id' }),
+    dedupe: Dedupe.meta({ id: 'Dedupe' })
+      .nullable()
+      .meta({ description: 'Null: every event is taken each time' }),
     rejectUnverified: z.boolean(),
     allowedSenders: z.array(z.string()),
     forwardingEnabled: z.boolean().meta({ deprecated: true }),
@@ -173,6 +181,7 @@ export const Endpoint = withExample(
     responseBody: '{"received":true}',
     provider: 'stripe',
     eventIdPath: null,
+    dedupe: { by: 'event', windowSeconds: 86_400, then: 'skip' },
     rejectUnverified: false,
     allowedSenders: [],
     forwardingEnabled: true,

@@ -19,6 +19,7 @@ export function settingsColumns(
   if (input.provider !== undefined) columns.provider = input.provider === '' ? null : input.provider
   if (input.eventIdPath !== undefined)
     columns.eventIdPath = input.eventIdPath === '' ? null : input.eventIdPath
+  if (input.dedupe !== undefined) columns.dedupe = input.dedupe === null ? null : JSON.stringify(input.dedupe)
   if (input.responseStatusCode !== undefined) columns.responseStatusCode = input.responseStatusCode
   if (input.responseContentType !== undefined) columns.responseContentType = input.responseContentType
   if (input.responseHeaders !== undefined) columns.responseHeaders = JSON.stringify(input.responseHeaders)

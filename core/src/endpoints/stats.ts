@@ -29,6 +29,10 @@ export const EndpointStats = withExample(
         .int()
         .meta({ description: 'Captures not taken from their senders (401, 403) since creation' }),
       lastRefusedAt: Timestamp.nullable(),
+      discardedCount: z
+        .int()
+        .meta({ description: 'Duplicates that `dedupe` counted and did not store, since creation' }),
+      lastDiscardedAt: Timestamp.nullable(),
       lastRefusal: z
         .string()
         .nullable()
@@ -61,6 +65,8 @@ export const EndpointStats = withExample(
       lastRejectedAt: '2026-11-20T12:00:00.000Z',
       refusedCount: 0,
       lastRefusedAt: null,
+      discardedCount: 0,
+      lastDiscardedAt: null,
       lastRefusal: null,
     },
     retention: { retentionDays: 14, expiresAt: null },
@@ -83,6 +89,8 @@ interface StatsRow {
   lastRejectedAt: Date | null
   refusedCount: number
   lastRefusedAt: Date | null
+  discardedCount: number
+  lastDiscardedAt: Date | null
   lastRefusal: string | null
   lastRequestAt: Date | null
   oldestRequestAt: Date | null
@@ -105,7 +113,8 @@ export async function endpointStats(
   const now = ctx.clock.now().getTime()
   const { rows } = await sql<StatsRow>`
     select c.stored_request_count, c.stored_bytes, c.binned_request_count, c.evicted_count, c.rejected_count,
-           c.last_rejected_at, c.refused_count, c.last_refused_at, c.last_refusal, c.last_request_at, oldest.received_at as oldest_request_at,
+           c.last_rejected_at, c.refused_count, c.last_refused_at, c.last_refusal, c.discarded_count, c.last_discarded_at,
+           c.last_request_at, oldest.received_at as oldest_request_at,
            day.last_hour as requests_last_hour_count, day.last_day as requests_last_day_count,
            open.pending_count, open.retrying_count, open.oldest_pending_at, open.next_attempt_at,
            parked.parked_count
@@ -155,6 +164,8 @@ export async function endpointStats(
       lastRejectedAt: row.lastRejectedAt,
       refusedCount: row.refusedCount,
       lastRefusedAt: row.lastRefusedAt,
+      discardedCount: row.discardedCount,
+      lastDiscardedAt: row.lastDiscardedAt,
       lastRefusal: row.lastRefusal,
     },
     retention: { retentionDays: ctx.plan.limits.retentionDays, expiresAt: endpoint.expiresAt },

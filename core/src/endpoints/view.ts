@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Services, Urls } from '../api/services.ts'
 import { verificationView } from '../engine/verification/index.ts'
+import { storedDedupe } from './dedupe.ts'
 import type { EndpointRow } from './queries.ts'
 import type { Endpoint } from './schema.ts'
 import { storedFacts } from './storedVerification.ts'
@@ -33,6 +34,7 @@ export function endpointView(
     responseBody: row.responseBody,
     provider: row.provider,
     eventIdPath: row.eventIdPath,
+    dedupe: storedDedupe(row.dedupe),
     rejectUnverified: row.rejectUnverified,
     allowedSenders: JSON.parse(row.allowedSenders),
     forwardingEnabled: row.forwardingEnabled,

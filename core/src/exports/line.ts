@@ -30,6 +30,7 @@ export function lineOf(
     ip: row.ip,
     label: row.label,
     eventId: row.eventId,
+    duplicateOf: row.duplicateOf,
     bodyTruncated: row.bodyTruncated,
     verification: row.verdict === null ? null : { verdict: row.verdict, note: row.verdictNote ?? '' },
     state: row.state,

@@ -30,13 +30,15 @@ export function contentConditions(
   filters: Partial<RequestFilters>,
   shortcut?: Shortcut,
 ): RawBuilder<SqlBool>[] {
-  const { method, state, q, since, until, verification, label, eventId } = filters
+  const { method, state, q, since, until, verification, label, eventId, duplicate } = filters
   const conditions: RawBuilder<SqlBool>[] = []
   if (method !== undefined) conditions.push(sql`upper(r.method) = upper(${method})`)
   if (since !== undefined) conditions.push(sql`r.received_at >= ${since}`)
   if (until !== undefined) conditions.push(sql`r.received_at < ${until}`)
   if (label !== undefined) conditions.push(sql`r.label = ${label}`)
   if (eventId !== undefined) conditions.push(hasEventId(eventId))
+  if (duplicate !== undefined)
+    conditions.push(duplicate ? sql`r.duplicate_of is not null` : sql`r.duplicate_of is null`)
   if (verification === 'none') conditions.push(sql`r.verdict is null`)
   else if (verification !== undefined) conditions.push(sql`r.verdict = ${verification}`)
   if (state !== undefined) conditions.push(sql`${requestState} = ${state}`)

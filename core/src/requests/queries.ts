@@ -26,6 +26,7 @@ const SUMMARY_COLUMNS = [
   'r.verdictNote',
   'r.imported',
   'r.reconciled',
+  'r.duplicateOf',
 ] as const
 
 type SummaryColumn = (typeof SUMMARY_COLUMNS)[number] extends `r.${infer Name}` ? Name : never

@@ -29,6 +29,9 @@ export const filterInput = {
   eventId: optional(z.string().min(1).max(EVENT_ID_CHARACTERS_MAX).transform(storedEventId)).meta({
     description: "Exact id of the event, the sender's own; also one that is too long to be stored as it came",
   }),
+  duplicate: optional(z.boolean()).meta({
+    description: '`true`: only duplicates by `dedupe` of the endpoint; `false`: none of them',
+  }),
 }
 
 /** Names of all members that narrow a list: its filters, and the ids and cursors at which it begins or ends. */
@@ -101,6 +104,10 @@ const summary = {
   firstRequestId: Int64.nullable().meta({
     description: 'The first stored request of the same event; null for the first itself',
   }),
+  duplicateOf: Int64.nullable().meta({
+    description:
+      'With `dedupe` of the endpoint: the request that came first, of which this is a duplicate; that one may be gone. Null for the first',
+  }),
   bodyTruncated: z.boolean().meta({ description: 'An oversize trace: only a prefix of the body is kept' }),
   bodyIsBinary: z.boolean(),
   bodyPreview: z.string().nullable().meta({ description: 'First 200 characters of a text body' }),
@@ -130,6 +137,7 @@ const SUMMARY_EXAMPLE = {
   eventId: 'evt_1',
   senderAttempt: 1,
   firstRequestId: null,
+  duplicateOf: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   bodyPreview: '{"id":"evt_1","type":"invoice.paid"}',

@@ -40,6 +40,7 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
     attemptCount: row.attemptCount,
     imported: row.imported,
     reconciled: row.reconciled,
+    duplicateOf: row.duplicateOf,
   }
 }
 

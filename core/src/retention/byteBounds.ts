@@ -4,6 +4,7 @@ import { foldAttemptBytes } from '../deliveries/index.ts'
 import { planOf } from '../plans/index.ts'
 import { evictedRequests } from '../platform/metrics/index.ts'
 import { STORAGE_SWEEP_SECONDS } from '../platform/queues.ts'
+import { evictClaims } from './eventClaims.ts'
 import { evictAttempts } from './evictAttempts.ts'
 import { emptyBin, evictHidden, evictOldest } from './evictOldest.ts'
 import { readHiddenBytes, readStorage, readStorageOf, type Storage } from './storedBytes.ts'
@@ -95,7 +96,7 @@ async function holdWorkspace(
     if ((await evictAttempts(services, workspaceId, excess)) > 0) return true
     const evicted = await evictOldest(services, workspaceId, excess)
     evictedRequests.inc({ limit: 'bytes' }, evicted)
-    return evicted > 0
+    return evicted > 0 || (await evictClaims(services, workspaceId, excess)) > 0
   })
   await restingBetween(signal, async () => {
     const hidden = await readHiddenBytes(services.db, workspaceId)
@@ -105,8 +106,8 @@ async function holdWorkspace(
 }
 
 /**
- * Evicts from the recycle bin first, then attempts without requests, then stored requests, then hidden ones. If hidden
- * requests exceed their share, they go before stored ones.
+ * Evicts from the recycle bin first, then attempts without requests, then stored requests, then hidden ones, then claims
+ * of events. If hidden requests exceed their share, they go before stored ones.
  */
 async function holdInstallation(
   services: BoundServices,
@@ -126,7 +127,7 @@ async function holdInstallation(
     if (evicted === 0) evicted = await evictHidden(services, null)
     evictedRequests.inc({ limit: 'storage' }, evicted)
     evictedCount += evicted
-    return evicted > 0
+    return evicted > 0 || (await evictClaims(services, null, excess)) > 0
   })
   services.log.warn(
     { event: 'storage.full', evictedCount, storageMaxBytes },

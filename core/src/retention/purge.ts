@@ -5,6 +5,7 @@ import { recordChange } from '../audit/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { getWorkspace } from '../workspaces/index.ts'
+import { purgeClaims } from './eventClaims.ts'
 import { BATCH_ROWS, type SweepServices, sweepTransaction } from './pace.ts'
 import { removeDeliveryRecords, removeRequests } from './removal.ts'
 
@@ -36,7 +37,7 @@ export async function countPurge(services: SweepServices, target: PurgeTarget): 
 }
 
 /**
- * Permanently deletes captured requests in every state, with their deliveries, attempts and records. Endpoints, actions
+ * Permanently deletes captured requests in every state, with their deliveries, attempts, records and claims of events. Endpoints, actions
  * and rules are kept, and so are requests that arrive meanwhile. Works in small batches; after an interruption, a
  * second call deletes the rest.
  *
@@ -68,7 +69,10 @@ export async function purge(
         return removedCount
       })
     }
-    if (target.request === undefined) await purgeRecords(services, endpointId, upToId)
+    if (target.request === undefined) {
+      await purgeRecords(services, endpointId, upToId)
+      await purgeClaims(services, endpointId, new AbortController().signal)
+    }
   }
   const { id: workspaceId } = await getWorkspace(services.db, target.workspace)
   const { endpoint, request } = target

@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
+import { CLAIM_BYTES } from './eventClaims.ts'
 
 /** Storage of a workspace's captures. */
 export interface WorkspaceStorage {
   readonly workspaceId: string
   /** The key of its plan. */
   readonly plan: string
-  /** Bytes of its stored requests and their attempts, limited by `storedBytesMax`. */
+  /** Bytes of its stored requests, their attempts and the claims of its events, limited by `storedBytesMax`. */
   readonly storageBytes: number
 }
 
@@ -29,8 +30,8 @@ interface StorageRow extends WorkspaceStorage {
 export async function readStorage(db: Db): Promise<Storage> {
   const { rows } = await sql<StorageRow>`
     select w.id as workspace_id, w.plan,
-      coalesce(sum(c.storage_bytes + coalesce(a.bytes, 0)) filter (where e.deleted_at is null), 0)::bigint as storage_bytes,
-      sum(c.storage_bytes + coalesce(a.bytes, 0))::bigint as held_bytes
+      coalesce(sum(${COUNTED} + coalesce(a.bytes, 0)) filter (where e.deleted_at is null), 0)::bigint as storage_bytes,
+      sum(${COUNTED} + coalesce(a.bytes, 0))::bigint as held_bytes
     from endpoint_counters c
     join endpoints e on e.id = c.endpoint_id
     join workspaces w on w.id = e.workspace_id
@@ -45,11 +46,11 @@ export async function readStorage(db: Db): Promise<Storage> {
   }
 }
 
-/** Bytes of a workspace's stored requests and their attempts, limited by `storedBytesMax`. */
+/** Bytes of a workspace's stored requests, their attempts and the claims of its events, limited by `storedBytesMax`. */
 export async function readStorageOf(db: Db, workspaceId: string): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     with counters as (
-      select c.endpoint_id, c.storage_bytes from endpoints e join endpoint_counters c on c.endpoint_id = e.id
+      select c.endpoint_id, ${COUNTED} as storage_bytes from endpoints e join endpoint_counters c on c.endpoint_id = e.id
       where e.workspace_id = ${workspaceId} and e.deleted_at is null
     )
     select (
@@ -58,6 +59,9 @@ export async function readStorageOf(db: Db, workspaceId: string): Promise<number
     )::bigint as bytes`.execute(db)
   return rows[0]?.bytes ?? 0
 }
+
+/** Bytes of the requests and claims of `endpoint_counters c`. */
+const COUNTED = sql.raw(`(c.storage_bytes + c.claim_count * ${CLAIM_BYTES})`)
 
 const BYTES = sql.raw(`coalesce(sum(${storageBytesOf('r')}), 0)::bigint`)
 

@@ -6,6 +6,7 @@ import { reapplyPlanLimits } from '../planLimits/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { sweptRows } from '../platform/metrics/index.ts'
 import { lockCounters } from '../requests/index.ts'
+import { purgeClaims } from './eventClaims.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 
 /** The services that sweeping endpoints needs. `actor` is for entries about lifted suspensions. */
@@ -34,6 +35,7 @@ export async function sweepEndpoints(services: EndpointSweepServices, signal: Ab
   const settledBefore = services.clock.now().getTime() - SETTLED_AFTER_MS
   for (const { id, deletedAt } of deleted) {
     await purgeRows(services, id, signal)
+    await purgeClaims(services, id, signal)
     if (signal.aborted) return
     if (deletedAt !== null && deletedAt.getTime() <= settledBefore) await purgeEndpoint(services, id)
   }
@@ -106,6 +108,7 @@ async function purgeEndpoint(services: SweepServices, endpointId: string): Promi
     for (const { table } of BIG_TABLES) {
       await sql`delete from ${sql.table(table)} where endpoint_id = ${endpointId}`.execute(trx)
     }
+    await sql`delete from event_claims where endpoint_id = ${endpointId}`.execute(trx)
     await sql`delete from attempt_bytes where endpoint_id = ${endpointId}`.execute(trx)
     for (const [kind, table] of [
       ...(['delivery.parked', 'certificate.expiring', ...FLOW_INCIDENTS] as const).map(

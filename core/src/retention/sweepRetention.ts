@@ -4,6 +4,7 @@ import { sweepAudit } from '../audit/index.ts'
 import { sweepRejections } from '../traffic/index.ts'
 import { countRows } from './countRows.ts'
 import { endpointsToSweep } from './endpointsToSweep.ts'
+import { sweepClaims } from './eventClaims.ts'
 import { type SweepServices, sweepTransaction } from './pace.ts'
 import { sweepAttempts, sweepDetails } from './sweepAttempts.ts'
 import { sweepBin, sweepHidden, sweepStored } from './sweepRequests.ts'
@@ -13,8 +14,8 @@ const SWEEPS = [sweepStored, sweepBin, sweepHidden, sweepAttempts, sweepDetails]
 
 /**
  * Deletes everything that is past its plan's retention: stored and binned requests, attempts and their records. Also
- * deletes old entries of the audit log, unused rate windows, and old minutes of refused captures. Works in small
- * batches with little effect on captures. May be interrupted at any time, and several workers may sweep at once.
+ * deletes claims of events whose window has ended, old entries of the audit log, unused rate windows, and old minutes
+ * of refused captures. Works in small batches with little effect on captures. May be interrupted at any time, and several workers may sweep at once.
  */
 export async function sweepRetention(
   services: SweepServices & Pick<Services, 'auditRetentionDays'>,
@@ -25,6 +26,7 @@ export async function sweepRetention(
     if (signal.aborted) return
   }
   await countRows(services, signal)
+  await sweepClaims(services, signal)
   await sweepAudit(services, signal)
   await sweepRateWindows(services)
   await sweepRejections(services)

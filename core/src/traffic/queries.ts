@@ -7,20 +7,31 @@ import { type CountRow, MINUTE_MS, type Period, spread } from './spread.ts'
 export type TrafficOf = { readonly endpointId: string } | { readonly workspaceId: string }
 
 /**
- * Counts captures, failed attempts, and captures refused for the rate, in each part of the period, for each endpoint
- * that has any.
+ * Counts captures, failed attempts, captures refused for the rate, and discarded duplicates, in each part of the
+ * period, for each endpoint that has any.
  */
 export async function countTraffic(db: Db, of: TrafficOf, period: Period, options: AbortableQueryOptions) {
   const captured = await captures(db, of, period).execute(options)
   const failed = await failures(db, of, period).execute(options)
-  const rejected = spread(await rejections(db, of, period).execute(options), period)
+  const unstored = await notStored(db, of, period).execute(options)
+  const rejected = spread(
+    unstored.map((row) => ({ ...row, count: row.rejectedCount })),
+    period,
+  )
+  const discarded = spread(
+    unstored.map((row) => ({ ...row, count: row.discardedCount })),
+    period,
+  )
   const { from, to, buckets } = period
   const lengthMs = (to.getTime() - from.getTime()) / buckets
-  const endpointIds = new Set([...captured, ...failed, ...rejected].map(({ endpointId }) => endpointId))
+  const endpointIds = new Set(
+    [...captured, ...failed, ...rejected, ...discarded].map(({ endpointId }) => endpointId),
+  )
   const countsWhere = (isMeant: (row: CountRow) => boolean) => ({
     capturedCount: sum(captured.filter(isMeant)),
     failedCount: sum(failed.filter(isMeant)),
     rejectedCount: sum(rejected.filter(isMeant)),
+    discardedCount: sum(discarded.filter(isMeant)),
   })
   return {
     from,
@@ -52,14 +63,14 @@ function captures(db: Db, of: TrafficOf, period: Period) {
     .groupBy(['endpointId', 'bucket'])
 }
 
-/** Refused captures in the minutes that touch the period. */
-function rejections(db: Db, of: TrafficOf, { from, to }: Period) {
+/** Refused captures and discarded duplicates in the minutes that touch the period. */
+function notStored(db: Db, of: TrafficOf, { from, to }: Period) {
   return db
     .selectFrom('rejectionMinutes')
     .where('endpointId', 'in', idsOf(db, of))
     .where('minute', '>', new Date(from.getTime() - MINUTE_MS))
     .where('minute', '<', to)
-    .select(['endpointId', 'minute', 'rejectedCount as count'])
+    .select(['endpointId', 'minute', 'rejectedCount', 'discardedCount'])
 }
 
 function failures(db: Db, of: TrafficOf, period: Period) {

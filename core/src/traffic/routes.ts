@@ -26,6 +26,9 @@ const counts = {
   rejectedCount: z.int().meta({
     description: 'Captures that were refused for the rate, counted by the minute and kept for 90 days',
   }),
+  discardedCount: z.int().meta({
+    description: 'Duplicates that `dedupe` did not store, counted by the minute and kept for 90 days',
+  }),
 }
 
 const traffic = {

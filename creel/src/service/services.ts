@@ -109,6 +109,7 @@ export async function openServices(
         if (captures === undefined) return { state: 'unavailable' }
         if (settings === undefined) return { state: 'gone' }
         const result = await captures.capture(settings, request, { captureId, needsId: true })
+        if (result.state === 'discarded') return { state: 'stored', id: result.duplicateOf }
         if (result.state !== 'stored') return result
         return result.id === null ? { state: 'unavailable' } : { state: 'stored', id: result.id }
       },

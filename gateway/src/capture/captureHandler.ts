@@ -181,6 +181,7 @@ const configuredAnswers = new WeakMap<CaptureSettings, ReadyAnswer>()
 function answerTo(result: CaptureResult): ReadyAnswer {
   switch (result.state) {
     case 'stored':
+    case 'discarded':
       return storedAnswer(result.capture)
     case 'gone':
       return NOT_FOUND
@@ -212,6 +213,7 @@ function storedAnswer({ settings, handshake }: EvaluatedCapture): ReadyAnswer {
 /** The names of {@link CaptureResult}s in metrics. */
 const COUNTED_AS = {
   stored: 'stored',
+  discarded: 'discarded',
   gone: 'not_found',
   limited: 'rate_limited',
   unverified: 'unverified',
@@ -234,7 +236,7 @@ function logCapture(
   settings: CaptureSettings | undefined,
 ): void {
   const { head, traceId, address } = exchange
-  const stored = result.state === 'stored' ? result.capture : undefined
+  const stored = 'capture' in result ? result.capture : undefined
   log.debug(
     {
       traceId,

@@ -33,6 +33,7 @@ describe('POST /api/v1/endpoints', () => {
       responseBody: '{"ok":true}',
       provider: null,
       eventIdPath: null,
+      dedupe: null,
       rejectUnverified: false,
       allowedSenders: [],
       forwardingEnabled: false,

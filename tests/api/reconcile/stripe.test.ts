@@ -97,6 +97,30 @@ describe('Stripe', () => {
     { timeout: 300_000 },
   )
 
+  test('an endpoint that takes events once takes a late copy of what was captured as a duplicate', async () => {
+    const events = [1, 2].map((index) => stripeEvent(index, hoursAgo(1)))
+    stripe.events.splice(0, stripe.events.length, ...events)
+    await using receiver = await startReceiver()
+    const dedupe = { by: 'event', windowSeconds: 3_600, then: 'skip' }
+    const endpoint = await service.alice.endpoint({ provider: 'stripe', dedupe })
+    await service.alice.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url })
+    const first = await endpoint.capture({ body: JSON.stringify(events[0]) })
+    expect((await reconciled(endpoint, senders.stripeOrder())).counts).toMatchObject({
+      missing: 1,
+      captured: 1,
+    })
+    const [fetched] = await endpoint.requests()
+    for (const event of events) await endpoint.send({ body: JSON.stringify(event) })
+    expect((await endpoint.requests()).map(({ duplicateOf }) => duplicateOf)).toEqual([
+      fetched?.id,
+      first.id,
+      null,
+      null,
+    ])
+    await receiver.take(2)
+    expect(receiver.received.length).toBe(2)
+  })
+
   test('what is captured has the numbers and members of the list, letter by letter', async () => {
     const event = stripeEvent(1, hoursAgo(1))
     stripe.events.splice(0, stripe.events.length, event)

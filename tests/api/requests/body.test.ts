@@ -118,8 +118,8 @@ test('traffic of the workspace is counted in all, and by endpoint', async () => 
   expect(Object(body).endpoints).toHaveLength(2)
   expect(Object(body).endpoints).toEqual(
     expect.arrayContaining([
-      { endpointId: busy.id, capturedCount: 2, failedCount: 0, rejectedCount: 0 },
-      { endpointId: calm.id, capturedCount: 1, failedCount: 0, rejectedCount: 0 },
+      { endpointId: busy.id, capturedCount: 2, failedCount: 0, rejectedCount: 0, discardedCount: 0 },
+      { endpointId: calm.id, capturedCount: 1, failedCount: 0, rejectedCount: 0, discardedCount: 0 },
     ]),
   )
 })

@@ -130,6 +130,8 @@ describe('GET /api/v1/endpoints/{endpointId}/stats', () => {
         lastRejectedAt: expect.any(String),
         refusedCount: 0,
         lastRefusedAt: null,
+        discardedCount: 0,
+        lastDiscardedAt: null,
         lastRefusal: null,
       },
       retention: { retentionDays: 90, expiresAt: null },

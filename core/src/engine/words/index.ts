@@ -47,6 +47,12 @@ export function verdictOf(text: string): Verdict {
   return VERDICTS.find((verdict) => verdict === text) ?? 'unverifiable'
 }
 
+/** What becomes of a capture whose event has come before: it is only marked, no action runs, or nothing is stored. */
+export const DEDUPE_MODES = ['mark', 'skip', 'discard'] as const
+
+/** One of {@link DEDUPE_MODES}. */
+export type DedupeMode = (typeof DEDUPE_MODES)[number]
+
 /** Values of the filter by verdict; `none` finds requests that were not checked. */
 export const VERIFICATION_FILTERS = [...VERDICTS, 'none'] as const
 

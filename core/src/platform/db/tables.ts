@@ -257,6 +257,9 @@ export interface EndpointCountersTable {
   storageBytes: Generated<number>
   binEvictedCount: Generated<number>
   binEvictedAt: Date | null
+  claimCount: Generated<number>
+  discardedCount: Generated<number>
+  lastDiscardedAt: Date | null
 }
 
 export interface EndpointRevisionsTable {
@@ -291,6 +294,14 @@ export interface EndpointsTable {
   previousCaptureId: string | null
   previousCaptureUntil: Date | null
   eventIdPath: string | null
+  dedupe: string | null
+}
+
+export interface EventClaimsTable {
+  endpointId: string
+  key: string
+  firstRequestId: number
+  expiresAt: Date
 }
 
 export interface GatewayHeartbeatsTable {
@@ -394,6 +405,7 @@ export interface RejectionMinutesTable {
   endpointId: string
   minute: Date
   rejectedCount: number
+  discardedCount: Generated<number>
 }
 
 export interface RequestsTable {
@@ -423,6 +435,7 @@ export interface RequestsTable {
   storageBytes: number | null
   eventId: string | null
   reconciled: Generated<boolean>
+  duplicateOf: number | null
 }
 
 export interface RuleFaultsTable {
@@ -546,6 +559,7 @@ export interface Database {
   endpointCounters: EndpointCountersTable
   endpointRevisions: EndpointRevisionsTable
   endpoints: EndpointsTable
+  eventClaims: EventClaimsTable
   gatewayHeartbeats: GatewayHeartbeatsTable
   gatewayOutages: GatewayOutagesTable
   importBatches: ImportBatchesTable

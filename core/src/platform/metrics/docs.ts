@@ -22,11 +22,12 @@ This page is made from the code by \`bun run docs\`. A histogram \`x\` is served
 |---|---|---|
 ${rows(own)}
 
-- \`creel_captures_total\`: \`outcome\` is \`stored\`, \`oversize\`, \`not_found\`, \`rate_limited\` (429), \`unverified\` (401),
-  \`sender_not_allowed\` (403), \`unavailable\` (503).
+- \`creel_captures_total\`: \`outcome\` is \`stored\`, \`oversize\`, \`discarded\` (a duplicate, answered as the first), \`not_found\`,
+  \`rate_limited\` (429), \`unverified\` (401), \`sender_not_allowed\` (403), \`unavailable\` (503).
 - \`creel_evicted_requests_total\`: \`limit\` is \`requests\` (an endpoint's \`storedRequestsMax\`), \`bytes\` (a workspace's \`storedBytesMax\`),
   \`storage\` (\`CREEL_STORAGE_MAX\`).
-- \`creel_swept_rows_total\`: \`sweep\` is \`retention\`, \`bin\`, \`hidden\`, \`attempts\`, \`details\`, \`endpoints\`.
+- \`creel_swept_rows_total\`: \`sweep\` is \`retention\`, \`bin\`, \`hidden\`, \`attempts\`, \`details\`, \`endpoints\`, \`claims\`
+  (of events, by \`dedupe\`).
 - \`creel_refused_requests_total\`: \`reason\` is the status of what was no good HTTP (\`400\`, \`431\`, \`505\`), \`503\` for connections that there was
   no room for, \`throttled\` for callers without a good key from an address that was wrong too often.
 - \`creel_api_request_seconds\`: \`route\` is the procedure (\`endpoints.list\`), \`status\` the answer's, 429 included.

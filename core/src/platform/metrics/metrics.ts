@@ -26,6 +26,7 @@ export const internalErrors = new Counter({
 const CAPTURE_OUTCOMES = [
   'stored',
   'oversize',
+  'discarded',
   'not_found',
   'rate_limited',
   'unverified',
@@ -82,7 +83,7 @@ for (const limit of ['requests', 'bytes', 'storage'] as const) evictedRequests.i
 
 /**
  * Rows that sweeps deleted. `sweep`: `retention`, `bin` and `hidden` (requests), `attempts`, `details` (their records),
- * `endpoints`.
+ * `endpoints`, `claims` (of events, by `dedupe`).
  */
 export const sweptRows = new Counter({
   name: 'creel_swept_rows_total',
@@ -90,7 +91,7 @@ export const sweptRows = new Counter({
   labelNames: ['sweep'] as const,
   registers,
 })
-for (const sweep of ['retention', 'bin', 'hidden', 'attempts', 'details', 'endpoints'] as const) {
+for (const sweep of ['retention', 'bin', 'hidden', 'attempts', 'details', 'endpoints', 'claims'] as const) {
   sweptRows.inc({ sweep }, 0)
 }
 

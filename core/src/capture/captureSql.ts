@@ -1,0 +1,282 @@
+import { hasRecords, withSentBodies } from '../deliveries/index.ts'
+import { storageBytesOf } from '../requests/index.ts'
+import { REJECTION_ALERT_SECONDS } from './rejections.ts'
+import { COLUMN_NAMES, REQUEST_COLUMNS } from './requestColumns.ts'
+import { WINDOW_SECONDS } from './window.ts'
+
+/** Number of the parameter with the first of {@link REQUEST_COLUMNS}. */
+const FIRST_COLUMN = 9
+const COLUMN_ARRAYS = REQUEST_COLUMNS.map(({ type }, index) => `$${FIRST_COLUMN + index}::${type}[]`).join(
+  ', ',
+)
+const STORAGE_BYTES = `$${FIRST_COLUMN + REQUEST_COLUMNS.findIndex(({ name }) => name === 'storage_bytes')}`
+const [CRITERIA_OF_CAPTURES, CRITERIA_SETS, CRITERIA_IDS, CLAIM_KEYS, CLAIM_SECONDS, CLAIM_ENDS] = [
+  0, 1, 2, 3, 4, 5,
+].map((index) => `$${FIRST_COLUMN + REQUEST_COLUMNS.length + index}`)
+
+/** Whether any endpoint has records of attempts. Endpoints without deliveries pay only this lookup for a batch. */
+const HAS_RECORDS = hasRecords('$1::uuid[]')
+
+/** Parts of the statement that differ where captures claim their events. */
+interface Claims {
+  /** Name of the rows of all captures, and of the ids of those that are not refused. */
+  readonly accepted: string
+  readonly drawn: string
+  /** Which of them are stored: makes `evaluated` and `numbered`, where these are not the rows above. */
+  readonly decided: string
+  /** Captures that count in the rate: the state of `evaluated j`. */
+  readonly isTaken: string
+  /** One more column of `requests`, and its value. */
+  readonly column: string
+  readonly value: string
+  readonly dispatchState: string
+  readonly counts: string
+  readonly duplicateOf: string
+  readonly noDuplicate: string
+}
+
+const NO_CLAIMS: Claims = {
+  accepted: 'evaluated',
+  drawn: 'numbered',
+  decided: '',
+  isTaken: "j.state = 'stored'",
+  column: '',
+  value: '',
+  dispatchState: 'i.dispatch_state',
+  counts: '',
+  duplicateOf: '',
+  noDuplicate: '',
+}
+
+/**
+ * Each accepted capture with a key claims it for its endpoint, in the order of the batch. If the key is claimed already,
+ * the claim has the id of the first request. A claim whose window has ended is replaced. `on conflict do update` also
+ * sees rows that were committed while this statement waited for the counters' lock. Claims are inserted under that lock,
+ * so they cannot deadlock.
+ *
+ * A duplicate is stored with the id of the first (`mark`), stored without deliveries (`skip`), or only counted
+ * (`discard`). The id of a discarded one stays unused. Watchdogs note it, because the sender is alive.
+ */
+const CLAIMS: Claims = {
+  accepted: 'accepted',
+  drawn: 'drawn',
+  decided: `
+claims as (
+  select d.id, d.place, d.endpoint_id, k.key, k.seconds, k.consequence
+  from drawn d
+  join unnest(${CLAIM_KEYS}::uuid[], ${CLAIM_SECONDS}::integer[], ${CLAIM_ENDS}::text[]) with ordinality
+    as k (key, seconds, consequence, place) on k.place = d.place
+  where k.key is not null
+),
+claimed as (
+  insert into event_claims as c (endpoint_id, key, first_request_id, expires_at)
+  select distinct on (endpoint_id, key) endpoint_id, key, id, (select now from clock) + seconds * interval '1 s'
+  from claims
+  order by endpoint_id, key, place
+  on conflict (endpoint_id, key) do update set
+    first_request_id = case when c.expires_at <= (select now from clock) then excluded.first_request_id else c.first_request_id end,
+    expires_at = case when c.expires_at <= (select now from clock) then excluded.expires_at else c.expires_at end
+  -- A row that was inserted has not been updated by any transaction.
+  returning endpoint_id, key, first_request_id, xmax = 0 as is_new
+),
+evaluated as (
+  select a.*, case when d.consequence = 'discard' then 'discarded' else a.accepted_as end as state,
+         d.first_request_id as duplicate_of, coalesce(d.consequence = 'skip', false) as is_skipped
+  from (select place, endpoint_id, body_bytes, storage_bytes, received_at, window_started_at, state as accepted_as from accepted) a
+  left join (
+    select n.place, n.consequence, k.first_request_id
+    from claims n join claimed k on k.endpoint_id = n.endpoint_id and k.key = n.key
+    where k.first_request_id <> n.id
+  ) d on d.place = a.place
+),
+numbered as (
+  select n.id, n.place, n.endpoint_id, j.duplicate_of, j.is_skipped
+  from drawn n join evaluated j on j.place = n.place
+  where j.state = 'stored'
+),`,
+  isTaken: "j.state in ('stored', 'discarded')",
+  column: ', duplicate_of',
+  value: ', n.duplicate_of',
+  dispatchState: "case when n.is_skipped then 'Skipped' else i.dispatch_state end",
+  counts: `,
+    claim_count = c.claim_count + (select count(*) from claimed k where k.endpoint_id = o.endpoint_id and k.is_new),
+    discarded_count = c.discarded_count + t.taken - t.stored,
+    last_discarded_at = case when t.taken > t.stored then (select now from clock) else c.last_discarded_at end`,
+  duplicateOf: ', j.duplicate_of',
+  noDuplicate: ', null',
+}
+
+/**
+ * The general way to store a batch: one constant statement over arrays, one array for each column. It decides capture
+ * by capture, whereas plainStatements.ts stores all or nothing.
+ *
+ * - It locks the endpoints' counter rows first, in id order, so that batches never deadlock. Ids are drawn under the
+ *   lock, so within an endpoint they are committed in order.
+ * - It checks with the present state whether the endpoint takes captures, whether the capture was evaluated under its
+ *   present settings, and its rate.
+ * - It evicts the oldest requests beyond the cap. It starts at the low-water mark, to skip dead index entries of rows
+ *   that were evicted before. A row with open deliveries is only hidden. Rows are addressed by ctid, because they were
+ *   just found.
+ * - It notes the watchdogs' criteria that were met: one row for each criteria, whatever the size of the batch.
+ *
+ * @param claims the parts for endpoints with `dedupe`, see {@link CLAIMS}
+ */
+const statementWith = (claims: Claims): string => `
+with clock as (
+  select statement_timestamp() + $2::bigint * interval '1 ms' as now
+),
+locked as (
+  select c.endpoint_id, c.stored_request_count, c.oldest_request_id,
+         w.runs, case when w.runs then c.window_started_at else (select now from clock) end as window_started_at,
+         case when w.runs then c.window_count else 0 end as window_count,
+         case when w.runs then c.window_bytes else 0 end as window_bytes
+  from endpoint_counters c
+  cross join lateral (
+    select coalesce(c.window_started_at > (select now from clock) - interval '${WINDOW_SECONDS} s', false) as runs
+  ) w
+  where c.endpoint_id = any ($1::uuid[])
+  order by c.endpoint_id
+  for update of c
+),
+open as (
+  select l.*, v.revision, p.rate_per_minute, p.bytes_per_minute, p.stored_max
+  from locked l
+  join endpoints e on e.id = l.endpoint_id
+  join endpoint_revisions v on v.endpoint_id = l.endpoint_id
+  join workspaces w on w.id = e.workspace_id
+  join unnest($3::text[], $4::integer[], $5::integer[], $8::bigint[]) as p (plan, rate_per_minute, stored_max, bytes_per_minute)
+    on p.plan = case when w.plan = any ($3) then w.plan else 'free' end
+  where e.deleted_at is null and e.is_active and not e.suspended_by_plan
+    and (e.expires_at is null or e.expires_at > (select now from clock))
+),
+${claims.accepted} as (
+  select i.place, i.endpoint_id, i.body_bytes, i.storage_bytes, i.received_at, o.window_started_at,
+         case
+           when o.endpoint_id is null then 'gone'
+           when i.revision <> o.revision then 'stale'
+           when o.window_count + row_number() over same_endpoint > o.rate_per_minute then 'limited'
+           -- The capture that passes the bound is the last: a body larger than the bound is not refused for ever.
+           when o.window_bytes + sum(i.body_bytes) over same_endpoint - i.body_bytes >= o.bytes_per_minute then 'limited'
+           else 'stored'
+         end as state
+  from unnest($${FIRST_COLUMN}::uuid[], $6::integer[], $${FIRST_COLUMN + 1}::timestamptz[], $7::integer[], ${STORAGE_BYTES}::integer[])
+    with ordinality as i (endpoint_id, revision, received_at, body_bytes, storage_bytes, place)
+  left join open o on o.endpoint_id = i.endpoint_id
+  window same_endpoint as (partition by i.endpoint_id, i.revision order by i.place)
+),
+${claims.drawn} as (
+  select nextval('request_ids') as id, s.place, s.endpoint_id
+  from (select j.place, j.endpoint_id from ${claims.accepted} j where j.state = 'stored' order by j.place) s
+),${claims.decided}
+inserted as (
+  insert into requests (id, ${COLUMN_NAMES}${claims.column})
+  select n.id, ${REQUEST_COLUMNS.map(({ name }) => (name === 'dispatch_state' ? claims.dispatchState : `i.${name}`)).join(', ')}${claims.value}
+  from numbered n
+  join unnest(${COLUMN_ARRAYS}) with ordinality as i (${COLUMN_NAMES}, place) on i.place = n.place
+),
+-- A batch meets few different sets of criteria: of each, only the last accepted capture counts.
+met as (
+  select s.number, max(n.place) as place
+  from ${claims.drawn} n
+  join unnest(${CRITERIA_OF_CAPTURES}::integer[]) with ordinality as s (number, place) on s.place = n.place
+  where s.number is not null
+  group by s.number
+),
+noted as (
+  update watchdog_criteria c set last_matched_request_id = m.request_id, last_matched_at = m.received_at
+  from (
+    select distinct on (k.criteria_id) k.criteria_id, n.id as request_id, j.received_at
+    from met
+    join ${claims.drawn} n on n.place = met.place
+    join evaluated j on j.place = met.place
+    join unnest(${CRITERIA_SETS}::integer[], ${CRITERIA_IDS}::uuid[]) as k (number, criteria_id) on k.number = met.number
+    order by k.criteria_id, n.id desc
+  ) m
+  where c.id = m.criteria_id and (c.last_matched_request_id is null or c.last_matched_request_id < m.request_id)
+),
+tallied as (
+  select o.endpoint_id,
+         count(*) filter (where j.state = 'stored') as stored,
+         count(*) filter (where j.state = 'limited') as limited,
+         count(*) filter (where ${claims.isTaken}) as taken,
+         coalesce(sum(j.body_bytes) filter (where ${claims.isTaken}), 0) as taken_bytes,
+         coalesce(sum(j.body_bytes) filter (where j.state = 'stored'), 0) as body_bytes,
+         coalesce(sum(j.storage_bytes) filter (where j.state = 'stored'), 0) as storage_bytes,
+         max(j.received_at) filter (where ${claims.isTaken}) as last_received_at
+  from open o
+  left join evaluated j on j.endpoint_id = o.endpoint_id
+  group by o.endpoint_id
+),
+oldest as (
+  select o.endpoint_id, r.id, r.row_at
+  from open o
+  join tallied t on t.endpoint_id = o.endpoint_id
+  cross join lateral (
+    select r.id, r.ctid as row_at
+    from requests r
+    where r.endpoint_id = o.endpoint_id and r.id >= o.oldest_request_id
+      and r.deleted_at is null and r.hidden_at is null
+    order by r.id
+    limit greatest(0, o.stored_request_count + t.stored - o.stored_max)
+  ) r
+),
+dropped as (
+  delete from requests r using oldest o
+  where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and not exists (
+    select from deliveries d
+    where d.endpoint_id = o.endpoint_id and d.request_id = o.id and d.finished_at is null)
+  returning r.endpoint_id, r.id, case when ${HAS_RECORDS} then r.body end as body, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
+),${withSentBodies('dropped', HAS_RECORDS)},
+hidden as (
+  update requests r set hidden_at = (select now from clock) from oldest o
+  where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and exists (
+    select from deliveries d
+    where d.endpoint_id = o.endpoint_id and d.request_id = o.id and d.finished_at is null)
+  returning r.endpoint_id, r.id, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
+),
+evicted as (
+  select x.endpoint_id, count(*) as requests, sum(x.body_bytes) as body_bytes, sum(x.storage_bytes) as storage_bytes,
+         max(x.id) as newest_id
+  from (
+    select endpoint_id, id, body_bytes, storage_bytes from dropped
+    union all
+    select endpoint_id, id, body_bytes, storage_bytes from hidden
+  ) x
+  group by x.endpoint_id
+),
+counted as (
+  update endpoint_counters c set
+    stored_request_count = c.stored_request_count + t.stored - coalesce(x.requests, 0),
+    stored_bytes = c.stored_bytes + t.body_bytes - coalesce(x.body_bytes, 0),
+    storage_bytes = c.storage_bytes + t.storage_bytes - coalesce(x.storage_bytes, 0),
+    evicted_count = c.evicted_count + coalesce(x.requests, 0),
+    oldest_request_id = greatest(c.oldest_request_id, x.newest_id + 1),
+    last_request_at = greatest(c.last_request_at, t.last_received_at),
+    window_started_at = case when o.runs or t.taken > 0 then o.window_started_at else c.window_started_at end,
+    window_count = o.window_count + t.taken,
+    window_bytes = o.window_bytes + t.taken_bytes,
+    rejected_count = c.rejected_count + t.limited,
+    rejected_since_alert = c.rejected_since_alert + t.limited,
+    last_rejected_at = case when t.limited > 0 then (select now from clock) else c.last_rejected_at end${claims.counts}
+  from open o
+  join tallied t on t.endpoint_id = o.endpoint_id
+  left join evicted x on x.endpoint_id = o.endpoint_id
+  where c.endpoint_id = o.endpoint_id
+  returning c.endpoint_id, c.stored_request_count > o.stored_max as overfull, c.stored_request_count >= o.stored_max as is_full,
+    t.limited > 0 and coalesce(c.rejection_alerted_at <= (select now from clock) - interval '${REJECTION_ALERT_SECONDS} s', true)
+      as rejecting, coalesce(x.requests, 0) as evicted
+)
+select j.place, j.state, n.id,
+       ceil(extract(epoch from j.window_started_at + interval '${WINDOW_SECONDS} s' - (select now from clock)))::integer as retry_after,
+       null::uuid as endpoint_id, false as overfull, false as rejecting, false as is_full, 0 as evicted${claims.duplicateOf}
+from evaluated j
+left join numbered n on n.place = j.place
+union all
+select null, null, null, null, c.endpoint_id, c.overfull, c.rejecting, c.is_full, c.evicted${claims.noDuplicate}
+from counted c where c.is_full or c.rejecting or c.evicted > 0`
+
+/** The statement for captures without claims. */
+export const CAPTURE = statementWith(NO_CLAIMS)
+
+/** The same statement for endpoints with `dedupe`. Its last parameters are keys, windows and consequences. */
+export const CAPTURE_ONCE = statementWith(CLAIMS)

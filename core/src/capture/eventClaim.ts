@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import type { DedupeSettings } from '../endpoints/index.ts'
+import type { EvaluatedRequest } from '../engine/message/index.ts'
+import { eventIdOf } from '../engine/verification/index.ts'
+import type { DedupeMode } from '../engine/words/index.ts'
+
+/** The claim of a capture to be the first of its event. */
+export interface EventClaim {
+  /** A uuid in lower case without hyphens. Captures of an endpoint with the same key are the same event. */
+  readonly key: string
+  /** Seconds for which the claim holds from the moment the capture is stored. */
+  readonly windowSeconds: number
+  /** What becomes of a capture whose event is claimed. */
+  readonly then: DedupeMode
+}
+
+/** Octets of the digest that are kept. A collision is expected after 2^64 events. */
+const KEY_BYTES = 16
+
+/**
+ * The claim of a capture. The key holds the class of its verdict, so that a forged copy never makes the genuine event a duplicate.
+ *
+ * @param isFetched whether a reconciliation fetched it from its sender: then it is genuine although nothing was signed
+ * @returns null where the endpoint takes every event, and where the capture has no id
+ */
+export function eventClaimOf(
+  dedupe: DedupeSettings | null,
+  request: EvaluatedRequest,
+  isFetched = false,
+): EventClaim | null {
+  if (dedupe === null) return null
+  const { by, path, windowSeconds, then } = dedupe
+  const id = path === null ? request.eventId : eventIdOf(path, undefined, request)
+  if (id === null) return null
+  const verdict = request.verification?.verdict
+  const isGenuine = isFetched || verdict === undefined || verdict === 'verified'
+  const digest = createHash('sha256')
+    .update(JSON.stringify([isGenuine, by, id]))
+    .digest()
+  return { key: digest.toString('hex', 0, KEY_BYTES), windowSeconds, then }
+}

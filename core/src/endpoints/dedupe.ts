@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { MAX_PATH_LENGTH, type Path } from '../engine/conditions/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
+import { eventIdPathOf, parseEventIdPath } from '../engine/verification/index.ts'
+import { DEDUPE_MODES, type DedupeMode } from '../engine/words/index.ts'
+import { type Limits, retentionMs } from '../plans/index.ts'
+
+/** Bounds of the window in which an event counts as the same, in seconds; part of the API. */
+export const DEDUPE_WINDOW_SECONDS = { min: 1, max: 2_592_000 } as const
+
+/** The `by` that stands for the event id of the sender. */
+const BY_EVENT = 'event'
+
+const By = z.string().superRefine((text, context) => {
+  if (text === BY_EVENT) return
+  const parsed = parseEventIdPath(text.slice(0, MAX_PATH_LENGTH * 2))
+  if ('path' in parsed) return
+  const { code, reason } = parsed.problem
+  context.addIssue({ code: 'custom', params: { code }, message: reason })
+})
+
+/** Which captures of an endpoint are the same event, and what becomes of those after the first. */
+export const Dedupe = z.object({
+  by: By.meta({
+    description:
+      'What they have in common: `event`, the event id, or the path of a value like `body.order.id`',
+  }),
+  windowSeconds: z.int().min(DEDUPE_WINDOW_SECONDS.min).max(DEDUPE_WINDOW_SECONDS.max).meta({
+    description: 'For so long after the first; at most as long as requests are kept',
+  }),
+  then: z.enum(DEDUPE_MODES).meta({
+    description:
+      '`mark` only shows it; `skip` stores the duplicate and runs no action; `discard` counts it and stores nothing. The sender is answered as for the first',
+  }),
+})
+
+/** {@link Dedupe} after parsing. */
+export type Dedupe = z.output<typeof Dedupe>
+
+/** The same, as captures are evaluated by it. */
+export interface DedupeSettings extends Dedupe {
+  readonly then: DedupeMode
+  /** Null for the event id. */
+  readonly path: Path | null
+}
+
+/** What is wrong with a setting that its schema accepts: a window that is longer than the plan keeps requests. */
+export function checkDedupe(dedupe: Dedupe | null | undefined, limits: Limits): InputIssue[] {
+  const days = limits.retentionDays
+  if (dedupe == null || dedupe.windowSeconds * 1000 <= retentionMs(limits)) return []
+  const detail = `The plan keeps requests for ${days} ${days === 1 ? 'day' : 'days'}, so the window is at most ${retentionMs(limits) / 1000} seconds.`
+  return [{ path: ['dedupe', 'windowSeconds'], code: 'out_of_range', detail }]
+}
+
+/** A stored setting in the words of the API. */
+export function storedDedupe(text: string | null): Dedupe | null {
+  return text === null ? null : JSON.parse(text)
+}
+
+/** A stored setting for captures. A plan may have become shorter since: the window is never longer than its retention. */
+export function dedupeSettings(text: string | null, limits: Limits): DedupeSettings | null {
+  const dedupe = storedDedupe(text)
+  if (dedupe === null) return null
+  const path = dedupe.by === BY_EVENT ? null : eventIdPathOf(dedupe.by)
+  if (path === null && dedupe.by !== BY_EVENT) return null
+  const windowSeconds = Math.min(dedupe.windowSeconds, Math.max(1, Math.floor(retentionMs(limits) / 1000)))
+  return { ...dedupe, path, windowSeconds }
+}

@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import type { Db } from '../platform/db/index.ts'
+import { sweptRows } from '../platform/metrics/index.ts'
+import { lockCounters } from '../requests/index.ts'
+import { inBatches, type SweepServices, sweepTransaction } from './pace.ts'
+
+/** Bytes as which an event claim counts against the limits of storage: its row and its two index entries take about this much. */
+export const CLAIM_BYTES = 192
+
+/** Claims are narrow: a batch of so many takes a few milliseconds. */
+const BATCH_CLAIMS = 1000
+
+/** Deletes the claims whose time is over. */
+export async function sweepClaims(services: SweepServices, signal: AbortSignal): Promise<void> {
+  const { db, clock } = services
+  const endpoints = await db
+    .selectFrom('endpointCounters')
+    .where('claimCount', '>', 0)
+    .select('endpointId')
+    .execute()
+  for (const { endpointId } of endpoints) {
+    await inBatches(signal, async () => {
+      const removed = await removeClaims(db, endpointId, { before: clock.now(), limit: BATCH_CLAIMS })
+      return removed === BATCH_CLAIMS
+    })
+    if (signal.aborted) return
+  }
+}
+
+/** Deletes every claim of a deleted endpoint. */
+export async function purgeClaims(
+  { db }: SweepServices,
+  endpointId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await inBatches(signal, async () => {
+    const removed = await removeClaims(db, endpointId, { before: null, limit: BATCH_CLAIMS })
+    return removed === BATCH_CLAIMS
+  })
+}
+
+/**
+ * Deletes some claims of a workspace, or of all, for the room: those that end first, of the endpoint with the most. Their events
+ * are taken once more if they are sent again.
+ *
+ * @returns the number of deleted claims; 0 if there are none left
+ */
+export async function evictClaims(
+  { db }: SweepServices,
+  workspaceId: string | null,
+  bytes: number,
+): Promise<number> {
+  const { rows } = await sql<{ endpointId: string }>`
+    select c.endpoint_id from endpoint_counters c join endpoints e on e.id = c.endpoint_id
+    where c.claim_count > 0 and (${workspaceId}::uuid is null or e.workspace_id = ${workspaceId})
+    order by c.claim_count desc limit 1`.execute(db)
+  const endpointId = rows[0]?.endpointId
+  if (endpointId === undefined) return 0
+  const limit = Math.min(BATCH_CLAIMS, Math.ceil(bytes / CLAIM_BYTES))
+  return await removeClaims(db, endpointId, { before: null, limit })
+}
+
+/** Deletes the claims that end first and keeps the counter equal to the rows. Locks as captures do: the counters, then the claims. */
+async function removeClaims(
+  db: Db,
+  endpointId: string,
+  { before, limit }: { readonly before: Date | null; readonly limit: number },
+): Promise<number> {
+  return await sweepTransaction(db, async (trx) => {
+    await lockCounters(trx, endpointId)
+    const { rows } = await sql<{ removedCount: number }>`
+      with removed as (
+        delete from event_claims
+        where ctid = any(array(
+          select ctid from event_claims
+          where endpoint_id = ${endpointId} and (${before}::timestamptz is null or expires_at <= ${before}::timestamptz)
+          order by expires_at limit ${limit}
+        ))
+        returning 1
+      ), counted as (
+        update endpoint_counters set claim_count = claim_count - (select count(*) from removed)
+        where endpoint_id = ${endpointId} and exists (select from removed)
+      )
+      select count(*)::int as removed_count from removed`.execute(trx)
+    const removedCount = rows[0]?.removedCount ?? 0
+    sweptRows.inc({ sweep: 'claims' }, removedCount)
+    return removedCount
+  })
+}
