@@ -7,7 +7,15 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join } from 'node:path'
 
 const KEPT_MILLISECONDS = 24 * 3_600_000
-const SOURCES = ['core', 'creel', 'gateway', 'jobs', 'migrations'].map((name) => `${name}/src`)
+const SOURCES = [
+  'clients/terminal',
+  'clients/typescript',
+  'core',
+  'creel',
+  'gateway',
+  'jobs',
+  'migrations',
+].map((name) => `${name}/src`)
 
 /**
  * Folder of bundles, from the root: below the program's packages, so that PostgreSQL, which is not bundled, is found.

@@ -12,7 +12,16 @@ import packageJson from '../creel/package.json' with { type: 'json' }
 const ROOT = join(import.meta.dir, '..')
 
 /** Workspaces whose packages are in the executable. The console's are built into its pages. */
-const SHIPPED = ['core', 'gateway', 'jobs', 'migrations', 'creel', 'console']
+const SHIPPED = [
+  'core',
+  'gateway',
+  'jobs',
+  'migrations',
+  'creel',
+  'clients/terminal',
+  'clients/typescript',
+  'console',
+]
 
 /** An object of a JSON document; an empty one for anything else. */
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,11 +1,11 @@
+import { clientFailure } from '@creel/terminal/clientError'
+import { EXIT } from '@creel/terminal/exitCodes'
+import { printHint } from '@creel/terminal/output/print'
 import { Command, CommanderError } from 'commander'
 import { briefHelp } from './briefHelp.ts'
-import { clientFailure } from './client/clientError.ts'
-import { printHint } from './commands/print.ts'
 import type { ProgramParts } from './commands/programParts.ts'
 import { COMMAND_GROUPS, type CommandEntry, QUICK_START } from './commandTable.ts'
-import { EXIT } from './exitCodes.ts'
-import type { ProgramTools } from './programTools.ts'
+import { programTools } from './programTools.ts'
 import { VERSION } from './version.ts'
 
 /** The command line with the names and descriptions of all commands, without their code. */
@@ -34,7 +34,7 @@ function outline(): Command {
 const ENTRIES: readonly CommandEntry[] = COMMAND_GROUPS.flatMap(({ commands }) => commands)
 
 async function fill(program: Command, entries: readonly CommandEntry[], parts: ProgramParts): Promise<void> {
-  const tools: ProgramTools = { ...parts, whole: (only) => createProgram(parts, only) }
+  const tools = programTools(parts, (only) => createProgram(parts, only))
   for (const { name, load } of entries) {
     const command = program.commands.find((known) => known.name() === name)
     if (command !== undefined) (await load())(command, tools)

@@ -1,12 +1,28 @@
-import type { Command } from 'commander'
+import type { TerminalTools } from '@creel/terminal/tools'
 import type { ProgramParts } from './commands/programParts.ts'
+import { environmentOfDataFolder, ownDataFolder } from './dataFolder.ts'
+import { keptKey, localServices, renewLocalKey } from './localService.ts'
 
 /** Dependencies of commands. */
-export interface ProgramTools extends ProgramParts {
-  /**
-   * Builds the whole command line, for help and completion.
-   *
-   * @param only the one command whose options and subcommands are needed; undefined: all commands
-   */
-  readonly whole: (only?: string) => Promise<Command>
+export interface ProgramTools extends ProgramParts, TerminalTools {}
+
+/** The tools of commands, for a program of these parts. Code of the service is loaded when a tool needs it. */
+export function programTools(parts: ProgramParts, whole: TerminalTools['whole']): ProgramTools {
+  return {
+    ...parts,
+    whole,
+    ownDataFolder,
+    localServices,
+    keptKey,
+    renewLocalKey: (dataDir) => renewLocalKey(dataDir, parts),
+    async localSignInLink(dataDir, workspace) {
+      const { asOperator } = await import('./commands/operatorSession.ts')
+      const environment = environmentOfDataFolder(process.env, dataDir)
+      return (await asOperator(parts, (operator) => operator.sessions.link({ workspace }), environment)).url
+    },
+    async startQuickService(environment, options) {
+      const { startQuickService } = await import('./quickService.ts')
+      return await startQuickService(environment, parts, options)
+    },
+  }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { EXIT, exitCodeOf, SIGNAL_ECHO_MS } from '@creel/terminal/exitCodes'
 import type { Logger } from 'pino'
-import { EXIT, exitCodeOf, SIGNAL_ECHO_MS } from './exitCodes.ts'
 
 /** Reason and exit code of a stop. */
 export interface Stop {

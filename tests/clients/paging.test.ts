@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
+import { ApiClient } from '../../clients/terminal/src/api/apiClient.ts'
+import { pagesOf } from '../../clients/terminal/src/api/requests.ts'
 import { type From, itemsByIdOf } from '../../clients/typescript/src/paging.ts'
-import { ApiClient } from '../../creel/src/client/api/apiClient.ts'
-import { pagesOf } from '../../creel/src/client/api/requests.ts'
 
 /** Paging through a list whose search the service ends before it has found anything. */
 

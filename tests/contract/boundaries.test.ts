@@ -76,17 +76,21 @@ const everything = await sourcesOf(
   'jobs',
   'migrations',
   'creel',
+  'clients/terminal',
   'console',
   'scripts',
   'bench',
   'tests',
 )
-const product = everything.filter(({ path, isTest }) => !isTest && /^\w+\/src\//.test(path))
+const product = everything.filter(({ path, isTest }) => !isTest && /^(?:clients\/)?\w+\/src\//.test(path))
 const core = product.filter(({ path }) => path.startsWith('core/src/'))
 const byPath = new Map(everything.map((file) => [file.path, file]))
 
 /** The file that a relative import names. */
 const target = (file: SourceFile, from: string) => join(dirname(file.path), from)
+
+/** The folder of a file's package. */
+const packageOf = (path: string) => /^(?:clients\/)?[^/]+/.exec(path)?.[0]
 
 /** The folder of a file below core/src: a noun, or one of the foundations; undefined at the root. */
 const roomOf = (path: string) => /^core\/src\/(\w+)\//.exec(path)?.[1]
@@ -114,8 +118,7 @@ describe('packages', () => {
 
   test('no file reaches into another package past its exports', () => {
     const leaves = (from: string, file: SourceFile) =>
-      from.startsWith('.') &&
-      ![file.path.split('/')[0], 'dist', 'docs'].includes(target(file, from).split('/')[0])
+      from.startsWith('.') && ![packageOf(file.path), 'dist', 'docs'].includes(packageOf(target(file, from)))
     expect(faults(product, importsWhere(leaves))).toEqual([])
   })
 
@@ -168,7 +171,9 @@ describe('packages', () => {
 
   test('only the program and its start read the environment', () => {
     const readers = product.filter(({ text }) => /\bprocess\.env\b/.test(withoutComments(text)))
-    expect(readers.map(({ path }) => path).filter((path) => !path.startsWith('creel/src/'))).toEqual([])
+    expect(
+      readers.map(({ path }) => path).filter((path) => !/^(creel|clients\/terminal)\/src\//.test(path)),
+    ).toEqual([])
   })
 
   test("core asks its clock for the time of day, never the machine's", () => {

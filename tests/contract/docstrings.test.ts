@@ -41,7 +41,7 @@ function endsDocstring(lines: readonly string[], from: number): boolean {
 }
 
 test('every export has a docstring', async () => {
-  const sources = await sourcesOf('core', 'gateway', 'jobs', 'creel', 'migrations')
+  const sources = await sourcesOf('core', 'gateway', 'jobs', 'creel', 'migrations', 'clients/terminal')
   const checked = sources.filter(({ path, isTest }) => !isTest && !EXCEPTED.has(path))
   expect(checked.length).toBeGreaterThan(0)
   expect(checked.flatMap(undocumented)).toEqual([])

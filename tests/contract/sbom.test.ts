@@ -30,7 +30,15 @@ const sbom = Sbom.parse(JSON.parse(await sbomText()))
 describe('the list of what the executable is made of', () => {
   test('names every package that a shipped workspace asks for, at the version that it asks for', () => {
     const listed = new Set(sbom.components.map(({ name, version }) => `${name}@${version}`))
-    const missing = ['core', 'gateway', 'jobs', 'migrations', 'creel'].flatMap((folder) => {
+    const missing = [
+      'core',
+      'gateway',
+      'jobs',
+      'migrations',
+      'creel',
+      'clients/terminal',
+      'clients/typescript',
+    ].flatMap((folder) => {
       const { dependencies } = Package.parse(
         JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')),
       )

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { bundledProgram } from '../../scripts/bundle.ts'
 import { temporaryFolder } from '../support/process.ts'
 
-const PACKAGES = ['core', 'creel', 'gateway', 'jobs', 'migrations']
+const PACKAGES = ['clients/terminal', 'clients/typescript', 'core', 'creel', 'gateway', 'jobs', 'migrations']
 
 async function checkout(word: string): Promise<string> {
   const root = await temporaryFolder()

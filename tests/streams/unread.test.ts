@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { ApiClient } from '../../creel/src/client/api/apiClient.ts'
-import { follow } from '../../creel/src/client/listen/follow.ts'
+import { ApiClient } from '../../clients/terminal/src/api/apiClient.ts'
+import { follow } from '../../clients/terminal/src/listen/follow.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService } from '../support/service.ts'
 

@@ -18,6 +18,7 @@ const row = (id: number, state: RequestSummary['state'] = 'NotAttempted'): Reque
   eventId: null,
   senderAttempt: null,
   firstRequestId: null,
+  duplicateOf: null,
   reconciled: false,
   bodyTruncated: false,
   imported: false,

@@ -16,6 +16,7 @@ const request: RequestDetail = {
   eventId: null,
   senderAttempt: null,
   firstRequestId: null,
+  duplicateOf: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   bodyPreview: null,

@@ -1,7 +1,7 @@
+import { durationSeconds } from '@creel/terminal/duration'
+import { type JsonOption, printHint, printJson, printTable } from '@creel/terminal/output/print'
 import { type Command, InvalidArgumentError } from 'commander'
-import { durationSeconds } from './duration.ts'
 import { asOperator } from './operatorSession.ts'
-import { type JsonOption, printHint, printJson, printTable } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
 
 interface AuditOptions extends JsonOption {

@@ -1,6 +1,6 @@
+import { printText } from '@creel/terminal/output/print'
 import type { Argument, Command, Option } from 'commander'
 import type { ProgramTools } from '../programTools.ts'
-import { printText } from './print.ts'
 
 /** `creel complete -- <words…>`, called by completion scripts. The last word is the incomplete one. */
 export function addCompleteCommand(command: Command, tools: ProgramTools): void {
@@ -86,6 +86,6 @@ async function knownNames(
   { values, options }: Typed,
   tools: ProgramTools,
 ): Promise<readonly string[]> {
-  const { namesOf } = await import('../client/names.ts')
+  const { namesOf } = await import('@creel/terminal/names')
   return await namesOf(name, { provider: values[0], url: options['--url'], key: options['--key'] }, tools)
 }

@@ -1,7 +1,7 @@
+import { printText } from '@creel/terminal/output/print'
+import { SafeText } from '@creel/terminal/output/safeText'
 import { Argument, type Command } from 'commander'
 import type { ProgramTools } from '../programTools.ts'
-import { SafeText } from '../terminal/safeText.ts'
-import { printText } from './print.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]

@@ -1,7 +1,7 @@
 import { LIMIT_NAMES } from '@creel/core/plans'
+import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { decodeConfig, maskedConfig } from '../config/index.ts'
-import { type JsonOption, printHint, printJson, printTable, printText } from './print.ts'
 import { VARIABLES_HELP } from './variablesHelp.ts'
 
 /** `creel config` */

@@ -1,8 +1,8 @@
+import { type JsonOption, printHint, printJson, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { decodeConfig } from '../config/index.ts'
 import { StartupError } from '../startupError.ts'
 import { asOperator } from './operatorSession.ts'
-import { type JsonOption, printHint, printJson, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
 
 /** `creel console` */

@@ -1,6 +1,6 @@
+import { type JsonOption, printJson, printTable, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { asOperator } from './operatorSession.ts'
-import { type JsonOption, printJson, printTable, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
 
 /** `creel contact …` */

@@ -1,15 +1,15 @@
+import { EXIT } from '@creel/terminal/exitCodes'
+import { type JsonOption, printJson, printTable } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { type Config, decodeConfig } from '../config/index.ts'
 import { connectAsGuest } from '../database/index.ts'
 import { type Check, check } from '../doctor/check.ts'
 import { databaseChecks } from '../doctor/databaseChecks.ts'
 import { addressChecks, diskCheck } from '../doctor/surroundings.ts'
-import { EXIT } from '../exitCodes.ts'
 import { hostInUrl } from '../hostInUrl.ts'
 import { createLog } from '../log.ts'
 import { readServiceFile } from '../serviceFile.ts'
 import { VERSION } from '../version.ts'
-import { type JsonOption, printJson, printTable } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
 
 /** `creel doctor`: changes nothing. Ends with 1 when a check failed. */

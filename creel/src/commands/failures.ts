@@ -1,12 +1,12 @@
 import { DomainError } from '@creel/core'
 import { detailOf } from '@creel/core/operator'
+import { EXIT } from '@creel/terminal/exitCodes'
+import { printHint } from '@creel/terminal/output/print'
+import { SafeText } from '@creel/terminal/output/safeText'
 import { TRPCError } from '@trpc/server'
 import { z } from 'zod'
 import { ConfigError } from '../config/index.ts'
-import { EXIT } from '../exitCodes.ts'
 import { StartupError } from '../startupError.ts'
-import { SafeText } from '../terminal/safeText.ts'
-import { printHint } from './print.ts'
 
 /** Hint for the user after a refusal, by its code. */
 const NEXT_STEPS: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
+import { EXIT } from '@creel/terminal/exitCodes'
+import { printHint, printText } from '@creel/terminal/output/print'
 import { type Command, InvalidArgumentError } from 'commander'
 import { decodeConfig } from '../config/index.ts'
-import { EXIT } from '../exitCodes.ts'
 import { hostInUrl } from '../hostInUrl.ts'
-import { printHint, printText } from './print.ts'
 
 const TIMEOUT_SECONDS = 5
 

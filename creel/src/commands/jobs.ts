@@ -1,4 +1,5 @@
 import { type QueueState, readQueueStates } from '@creel/jobs'
+import { type JsonOption, printJson, printTable } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { CompiledQuery, sql } from 'kysely'
 import { decodeConfig } from '../config/index.ts'
@@ -6,7 +7,6 @@ import { connectAsGuest } from '../database/index.ts'
 import { environmentBesideService } from '../dataFolder.ts'
 import { createLog } from '../log.ts'
 import { StartupError } from '../startupError.ts'
-import { type JsonOption, printJson, printTable } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
 
 /** `creel jobs`: changes nothing. */

@@ -1,9 +1,9 @@
 import { migrate } from '@creel/migrations'
+import { type JsonOption, printJson, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { decodeConfig } from '../config/index.ts'
 import { connectAsGuest } from '../database/index.ts'
 import { createLog } from '../log.ts'
-import { type JsonOption, printJson, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
 
 /** `creel migrate` */

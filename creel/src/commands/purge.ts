@@ -1,7 +1,7 @@
+import { EXIT } from '@creel/terminal/exitCodes'
+import { type JsonOption, printHint, printJson, printText } from '@creel/terminal/output/print'
 import { type Command, InvalidArgumentError } from 'commander'
-import { EXIT } from '../exitCodes.ts'
 import { asOperator } from './operatorSession.ts'
-import { type JsonOption, printHint, printJson, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
 
 interface PurgeOptions extends JsonOption {

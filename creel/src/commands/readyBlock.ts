@@ -1,4 +1,4 @@
-import { SafeText } from '../terminal/safeText.ts'
+import { SafeText } from '@creel/terminal/output/safeText'
 
 /** Facts of a service that is ready. */
 export interface Ready {

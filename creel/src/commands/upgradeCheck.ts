@@ -1,11 +1,11 @@
 import { hasChangedPlans } from '@creel/core'
 import { migrationState, STOPS } from '@creel/migrations'
+import { type JsonOption, printJson, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { decodeConfig } from '../config/index.ts'
 import { connectAsGuest } from '../database/index.ts'
 import { createLog } from '../log.ts'
 import { VERSION } from '../version.ts'
-import { type JsonOption, printJson, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
 
 /** Effects of starting this version here. */

@@ -1,7 +1,7 @@
 import { PLAN_KEYS } from '@creel/core/plans'
+import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
 import { type Command, Option } from 'commander'
 import { asOperator } from './operatorSession.ts'
-import { type JsonOption, printHint, printJson, printTable, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
 
 type PlanKey = (typeof PLAN_KEYS)[number]

@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import type { ApiClient } from '../api/apiClient.ts'
+import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { requestsPath } from '../api/requests.ts'
+import { RequestDetail } from '../api/shapes.ts'
+import { EXIT } from '../exitCodes.ts'
+import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
+import { printHint, printJson } from '../output/print.ts'
+import { spanText } from '../output/text.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import type { TerminalTools } from '../tools.ts'
+import { spanOption } from '../words.ts'
+
+/** Longest wait in one call of the API. */
+const CALL_SECONDS_MAX = 60
+const DEFAULT_MILLISECONDS = 30_000
+
+/** `creel await` */
+export function addAwaitCommand(command: Command, tools: TerminalTools): void {
+  withClientOptions(
+    withFilterOptions(
+      command.option(
+        '-e, --endpoint <endpoint>',
+        'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
+      ),
+    ).option('--timeout <span>', 'longest wait, e.g. 20s; default 30s', spanOption),
+    {
+      json: 'no effect: the request is always printed as one JSON object',
+      examples: [
+        'creel await --q order-1234 --timeout 20s',
+        'creel await -e ci --label order.paid --since now | jq -r .body',
+      ],
+    },
+  ).action(async (options: ClientOptions & FilterOptions & { endpoint?: string; timeout?: number }) => {
+    const api = await openApi(options, tools)
+    const { id } = await chooseEndpoint(api, options.endpoint)
+    const span = options.timeout ?? DEFAULT_MILLISECONDS
+    const found = await awaited(api, id, options, Date.now() + span)
+    if (found !== undefined) return printJson(found)
+    printHint(`creel: no matching request arrived within ${spanText(span / 1000)}.`)
+    process.exitCode = EXIT.failed
+  })
+}
+
+async function awaited(
+  api: ApiClient,
+  endpointId: string,
+  options: FilterOptions,
+  deadline: number,
+): Promise<RequestDetail | undefined> {
+  const filters = filterQuery(options)
+  for (;;) {
+    const seconds = Math.min(CALL_SECONDS_MAX, Math.ceil((deadline - Date.now()) / 1000))
+    if (seconds < 1) return undefined
+    const answer = await api.call('GET', `${requestsPath(endpointId)}/await`, {
+      query: { ...filters, timeoutSeconds: seconds },
+      signal: AbortSignal.timeout((seconds + 15) * 1000),
+    })
+    if (answer !== undefined) return RequestDetail.parse(answer)
+  }
+}

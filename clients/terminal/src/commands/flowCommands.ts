@@ -1,0 +1,117 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { z } from 'zod'
+import type { ApiClient } from '../api/apiClient.ts'
+import { printHint, printJson, printText } from '../output/print.ts'
+import { agoText } from '../output/text.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import type { TerminalTools } from '../tools.ts'
+import { chooseItem } from './nounCommands.ts'
+import { ACTIONS } from './nouns.ts'
+
+interface FlowOptions extends ClientOptions {
+  readonly endpoint?: string
+  readonly perSecond?: number
+}
+
+const PER_SECOND_MAX = 10_000
+
+/** Backlog of an action, as far as it is printed. Members that are not listed are passed on as they came. */
+const Backlog = z.looseObject({
+  waiting: z.int(),
+  inFlight: z.int(),
+  oldestWaitingAt: z.string().nullable(),
+  keysWaiting: z.int(),
+  keysHeld: z.array(z.looseObject({ key: z.string(), requestId: z.int() })),
+  breaker: z.looseObject({ state: z.string(), nextProbeAt: z.string().nullable() }),
+  rate: z.looseObject({ count: z.number(), perSeconds: z.number() }).nullable(),
+  pausedAt: z.string().nullable(),
+  drainsAt: z.string().nullable(),
+  expiring: z.int(),
+})
+type Backlog = z.infer<typeof Backlog>
+
+/** Adds `creel actions pause`, `resume` and `backlog`. */
+export function addFlowCommands(command: Command, tools: TerminalTools): void {
+  withWhich(command.command('pause').description('pause an action; its deliveries wait'), {
+    json: 'print the action on one line',
+    examples: ['creel actions pause Billing'],
+  }).action(async (wanted: string, options: FlowOptions) => {
+    const { api, name, path } = await chosen(wanted, options, tools)
+    const action = await api.call('POST', `${path}/pause`)
+    if (options.json === true) return printJson(action)
+    printText(`Paused "${name}".`)
+    printHint(`Captures continue and deliveries wait. Resume with: creel actions resume ${wanted}`)
+  })
+
+  withWhich(
+    command
+      .command('resume')
+      .description('resume a paused action')
+      .option('--per-second <n>', 'limit for starting attempts until the backlog is empty', perSecondOption),
+    {
+      json: 'print the action on one line',
+      examples: ['creel actions resume Billing', 'creel actions resume Billing --per-second 10'],
+    },
+  ).action(async (wanted: string, options: FlowOptions) => {
+    const { api, name, path } = await chosen(wanted, options, tools)
+    const body = options.perSecond === undefined ? {} : { perSecond: options.perSecond }
+    const action = await api.call('POST', `${path}/resume`, { body })
+    if (options.json === true) return printJson(action)
+    printText(`Resumed "${name}".`)
+  })
+
+  withWhich(command.command('backlog').description("show an action's backlog and its cause"), {
+    json: 'print the backlog on one line',
+    examples: ['creel actions backlog Billing', 'creel actions backlog Billing --json | jq .waiting'],
+  }).action(async (wanted: string, options: FlowOptions) => {
+    const { api, path } = await chosen(wanted, options, tools)
+    const backlog = await api.get(`${path}/backlog`, Backlog)
+    if (options.json === true) return printJson(backlog)
+    for (const line of linesOf(backlog, Date.now())) printText(line)
+  })
+}
+
+function linesOf(backlog: Backlog, now: number): string[] {
+  const { breaker, drainsAt, expiring, keysHeld, keysWaiting, oldestWaitingAt, pausedAt, rate } = backlog
+  const lines = [`${backlog.waiting} waiting, ${backlog.inFlight} in flight`]
+  if (oldestWaitingAt !== null) lines.push(`oldest: ${agoText(oldestWaitingAt, now)}`)
+  if (pausedAt !== null) lines.push(`paused: ${agoText(pausedAt, now)}`)
+  if (rate !== null) lines.push(`rate: ${rate.count} per ${rate.perSeconds} s`)
+  if (drainsAt !== null) lines.push(`drained at: ${drainsAt}`)
+  if (breaker.state !== 'closed')
+    lines.push(
+      `breaker: ${breaker.state}${breaker.nextProbeAt === null ? '' : `, next probe ${breaker.nextProbeAt}`}`,
+    )
+  if (keysWaiting > 0) lines.push(`waiting for an earlier one of their key: ${keysWaiting}`)
+  for (const { key, requestId } of keysHeld) lines.push(`held: key ${key} by request ${requestId}`)
+  if (expiring > 0) lines.push(`deleted by retention before they are sent: ${expiring}`)
+  return lines
+}
+
+async function chosen(
+  wanted: string,
+  options: FlowOptions,
+  tools: TerminalTools,
+): Promise<{ readonly api: ApiClient; readonly name: string; readonly path: string }> {
+  const api = await openApi(options, tools)
+  const { id, name, path } = await chooseItem(api, ACTIONS, { wanted, options })
+  return { api, name: name ?? id, path }
+}
+
+function withWhich(
+  command: Command,
+  words: { readonly json: string; readonly examples: readonly string[] },
+): Command {
+  return withClientOptions(
+    command
+      .argument('<which>', 'name or id of the action')
+      .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only endpoint'),
+    words,
+  )
+}
+
+function perSecondOption(text: string): number {
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 1 && count <= PER_SECOND_MAX) return count
+  throw new InvalidArgumentError(`Give a whole number from 1 to ${PER_SECOND_MAX}.`)
+}

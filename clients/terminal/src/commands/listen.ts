@@ -1,0 +1,127 @@
+import { hostname } from 'node:os'
+import type { Command } from 'commander'
+import type { ApiClient } from '../api/apiClient.ts'
+import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { NoService } from '../connection/connection.ts'
+import { openCheckpoint } from '../listen/checkpoint.ts'
+import { readFilter } from '../listen/filter.ts'
+import { type ListenerOptions, listen } from '../listen/listener.ts'
+import { createLocalSender, type LocalSender } from '../listen/localSender.ts'
+import { createReporter } from '../listen/report.ts'
+import { findStart } from '../listen/start.ts'
+import { withView } from '../listen/withView.ts'
+import { printHint } from '../output/print.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import type { QuickService, TerminalTools } from '../tools.ts'
+import { countOption, spanOption } from '../words.ts'
+
+interface ListenOptions extends ClientOptions {
+  readonly to: string
+  readonly since?: string
+  readonly concurrency?: number
+  readonly filter?: readonly string[]
+  readonly plain?: boolean
+  readonly report?: boolean
+  readonly retry?: boolean
+  readonly skipVerify?: boolean
+  readonly write: boolean
+  readonly timeout?: number
+}
+
+/** `creel listen` */
+export function addListenCommand(command: Command, tools: TerminalTools): void {
+  withClientOptions(
+    command
+      .argument('[endpoint]', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
+      .requiredOption('--to <target>', 'local server: a port, or a URL to which path and query are appended')
+      .option(
+        '--since <when>',
+        'start at an id, 10m, 2026-11-01, now, last or start; default where it stopped, else now',
+      )
+      .option('--concurrency <n>', 'requests in flight at once; default 1, strictly in order', countOption)
+      .option('--plain', 'print lines, also on a terminal')
+      .option(
+        '--filter <words...>',
+        'only matching captures: method:POST label:order.paid text, or a condition as JSON',
+      )
+      .option('--retry', 'repeat until the local server answers')
+      .option('--report', 'record answers to captures as delivery attempts, as is done for replays')
+      .option('--timeout <span>', 'timeout for an answer; default 60s', spanOption)
+      .option('--skip-verify', 'accept any TLS certificate of the local server')
+      .option('--no-write', 'only show captures: send nothing, save no position'),
+    {
+      json: 'print one JSON object per line, each with "event"',
+      examples: [
+        'creel listen --to 3000',
+        'creel listen orders --to http://localhost:3000/hooks --since 1h',
+        `creel listen orders --to 3000 --filter 'label:order.paid'`,
+        `creel listen orders --to 3000 --filter '{"path":"body.amount","op":"gt","value":100}'`,
+      ],
+    },
+  ).action(async (wanted: string | undefined, options: ListenOptions) => {
+    const sender = createLocalSender({
+      target: options.to,
+      skipVerify: options.skipVerify === true,
+      ...(options.timeout === undefined ? {} : { answerMilliseconds: options.timeout }),
+    })
+    let quick: QuickService | undefined
+    try {
+      const api = await openApi(options, tools).catch(async (error: unknown) => {
+        if (!(error instanceof NoService)) throw error
+        quick = await serviceOfOurOwn(tools)
+        return await openApi({ ...options, url: quick.url }, tools)
+      })
+      await run(wanted, options, { api, sender })
+    } finally {
+      await sender.close()
+      await quick?.close()
+    }
+  })
+}
+
+/** Starts a service in this process, for the duration of the command, when no service of the user runs. */
+async function serviceOfOurOwn(tools: TerminalTools): Promise<QuickService> {
+  printHint('No service runs on this machine. Starting one that ends with this command.')
+  const quick = await tools.startQuickService(process.env, { logLevel: 'fatal', handlesSignals: false })
+  printHint(
+    `It listens on ${quick.url} and stores its data in ${quick.dataDir}. \`creel\` starts a lasting one.`,
+  )
+  return quick
+}
+
+async function run(
+  wanted: string | undefined,
+  options: ListenOptions,
+  { api, sender }: { api: ApiClient; sender: LocalSender },
+): Promise<void> {
+  const filter = await readFilter(options.filter ?? [])
+  const endpoint = await chooseEndpoint(api, wanted, { onlyReads: true })
+  const of = { serviceUrl: api.connection.url, endpointId: endpoint.id, target: sender.url }
+  const listenerName = `${hostname()} ${sender.url}`.slice(0, 64)
+  const checkpoint = openCheckpoint(process.env, of)
+  const start = await findStart(api, endpoint.id, {
+    since: options.since,
+    stored: checkpoint.read(),
+    filters: filter.query,
+  })
+  const reporter = createReporter(api, listenerName, { captures: options.report === true })
+  const listenerOptions: Omit<ListenerOptions, 'view' | 'signal'> = {
+    api,
+    endpoint,
+    start,
+    filter,
+    sender: options.write ? sender : null,
+    checkpoint: options.write ? checkpoint : null,
+    concurrency: options.concurrency ?? 1,
+    retry: options.retry === true,
+    // A viewer takes no replays.
+    ...(options.write ? { listenerName } : {}),
+    onAnswered: reporter.take,
+  }
+  await withView(options, { api, sender: listenerOptions.sender }, (view, signal) =>
+    listen({ ...listenerOptions, view, signal }),
+  )
+  checkpoint.close()
+  const droppedCount = await reporter.finish()
+  if (droppedCount > 0) printHint(`${droppedCount} answers of the local server were not recorded.`)
+}

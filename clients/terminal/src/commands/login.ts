@@ -1,0 +1,64 @@
+import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
+import { ApiClient } from '../api/apiClient.ts'
+import { Me } from '../api/shapes.ts'
+import { usageError } from '../clientError.ts'
+import { baseUrlOf } from '../connection/connection.ts'
+import { removeProfile, writeProfile } from '../connection/profile.ts'
+import { printJson, printText } from '../output/print.ts'
+import { type ClientOptions, withClientOptions } from '../session.ts'
+import type { TerminalTools } from '../tools.ts'
+
+/** `creel login` */
+export function addLoginCommand(command: Command, _tools: TerminalTools): void {
+  withClientOptions(command, {
+    json: 'print {"file","url","workspace"} on one line',
+    examples: [
+      'creel login                                        asks for address and key',
+      'creel login --url https://creel.example.com < key.txt',
+      'creel login --url http://127.0.0.1:4400 --key creel_live_…',
+    ],
+  }).action(login)
+}
+
+async function login(options: ClientOptions): Promise<void> {
+  const url = options.url ?? process.env.CREEL_URL ?? (await asked('Address of the service: '))
+  const key = options.key ?? process.env.CREEL_KEY ?? (await asked('API key: '))
+  if (url === '') throw usageError('The address of the service is missing.', 'Give it with --url.')
+  if (key === '') throw usageError('The API key is missing.', 'Give it with --key, or on stdin.')
+  const connection = { url: baseUrlOf(url, '--url'), key, urlSource: '--url', keySource: 'the input' }
+  const me = await new ApiClient(connection).get('/api/v1/me', Me)
+  const file = await writeProfile(process.env, { url: connection.url, key })
+  if (options.json === true) return printJson({ file, url: connection.url, workspace: me.workspace.name })
+  printText(
+    `Logged in to ${connection.url}: workspace ${me.workspace.name}, key "${me.key.name}".`,
+    `The key is saved in ${file}, readable by you only.`,
+  )
+}
+
+/** Reads one line of stdin; prompts for it on a terminal. */
+async function asked(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
+  try {
+    if (process.stdin.isTTY === true) return (await lines.question(question)).trim()
+    for await (const line of lines) return line.trim()
+    return ''
+  } finally {
+    lines.close()
+  }
+}
+
+/** `creel logout` */
+export function addLogoutCommand(command: Command, _tools: TerminalTools): void {
+  command
+    .option('--json', 'print {"removed"} on one line')
+    .action(async ({ json }: Pick<ClientOptions, 'json'>) => {
+      const removed = await removeProfile(process.env)
+      if (json === true) return printJson({ removed })
+      printText(
+        removed
+          ? 'The saved key is removed. It is still valid; `creel key revoke` ends it.'
+          : 'No key was saved.',
+      )
+    })
+}

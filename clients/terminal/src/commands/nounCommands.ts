@@ -1,0 +1,238 @@
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import type { ApiClient, Query } from '../api/apiClient.ts'
+import { requireMembers } from '../api/bodyMembers.ts'
+import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { pagesOf } from '../api/requests.ts'
+import { ActionList } from '../api/shapes.ts'
+import { ClientError, usageError } from '../clientError.ts'
+import { EXIT } from '../exitCodes.ts'
+import { printHint, printJson, printTable, printText } from '../output/print.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import type { TerminalTools } from '../tools.ts'
+import { assignments } from '../words.ts'
+import type { ActionOptions } from './actionMembers.ts'
+import { ACTIONS, type Noun } from './nouns.ts'
+
+interface NounOptions extends ClientOptions, ActionOptions {
+  readonly endpoint?: string
+  readonly action?: string
+  readonly set?: readonly string[]
+  readonly file?: string
+  readonly yes?: boolean
+}
+
+/** An item of a noun. Members that are not listed are kept unchanged. */
+const Item = z.looseObject({ id: z.string().regex(/^[\w-]{1,64}$/), name: z.string().nullish() })
+type Item = z.infer<typeof Item>
+
+/** The list that a command works on. */
+interface Place {
+  readonly endpointId: string | undefined
+  readonly query: Query
+}
+
+/** Adds `list`. */
+export function addNounList(command: Command, noun: Noun, tools: TerminalTools): void {
+  withPlace(command.command('list').description(`list ${noun.one}s`), noun, {
+    json: 'print one JSON object per line',
+    examples: [`creel ${command.name()} list${noun.endpoint === 'path' ? ' -e orders' : ''}`],
+  }).action(async (options: NounOptions) => {
+    const api = await openApi(options, tools)
+    const items = await itemsOf(api, noun, await placeOf(api, noun, options))
+    if (options.json === true) {
+      for (const item of items) printJson(item)
+      return
+    }
+    printTable(
+      items,
+      Object.fromEntries(noun.columns.map((name) => [name, (item: Item) => cellOf(item[name])])),
+    )
+  })
+}
+
+/** Adds `create`, `update` and `delete`. */
+export function addNounChanges(command: Command, noun: Noun, tools: TerminalTools): void {
+  const name = command.name()
+  const json = `print the ${noun.one} on one line`
+  const create = command.command('create').description(`create one ${noun.one}`)
+  withPlace(withBody(create, noun), noun, {
+    json,
+    examples: [`creel ${name} create ${noun.example}`],
+  }).action(async (options: NounOptions) => {
+    const api = await openApi(options, tools)
+    const place = await placeOf(api, noun, options)
+    const named = (await noun.options?.read(options, undefined)) ?? {}
+    const inBody = noun.endpoint === 'body' ? { endpointId: place.endpointId } : {}
+    const sent = { ...inBody, ...(await bodyOf(api, options, { method: 'POST', route: noun.list }, named)) }
+    const path = pathOf(noun.list, place)
+    const made = await api.expect(Item, 'POST', path, { query: place.query, body: sent })
+    if (options.json === true) return printJson(made)
+    printText(made.id)
+    printHint(`Created the ${noun.one} "${made.name ?? ''}".`)
+  })
+
+  const update = command.command('update').description(`change the given members of one ${noun.one}`)
+  withPlace(withBody(update.argument('<which>', 'name or id'), noun), noun, {
+    json,
+    examples: [`creel ${name} update <name> --set name=other`],
+  }).action(async (wanted: string, options: NounOptions) => {
+    const api = await openApi(options, tools)
+    const { place, ...stored } = await chosen(api, noun, { wanted, options })
+    const { id } = stored
+    const named = (await noun.options?.read(options, stored)) ?? {}
+    const operation = { method: 'PUT', route: noun.item, fileMember: noun.fileMember } as const
+    const body = await bodyOf(api, options, operation, named)
+    const path = pathOf(noun.item, place, id)
+    const changed = await api.expect(Item, 'PUT', path, { query: place.query, body })
+    if (options.json === true) return printJson(changed)
+    printText(`Changed the ${noun.one} "${changed.name ?? id}".`)
+  })
+
+  const remove = command.command('delete').description(`delete one ${noun.one}`)
+  withPlace(
+    remove.argument('<which>', 'name or id').option('--yes', 'delete; without it, nothing changes'),
+    noun,
+    {
+      json: 'print {"deleted"} on one line',
+      examples: [`creel ${name} delete <name> --yes`],
+    },
+  ).action(async (wanted: string, options: NounOptions) => {
+    const api = await openApi(options, tools)
+    const { id, name: called, place } = await chosen(api, noun, { wanted, options })
+    if (options.yes !== true) {
+      printHint(`This would permanently delete the ${noun.one} "${called ?? id}".`, 'Add --yes to delete it.')
+      process.exitCode = EXIT.usage
+      return
+    }
+    await api.call('DELETE', pathOf(noun.item, place, id), { query: place.query })
+    if (options.json === true) return printJson({ deleted: id })
+    printText(`Deleted the ${noun.one} "${called ?? id}".`)
+  })
+}
+
+function withPlace(
+  command: Command,
+  noun: Noun,
+  words: { readonly json: string; readonly examples: readonly string[] },
+): Command {
+  if (noun.endpoint !== undefined)
+    command.option(
+      '-e, --endpoint <endpoint>',
+      'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
+    )
+  if (noun.hasAction === true) command.option('--action <action>', 'action; default the first forward')
+  return withClientOptions(command, words)
+}
+
+const withBody = (command: Command, noun: Noun): Command =>
+  (noun.options?.add(command) ?? command)
+    .option('--set <member=value...>', 'members of the API; a value is read as JSON, else as text')
+    .option('--file <file>', 'JSON file with the members, - for stdin')
+
+const cellOf = (value: unknown): string =>
+  value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+
+const pathOf = (route: string, { endpointId = '' }: Place, id = ''): string =>
+  route.replace('{endpointId}', encodeURIComponent(endpointId)).replace(/\{\w+\}$/, encodeURIComponent(id))
+
+async function placeOf(api: ApiClient, noun: Noun, options: NounOptions): Promise<Place> {
+  if (noun.endpoint === undefined) return { endpointId: undefined, query: {} }
+  const endpointId = (await chooseEndpoint(api, options.endpoint)).id
+  if (options.action === undefined) return { endpointId, query: {} }
+  const place = { endpointId, query: {} }
+  const { actions } = await api.get(pathOf(ACTIONS.list, place), ActionList)
+  return { endpointId, query: { actionId: called(actions, options.action, 'action').id } }
+}
+
+async function itemsOf(api: ApiClient, noun: Noun, place: Place): Promise<Item[]> {
+  const path = pathOf(noun.list, place)
+  const items: Item[] = []
+  if (noun.listedIn !== undefined) {
+    const answer = await api.get(path, z.record(z.string(), z.unknown()), place.query)
+    return z.array(Item).parse(answer[noun.listedIn])
+  }
+  for await (const item of pagesOf(api, path, Item)) items.push(item)
+  return items
+}
+
+async function chosen(
+  api: ApiClient,
+  noun: Noun,
+  { wanted, options }: { readonly wanted: string; readonly options: NounOptions },
+): Promise<Item & { readonly place: Place }> {
+  // An item of the workspace needs no choice of an endpoint.
+  const place =
+    noun.endpoint === 'path' ? await placeOf(api, noun, options) : { endpointId: undefined, query: {} }
+  return { ...called(await itemsOf(api, noun, place), wanted, noun.one), place }
+}
+
+/** The one item with this id or name, ignoring case. */
+function called<Named extends { readonly id: string; readonly name?: string | null | undefined }>(
+  items: readonly Named[],
+  wanted: string,
+  one: string,
+): Named {
+  const word = wanted.toLowerCase()
+  const fitting = [
+    items.filter(({ id }) => id === word),
+    items.filter(({ name }) => name?.toLowerCase() === word),
+  ].find((found) => found.length > 0)
+  const [found, ...others] = fitting ?? []
+  const listed = (fitting ?? items).map(({ id, name }) => `  ${name ?? ''} (${id})`)
+  if (found === undefined) {
+    throw new ClientError(
+      `There is no ${one} "${wanted}".`,
+      listed.length === 0 ? [] : ['Choose one of:', ...listed],
+    )
+  }
+  if (others.length > 0) throw new ClientError(`Several ${one}s are named "${wanted}". Give an id.`, listed)
+  return found
+}
+
+/**
+ * Chooses one item by its name or id.
+ *
+ * @returns the item, and the path of its routes
+ * @throws ClientError when there is none, or several are called so
+ */
+export async function chooseItem(
+  api: ApiClient,
+  noun: Noun,
+  which: { readonly wanted: string; readonly options: Pick<NounOptions, 'endpoint' | 'action'> },
+): Promise<Item & { readonly path: string }> {
+  const item = await chosen(api, noun, which)
+  return { ...item, path: pathOf(noun.item, item.place, item.id) }
+}
+
+async function bodyOf(
+  api: ApiClient,
+  { set = [], file }: NounOptions,
+  operation: {
+    readonly method: 'POST' | 'PUT'
+    readonly route: string
+    readonly fileMember?: string | undefined
+  },
+  named: Readonly<Record<string, unknown>>,
+): Promise<Record<string, unknown>> {
+  const assigned = { ...named, ...assignments(set, 'name=Billing') }
+  await requireMembers(api, operation, Object.keys(assigned))
+  if (file === undefined) {
+    if (Object.keys(assigned).length > 0) return assigned
+    throw usageError('No member is given.', 'Give members with --set, or a JSON file with --file.')
+  }
+  const read = await objectOf(file)
+  return { ...(operation.fileMember === undefined ? read : { [operation.fileMember]: read }), ...assigned }
+}
+
+async function objectOf(file: string): Promise<Record<string, unknown>> {
+  const text = await (file === '-' ? Bun.stdin.text() : readFile(file, 'utf8')).catch((error: Error) => {
+    throw usageError(`${file} cannot be read: ${error.message}`)
+  })
+  try {
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(text))
+  } catch {
+    throw usageError(`${file} is not one JSON object.`)
+  }
+}

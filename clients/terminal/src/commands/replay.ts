@@ -1,0 +1,151 @@
+import type { Command } from 'commander'
+import type { ApiClient } from '../api/apiClient.ts'
+import { endpointIdOf } from '../api/endpointChoice.ts'
+import { requestOf, requestsPath } from '../api/requests.ts'
+import { ActionList, ReplayResult } from '../api/shapes.ts'
+import { ClientError } from '../clientError.ts'
+import { EXIT } from '../exitCodes.ts'
+import { createLocalSender } from '../listen/localSender.ts'
+import { isTarget } from '../listen/localTarget.ts'
+import { printJson, printText } from '../output/print.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import type { TerminalTools } from '../tools.ts'
+import { requestIdOption } from '../words.ts'
+
+interface ReplayOptions extends ClientOptions {
+  readonly endpoint?: string
+  readonly to?: string
+  readonly skipVerify?: boolean
+}
+
+/** Result of one replay, as text and as JSON. */
+interface Replayed {
+  readonly isGood: boolean
+  readonly lines: readonly string[]
+  readonly json: unknown
+}
+
+/** `creel replay` */
+export function addReplayCommand(command: Command, tools: TerminalTools): void {
+  withClientOptions(
+    command
+      .argument('<ids...>', 'ids of captured requests')
+      .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the endpoint of the requests')
+      .option(
+        '--to <where>',
+        'an action, `listeners`, or a port or URL to send to from this machine; default every action',
+      )
+      .option('--skip-verify', 'accept any TLS certificate of a URL'),
+    {
+      json: 'print one JSON object per request, one per line',
+      examples: ['creel replay 12', 'creel replay 12 13 --to Billing', 'creel replay 12 --to 3000'],
+    },
+  ).action(async (texts: readonly string[], options: ReplayOptions) => {
+    const ids = texts.map(requestIdOption)
+    const api = await openApi(options, tools)
+    const replayers = new Map<string, Replayer>()
+    try {
+      for (const id of ids) {
+        const endpointId = await endpointIdOf(api, options.endpoint, id)
+        const replay = replayers.get(endpointId) ?? (await replayer(api, endpointId, options))
+        replayers.set(endpointId, replay)
+        const { isGood, lines, json } = await replay.one(id)
+        if (options.json === true) printJson(json)
+        else printText(...lines)
+        if (!isGood) process.exitCode = EXIT.failed
+      }
+    } finally {
+      for (const replay of replayers.values()) await replay.close()
+    }
+  })
+}
+
+interface Replayer {
+  one(requestId: number): Promise<Replayed>
+  close(): Promise<void>
+}
+
+async function replayer(
+  api: ApiClient,
+  endpointId: string,
+  { to, skipVerify }: ReplayOptions,
+): Promise<Replayer> {
+  if (to === 'listeners')
+    return { one: (id) => toListeners(api, endpointId, id), close: () => Promise.resolve() }
+  if (to !== undefined && isTarget(to))
+    return fromHere(api, endpointId, { to, skipVerify: skipVerify === true })
+  const actionId = to === undefined ? undefined : await actionNamed(api, endpointId, to)
+  return {
+    one: (requestId) => throughActions(api, endpointId, requestId, actionId),
+    close: () => Promise.resolve(),
+  }
+}
+
+async function actionNamed(api: ApiClient, endpointId: string, wanted: string): Promise<string> {
+  const { actions } = await api.get(`/api/v1/endpoints/${endpointId}/actions`, ActionList)
+  const word = wanted.toLowerCase()
+  const found = actions.find(({ id, name }) => id === word || name.toLowerCase() === word)
+  if (found !== undefined) return found.id
+  throw new ClientError(`The endpoint has no action "${wanted}".`, [
+    ...(actions.length === 0
+      ? []
+      : ['Choose one of:', ...actions.map(({ name, kind }) => `  ${name} (${kind})`)]),
+    'To send from this machine, give a port or a URL: --to 3000, --to http://localhost:3000/hooks.',
+  ])
+}
+
+async function throughActions(
+  api: ApiClient,
+  endpointId: string,
+  requestId: number,
+  actionId: string | undefined,
+): Promise<Replayed> {
+  const path = `${requestsPath(endpointId, requestId)}/replay`
+  const result = await api.expect(ReplayResult, 'POST', path, { query: { actionId } })
+  const lines = result.outcomes.map(({ actionName, state, statusCode, error, durationMs, url }) => {
+    const answer = error ?? (statusCode === null ? '' : String(statusCode))
+    const time = durationMs === null ? '' : `${durationMs} ms`
+    return [`#${requestId}`, state, actionName, answer, time, url ?? '']
+      .filter((part) => part !== '')
+      .join('  ')
+  })
+  return {
+    isGood: result.state === 'Succeeded' || result.state === 'Skipped',
+    lines: lines.length === 0 ? [`#${requestId}  Skipped  no action matches it`] : lines,
+    json: result,
+  }
+}
+
+async function toListeners(api: ApiClient, endpointId: string, requestId: number): Promise<Replayed> {
+  const path = `${requestsPath(endpointId, requestId)}/replay`
+  const result = await api.expect(ReplayResult, 'POST', path, { query: { to: 'listeners' } })
+  const count = result.listenerCount ?? 0
+  if (count === 0)
+    throw new ClientError('No listener is connected to this endpoint.', [
+      'Start one: `creel listen --to <port>`.',
+    ])
+  const who = count === 1 ? '1 listener' : `${count} listeners`
+  return { isGood: true, lines: [`#${requestId}  ${result.state}  sent to ${who}`], json: result }
+}
+
+/** Sends the captured bytes from this machine. */
+function fromHere(
+  api: ApiClient,
+  endpointId: string,
+  { to, skipVerify }: { to: string; skipVerify: boolean },
+): Replayer {
+  const sender = createLocalSender({ target: to, skipVerify })
+  return {
+    async one(requestId) {
+      const request = await requestOf(api, endpointId, requestId)
+      const answer = await sender.send(request)
+      const said = answer.statusCode === null ? answer.error : String(answer.statusCode)
+      return {
+        isGood: answer.statusCode !== null && answer.statusCode < 400,
+        lines: [`#${requestId}  ${said}  ${answer.durationMs} ms  ${answer.method} ${answer.url}`],
+        json: { requestId, ...answer },
+      }
+    },
+    close: () => sender.close(),
+  }
+}

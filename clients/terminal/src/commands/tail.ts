@@ -1,0 +1,49 @@
+import type { Command } from 'commander'
+import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { readFilter } from '../listen/filter.ts'
+import { listen } from '../listen/listener.ts'
+import { findStart } from '../listen/start.ts'
+import { withView } from '../listen/withView.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import type { TerminalTools } from '../tools.ts'
+
+interface TailOptions extends ClientOptions {
+  readonly since?: string
+  readonly filter?: readonly string[]
+  readonly plain?: boolean
+}
+
+/** `creel tail` */
+export function addTailCommand(command: Command, tools: TerminalTools): void {
+  withClientOptions(
+    command
+      .argument('[endpoint]', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
+      .option('--since <when>', 'start at an id, 10m, 2026-11-01, now or start; default now')
+      .option('--plain', 'print lines, also on a terminal')
+      .option(
+        '--filter <words...>',
+        'only matching captures: method:POST label:order.paid text, or a condition as JSON',
+      ),
+    {
+      json: 'print one JSON object per line, each with "event"',
+      examples: [
+        'creel tail',
+        'creel tail orders --since 10m',
+        `creel tail orders --json | jq 'select(.event=="request").request.body'`,
+      ],
+    },
+  ).action(async (wanted: string | undefined, options: TailOptions) => {
+    const filter = await readFilter(options.filter ?? [])
+    const api = await openApi(options, tools)
+    const endpoint = await chooseEndpoint(api, wanted, { onlyReads: true })
+    const start = await findStart(api, endpoint.id, {
+      since: options.since,
+      stored: undefined,
+      filters: filter.query,
+    })
+    const nothingSent = { sender: null, checkpoint: null, concurrency: 1, retry: false }
+    await withView(options, { api, sender: null }, (view, signal) =>
+      listen({ api, endpoint, start, filter, ...nothingSent, view, signal }),
+    )
+  })
+}

@@ -1,0 +1,54 @@
+import { SafeText, type Text } from './safeText.ts'
+import { writeJson, writeLines } from './write.ts'
+
+/** Option of every command with output. */
+export interface JsonOption {
+  readonly json?: boolean
+}
+
+/**
+ * Prints one JSON value on one line; a command prints nothing else to stdout then. Hidden characters of strings are
+ * `\u` escapes.
+ */
+export function printJson(value: unknown): void {
+  writeJson(value)
+}
+
+/** Prints lines to stdout. Strings are escaped: control characters become visible, line breaks too. */
+export function printText(...lines: Text[]): void {
+  writeLines(process.stdout, lines)
+}
+
+/** Prints a hint to stderr, where it does not disturb scripts. Escaped like {@link printText}. */
+export function printHint(...lines: Text[]): void {
+  writeLines(process.stderr, lines)
+}
+
+const isTerminal = () => process.stdout.isTTY === true
+
+/**
+ * Prints rows: a table on a terminal, tab-separated lines elsewhere. Cells are escaped before they are measured.
+ *
+ * @param columns heading and cell of each column
+ */
+export function printTable<Row>(
+  rows: readonly Row[],
+  columns: Readonly<Record<string, (row: Row) => Text>>,
+): void {
+  const headings = Object.keys(columns).map(SafeText.of)
+  const cells = rows.map((row) => Object.values(columns).map((cell) => SafeText.of(cell(row))))
+  if (!isTerminal()) {
+    printText(...[headings, ...cells].map((line) => SafeText.joined(line, '\t')))
+    return
+  }
+  const widths = headings.map((heading, at) =>
+    Math.max(heading.width, ...cells.map((line) => line[at]?.width ?? 0)),
+  )
+  const aligned = (line: readonly SafeText[]) =>
+    SafeText.joined(
+      line.map((cell, at) => cell.padded(widths[at] ?? 0)),
+      '  ',
+    ).trimmed()
+  printText(SafeText.styled('bold', aligned(headings)), ...cells.map(aligned))
+  if (rows.length === 0) printHint('None.')
+}

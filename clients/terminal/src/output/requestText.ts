@@ -1,0 +1,78 @@
+import type { RequestDetail } from '../api/shapes.ts'
+import { SafeText } from './safeText.ts'
+import { clockText, sizeText } from './text.ts'
+
+/** Characters of a body shown by default. */
+const BODY_CHARACTERS = 20_000
+
+/**
+ * A captured request as text: summary, headers in their order, and body, with JSON indented.
+ *
+ * @param width of the screen in columns; longer header lines are cut
+ */
+export function requestText(request: RequestDetail, { width }: { width: number }): SafeText[] {
+  const { id, method, path, queryString, receivedAt, ip, sizeBytes, label, verification, state } = request
+  const { eventId, senderAttempt } = request
+  const target = `${path === '' ? '/' : path}${queryString === null ? '' : `?${queryString}`}`
+  const facts = [
+    `#${id}`,
+    `${receivedAt.slice(0, 10)} ${clockText(receivedAt)}`,
+    ip === null ? '' : `from ${ip}`,
+    sizeText(sizeBytes),
+    label ?? '',
+    eventId === null ? '' : `event ${eventId}`,
+    senderAttempt === null || senderAttempt === 1 ? '' : `attempt ${senderAttempt} of the sender`,
+    state,
+  ]
+  return [
+    SafeText.styled('bold', SafeText.of(`${method} ${target}`).cut(width)),
+    SafeText.of(facts.filter((fact) => fact !== '').join('  ')),
+    ...(verification === null ? [] : [SafeText.of(`${verification.verdict}: ${verification.note}`)]),
+    SafeText.of(''),
+    ...request.rawHeaders.map(({ name, value }) => {
+      const plain = SafeText.of(`${name}: `)
+      const room = Math.max(8, width - plain.width)
+      return SafeText.joined([SafeText.styled('cyan', name), ': ', SafeText.of(value).cut(room)])
+    }),
+    SafeText.of(''),
+    ...bodyText(request),
+  ]
+}
+
+/** The body as text. */
+export function bodyText({ body, bodyIsBinary, bodyTruncated, sizeBytes }: RequestDetail): SafeText[] {
+  if (body === null) return [SafeText.of('(no body)')]
+  const note = bodyTruncated ? [SafeText.of(`(truncated: the full body had ${sizeText(sizeBytes)})`)] : []
+  if (bodyIsBinary) return [SafeText.of(`(${sizeText(sizeBytes)} of binary data)`), ...note]
+  const shown = indented(body)
+  const restCount = shown.length - BODY_CHARACTERS
+  const rest = restCount > 0 ? [SafeText.of(`(${restCount} more characters)`)] : []
+  return [...SafeText.lines(shown.slice(0, BODY_CHARACTERS)), ...rest, ...note]
+}
+
+/** JSON with a line for each member and its numbers unchanged; other text is unchanged. */
+function indented(text: string): string {
+  try {
+    JSON.parse(text)
+  } catch {
+    return text
+  }
+  let depth = 0
+  let result = ''
+  // Works on tokens, because parsing would change the digits of numbers.
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {
+    const newLine = `\n${'  '.repeat(depth)}`
+    if (token === '{' || token === '[') {
+      result += token
+      depth += 1
+      result += `\n${'  '.repeat(depth)}`
+    } else if (token === '}' || token === ']') {
+      depth -= 1
+      const isEmpty = /[{[]\s*$/.test(result)
+      result = isEmpty ? result.trimEnd() + token : `${result}\n${'  '.repeat(depth)}${token}`
+    } else if (token === ',') result += `,${newLine}`
+    else if (token === ':') result += ': '
+    else result += token
+  }
+  return result
+}

@@ -1,0 +1,75 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ApiClient } from '../api/apiClient.ts'
+import { requestsPath } from '../api/requests.ts'
+import type { RequestDetail } from '../api/shapes.ts'
+import { openInBrowser } from '../browser.ts'
+import { ClientError } from '../clientError.ts'
+import type { LocalSender } from '../listen/localSender.ts'
+import { copyToClipboard } from '../output/write.ts'
+import { messageText, readMessage } from './messageText.ts'
+import type { ScreenActions } from './screenView.ts'
+
+/**
+ * Creates the actions of the screen's keys.
+ *
+ * @param sender null for a viewer
+ */
+export function screenActions(api: ApiClient, sender: LocalSender | null): ScreenActions {
+  return {
+    async replay({ request }) {
+      const query = sender === null ? {} : { to: 'listeners' }
+      await api.call('POST', `${requestsPath(request.endpointId, request.id)}/replay`, { query })
+      return sender === null
+        ? `Replayed #${request.id} through the actions.`
+        : `Replayed #${request.id} to the listeners.`
+    },
+    async edit({ request }) {
+      if (sender === null)
+        throw new ClientError('No local server to send to. Start `creel listen --to <port>`.')
+      const edited = await editedRequest(request)
+      if (edited === undefined) return 'No change, nothing sent.'
+      const answer = await sender.send(edited)
+      return `Edited #${request.id}: ${answer.statusCode ?? answer.error} in ${answer.durationMs} ms`
+    },
+    async copy({ request }) {
+      const { curlCommand } = await import('./curl.ts')
+      const url = sender === null ? request.url : sender.urlOf(request)
+      if (url === undefined) throw new ClientError('Its path would leave the base path of the target.')
+      copyToClipboard(curlCommand(request, url))
+      return `Copied #${request.id} as a curl command.`
+    },
+    async open({ request }) {
+      const url = `${api.connection.url}/console/e/${request.endpointId}?r=${request.id}`
+      await openInBrowser(url)
+      return `Opened ${url}`
+    },
+  }
+}
+
+/** Removes a final line break that the editor has added. */
+function withoutAddedEnd(edited: string, original: string): string {
+  return original.endsWith('\n') ? edited : edited.replace(/\r?\n$/, '')
+}
+
+/** Opens the request in the user's editor. Returns the edited request; undefined if it was not changed. */
+async function editedRequest(request: RequestDetail): Promise<RequestDetail | undefined> {
+  if (request.bodyIsBinary) throw new ClientError('A binary body cannot be edited as text.')
+  const folder = await mkdtemp(join(tmpdir(), 'creel-edit-'))
+  try {
+    const file = join(folder, `request-${request.id}.http`)
+    const text = messageText(request)
+    await writeFile(file, text, { mode: 0o600 })
+    const editor = process.env.VISUAL ?? process.env.EDITOR ?? 'vi'
+    // Run by a shell, like git does: the variable may hold options.
+    const { exitCode } = Bun.spawnSync(['sh', '-c', `${editor} "$1"`, editor, file], {
+      stdio: ['inherit', 'inherit', 'inherit'],
+    })
+    if (exitCode !== 0) throw new ClientError(`The editor exited with ${exitCode}. Nothing was sent.`)
+    const edited = withoutAddedEnd(await readFile(file, 'utf8'), text)
+    return edited === text ? undefined : readMessage(edited, request)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

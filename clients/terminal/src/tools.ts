@@ -1,0 +1,50 @@
+import type { Command } from 'commander'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** A service on this machine with a data folder that the user may read. */
+export interface LocalService {
+  readonly url: string
+  readonly dataDir: string
+  /** The file with the service's address, in the data folder. */
+  readonly file: string
+}
+
+/** A service that a developer's command runs in its own process. */
+export interface QuickService {
+  readonly url: string
+  readonly dataDir: string
+  /** Resolves when a signal asks the process to stop, with its exit code. */
+  readonly stopAsked: Promise<number>
+  /** Drains the service and stops it. */
+  close(): Promise<void>
+}
+
+/** Functions of the program around the terminal, which alone has the service's code. */
+export interface TerminalTools {
+  /**
+   * Builds the whole command line, for help and completion.
+   *
+   * @param only the one command whose options and subcommands are needed; undefined: all commands
+   */
+  readonly whole: (only?: string) => Promise<Command>
+  /** The data folder that the environment selects, as an absolute path; it need not exist. */
+  readonly ownDataFolder: (environment: Environment) => string
+  /** The services that answer on this machine, the one of the selected data folder first. */
+  readonly localServices: (environment: Environment) => AsyncIterable<LocalService>
+  /** The key that an earlier command stored for a local service, and its file. */
+  readonly keptKey: (dataDir: string) => Promise<{ key: string | undefined; file: string }>
+  /**
+   * Creates a key for a local service and stores it in its data folder.
+   *
+   * @throws ClientError when the service has no workspace; the errors of the operator's procedures
+   */
+  readonly renewLocalKey: (dataDir: string) => Promise<string>
+  /** A link that signs in once, as the owner of a workspace of a local service. */
+  readonly localSignInLink: (dataDir: string, workspace: string) => Promise<string>
+  /** Starts a service in this process, for the duration of a command. */
+  readonly startQuickService: (
+    environment: Environment,
+    options: { readonly logLevel: 'warn' | 'fatal'; readonly handlesSignals: boolean },
+  ) => Promise<QuickService>
+}

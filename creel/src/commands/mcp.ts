@@ -1,0 +1,41 @@
+import type { ConnectionOptions } from '@creel/terminal/connection/connection'
+import { openApi } from '@creel/terminal/session'
+import type { Command } from 'commander'
+import type { ProgramTools } from '../programTools.ts'
+import { VERSION } from '../version.ts'
+
+interface McpOptions extends ConnectionOptions {
+  readonly readOnly?: boolean
+  readonly includeSecrets?: boolean
+}
+
+/** `creel mcp` */
+export function addMcpCommand(command: Command, tools: ProgramTools): void {
+  command
+    .option(
+      '--url <url>',
+      'URL of the service; default CREEL_URL, the profile of `creel login`, or one on this machine',
+    )
+    .option('--key <key>', 'API key; default CREEL_KEY, the profile, or that of a local service')
+    .option('--read-only', 'only tools that read')
+    .option('--include-secrets', 'do not mask headers and members with names of credentials')
+    .addHelpText(
+      'after',
+      ['', 'Examples:', '  creel mcp --read-only', '  claude mcp add creel -- creel mcp'].join('\n'),
+    )
+    .action(async (options: McpOptions) => {
+      const { connection } = await openApi(options, tools)
+      const { url, key } = connection
+      const { serveMcpOnStdio } = await import('@creel/gateway/mcp')
+      const send = (path: string, init: RequestInit) => {
+        const headers = new Headers(init.headers)
+        headers.set('Authorization', `Bearer ${key}`)
+        return fetch(url + path, { ...init, headers, redirect: 'manual' })
+      }
+      await serveMcpOnStdio(send, {
+        version: VERSION,
+        readOnly: options.readOnly ?? false,
+        includeSecrets: options.includeSecrets ?? false,
+      })
+    })
+}
