@@ -103,7 +103,7 @@ export const AlertEvent = z
   })
   .meta({ id: 'AlertEvent' })
 
-/** Result of a test. */
+/** Answer of the test route. `delivered` is false if the provider rejected the message. */
 export const TestResult = z
   .object({
     delivered: z.boolean(),

@@ -48,7 +48,7 @@ export type HandInResult =
   /** Nothing can be stored now, or this process takes no captures. */
   | { readonly state: 'unavailable' }
 
-/** Kinds of actors. */
+/** Kinds of authors in the audit log. */
 export const ACTOR_KINDS = ['key', 'session', 'operator', 'service'] as const
 
 /** The author of a change, as the audit log records it. */

@@ -45,7 +45,7 @@ export const auditFilters = {
   until: optional(InstantInput).meta({ description: 'Before' }),
 }
 
-/** The input of the list. */
+/** Input of the audit route: filters, page and cursor. */
 export const listInput = { ...pageInput, ...idCursorInput, ...auditFilters }
 
 /** A stored entry in the API's format. */

@@ -7,7 +7,7 @@ import { CAPTURE, CAPTURE_ONCE } from './captureSql.ts'
 import { REQUEST_COLUMNS } from './requestColumns.ts'
 import { WINDOW_SECONDS } from './window.ts'
 
-/** Outcome of one capture. */
+/** Whether a capture was stored, or why not. */
 export type CaptureOutcome =
   /**
    * The id is null unless the general statement stored it. `duplicateOf`: the first request of the same event; null for

@@ -16,7 +16,7 @@ const RETRY_SECONDS_MAX = 60
 /** Accounts of workspaces above this number are dropped when they are full and not in use. */
 const ACCOUNTS_MAX = 1000
 
-/** One evaluation. */
+/** Work on one capture that can be interrupted. */
 export interface Evaluation<Result> {
   readonly workspaceId: string
   /** Estimated work, in bytes times comparisons. Compared with other evaluations of the workspace only. */

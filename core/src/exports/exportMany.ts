@@ -17,7 +17,7 @@ const CHUNK_ROWS = 100
 /** Memory of a row without its body. */
 const ROW_BYTES = 1024
 
-/** Options of an export. */
+/** Requests to export, and their format. */
 export interface ExportOptions {
   readonly filters: RequestFilters
   readonly format: 'ndjson' | 'har'

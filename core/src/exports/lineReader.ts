@@ -34,7 +34,7 @@ export interface RefusedLine {
   readonly fault: string
 }
 
-/** Bytes in one step. */
+/** Bytes that are parsed before the reader may pause. */
 const STEP_BYTES = 16 * 1024
 const [LF, QUOTE, BACKSLASH, COLON, COMMA] = [0x0a, 0x22, 0x5c, 0x3a, 0x2c]
 const MARK = Buffer.from(JSON.stringify(CUT_BODY))

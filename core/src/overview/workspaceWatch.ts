@@ -6,7 +6,7 @@ import { type Overview, readOverview } from './queries.ts'
 /** Minimum interval of reading a workspace, for all its followers in this process. */
 const BEAT_MILLISECONDS = 1_000
 
-/** A follower of a workspace. */
+/** Reader of a stream of overviews. It skips overviews that it is too slow to take. */
 export interface WorkspaceFollower {
   /**
    * Resolves with the newest overview once it differs from the last one returned; undefined when the stream has ended.

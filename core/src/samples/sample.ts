@@ -7,7 +7,7 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [member: string]: JsonValue }
 
-/** A JSON object. */
+/** Body of a sample event. */
 export type JsonObject = { readonly [member: string]: JsonValue }
 
 /** Values that make each sample unique. */
@@ -38,7 +38,7 @@ export interface SampleEvent {
   headers?(facts: Facts): Readonly<Record<string, string>>
 }
 
-/** The samples of one provider. */
+/** Sample events of one provider, the default one first. */
 export interface ProviderSamples {
   /** Slug of the provider catalog. */
   readonly provider: string

@@ -4,7 +4,7 @@ import { Int64, optional } from '../api/values.ts'
 /** Members that one call may set. */
 export const SET_MAX = 50
 
-/** The samples of a provider. */
+/** Sample events of a provider, as the list route shows them. */
 export const ProviderSamples = z
   .object({
     provider: z.string().meta({ description: 'Slug of the provider catalog' }),

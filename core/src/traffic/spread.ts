@@ -12,7 +12,7 @@ export interface CountRow {
   readonly count: number
 }
 
-/** A count of one minute. */
+/** Number of captures of an endpoint in one minute. */
 export interface MinuteCount {
   readonly endpointId: string
   readonly minute: Date

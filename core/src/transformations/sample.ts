@@ -9,7 +9,7 @@ import { findRequest, storedRequest } from '../requests/index.ts'
 import type { Destination } from './queries.ts'
 import type { Sample } from './schema.ts'
 
-/** The request of a preview. */
+/** Request on which rules are tried, with facts of its delivery. */
 export interface PreviewRequest {
   readonly request: EvaluatedRequest
   readonly facts: DeliveryFacts

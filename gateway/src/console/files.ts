@@ -46,7 +46,6 @@ const COMMON_HEADERS = {
   Vary: 'Accept-Encoding',
 }
 
-/** Path of the console. */
 const CONSOLE_PATH = '/console/'
 
 /**

@@ -42,7 +42,9 @@ const RESERVED_DESCRIPTORS_MAX = 2048
 /** Default where the limit is unknown: the minimum that systems allow. */
 const DESCRIPTORS_DEFAULT = 1024
 
-/** The default limits. */
+/**
+ * Limits of an installation without settings. The number of connections depends on the system's limit of descriptors.
+ */
 export function defaultHttpLimits(): HttpLimits {
   return {
     headBytesMax: 160 * 1024,

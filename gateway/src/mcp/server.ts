@@ -8,7 +8,7 @@ import { READING_TOOLS } from './readingTools.ts'
 import { routeTools } from './routeTools.ts'
 import type { Tool } from './tool.ts'
 
-/** Options of an MCP server. */
+/** Rights and masking of a session with an agent. */
 export interface McpServerOptions {
   readonly api: McpApi
   readonly version: string

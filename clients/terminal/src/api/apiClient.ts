@@ -16,7 +16,7 @@ const TOLD_WAIT_SECONDS = 2
 /** Members of a query string; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** Options of a call. */
+/** Query, body and timeout of a request to the API. */
 export interface CallOptions {
   readonly query?: Query
   /** Sent as JSON. */

@@ -33,7 +33,7 @@ interface Place {
   readonly query: Query
 }
 
-/** Adds `list`. */
+/** Adds the command `list` of a noun, which prints all items or a JSON object for each. */
 export function addNounList(command: Command, noun: Noun, tools: TerminalTools): void {
   withPlace(command.command('list').description(`list ${noun.one}s`), noun, {
     json: 'print one JSON object per line',

@@ -39,7 +39,7 @@ export function requestText(request: RequestDetail, { width }: { width: number }
   ]
 }
 
-/** The body as text. */
+/** Lines that show a body: indented JSON or text, shortened, or its size if it is binary. */
 export function bodyText({ body, bodyIsBinary, bodyTruncated, sizeBytes }: RequestDetail): SafeText[] {
   if (body === null) return [SafeText.of('(no body)')]
   const note = bodyTruncated ? [SafeText.of(`(truncated: the full body had ${sizeText(sizeBytes)})`)] : []

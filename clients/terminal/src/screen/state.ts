@@ -6,7 +6,7 @@ const ITEMS_MAX = 1_000
 /** Main content of the screen. */
 export type Mode = 'list' | 'details' | 'help' | 'filter'
 
-/** State of the screen. */
+/** Data from which the screen is drawn. Keys and arriving captures change it. */
 export interface ScreenState {
   readonly mode: Mode
   readonly facts: ListenerFacts | undefined

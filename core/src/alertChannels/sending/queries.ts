@@ -83,7 +83,7 @@ export async function dueAt(db: Db, id: number): Promise<Date | undefined> {
   return row?.nextAttemptAt ?? undefined
 }
 
-/** Result of an attempt. */
+/** Outcome of one send, and the time of its retry; null if none follows. */
 export interface AttemptResult {
   readonly outcome: Outcome
   readonly detail: string | null

@@ -25,7 +25,7 @@ const READ_FIGURES = statement(
 
 type FiguresRow = Omit<FlowFigures, 'deliveries'> & FlowFigures['deliveries']
 
-/** Reads the figures of all flows. */
+/** Counts paused actions, open breakers and deliveries by state, for metrics. */
 export async function readFlowFigures(db: Db): Promise<FlowFigures> {
   const [row] = await run<FiguresRow>(db, READ_FIGURES, [])
   if (row === undefined) throw new Error('An aggregate returned no row.')

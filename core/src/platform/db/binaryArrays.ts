@@ -46,7 +46,7 @@ export function encodeArray<Item, Value>(
   return target
 }
 
-/** A `bool`. */
+/** Encodes PostgreSQL's `bool`. */
 export const BOOL: ItemType<boolean> = {
   oid: 16,
   byteLength: () => 1,

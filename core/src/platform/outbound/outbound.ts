@@ -9,7 +9,7 @@ import type { OwnHost } from './ownHosts.ts'
 import { type Resolve, systemResolve } from './ssrfGuard.ts'
 import { createTlsAgents, type TlsIdentity } from './tlsAgents.ts'
 
-/** An outbound request. */
+/** A request to another server, with its limits. */
 export interface OutboundRequest {
   readonly method: string
   readonly url: string

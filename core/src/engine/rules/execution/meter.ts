@@ -35,7 +35,7 @@ function machineStopwatchOf(): Stopwatch {
   }
 }
 
-/** The stopwatch of the machine. */
+/** Measures the processor time of this process. */
 export const machineStopwatch: Stopwatch = machineStopwatchOf()
 
 /**
