@@ -82,7 +82,7 @@ export class Steps {
     return this.#taken
   }
 
-  /** Takes so many steps. At their end no flood is left. */
+  /** Takes `count` steps. No flood is left afterwards. */
   async take(count: number): Promise<void> {
     for (let step = 0; step < count; step += 1) {
       await this.#one(this.#all)

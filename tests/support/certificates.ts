@@ -14,13 +14,13 @@ export interface Issued {
 export interface Authority {
   /** In PEM. */
   readonly certificate: string
-  /** Signs a certificate, for 127.0.0.1 and localhost, that lasts so many days from now. */
+  /** Signs a certificate for 127.0.0.1 and localhost, valid for this many days from now. */
   issue(name: string, days: number): Promise<Issued>
 }
 
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
-/** Makes an authority that lasts so many days. */
+/** Makes an authority that is valid for this many days. */
 export async function newAuthority(days = 3650): Promise<Authority> {
   const folder = await mkdtemp(join(tmpdir(), 'creel-ca-'))
   try {

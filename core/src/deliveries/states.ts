@@ -43,7 +43,7 @@ export interface AttemptEnd {
   readonly deadLetters: boolean
 }
 
-/** The event that the end of an attempt is. */
+/** Finds the event for the end of an attempt. */
 export function eventOf({ statusCode, retried, deadLetters }: AttemptEnd): AttemptEvent {
   if (statusCode !== null && statusCode >= 200 && statusCode <= 299) return 'accepted'
   if (deadLetters && !retried) return 'exhausted'

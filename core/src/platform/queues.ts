@@ -24,13 +24,13 @@ export interface QueueSpec {
   readonly batches?: number
   /** Jobs of a batch, which ends with its slowest. Default 8. */
   readonly batchSize?: number
-  /** How often jobs that fall due are looked for; 2 unless said otherwise. */
+  /** Interval of polling for jobs that become due, in seconds. Default 2. */
   readonly pollSeconds?: number
   /** Cron line, in UTC, for scheduled jobs. */
   readonly cron?: string
   /**
-   * Each run queues the next one before it works, due after so many seconds, so that a worker that dies costs one run
-   * and not the chain. `policy: 'short'` keeps it to one chain; the cron line starts it again should it break.
+   * Seconds after which the next run is due. Each run queues the next one before it works, so that a worker that dies
+   * costs one run and not the chain. `policy: 'short'` limits it to one chain; the cron line restarts a broken one.
    */
   readonly everySeconds?: number
 }
@@ -81,8 +81,8 @@ export const QUEUES = {
     },
   },
   /**
-   * Gives up the attempts of processes that fell silent, and recovers every attempt whose lease is over, whichever way
-   * it was claimed. A look every 2 s, as for watchdogs.
+   * Ends the leases of processes without a heartbeat, and recovers every attempt whose lease has ended, however it was
+   * claimed. Runs every 2 s, as for watchdogs.
    */
   'deliveries.sweep': {
     payload: z.object({}),
@@ -92,7 +92,7 @@ export const QUEUES = {
     everySeconds: 1,
   },
   /**
-   * Holds the limits of storage in bytes. One run looks once, or, where a limit is half reached, every second until the
+   * Enforces the limits of storage in bytes. A run checks once, or, if a limit is half reached, every second until the
    * next run is due.
    */
   'storage.sweep': {
@@ -109,7 +109,7 @@ export const QUEUES = {
     everySeconds: 1,
   },
   /**
-   * Deletes expired endpoints and the rows of deleted ones, and brings back what was suspended and has room. Singleton:
+   * Deletes expired endpoints and the rows of deleted ones, and lifts suspensions for which there is room. Singleton:
    * two sweeps at once would only wait for each other's locks. The next run resumes where this one stopped.
    */
   'endpoints.sweep': {
@@ -144,15 +144,15 @@ export const QUEUES = {
     everySeconds: 1,
   },
   /**
-   * Tells of certificates of actions that are about to end. Singleton, and what one does not get done, the next goes on
-   * with.
+   * Raises alerts about certificates of actions that are about to expire. Singleton; the next run resumes where this
+   * one stopped.
    */
   'certificates.check': {
     payload: z.object({}),
     options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 600, deleteAfterSeconds: 3600 },
     cron: '23 * * * *',
   },
-  /** Tells of deliveries that wait for longer than their action allows. Short: one queued is enough. */
+  /** Raises alerts about deliveries that wait for longer than their action allows. Short: one queued is enough. */
   'deliveries.backlog': {
     payload: z.object({}),
     options: { policy: 'short', retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 },
@@ -204,7 +204,7 @@ export const QUEUES = {
     batchSize: 2,
     pollSeconds: 5,
   },
-  /** Queues a job for reconciliations that lost theirs. Singleton, and as harmless to cut off as the other sweeps. */
+  /** Queues a job for reconciliations that lost theirs. Singleton, and as safe to interrupt as the other sweeps. */
   'reconcile.sweep': {
     payload: z.object({}),
     options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 300, deleteAfterSeconds: 3600 },
@@ -231,8 +231,8 @@ export type Enqueue = <Name extends QueueName>(
 ) => Promise<void>
 
 /**
- * SQL for jobs of `deliveries.recover` as parts of core's own statements: they come and go in the round trip of their
- * attempts. Each argument is an SQL expression.
+ * SQL for jobs of `deliveries.recover` as parts of core's own statements: they are inserted and deleted in the round
+ * trip of their attempts. Each argument is an SQL expression.
  */
 export interface RecoveryJobSql {
   /** An `insert` of one job, or of none where `attempts` is 0. Returns no rows. */

@@ -12,13 +12,13 @@ const SEGMENTS_PER_LOG = 0x1_0000_0000 / SEGMENT_BYTES
 const READY_IDLE = 2
 /** The same once segments are used up. */
 const READY_BUSY = 8
-/** Bytes on the disk that segments ahead of the WAL take at most. */
+/** The most bytes of disk that segments ahead of the WAL take. */
 export const WAL_ROOM_BYTES = READY_BUSY * SEGMENT_BYTES
 
-/** The start of the service comes first. */
+/** Delay before the first segment is made, so that the start of the service is not slowed down. */
 const BEGIN_MS = 1000
 const POLL_MS = 250
-/** A look at the WAL's position without any sign of a change. */
+/** Interval of reading the WAL's position if there is no sign of a change. */
 const LOOK_MS = 30_000
 /** A segment is written in pieces, with a pause after each, so that commits find the disk free. */
 const PIECE_BYTES = 1024 * 1024
@@ -31,13 +31,13 @@ export interface WalRoom {
 }
 
 /**
- * Keeps empty segments of the WAL ready. Without one, the commit that fills a segment writes the next, 16 MB of zeros, while
- * all other commits wait: 50 ms every 10,000 captures, until checkpoints have recycled enough old segments. PostgreSQL uses
- * a file that is there already, as it does with recycled ones; its own are never replaced.
+ * Keeps empty segments of the WAL ready. Without one, the commit that fills a segment writes the next, 16 MB of zeros,
+ * while all other commits wait: 50 ms every 10,000 captures, until checkpoints have recycled enough old segments.
+ * PostgreSQL uses a file that is there already, as it does with recycled ones; its own are never replaced.
  *
- * A failure costs nothing but the stall. It is logged once.
+ * Best effort: a failure only brings back the stall. It is logged once.
  *
- * @param url of a database of the cluster
+ * @param url URL of a database of the cluster
  */
 export function keepWalRoom(home: PostgresHome, url: string, log: Pick<Logger, 'warn'>): WalRoom {
   const folder = join(home.clusterFolder, 'pg_wal')
@@ -127,9 +127,9 @@ async function nextUse(file: string, stopped: AbortSignal): Promise<void> {
   }
 }
 
-/** Makes an empty segment. It appears whole and on the disk, or not at all; one that PostgreSQL made meanwhile stays. */
+/** Makes an empty segment. It appears whole and synced, or not at all. One that PostgreSQL has made meanwhile stays. */
 async function makeSegment(file: string, { clusterFolder, account }: PostgresHome, stopped: AbortSignal) {
-  // At its start PostgreSQL removes what is called so.
+  // PostgreSQL removes files of this name when it starts.
   const scratch = join(clusterFolder, 'pg_wal', `xlogtemp.${process.pid}.ahead`)
   try {
     const handle = await open(scratch, 'w', 0o600)

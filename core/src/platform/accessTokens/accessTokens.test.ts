@@ -29,7 +29,7 @@ test('an owner has room for 256 tokens, and takes none from another one', async 
   for (let n = 1; n <= 255; n++) await tokens.get('owner', client(String(n)))
   expect(await tokens.get('owner', client('0'))).toEqual(first)
   await tokens.get('owner', client('256'))
-  // The one that was unused for longest is 1; 0 has just been used.
+  // The least recently used is 1; 0 has just been used.
   expect(await tokens.get('owner', client('0'))).toEqual(first)
   expect(await tokens.get('other', client('0'))).toEqual(theirs)
   const before = fetches

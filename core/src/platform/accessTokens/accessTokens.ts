@@ -5,29 +5,35 @@ import { type ClientCredentials, fetchToken } from './fetchToken.ts'
 
 export type { ClientCredentials } from './fetchToken.ts'
 
-/** A token is not used any more so long before it ends, in milliseconds. */
+/** Time before its expiry, in milliseconds, from which a token is no longer used. */
 const UNUSED_BEFORE_END_MS = 60_000
-/** How long a token lasts whose server does not say so, in milliseconds. */
+/** Lifetime of a token whose server states none, in milliseconds. */
 const LIFETIME_MS = 300_000
-/** For so long a failure answers the attempts that follow it, in milliseconds: a server that is down is not asked by each. */
+/** Time for which a failure is cached, in milliseconds, so that attempts do not each call a server that is down. */
 const FAILURE_MS = 1000
-/** After a 401 one new token is fetched in this time, in milliseconds: a receiver that refuses every token costs no fetch for each attempt. */
+/**
+ * Time, in milliseconds, in which one new token is fetched after a 401. A receiver that refuses every token costs few
+ * fetches.
+ */
 const RENEWAL_MS = 10_000
-/** Tokens that one process remembers for one owner; the one that was unused for longest makes room. */
+/** The most tokens that one process caches for one owner. Beyond it the least recently used is dropped. */
 const TOKENS_PER_OWNER_MAX = 256
-/** Tokens that one process remembers in all. */
+/** The most tokens that one process caches. */
 const TOKENS_MAX = 4096
 
-/** An access token, or why there is none: in words for people, without secrets. */
+/** An access token, or a sentence without secrets that says why there is none. */
 export type TokenResult = { readonly token: string } | { readonly failure: string }
 
-/** Access tokens of this process: each is fetched once for all attempts that wait for it, and remembered in memory only. */
+/**
+ * Access tokens of this process. Each is fetched once for all attempts that wait for it, and is kept in memory only.
+ */
 export interface AccessTokens {
   /**
-   * Answers with the token of a client. Never rejects; a fetch takes 10 s at most.
+   * Returns the token of a client. Never rejects; a fetch takes 10 s at most.
    *
-   * @param owner workspace of the client: no other one shares its token
-   * @param refused token that a receiver answered 401 to: another one is fetched unless that was done already, or a moment ago
+   * @param owner workspace of the client; its tokens are not shared with others
+   * @param refused token that a receiver answered with 401. Another one is fetched, unless that was done already or in
+   *   the last 10 s
    */
   get(owner: string, client: ClientCredentials, refused?: string): Promise<TokenResult>
 }
@@ -35,14 +41,14 @@ export interface AccessTokens {
 interface Entry {
   /** Resolves when the fetch has ended. */
   readonly result: Promise<TokenResult>
-  /** By the clock; infinite while it is fetched. */
+  /** Time of the clock; infinite while the token is fetched. */
   usableUntilMs: number
   token: string | undefined
   /** When a refused token was last replaced. */
   readonly renewedAtMs: number
 }
 
-/** Builds the memory of access tokens. */
+/** Makes the cache of access tokens. */
 export function createAccessTokens({
   outbound,
   clock,
@@ -52,7 +58,7 @@ export function createAccessTokens({
   readonly clock: { now(): Date }
   readonly version: string
 }): AccessTokens {
-  /** The one that was used last comes last. */
+  /** Ordered by last use. */
   const entries = new Map<string, Entry>()
   const nowMs = () => clock.now().getTime()
 

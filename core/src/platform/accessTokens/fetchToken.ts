@@ -1,13 +1,13 @@
 import type { WireHeader } from '../../engine/message/index.ts'
 import type { Outbound } from '../outbound/index.ts'
 
-/** From the first byte dialled to the last one read, in milliseconds. */
+/** Time limit of a fetch, from dialling to the last byte read, in milliseconds. */
 const FETCH_MS = 10_000
 /** The longest answer of a token endpoint, in bytes. */
 const ANSWER_BYTES_MAX = 65_536
 /** The longest token, in characters: it goes into one header. */
 const TOKEN_LENGTH_MAX = 16_384
-/** An `error` of RFC 6749 §5.2. Others are not repeated. */
+/** An `error` of RFC 6749 §5.2. Other texts of a server are not shown. */
 const ERROR_CODE = /^[a-z_]{1,40}$/
 /** Characters that an Authorization field can hold. */
 const TOKEN = /^[\x21-\x7e]+$/
@@ -21,7 +21,7 @@ export interface ClientCredentials {
   readonly scope: string | null
 }
 
-/** A token as its server gave it out, or why it did not. */
+/** A token from its server, or why there is none. */
 export type FetchedToken =
   | {
       readonly token: string
@@ -30,7 +30,7 @@ export type FetchedToken =
     }
   | { readonly failure: string }
 
-/** Asks a token endpoint for a token, once. Never rejects; the failure holds no secret. */
+/** Fetches a token from a token endpoint, once. Never rejects; the failure contains no secret. */
 export async function fetchToken(
   outbound: Outbound,
   userAgent: WireHeader,
@@ -85,7 +85,7 @@ function membersOf(body: Uint8Array): Readonly<Record<string, unknown>> {
   }
 }
 
-/** As RFC 6749 §2.3.1 has it: encoded like a form before it goes into the field. */
+/** Encodes a text like a form, as RFC 6749 §2.3.1 requires for the field. */
 const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1)
 
 const failed = (failure: string): FetchedToken => ({ failure })

@@ -1,32 +1,32 @@
 import { createHash } from 'node:crypto'
 import type { Agent } from 'undici/index.js'
 
-/** How connections to one destination are secured. PEM. */
+/** TLS settings of connections to one destination, in PEM. */
 export interface TlsIdentity {
-  /** Our certificate, then those between it and its authority; null shows none. */
+  /** Our certificate, then its intermediate ones; null sends none. */
   readonly clientCertificate: string | null
   /** Private key of {@link clientCertificate}, in the clear. */
   readonly clientKey: string | null
-  /** Certificates that the receiver's is to be signed by, in place of the built-in ones; null trusts the built-in ones. */
+  /** Authorities of the receiver's certificate, which replace the built-in ones; null trusts the built-in ones. */
   readonly certificateAuthority: string | null
 }
 
-/** Identities whose connections are kept at once; those that were unused for longest are closed once they are idle. */
+/** The most identities with open connections. Those of the least recently used are closed once they are idle. */
 const AGENTS_MAX = 256
 
-/** Connection pools by how they are secured: no connection of one identity is used for another. */
+/** Connection pools by identity. No connection of one identity is used for another. */
 export interface TlsAgents {
   agentOf(tls: TlsIdentity): Agent
   close(): Promise<void>
 }
 
 /**
- * Builds the pools of identities, each when it is first used.
+ * Makes the pools of identities, each when it is first used.
  *
  * @param newAgent makes a pool
  */
 export function createTlsAgents(newAgent: (tls: TlsIdentity) => Agent): TlsAgents {
-  /** The one that was used last comes last. */
+  /** Ordered by last use. */
   const agents = new Map<string, Agent>()
   return {
     agentOf(tls) {
@@ -36,7 +36,7 @@ export function createTlsAgents(newAgent: (tls: TlsIdentity) => Agent): TlsAgent
       agents.set(key, agent)
       const [oldest] = agents.keys()
       if (agents.size > AGENTS_MAX && oldest !== undefined) {
-        // Its sends under way end first.
+        // Closes after its sends in flight have ended.
         agents.get(oldest)?.close(() => {})
         agents.delete(oldest)
       }
