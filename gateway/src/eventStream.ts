@@ -26,7 +26,7 @@ export function eventStream({ log }: Pick<Services, 'log'>, events: unknown): Re
         } catch (error) {
           if (!isWanted) return
           // The status is already sent, so the client learns the reason when it reconnects.
-          if (refusalOf(error) === null) log.error({ err: error }, 'a stream broke off')
+          if (refusalOf(error) === null) log.error({ err: error }, 'a stream was interrupted by an error')
           controller.close()
         }
       },

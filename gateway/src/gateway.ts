@@ -107,5 +107,5 @@ function noteRefusal(log: Services['log'], { status, reason, address }: Listener
 /** An error of the service ended one connection. Other connections are unaffected, so the service goes on. */
 function noteFault(log: Services['log'], error: unknown): void {
   connectionFaults.inc()
-  log.error({ err: error }, 'a connection was ended by an error of the service')
+  log.error({ err: error }, 'a connection was closed by an error of the service')
 }

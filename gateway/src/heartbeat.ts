@@ -18,7 +18,7 @@ export async function startHeartbeat({ db, log }: Services): Promise<() => void>
     try {
       await beat(db, gatewayId)
     } catch (error) {
-      log.warn({ err: error }, 'no heartbeat: the database did not take it')
+      log.warn({ err: error }, 'no heartbeat: the database did not accept it')
     } finally {
       beating = false
     }

@@ -287,7 +287,7 @@ describe('sends', () => {
     )
     expect(await history(2)).toMatchObject([
       { outcome: 'delivered', channelKind: 'email', emailFallback: true },
-      { outcome: 'failed', detail: 'Given up: no attempt came to an end.' },
+      { outcome: 'failed', detail: 'Given up: no attempt completed.' },
     ])
   })
 

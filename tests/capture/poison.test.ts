@@ -38,7 +38,7 @@ test('is stored as it came, sets nothing in motion, and harms no other', async (
   const { failureId, endpointId } = JSON.parse(line)
   expect(lines).toHaveLength(1)
   expect(endpointId).toBe(endpoint.id)
-  const note = `The service could not evaluate this capture (failure ${failureId}): it is stored as it came, and nothing was dispatched.`
+  const note = `The service could not evaluate this capture (failure ${failureId}): it was stored unchanged, and nothing was dispatched.`
   expect(poison).toMatchObject({ state: 'NotAttempted', verification: { verdict: 'unverifiable', note } })
   const received = await receiver.take(2)
   expect(received.map(({ body }) => body.toString()).sort()).toEqual(['"after"', '"before"'])

@@ -51,7 +51,7 @@ test('a capture is changed and sent; a refusal and a reload lose nothing that wa
   await dialog.getByText('differs in 1 line').waitFor()
   await dialog.getByRole('textbox', { name: 'Method' }).fill('PO ST')
   await dialog.getByRole('button', { name: /^Send/ }).click()
-  await dialog.getByText('An HTTP method is needed').waitFor()
+  await dialog.getByText('must be an HTTP method').waitFor()
   await page.reload()
   await dialog.getByText('differs in 2 lines').waitFor()
   await dialog.getByRole('textbox', { name: 'Method' }).fill('PUT')

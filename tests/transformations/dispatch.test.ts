@@ -423,7 +423,7 @@ describe('faults', () => {
     expect((await rulesOf(endpoint)).rules[0]).toMatchObject({
       enabled: false,
       holdsDeliveries: false,
-      disabledReason: expect.stringContaining('go on without it'),
+      disabledReason: expect.stringContaining('continue without it'),
     })
     expect(await replay(endpoint, ids[0] ?? 0)).toMatchObject({
       state: 'Succeeded',

@@ -3650,9 +3650,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -3662,7 +3662,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -3673,7 +3673,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3682,7 +3682,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -3722,7 +3722,7 @@ export interface operations {
                     "application/json": components["schemas"]["EndpointPage"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3741,9 +3741,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -3753,7 +3753,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -3764,7 +3764,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3773,7 +3773,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -3879,9 +3879,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -3901,11 +3901,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             *     `feature_not_in_plan`: The plan does not include this operation.
              */
             403: {
                 headers: {
@@ -3915,7 +3915,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `limit_reached`: The plan has room for no more of these. */
+            /** @description `limit_reached`: The workspace has reached a limit of its plan. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3924,7 +3924,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -3935,7 +3935,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3944,7 +3944,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -3988,9 +3988,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -4000,7 +4000,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4009,7 +4009,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4020,7 +4020,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4029,7 +4029,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4071,9 +4071,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -4083,7 +4083,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4092,7 +4092,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4103,7 +4103,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4112,7 +4112,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4220,9 +4220,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -4242,11 +4242,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             *     `feature_not_in_plan`: The plan does not include this operation.
              */
             403: {
                 headers: {
@@ -4256,7 +4256,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4266,9 +4266,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `concurrent_change`: Somebody removed an action of the endpoint in the meantime; nothing was saved.
+             * @description `concurrent_change`: An action of the endpoint was removed by another call at the same time. Nothing was saved.
              *
-             *     `limit_reached`: The plan has room for no more of these.
+             *     `limit_reached`: The workspace has reached a limit of its plan.
              */
             409: {
                 headers: {
@@ -4278,7 +4278,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4289,7 +4289,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4298,7 +4298,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4342,9 +4342,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -4354,7 +4354,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4363,7 +4363,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4374,7 +4374,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4383,7 +4383,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4433,9 +4433,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -4455,9 +4455,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -4467,7 +4467,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4476,7 +4476,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4487,7 +4487,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4496,7 +4496,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4537,7 +4537,7 @@ export interface operations {
                     "application/json": components["schemas"]["Traffic"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4556,9 +4556,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -4568,7 +4568,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4577,7 +4577,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4588,7 +4588,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4597,7 +4597,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4641,9 +4641,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -4653,7 +4653,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4662,7 +4662,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4673,7 +4673,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4682,7 +4682,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4838,9 +4838,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -4860,11 +4860,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             *     `feature_not_in_plan`: The plan does not include this operation.
              */
             403: {
                 headers: {
@@ -4874,7 +4874,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4883,7 +4883,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `limit_reached`: The plan has room for no more of these. */
+            /** @description `limit_reached`: The workspace has reached a limit of its plan. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4892,7 +4892,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -4903,7 +4903,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4912,7 +4912,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5058,9 +5058,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -5080,11 +5080,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             *     `feature_not_in_plan`: The plan does not include this operation.
              */
             403: {
                 headers: {
@@ -5094,7 +5094,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5103,7 +5103,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5114,7 +5114,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5123,7 +5123,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5167,9 +5167,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -5179,7 +5179,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5188,7 +5188,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5199,7 +5199,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5208,7 +5208,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5245,9 +5245,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -5267,9 +5267,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -5279,7 +5279,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5288,7 +5288,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5299,7 +5299,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5308,7 +5308,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5357,9 +5357,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -5379,9 +5379,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -5391,7 +5391,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5400,7 +5400,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5411,7 +5411,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5420,7 +5420,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5466,9 +5466,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -5478,7 +5478,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5487,7 +5487,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5498,7 +5498,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5507,7 +5507,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5561,9 +5561,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -5573,7 +5573,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5584,7 +5584,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5593,7 +5593,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5658,7 +5658,7 @@ export interface operations {
                     "application/json": components["schemas"]["CapturedRequestSummaryPage"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5677,9 +5677,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -5689,7 +5689,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5698,7 +5698,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5709,7 +5709,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5718,7 +5718,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5755,7 +5755,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5774,9 +5774,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -5786,7 +5786,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5795,7 +5795,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5806,7 +5806,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5815,7 +5815,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5879,7 +5879,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5898,9 +5898,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -5910,7 +5910,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5919,7 +5919,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5930,7 +5930,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5939,7 +5939,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -5976,7 +5976,7 @@ export interface operations {
                     "application/json": components["schemas"]["CapturedRequest"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5995,9 +5995,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -6007,7 +6007,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6016,7 +6016,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6027,7 +6027,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6036,7 +6036,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6075,7 +6075,7 @@ export interface operations {
                     "application/json": components["schemas"]["CapturedRequest"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6094,9 +6094,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -6106,7 +6106,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6115,7 +6115,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6126,7 +6126,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6135,7 +6135,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6179,9 +6179,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -6191,7 +6191,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6200,7 +6200,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6211,7 +6211,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6220,7 +6220,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6259,7 +6259,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6278,9 +6278,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -6290,7 +6290,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6299,7 +6299,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6310,7 +6310,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6319,7 +6319,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6358,7 +6358,7 @@ export interface operations {
                     "application/json": components["schemas"]["Shape"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6377,9 +6377,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -6389,7 +6389,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6398,7 +6398,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6409,7 +6409,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6418,7 +6418,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6473,9 +6473,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -6495,9 +6495,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -6507,7 +6507,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6516,7 +6516,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6527,7 +6527,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6536,7 +6536,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6578,13 +6578,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `forwarding_disabled`: A replay was asked for on an endpoint without an action that is switched on.
+             * @description `forwarding_disabled`: A replay was requested for an endpoint without an active action.
              *
-             *     `action_inactive`: A replay was asked for to an action that is not switched on, or suspended by the plan.
+             *     `action_inactive`: A replay was requested for an action that is switched off, or suspended by the plan.
              *
-             *     `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *     `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -6604,9 +6604,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -6616,7 +6616,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6625,7 +6625,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6636,7 +6636,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6645,7 +6645,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6728,11 +6728,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `action_inactive`: A replay was asked for to an action that is not switched on, or suspended by the plan.
+             * @description `action_inactive`: A replay was requested for an action that is switched off, or suspended by the plan.
              *
-             *     `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *     `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -6752,9 +6752,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -6764,7 +6764,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6773,7 +6773,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6784,7 +6784,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6793,7 +6793,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6847,13 +6847,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `forwarding_disabled`: A replay was asked for on an endpoint without an action that is switched on.
+             * @description `forwarding_disabled`: A replay was requested for an endpoint without an active action.
              *
-             *     `action_inactive`: A replay was asked for to an action that is not switched on, or suspended by the plan.
+             *     `action_inactive`: A replay was requested for an action that is switched off, or suspended by the plan.
              *
-             *     `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *     `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -6873,11 +6873,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             *     `feature_not_in_plan`: The plan does not include this operation.
              */
             403: {
                 headers: {
@@ -6887,7 +6887,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6896,7 +6896,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6907,7 +6907,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -6916,7 +6916,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -6960,7 +6960,7 @@ export interface operations {
                     "message/http": string;
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6979,9 +6979,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -6991,7 +6991,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7000,7 +7000,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7011,7 +7011,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7020,7 +7020,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7069,7 +7069,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryAttemptPage"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7088,9 +7088,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -7100,7 +7100,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7109,7 +7109,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7120,7 +7120,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7129,7 +7129,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7166,11 +7166,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `action_inactive`: A replay was asked for to an action that is not switched on, or suspended by the plan.
+             *     `action_inactive`: A replay was requested for an action that is switched off, or suspended by the plan.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -7190,9 +7190,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -7202,7 +7202,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7211,7 +7211,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7222,7 +7222,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7231,7 +7231,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7268,9 +7268,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -7290,9 +7290,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -7302,7 +7302,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7311,7 +7311,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7322,7 +7322,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7331,7 +7331,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7377,9 +7377,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -7389,7 +7389,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7398,7 +7398,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7409,7 +7409,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7418,7 +7418,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7516,9 +7516,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -7538,9 +7538,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -7550,7 +7550,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7559,7 +7559,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7570,7 +7570,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7579,7 +7579,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7633,9 +7633,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -7645,7 +7645,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7656,7 +7656,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7665,7 +7665,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7724,9 +7724,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -7746,9 +7746,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -7758,7 +7758,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7767,7 +7767,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7778,7 +7778,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7787,7 +7787,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7830,7 +7830,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReconciliationPage"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7849,9 +7849,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -7861,7 +7861,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7870,7 +7870,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7881,7 +7881,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -7890,7 +7890,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -7959,9 +7959,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -7981,9 +7981,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -7993,7 +7993,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8002,7 +8002,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8013,7 +8013,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8022,7 +8022,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8068,9 +8068,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -8080,7 +8080,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8089,7 +8089,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8100,7 +8100,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8109,7 +8109,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8146,7 +8146,7 @@ export interface operations {
                     "application/json": components["schemas"]["Gaps"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8165,9 +8165,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -8177,7 +8177,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8186,7 +8186,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8197,7 +8197,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8206,7 +8206,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8246,7 +8246,7 @@ export interface operations {
                     "application/json": components["schemas"]["AlertChannelPage"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8265,9 +8265,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -8277,7 +8277,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8288,7 +8288,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8297,7 +8297,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8370,9 +8370,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -8392,11 +8392,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             *     `feature_not_in_plan`: The plan does not include this operation.
              */
             403: {
                 headers: {
@@ -8406,7 +8406,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `limit_reached`: The plan has room for no more of these. */
+            /** @description `limit_reached`: The workspace has reached a limit of its plan. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8415,7 +8415,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8426,7 +8426,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8435,7 +8435,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8478,9 +8478,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -8490,7 +8490,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8501,7 +8501,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8510,7 +8510,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8553,9 +8553,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -8565,7 +8565,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8576,7 +8576,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8585,7 +8585,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8628,9 +8628,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -8640,7 +8640,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8651,7 +8651,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8660,7 +8660,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8704,7 +8704,7 @@ export interface operations {
                     "application/json": components["schemas"]["AlertDeliveryPage"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8723,9 +8723,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -8735,7 +8735,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8746,7 +8746,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8755,7 +8755,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8799,9 +8799,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -8811,7 +8811,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8820,7 +8820,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8831,7 +8831,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8840,7 +8840,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8905,9 +8905,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -8927,9 +8927,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -8939,7 +8939,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8948,7 +8948,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -8959,7 +8959,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -8968,7 +8968,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9010,9 +9010,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -9022,7 +9022,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9031,7 +9031,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9042,7 +9042,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9051,7 +9051,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9085,7 +9085,7 @@ export interface operations {
                     "application/json": components["schemas"]["AlertChannelTestResult"];
                 };
             };
-            /** @description `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB. */
+            /** @description `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9104,9 +9104,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -9116,7 +9116,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9125,7 +9125,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9136,7 +9136,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9145,7 +9145,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9187,7 +9187,7 @@ export interface operations {
                     "application/json": components["schemas"]["BinnedRequestPage"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9206,9 +9206,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -9218,7 +9218,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9227,7 +9227,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9238,7 +9238,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9247,7 +9247,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9296,9 +9296,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -9318,9 +9318,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -9330,7 +9330,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9341,7 +9341,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9350,7 +9350,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9387,7 +9387,7 @@ export interface operations {
                     "application/json": components["schemas"]["TransformationSet"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9406,9 +9406,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -9418,7 +9418,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9427,7 +9427,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9438,7 +9438,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9447,7 +9447,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9520,9 +9520,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -9542,11 +9542,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             *     `feature_not_in_plan`: The plan does not include this operation.
              */
             403: {
                 headers: {
@@ -9556,7 +9556,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9566,9 +9566,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `limit_reached`: The plan has room for no more of these.
+             * @description `limit_reached`: The workspace has reached a limit of its plan.
              *
-             *     `no_destination`: A transformation rule was written to an endpoint that forwards nowhere.
+             *     `no_destination`: A transformation rule was added to an endpoint without a forward action.
              */
             409: {
                 headers: {
@@ -9578,7 +9578,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9589,7 +9589,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9598,7 +9598,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9650,9 +9650,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -9672,9 +9672,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -9684,7 +9684,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9693,7 +9693,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `no_destination`: A transformation rule was written to an endpoint that forwards nowhere. */
+            /** @description `no_destination`: A transformation rule was added to an endpoint without a forward action. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9702,7 +9702,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9713,7 +9713,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9722,7 +9722,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9802,9 +9802,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -9824,9 +9824,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -9836,7 +9836,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9845,7 +9845,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `no_destination`: A transformation rule was written to an endpoint that forwards nowhere. */
+            /** @description `no_destination`: A transformation rule was added to an endpoint without a forward action. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9854,7 +9854,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9865,7 +9865,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9874,7 +9874,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9913,7 +9913,7 @@ export interface operations {
                     "application/json": components["schemas"]["TransformationRuleView"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9932,9 +9932,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -9944,7 +9944,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9953,7 +9953,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -9964,7 +9964,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -9973,7 +9973,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10025,9 +10025,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -10047,11 +10047,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             *     `feature_not_in_plan`: The plan does not include this operation.
              */
             403: {
                 headers: {
@@ -10061,7 +10061,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10070,7 +10070,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10081,7 +10081,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10090,7 +10090,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10127,7 +10127,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10146,9 +10146,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -10158,7 +10158,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10167,7 +10167,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10178,7 +10178,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10187,7 +10187,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10234,7 +10234,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10253,9 +10253,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -10265,7 +10265,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10274,7 +10274,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10285,7 +10285,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10294,7 +10294,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10336,9 +10336,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -10358,11 +10358,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             *     `feature_not_in_plan`: The plan does not include this operation.
              */
             403: {
                 headers: {
@@ -10372,7 +10372,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10381,7 +10381,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10392,7 +10392,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10401,7 +10401,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10438,7 +10438,7 @@ export interface operations {
                     "application/json": components["schemas"]["FirstTransformationRule"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10457,9 +10457,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -10469,7 +10469,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10478,7 +10478,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10489,7 +10489,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10498,7 +10498,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10548,9 +10548,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -10570,11 +10570,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             *     `feature_not_in_plan`: The plan does not include this operation.
              */
             403: {
                 headers: {
@@ -10584,7 +10584,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10593,7 +10593,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `no_destination`: A transformation rule was written to an endpoint that forwards nowhere. */
+            /** @description `no_destination`: A transformation rule was added to an endpoint without a forward action. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10602,7 +10602,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10613,7 +10613,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10622,7 +10622,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10695,9 +10695,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -10717,11 +10717,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             *     `feature_not_in_plan`: The plan does not include this operation.
              */
             403: {
                 headers: {
@@ -10731,7 +10731,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10741,9 +10741,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `limit_reached`: The plan has room for no more of these.
+             * @description `limit_reached`: The workspace has reached a limit of its plan.
              *
-             *     `no_destination`: A transformation rule was written to an endpoint that forwards nowhere.
+             *     `no_destination`: A transformation rule was added to an endpoint without a forward action.
              */
             409: {
                 headers: {
@@ -10753,7 +10753,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10764,7 +10764,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10773,7 +10773,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10808,7 +10808,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10827,9 +10827,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -10839,7 +10839,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10848,7 +10848,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `no_destination`: A transformation rule was written to an endpoint that forwards nowhere. */
+            /** @description `no_destination`: A transformation rule was added to an endpoint without a forward action. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10857,7 +10857,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10868,7 +10868,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10877,7 +10877,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10920,9 +10920,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -10932,7 +10932,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -10943,7 +10943,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -10952,7 +10952,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11056,9 +11056,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -11078,9 +11078,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -11090,7 +11090,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11099,7 +11099,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11110,7 +11110,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11119,7 +11119,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11159,7 +11159,7 @@ export interface operations {
                     "application/json": components["schemas"]["WatchdogPage"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11178,9 +11178,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -11190,7 +11190,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11201,7 +11201,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11210,7 +11210,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11273,9 +11273,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -11295,11 +11295,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             *     `feature_not_in_plan`: The plan does not include this operation.
              */
             403: {
                 headers: {
@@ -11309,7 +11309,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11318,7 +11318,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `limit_reached`: The plan has room for no more of these. */
+            /** @description `limit_reached`: The workspace has reached a limit of its plan. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11327,7 +11327,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11338,7 +11338,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11347,7 +11347,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11383,7 +11383,7 @@ export interface operations {
                     "application/json": components["schemas"]["WatchdogSuggestion"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11402,9 +11402,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -11414,7 +11414,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11423,7 +11423,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11434,7 +11434,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11443,7 +11443,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11477,7 +11477,7 @@ export interface operations {
                     "application/json": components["schemas"]["WatchdogLabels"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11496,9 +11496,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -11508,7 +11508,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11517,7 +11517,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11528,7 +11528,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11537,7 +11537,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11581,9 +11581,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -11593,7 +11593,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11602,7 +11602,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11613,7 +11613,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11622,7 +11622,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11680,9 +11680,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -11702,9 +11702,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -11714,7 +11714,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11723,7 +11723,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11734,7 +11734,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11743,7 +11743,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11785,9 +11785,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -11797,7 +11797,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11806,7 +11806,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11817,7 +11817,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11826,7 +11826,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11865,7 +11865,7 @@ export interface operations {
                     "application/json": components["schemas"]["WatchdogTimeline"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11884,9 +11884,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -11896,7 +11896,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11905,7 +11905,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11916,7 +11916,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -11925,7 +11925,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -11971,9 +11971,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -11993,9 +11993,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -12005,7 +12005,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12014,7 +12014,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12025,7 +12025,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12034,7 +12034,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12077,9 +12077,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -12089,7 +12089,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12100,7 +12100,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12109,7 +12109,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12164,9 +12164,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -12186,11 +12186,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             *     `feature_not_in_plan`: The plan does not include this operation.
              */
             403: {
                 headers: {
@@ -12200,7 +12200,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12209,7 +12209,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `limit_reached`: The plan has room for no more of these. */
+            /** @description `limit_reached`: The workspace has reached a limit of its plan. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12218,7 +12218,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12229,7 +12229,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12238,7 +12238,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12280,9 +12280,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -12292,7 +12292,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12301,7 +12301,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12312,7 +12312,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12321,7 +12321,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12372,9 +12372,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -12394,9 +12394,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -12406,7 +12406,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12415,7 +12415,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12426,7 +12426,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12435,7 +12435,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12487,9 +12487,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -12509,9 +12509,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -12521,7 +12521,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12530,7 +12530,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12541,7 +12541,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12550,7 +12550,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12604,7 +12604,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditEntryPage"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12623,9 +12623,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -12635,7 +12635,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12646,7 +12646,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12655,7 +12655,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12686,7 +12686,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignInLink"];
                 };
             };
-            /** @description `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB. */
+            /** @description `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12705,9 +12705,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -12717,7 +12717,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12728,7 +12728,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12737,7 +12737,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12779,7 +12779,7 @@ export interface operations {
                     "application/json": components["schemas"]["IncidentPage"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12798,9 +12798,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -12810,7 +12810,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12821,7 +12821,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12830,7 +12830,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12891,9 +12891,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -12913,9 +12913,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -12925,7 +12925,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12934,7 +12934,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -12945,7 +12945,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -12954,7 +12954,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -13016,9 +13016,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             * @description `validation_failed`: Parts of the input are invalid. Nothing was saved.
              *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             *     `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */
             400: {
                 headers: {
@@ -13038,9 +13038,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -13050,7 +13050,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13059,7 +13059,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -13070,7 +13070,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13079,7 +13079,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -13120,9 +13120,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -13132,7 +13132,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -13143,7 +13143,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13152,7 +13152,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -13190,7 +13190,7 @@ export interface operations {
                     "application/json": components["schemas"]["AllTraffic"];
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13209,9 +13209,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -13221,7 +13221,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -13232,7 +13232,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13241,7 +13241,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -13301,7 +13301,7 @@ export interface operations {
                     "application/json": string;
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13320,9 +13320,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -13332,7 +13332,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13341,7 +13341,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -13352,7 +13352,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13361,7 +13361,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -13404,7 +13404,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB. */
+            /** @description `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13423,9 +13423,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -13435,7 +13435,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13444,7 +13444,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `limit_reached`: The plan has room for no more of these. */
+            /** @description `limit_reached`: The workspace has reached a limit of its plan. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13453,7 +13453,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -13464,7 +13464,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13473,7 +13473,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -13539,7 +13539,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            /** @description `validation_failed`: Parts of the input are invalid. Nothing was saved. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13558,9 +13558,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -13570,7 +13570,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13579,7 +13579,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
             429: {
                 headers: {
                     /** @description Seconds after which a retry is served */
@@ -13590,7 +13590,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -13599,7 +13599,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
             503: {
                 headers: {
                     /** @description Seconds after which a retry is served */

@@ -24,9 +24,9 @@ import { meQuery, openIncidentsQuery, watchdogsQuery } from './queries.ts'
 import { useTheme } from './theme.ts'
 
 const THEMES = {
-  system: { Icon: SunMoon, words: 'Theme: system' },
-  light: { Icon: Sun, words: 'Theme: light' },
-  dark: { Icon: MoonStar, words: 'Theme: dark' },
+  system: { Icon: SunMoon, words: 'Change theme (now: system)' },
+  light: { Icon: Sun, words: 'Change theme (now: light)' },
+  dark: { Icon: MoonStar, words: 'Change theme (now: dark)' },
 } as const
 
 /** The sidebar: the workspace, its endpoints, its other pages. */
@@ -122,8 +122,8 @@ function Footer({ onKeys }: { onKeys: () => void }) {
   }
   return (
     <footer>
-      <button type="button" className="button quiet" onClick={next} title="Change theme">
-        <Icon size={15} aria-hidden="true" /> {words}
+      <button type="button" className="button quiet" onClick={next} title={words}>
+        <Icon size={15} aria-hidden="true" /> Theme
       </button>
       <span className="acts">
         <a className="button quiet icon" href="/docs" title="API" aria-label="API documentation">

@@ -59,7 +59,7 @@ export async function authIssues(
   const before = settingsOf(stored)
   if (auth === undefined) {
     return before !== null && leadsElsewhere(url, stored?.url)
-      ? [issue([], 'required', 'The URL leads to another host: give the credentials again, or null.')]
+      ? [issue([], 'required', 'The URL has another host. Give the credentials again, or null.')]
       : []
   }
   if (auth === null) return []
@@ -68,7 +68,7 @@ export async function authIssues(
   const issues: InputIssue[] = []
   for (const member of MEMBERS)
     if (auth[member] !== undefined && member !== secret && ![...needed, ...taken].includes(member))
-      issues.push(issue([member], 'not_allowed', `${member} is no part of ${auth.kind}.`))
+      issues.push(issue([member], 'not_allowed', `${member} is not a member of ${auth.kind}.`))
   for (const member of needed)
     if (merged[member] === undefined || merged[member] === '')
       issues.push(issue([member], 'required', `${member} is required for ${auth.kind}.`))
@@ -100,9 +100,9 @@ function memberIssues({ username, name, token }: Merged): InputIssue[] {
   if (name === undefined || name === '') return issues
   const lower = name.toLowerCase()
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
-    issues.push(issue(['name'], 'bad_format', 'The name of a header is needed, like X-Api-Key.'))
+    issues.push(issue(['name'], 'bad_format', 'name must be a header name, like X-Api-Key.'))
   else if (CONNECTION_FIELDS.has(lower) || lower.startsWith('creel-') || lower.startsWith('webhook-'))
-    issues.push(issue(['name'], 'not_allowed', `${name} is written by the service itself.`))
+    issues.push(issue(['name'], 'not_allowed', `${name} is set by the service and cannot be used.`))
   return issues
 }
 

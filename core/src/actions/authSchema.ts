@@ -10,7 +10,7 @@ const fieldText = z
   .max(TEXT_MAX)
   .refine((text) => !/^\s|\s$|\p{Cc}/u.test(text), {
     params: { code: 'bad_format' },
-    message: 'One line without control characters is needed, without blanks around it.',
+    message: 'The value must be one line, without control characters and surrounding blanks.',
   })
 
 const secretText = fieldText.min(1)

@@ -29,7 +29,7 @@ export async function checkNewAction(ctx: Context, input: Members): Promise<Inpu
   if (kind === 'forward' && input.url === undefined)
     issues.push(issue('url', 'required', 'url is required: where to forward to.'))
   if (kind === 'notify' && input.alertChannelId === undefined)
-    issues.push(issue('alertChannelId', 'required', 'alertChannelId is required: the channel that tells.'))
+    issues.push(issue('alertChannelId', 'required', 'alertChannelId is required: the channel to notify.'))
   return [...issues, ...(await checkMembers(ctx, kind, input, undefined))]
 }
 

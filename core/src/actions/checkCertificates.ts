@@ -33,7 +33,7 @@ export async function checkCertificates(
           subject: { id, name },
           endpoint: { id: endpointId, name: endpointName },
           requestId: null,
-          reason: `A certificate of it ends on ${expiresAt}.`,
+          reason: `A certificate of this action expires on ${expiresAt}.`,
         })
       return rows.length
     })
@@ -54,5 +54,8 @@ export async function tellOfCertificates(
   const expiresAt = await findExpiry(trx, actionId)
   if (expiresAt === null) await closeIncidentsSilently(services, trx, incident)
   else if (new Date(expiresAt) > expiringUntil(services.clock.now()))
-    await closeIncidents(services, trx, { ...incident, reason: `It lasts until ${expiresAt}.` })
+    await closeIncidents(services, trx, {
+      ...incident,
+      reason: `The certificate is valid until ${expiresAt}.`,
+    })
 }

@@ -18,7 +18,7 @@ function delayIssues(policy: DeliveryPolicy, keptMs: number): InputIssue[] {
     passedMs += seconds * 1000
     if (passedMs < keptMs) continue
     const days = keptMs / DAY_MS
-    const detail = `All delays together must be shorter than the plan keeps requests: ${days} days.`
+    const detail = `The delays together must be shorter than the retention of the plan: ${days} days.`
     return [{ path: ['delivery', 'retry', 'delays', at], code: 'out_of_range', detail }]
   }
   return []
@@ -31,7 +31,8 @@ function statusIssues({ retry }: DeliveryPolicy): InputIssue[] {
           {
             path: ['delivery', 'retry', 'on', at],
             code: 'not_allowed',
-            detail: '410 always ends a delivery: `delivery.gone` says what it does besides.',
+            detail:
+              '410 always ends a delivery and cannot be retried. Set `delivery.gone` to pause the action as well.',
           },
         ]
       : [],

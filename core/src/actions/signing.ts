@@ -86,6 +86,6 @@ export function signingIssues(
   if (sealed === null || scheme === before) return []
   const problem = secretProblem(scheme, secrets.open(sealed, workspace.id))
   if (problem === null) return []
-  const detail = `The stored signing secret does not fit: give signingSecret as well. ${problem}`
+  const detail = `The stored signing secret does not fit this scheme. Give signingSecret as well. ${problem}`
   return [{ path: ['signing', 'scheme'], code: 'not_allowed', detail }]
 }

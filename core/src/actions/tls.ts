@@ -42,7 +42,7 @@ export function tlsIssues(
           {
             path: ['url'],
             code: 'not_allowed',
-            detail: 'The action has TLS settings: they need an https URL.',
+            detail: 'The action has TLS settings, which need an https URL.',
           },
         ]
       : []
@@ -62,18 +62,31 @@ function identityIssues(given: NonNullable<TlsInput>, merged: Merged, now: Date)
       : [issue(['clientCertificate'], 'required', 'A client key goes with its certificate.')]
   const [own] = certificatesOf(clientCertificate) ?? []
   if (own === undefined)
-    return [issue(['clientCertificate'], 'bad_format', 'Certificates in PEM are needed, ours first.')]
+    return [
+      issue(
+        ['clientCertificate'],
+        'bad_format',
+        'clientCertificate must be certificates in PEM, the client certificate first.',
+      ),
+    ]
   const issues: InputIssue[] = []
   if (own.validTo <= now) issues.push(expired('clientCertificate', own))
   if (clientKey === null)
-    return [...issues, issue(['clientKey'], 'required', 'The key of the certificate is required.')]
+    return [
+      ...issues,
+      issue(['clientKey'], 'required', 'clientKey is required: the key of the client certificate.'),
+    ]
   const key = privateKeyOf(clientKey)
   if (key === null)
     issues.push(issue(['clientKey'], 'bad_format', 'A private key in PEM is needed, without a passphrase.'))
   else if (!own.isOf(key))
     issues.push(
       given.clientKey === undefined
-        ? issue(['clientKey'], 'required', 'The stored key is of another certificate: give its own.')
+        ? issue(
+            ['clientKey'],
+            'required',
+            'The stored key belongs to another certificate. Give clientKey as well.',
+          )
         : issue(['clientKey'], 'not_allowed', 'The key is of another certificate.'),
     )
   return issues
@@ -84,7 +97,9 @@ function authorityIssues({ certificateAuthority }: Merged, now: Date): InputIssu
   const authorities = certificatesOf(certificateAuthority)
   const [first] = authorities ?? []
   if (authorities === null || first === undefined)
-    return [issue(['certificateAuthority'], 'bad_format', 'Certificates in PEM are needed.')]
+    return [
+      issue(['certificateAuthority'], 'bad_format', 'certificateAuthority must be certificates in PEM.'),
+    ]
   return authorities.some(({ validTo }) => validTo > now) ? [] : [expired('certificateAuthority', first)]
 }
 
@@ -143,7 +158,7 @@ const isEmpty = ({ clientCertificate, clientKey, certificateAuthority }: Merged)
   clientCertificate === null && clientKey === null && certificateAuthority === null
 
 function expired(member: 'clientCertificate' | 'certificateAuthority', { validTo }: Certificate): InputIssue {
-  return issue([member], 'not_allowed', `The certificate has ended on ${validTo.toISOString()}.`)
+  return issue([member], 'not_allowed', `The certificate expired on ${validTo.toISOString()}.`)
 }
 
 function issue(path: readonly string[], code: ItemCode, detail: string): InputIssue {

@@ -22,7 +22,7 @@ interface EventSpec {
 /** Every kind of event, in the order of lists. */
 export const EVENTS = {
   'delivery.parked': {
-    displayName: 'Deliveries parked',
+    displayName: 'Dead letters',
     description:
       'A delivery to an action ran out of retries. One alert per action per outage, with a running count.',
     defaultSeverity: 'error',
@@ -80,7 +80,7 @@ export const EVENTS = {
     role: 'closes',
   },
   'delivery.backlog': {
-    displayName: 'Deliveries wait for long',
+    displayName: 'Delivery backlog too old',
     description: 'The oldest delivery that waits for the action is older than its `backlogAlertSeconds`.',
     defaultSeverity: 'warning',
     subjectType: 'action',
@@ -88,7 +88,7 @@ export const EVENTS = {
     role: 'opens',
   },
   'delivery.drained': {
-    displayName: 'Deliveries wait no longer',
+    displayName: 'Delivery backlog recovered',
     description: 'No delivery of the action waits for longer than its `backlogAlertSeconds` any more.',
     defaultSeverity: 'warning',
     subjectType: 'action',
@@ -96,7 +96,7 @@ export const EVENTS = {
     role: 'closes',
   },
   'breaker.opened': {
-    displayName: 'Breaker opened',
+    displayName: 'Circuit breaker opened',
     description: 'Too many attempts of the action failed: only probes go out until one succeeds.',
     defaultSeverity: 'error',
     subjectType: 'action',
@@ -104,7 +104,7 @@ export const EVENTS = {
     role: 'opens',
   },
   'breaker.closed': {
-    displayName: 'Breaker closed',
+    displayName: 'Circuit breaker closed',
     description: 'An attempt of the action succeeded again: what waited goes out.',
     defaultSeverity: 'error',
     subjectType: 'action',
@@ -146,7 +146,7 @@ export const EVENTS = {
   'reconcile.gap': {
     displayName: 'Events missing',
     description:
-      'A reconciliation found events that their sender lists and that never came. One alert a run, with the count.',
+      "A reconciliation found events of the sender's list that were not captured. One alert per run, with the count.",
     defaultSeverity: 'warning',
     subjectType: 'endpoint',
     subscribable: true,

@@ -22,11 +22,11 @@ const TITLES: { readonly [Kind in EventKind]: (name: string) => string } = {
   'certificate.expiring': (name) => `A certificate of ${name} expires`,
   'certificate.renewed': (name) => `The certificate of ${name} was renewed`,
   'delivery.held': (name) => `Ordered deliveries to ${name} are held`,
-  'delivery.released': (name) => `Ordered deliveries to ${name} go on`,
-  'delivery.backlog': (name) => `Deliveries to ${name} wait for long`,
-  'delivery.drained': (name) => `Deliveries to ${name} wait no longer`,
-  'breaker.opened': (name) => `The breaker of ${name} is open`,
-  'breaker.closed': (name) => `The breaker of ${name} is closed`,
+  'delivery.released': (name) => `Ordered deliveries to ${name} continue`,
+  'delivery.backlog': (name) => `The delivery backlog of ${name} is too old`,
+  'delivery.drained': (name) => `The delivery backlog of ${name} has recovered`,
+  'breaker.opened': (name) => `The circuit breaker of ${name} is open`,
+  'breaker.closed': (name) => `The circuit breaker of ${name} is closed`,
   'transformation.disabled': (name) => `Rule ${name} was switched off`,
   'watchdog.alarmed': (name) => `Watchdog ${name} is alarmed`,
   'watchdog.recovered': (name) => `Watchdog ${name} recovered`,
@@ -40,26 +40,26 @@ const MESSAGES: { readonly [Kind in EventKind]: (cause: Cause) => string } = {
   'delivery.parked': ({ count, reason }) =>
     `${counted(count, 'delivery', 'deliveries')} ran out of retries${reason === null ? '' : `; last error ${reason}`}.`,
   'delivery.recovered': ({ count }) =>
-    `A delivery succeeded. ${counted(count, 'delivery', 'deliveries')} ran out of retries meanwhile and can be replayed.`,
-  'action.paused': ({ reason }) => reason ?? 'Its deliveries wait until it is resumed.',
+    `A delivery succeeded. ${counted(count, 'delivery', 'deliveries')} ran out of retries before and can be replayed.`,
+  'action.paused': ({ reason }) => reason ?? 'Deliveries of this action wait until it is resumed.',
   'certificate.expiring': ({ reason }) => reason ?? 'A certificate ends within 14 days.',
   'certificate.renewed': ({ reason }) => reason ?? 'Its certificates last for more than 14 days.',
   'delivery.held': ({ count, reason }) =>
-    `${counted(count, 'dead letter stops', 'dead letters stop')} the deliveries of ${count === 1 ? 'its key' : 'their keys'}${reason === null ? '' : `: ${reason}`}. Replay or skip to go on.`,
+    `${counted(count, 'dead letter stops', 'dead letters stop')} the deliveries of ${count === 1 ? 'its key' : 'their keys'}${reason === null ? '' : `: ${reason}`}. Replay or skip them to continue.`,
   'delivery.released': () => 'No key is held any more.',
   'delivery.backlog': ({ reason }) =>
-    reason ?? 'The oldest delivery waits for longer than the action allows.',
-  'delivery.drained': () => 'The oldest delivery waits for no longer than the action allows.',
+    reason ?? 'The oldest delivery has waited longer than the action allows.',
+  'delivery.drained': () => 'The oldest delivery has waited no longer than the action allows.',
   'breaker.opened': ({ reason }) =>
-    `Too many attempts failed${reason === null ? '' : `; last error ${reason}`}. Only probes go out until one succeeds.`,
-  'breaker.closed': () => 'An attempt succeeded. The deliveries that waited go out, a few at first.',
-  'transformation.disabled': ({ reason }) => reason ?? 'It faulted on several deliveries in a row.',
+    `Too many attempts failed${reason === null ? '' : `; last error ${reason}`}. Only probes are sent until one succeeds.`,
+  'breaker.closed': () => 'An attempt succeeded. Waiting deliveries are sent, a few at first.',
+  'transformation.disabled': ({ reason }) => reason ?? 'The rule failed on several deliveries in a row.',
   'watchdog.alarmed': ({ reason }) => reason ?? 'No matching capture arrived in time.',
   'watchdog.recovered': ({ reason }) => reason ?? 'A matching capture arrived again.',
   'capture.rejected': ({ count }) =>
     `${counted(count, 'capture was', 'captures were')} answered 429 because the endpoint is over its capture rate.`,
   'reconcile.gap': ({ count, reason }) =>
-    reason ?? `${counted(count, 'event', 'events')} never came, though the sender lists them.`,
+    reason ?? `${counted(count, 'event', 'events')} of the sender's list were not captured.`,
   'action.notify': ({ reason }) => reason ?? '',
   'channel.test': () => 'If you can read this, alerts reach this channel.',
 }

@@ -32,7 +32,7 @@ export function admit(
   }: { least: KeyScope; declaration: AccessDeclaration; named: string | undefined },
 ): void {
   if (KEY_SCOPES.indexOf(scope) < KEY_SCOPES.indexOf(least)) {
-    throw new DomainError('forbidden', `This key has the scope \`${scope}\`; \`${least}\` is needed.`)
+    throw new DomainError('forbidden', `This key has the scope \`${scope}\`. This call needs \`${least}\`.`)
   }
   if (onlyEndpointId === null) return
   if (named !== undefined && 'endpointId' in declaration.input.shape) {
@@ -40,7 +40,10 @@ export function admit(
     return
   }
   if (declaration.narrows !== true && !('endpointId' in declaration.input.shape)) {
-    throw new DomainError('forbidden', 'This key is for one endpoint, and this is about the whole workspace.')
+    throw new DomainError(
+      'forbidden',
+      'This key is limited to one endpoint. This call concerns the whole workspace.',
+    )
   }
 }
 

@@ -44,7 +44,7 @@ function cursor<Place>(placeOf: (text: string) => Place | undefined) {
       context.addIssue({
         code: 'custom',
         params: { code: 'bad_format' },
-        message: 'This is no cursor of this list: take `next` or `previous` of one of its pages.',
+        message: 'This is not a cursor of this list. Use `next` or `previous` of one of its pages.',
       })
       return z.NEVER
     })

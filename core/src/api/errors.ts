@@ -11,103 +11,103 @@ export const ERRORS = {
     title: 'Unauthorized',
     meaning: 'No API key was sent, or it is unknown, expired or revoked.',
     remedy:
-      'Send a live key as `Authorization: Bearer <API_KEY>`. A revoked key never comes back; an expired one does when its expiry is moved.',
+      'Send a live key as `Authorization: Bearer <API_KEY>`. A revoked key stays revoked. An expired key works again after its expiry is moved.',
   },
   api_access_disabled: {
     status: 403,
     title: 'Forbidden',
-    meaning: "The key is good, but the workspace's plan has no API access.",
+    meaning: "The key is valid, but the workspace's plan has no API access.",
     remedy: 'Move the workspace to a plan with API access; its keys then work again.',
   },
   feature_not_in_plan: {
     status: 403,
     title: 'Forbidden',
-    meaning: 'The plan lacks this operation altogether.',
-    remedy: 'Move the workspace to a plan that has it. Retrying does not help.',
+    meaning: 'The plan does not include this operation.',
+    remedy: 'Move the workspace to a plan that includes it. Retrying does not help.',
   },
   forbidden: {
     status: 403,
     title: 'Forbidden',
     meaning:
-      'The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.',
+      'The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.',
     remedy:
-      'Ask with a key that may: `GET /api/v1/me` tells its scope. Contacts and sessions are managed by the owner, in the console.',
+      'Use a key with a larger scope: `GET /api/v1/me` shows the scope of a key. The owner manages contacts and sessions in the console.',
   },
   not_found: {
     status: 404,
     title: 'Not Found',
     meaning:
-      'The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart.',
-    remedy: 'Check method, path and ids, and that the key is of the right workspace.',
+      'The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these.',
+    remedy: 'Check the method, the path and the ids, and that the key belongs to the right workspace.',
   },
   validation_failed: {
     status: 400,
     title: 'Bad Request',
-    meaning: 'The input was read, and parts of it are wrong; nothing was saved.',
+    meaning: 'Parts of the input are invalid. Nothing was saved.',
     remedy: 'Fix every part that `errors` names, by `pointer` (body) or `parameter` (query).',
   },
   forwarding_disabled: {
     status: 400,
     title: 'Bad Request',
-    meaning: 'A replay was asked for on an endpoint without an action that is switched on.',
+    meaning: 'A replay was requested for an endpoint without an active action.',
     remedy: 'Switch an action on, or name one with `actionId`.',
   },
   action_inactive: {
     status: 400,
     title: 'Bad Request',
-    meaning: 'A replay was asked for to an action that is not switched on, or suspended by the plan.',
+    meaning: 'A replay was requested for an action that is switched off, or suspended by the plan.',
     remedy: 'Switch the action on first.',
   },
   request_invalid: {
     status: 400,
     title: 'Bad Request',
     meaning:
-      'The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.',
+      'The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.',
     remedy: 'Send a JSON object of at most 1 MiB with `Content-Type: application/json`.',
   },
   rate_limited: {
     status: 429,
     title: 'Too Many Requests',
-    meaning: "The key's calls of this minute are spent, or too many calls of one kind run at once.",
-    remedy: 'Sleep as many seconds as `Retry-After` says, then retry: that always recovers.',
+    meaning: 'The key has used its calls of this minute, or too many calls of one kind run at once.',
+    remedy: 'Wait for the seconds in `Retry-After`, then retry.',
   },
   concurrent_change: {
     status: 409,
     title: 'Conflict',
-    meaning: 'Somebody removed an action of the endpoint in the meantime; nothing was saved.',
+    meaning: 'An action of the endpoint was removed by another call at the same time. Nothing was saved.',
     remedy: 'Read the endpoint again and retry.',
   },
   limit_reached: {
     status: 409,
     title: 'Conflict',
-    meaning: 'The plan has room for no more of these.',
-    remedy: 'Remove one, or move the workspace to a larger plan. It is no rate limit: waiting does not help.',
+    meaning: 'The workspace has reached a limit of its plan.',
+    remedy: 'Remove one, or move the workspace to a larger plan. Waiting does not help.',
   },
   no_destination: {
     status: 409,
     title: 'Conflict',
-    meaning: 'A transformation rule was written to an endpoint that forwards nowhere.',
+    meaning: 'A transformation rule was added to an endpoint without a forward action.',
     remedy: 'Add a forward action first.',
   },
   unavailable: {
     status: 503,
     title: 'Service Unavailable',
-    meaning: 'The service cannot answer now: its database is out of reach, or the search took too long.',
-    remedy: 'Wait as long as `Retry-After` says, then retry; narrow a search that took too long.',
+    meaning: 'The service cannot answer now: its database is unreachable, or the search took too long.',
+    remedy: 'Wait for the seconds in `Retry-After`, then retry. Narrow a search that took too long.',
   },
   method_not_allowed: {
     status: 405,
     title: 'Method Not Allowed',
     meaning:
-      'Never below `/api/`, where a wrong method is `not_found`. On `/trpc` a mutation was asked for with GET, or a query with POST.',
+      'On `/trpc`, a mutation was called with GET, or a query with POST. Below `/api/`, a wrong method is `not_found`.',
     remedy:
-      'On `/trpc` send mutations with POST and queries with GET; elsewhere take a method that the route has.',
+      'On `/trpc`, send mutations with POST and queries with GET. Elsewhere, use a method of the route.',
   },
   internal_error: {
     status: 500,
     title: 'Internal Server Error',
-    meaning: 'The service failed. Its log knows more under the same `traceId`.',
-    remedy: 'Retry later; report the `traceId` when it persists.',
+    meaning: 'The service failed. Its log has the cause under the same `traceId`.',
+    remedy: 'Retry later. If it persists, report the `traceId`.',
   },
 } as const satisfies Record<string, { status: number; title: string; meaning: string; remedy: string }>
 

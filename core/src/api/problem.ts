@@ -102,7 +102,7 @@ export function refusalOf(error: unknown, input?: unknown): DomainError | null {
     if (error.code === 'METHOD_NOT_SUPPORTED') {
       return new DomainError('method_not_allowed', 'Mutations are sent with POST, queries with GET.')
     }
-    if (error.code === 'NOT_FOUND') return new DomainError('not_found', 'There is no such procedure.')
+    if (error.code === 'NOT_FOUND') return new DomainError('not_found', 'The procedure does not exist.')
     if (
       error.code === 'PARSE_ERROR' ||
       error.code === 'BAD_REQUEST' ||
@@ -125,12 +125,18 @@ const TURN_SECONDS_MAX = 60
 function unavailability(error: unknown): DomainError | null {
   if (error instanceof LineTooLong) {
     const seconds = Math.max(1, Math.ceil(error.waitMs / 1000))
-    return new DomainError('rate_limited', `Too many ${error.noun} of this workspace wait already.`, {
-      retryAfterSeconds: Math.min(TURN_SECONDS_MAX, seconds),
-    })
+    return new DomainError(
+      'rate_limited',
+      `Too many ${error.noun} of this workspace are waiting. Try again later.`,
+      {
+        retryAfterSeconds: Math.min(TURN_SECONDS_MAX, seconds),
+      },
+    )
   }
   if (error instanceof DOMException && error.name === 'AbortError') {
-    return new DomainError('unavailable', 'The client hung up before the answer.', { retryAfterSeconds: 1 })
+    return new DomainError('unavailable', 'The client closed the connection before the answer.', {
+      retryAfterSeconds: 1,
+    })
   }
   const more = { cause: error, retryAfterSeconds: 1 }
   if (isStatementTimeout(error)) {
@@ -138,7 +144,7 @@ function unavailability(error: unknown): DomainError | null {
     return new DomainError('unavailable', detail, more)
   }
   if (isDatabaseOutage(error)) {
-    return new DomainError('unavailable', 'The database is out of reach. Try again in a moment.', more)
+    return new DomainError('unavailable', 'The database is unreachable. Try again in a moment.', more)
   }
   return null
 }
@@ -158,7 +164,8 @@ export function toProblem(
     title: ERRORS[code].title,
     status: ERRORS[code].status,
     detail:
-      refusal?.detail ?? 'The service could not answer this request. Its log knows more under this traceId.',
+      refusal?.detail ??
+      'The service could not answer this request. Its log has the cause under this traceId.',
     code,
     traceId,
   }

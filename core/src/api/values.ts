@@ -34,7 +34,7 @@ export const InstantInput = z
       code: 'custom',
       params: { code: 'bad_format' },
       message:
-        'A timestamp of the years 1 to 9999 is needed, like 2026-11-21T09:15:00Z, 2026-11-21T09:15Z or 2026-11-21.',
+        'The value must be a timestamp of the years 1 to 9999, like 2026-11-21T09:15:00Z, 2026-11-21T09:15Z or 2026-11-21.',
     })
     return z.NEVER
   })
@@ -49,8 +49,15 @@ export const REFUSED = 'x-refused'
 export const Int64Filter = z
   .number()
   .min(0)
-  .refine(Number.isInteger, { params: { code: 'type' }, message: 'An integer is needed.', abort: true })
-  .refine((id) => id <= 2 ** 63, { params: { code: 'out_of_range' }, message: 'At most 2^63-1 is an int64.' })
+  .refine(Number.isInteger, {
+    params: { code: 'type' },
+    message: 'The value must be an integer.',
+    abort: true,
+  })
+  .refine((id) => id <= 2 ** 63, {
+    params: { code: 'out_of_range' },
+    message: 'The value must be at most 2^63-1.',
+  })
   .meta({ type: 'integer', format: 'int64' })
   .transform((id) => Math.min(id, Number.MAX_SAFE_INTEGER))
 

@@ -50,13 +50,13 @@ function unevaluated(
   try {
     return asItCame(settings, request, failureId)
   } catch (second) {
-    log.error({ err: second, failureId }, 'nor could it be stored as it came')
+    log.error({ err: second, failureId }, 'the capture could not be stored unevaluated either')
     return undefined
   }
 }
 
 function asItCame(settings: CaptureSettings, request: CapturedRequest, failureId: string): EvaluatedCapture {
-  const note = `The service could not evaluate this capture (failure ${failureId}): it is stored as it came, and nothing was dispatched.`
+  const note = `The service could not evaluate this capture (failure ${failureId}): it was stored unchanged, and nothing was dispatched.`
   const evaluated: EvaluatedRequest = {
     ...request,
     label: null,

@@ -34,7 +34,7 @@ export async function addContact(
     return inserted
   })
   if (added === undefined) {
-    const detail = `The workspace "${workspace.name}" has the contact ${input.email} already.`
+    const detail = `The workspace "${workspace.name}" already has the contact ${input.email}.`
     throw validationFailed([{ path: ['email'], code: 'duplicate', detail }])
   }
   return added

@@ -131,7 +131,7 @@ export async function claimForwards(
       attempts.push(attemptOf(services, row, storedRequest(row), claim))
     } catch (err) {
       // A secret that cannot be opened fails this delivery only.
-      services.log.error({ err, deliveryId: row.deliveryId }, 'could not begin a delivery')
+      services.log.error({ err, deliveryId: row.deliveryId }, 'could not start a delivery')
     }
   }
   // An attempt that is ready and has no row of this claim was taken by another worker.

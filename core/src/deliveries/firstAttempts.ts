@@ -104,7 +104,7 @@ function begin(
     attempt = attemptOf(services, row, request, claim)
   } catch (err) {
     // A secret that cannot be opened fails this delivery only.
-    services.log.error({ err, deliveryId: one.deliveryId }, 'could not begin a delivery')
+    services.log.error({ err, deliveryId: one.deliveryId }, 'could not start a delivery')
     slot.release()
     return
   }

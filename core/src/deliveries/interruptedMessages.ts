@@ -123,7 +123,7 @@ async function messageOfRow(
     const claim = { id: row.id, now: row.at, action, rules }
     return await messageOf(services, attemptOf(services, begun, storedRequest(row), claim))
   } catch (err) {
-    services.log.error({ err, attemptId: row.id }, 'could not tell what an interrupted attempt sent')
+    services.log.error({ err, attemptId: row.id }, 'could not record the request of an interrupted attempt')
     return null
   }
 }

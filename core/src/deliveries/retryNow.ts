@@ -85,7 +85,7 @@ function nothingScheduled(): DomainError {
     {
       path: ['attemptId'],
       code: 'not_allowed',
-      detail: 'No further attempt is scheduled: replay the request instead.',
+      detail: 'No further attempt is scheduled. Replay the request instead.',
     },
   ])
 }

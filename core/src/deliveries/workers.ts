@@ -41,7 +41,7 @@ export async function joinDeliveryWorkers({
     if (isBeating) return
     isBeating = true
     beatDeliveryWorker(db, id)
-      .catch((err: unknown) => log.debug({ err }, 'no sign of life: the database did not take it'))
+      .catch((err: unknown) => log.debug({ err }, 'no heartbeat: the database did not accept it'))
       .finally(() => {
         isBeating = false
       })
@@ -51,7 +51,8 @@ export async function joinDeliveryWorkers({
     async leave() {
       clearInterval(timer)
       await giveUpAttempts(db, sql`delete from delivery_workers where id = ${id} returning id`).catch(
-        (err: unknown) => log.debug({ err }, 'could not leave: others will notice the silence'),
+        (err: unknown) =>
+          log.debug({ err }, 'could not sign off: other processes will notice the missing heartbeat'),
       )
     },
   }

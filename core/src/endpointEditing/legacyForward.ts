@@ -45,7 +45,7 @@ export async function checkForward(
   if (forwardUrl !== undefined && forwardUrl !== '' && forwardUrl !== stored?.forwardUrl)
     issues.push(...(await ctx.outbound.checkDestination(forwardUrl, ['forwardUrl'])))
   if (input.forwardingEnabled === true && !willHaveOne)
-    report('forwardingEnabled', 'not_allowed', 'Forwarding needs a destination: send forwardUrl too.')
+    report('forwardingEnabled', 'not_allowed', 'Forwarding needs a destination. Send forwardUrl as well.')
   if (secret !== undefined && secret !== '') {
     if (secret.length < SIGNING_SECRET.min)
       report(
@@ -57,7 +57,7 @@ export async function checkForward(
       report(
         'forwardSigningSecret',
         'not_allowed',
-        'There is no forward action to sign: send forwardUrl too.',
+        'The endpoint has no forward action to sign. Send forwardUrl as well.',
       )
   }
   return issues
@@ -107,7 +107,7 @@ export async function writeForward(
   const [misfit] = signingIssues(ctx, { signingSecret: forwardSigningSecret }, action)
   if (misfit !== undefined) throw validationFailed([{ ...misfit, path: ['forwardSigningSecret'] }])
   if (forwardUrl !== undefined && leavesCredentialsBehind(action, forwardUrl)) {
-    const detail = 'The action has credentials for another host: change it by its own route.'
+    const detail = 'The action has credentials for another host. Change it with the route of the action.'
     throw validationFailed([{ path: ['forwardUrl'], code: 'not_allowed', detail }])
   }
   await writeAction(ctx, trx, action, {
@@ -128,6 +128,6 @@ function forwardActionOf(actions: readonly ActionRow[], idAtStart: string | null
   if (action !== undefined) return action
   throw new DomainError(
     'concurrent_change',
-    'The forward action of the endpoint was removed meanwhile; nothing was saved. Read it again and retry.',
+    'The forward action of the endpoint was removed at the same time. Nothing was saved. Read the endpoint again and retry.',
   )
 }

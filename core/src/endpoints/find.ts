@@ -74,7 +74,7 @@ export async function endpointIdOf(db: Db, workspaceId: string, reference: strin
   }
   if (others.length > 0) {
     const ids = [found, ...others].map(({ id }) => id).join(', ')
-    throw new DomainError('not_found', `Several endpoints are called "${reference}": give an id of ${ids}.`)
+    throw new DomainError('not_found', `Several endpoints are named "${reference}". Give an id: ${ids}.`)
   }
   return found.id
 }

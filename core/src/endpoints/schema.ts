@@ -26,7 +26,7 @@ const Network = z
   .transform((text, context) => {
     const network = networkOf(text)
     if (network !== undefined) return network
-    context.addIssue({ code: 'custom', message: `"${text}" is no network or address.` })
+    context.addIssue({ code: 'custom', message: `"${text}" is not a network or an address.` })
     return z.NEVER
   })
 

@@ -62,7 +62,7 @@ const Network = z
     context.addIssue({
       code: 'custom',
       params: { code: 'bad_format' },
-      message: 'A CIDR or an address is needed, like 203.0.113.0/24 or 2001:db8::1.',
+      message: 'The value must be a CIDR or an address, like 203.0.113.0/24 or 2001:db8::1.',
     })
     return z.NEVER
   })

@@ -54,7 +54,7 @@ async function raiseGap(
     .select(['id', 'name'])
     .executeTakeFirst()
   if (endpoint === undefined) return
-  const missed = `${row.missingCount} of ${row.listedCount} events that the sender lists since ${row.since.toISOString()} never came.`
+  const missed = `${row.missingCount} of ${row.listedCount} events of the sender's list since ${row.since.toISOString()} were not captured.`
   const now = row.dryRun ? 'Nothing was done about it.' : `${outstanding} are still missing.`
   await raiseSingle(services, trx, {
     kind: 'reconcile.gap',

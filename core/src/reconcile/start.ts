@@ -40,7 +40,7 @@ export function checkStart(
   if (since !== undefined && since.getTime() > now)
     issues.push({ path: ['since'], code: 'out_of_range', detail: 'since is in the future.' })
   if (since !== undefined && since.getTime() < now - retentionMs(limits)) {
-    const detail = `Requests are kept for ${limits.retentionDays} days: what is older cannot be told from what is missing.`
+    const detail = `since must be within the last ${limits.retentionDays} days, the retention of requests. Older events would all count as missing.`
     issues.push({ path: ['since'], code: 'out_of_range', detail })
   }
   return issues

@@ -12,7 +12,9 @@ const spelled = (text: z.ZodString, pattern: RegExp, message: string) =>
   text.refine((value) => pattern.test(value), { params: { code: 'bad_format' }, message })
 
 const edited = z.object({
-  method: optional(spelled(z.string().min(1).max(32), TOKEN, 'An HTTP method is needed, like POST.')).meta({
+  method: optional(
+    spelled(z.string().min(1).max(32), TOKEN, 'The value must be an HTTP method, like POST.'),
+  ).meta({
     description: 'As it is sent; without it, as captured',
   }),
   headers: optional(
@@ -22,7 +24,7 @@ const edited = z.object({
           name: spelled(
             z.string().min(1).max(256),
             TOKEN,
-            'The name of a header is needed, like Content-Type.',
+            'The value must be a header name, like Content-Type.',
           ),
           value: spelled(z.string().max(65_536), VALUE, 'The value of a header is one line.'),
         }),

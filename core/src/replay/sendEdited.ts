@@ -62,7 +62,7 @@ function refusedAsNotify() {
     {
       path: ['actionId'],
       code: 'not_allowed',
-      detail: 'The action tells a channel: only a forward sends a request on.',
+      detail: 'The action notifies a channel. Choose a forward action.',
     },
   ])
 }

@@ -53,7 +53,11 @@ function startWatching(services: Services, caller: Caller): Watched {
   const check = () => {
     recheck(services, caller).catch((error: unknown) => {
       if (error instanceof DomainError) ended.abort(error)
-      else services.log.warn({ err: error }, 'a stream could not be checked: it goes on until the next check')
+      else
+        services.log.warn(
+          { err: error },
+          'the key of a stream could not be checked: the stream stays open until the next check',
+        )
     })
   }
   const timer = setInterval(check, RECHECK_MILLISECONDS)

@@ -83,6 +83,6 @@ async function switchOff(
 
 /** Explains the effect on deliveries, and the next step. */
 function consequenceOf(ops: readonly string[]): string {
-  if (ops.length === 0) return 'Deliveries go on without it.'
+  if (ops.length === 0) return 'Deliveries continue without it.'
   return `It has ${ops.join(', ')} steps, so deliveries of its action are held, unsent, until you enable, edit, delete or switch off this rule; enabled or edited, they are retried at once.`
 }

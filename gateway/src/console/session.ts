@@ -23,7 +23,7 @@ export async function answerSession(services: Services, request: Request): Promi
       if (former !== null) await endSessionOfToken(services, former)
       return done(expiredCookie(services.urls), { 'Clear-Site-Data': '"cache", "storage"' })
     }
-    if (request.method !== 'POST') throw new DomainError('not_found', 'There is no such route.')
+    if (request.method !== 'POST') throw new DomainError('not_found', 'The route does not exist.')
     const credential = await readCredential(request)
     const userAgent = request.headers.get('user-agent')
     const address = addressOf(request)

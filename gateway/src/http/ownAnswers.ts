@@ -7,11 +7,11 @@ import { pathOf } from './requestHead.ts'
 /** Statuses that the listener answers itself, each with its text for paths below `/api/`. */
 const OWN = {
   400: { code: 'request_invalid', detail: 'The request is not valid HTTP/1.1.' },
-  405: { code: 'method_not_allowed', detail: 'There is no such method.' },
+  405: { code: 'method_not_allowed', detail: 'The method is not known.' },
   431: { code: 'request_invalid', detail: 'The head of the request is too long, or has too many fields.' },
   500: { code: 'internal_error', detail: 'The service could not answer this request.' },
-  503: { code: 'unavailable', detail: 'There are too many connections from this address.' },
-  505: { code: 'request_invalid', detail: 'Only HTTP/1.0 and HTTP/1.1 are understood.' },
+  503: { code: 'unavailable', detail: 'Too many connections from this address.' },
+  505: { code: 'request_invalid', detail: 'Only HTTP/1.0 and HTTP/1.1 are supported.' },
 } as const satisfies Record<number, { code: ErrorCode; detail: string }>
 
 /** A status that the listener answers itself. */

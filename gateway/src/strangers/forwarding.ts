@@ -20,7 +20,7 @@ export function undeclaredProxyWarning(log: Services['log']): (peer: string | nu
     hasWarned = true
     log.warn(
       { peer },
-      'Requests come through a proxy, and CREEL_TRUSTED_PROXIES names none: all its clients count as one address. Set it to the address of the proxy.',
+      'Requests arrive through a proxy, but CREEL_TRUSTED_PROXIES is not set, so all clients count as one address. Set it to the address of the proxy.',
     )
   }
 }

@@ -54,7 +54,7 @@ export function throttledFetch(fetch: FetchHandler, services: Services, stranger
     const waitSeconds = strangers.waitOf(address)
     if (waitSeconds !== undefined && !(await mayBeGood(credential)) && !(await maySignIn(request))) {
       throttledCalls.inc()
-      const detail = 'Too many calls of this address were without a good key, or for nothing that exists.'
+      const detail = 'Too many calls from this address had no valid key, or asked for unknown paths.'
       const refusal = new DomainError('rate_limited', detail, { retryAfterSeconds: waitSeconds })
       return problemResponse(services, refusal, { traceId: traceIdOf(request) })
     }

@@ -77,7 +77,7 @@ export function startDispatcher(
       recorder.record({ attempt, result })
     } catch (err) {
       // An error of our own fails one attempt only. It will be Interrupted.
-      services.log.error({ err, attemptId: attempt.id }, 'could not make an attempt')
+      services.log.error({ err, attemptId: attempt.id }, 'could not send an attempt')
     } finally {
       release(due, held)
     }
@@ -120,7 +120,7 @@ export function startDispatcher(
         for (const one of due) await oneByOneIfNeedBe([one], claim)
         return
       }
-      services.log.error({ err, deliveryId: only.deliveryId }, 'could not begin a delivery')
+      services.log.error({ err, deliveryId: only.deliveryId }, 'could not start a delivery')
       await postponeAttempts(services, [{ due: only, afterMs: UNREADABLE_MS }])
     }
   }

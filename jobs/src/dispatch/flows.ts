@@ -93,7 +93,7 @@ export function startFlows(services: Services, ports: FlowPorts): Flows {
     watch.nextLookAt = null
     watch.looking = lookUntilDone(actionId, watch)
       .catch((err: unknown) => {
-        services.log.error({ err, actionId }, 'could not look at the flow of an action')
+        services.log.error({ err, actionId }, 'could not read the flow of an action')
         return RETRY_MS
       })
       .then((nextMs) => {
@@ -173,7 +173,7 @@ export function startFlows(services: Services, ports: FlowPorts): Flows {
 
   const stopListening = services.endpointChanges.onAny((announced) => {
     if (announced === null) {
-      lookAtAll().catch((err: unknown) => services.log.debug({ err }, 'could not look for flows'))
+      lookAtAll().catch((err: unknown) => services.log.debug({ err }, 'could not search for due flows'))
       return
     }
     const heard = flowSignalOf(announced)

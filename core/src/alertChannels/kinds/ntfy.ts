@@ -33,7 +33,7 @@ export const ntfy: ChannelKind = {
       required: true,
       default: null,
       options: null,
-      help: 'On a public server, whoever knows the topic can read it.',
+      help: 'On a public server, anyone with the topic name can read it.',
       maxCharacters: 64,
       pattern: { regex: /^[-_A-Za-z0-9]+$/, words: 'letters, digits, - and _' },
     },

@@ -46,7 +46,7 @@ export const webhook: ChannelKind = {
       required: true,
       default: null,
       options: null,
-      help: 'Gets a JSON POST per alert. With a signing secret, creel-signature proves where it came from.',
+      help: 'Gets a JSON POST per alert. With a signing secret, each POST is signed in creel-signature.',
       plainHttp: true,
     },
     {

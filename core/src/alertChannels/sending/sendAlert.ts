@@ -52,7 +52,7 @@ export async function makeAttempt(
   const found = await findAlert(services.db, row.alertId)
   if (found === undefined) return undefined
   if (row.attemptCount > row.attemptsMax + LOST_ATTEMPTS_MAX) {
-    const unavailable = { outcome: 'failed', detail: 'Given up: no attempt came to an end.' } as const
+    const unavailable = { outcome: 'failed', detail: 'Given up: no attempt completed.' } as const
     return await recordChannelAttempt(
       services,
       row,

@@ -54,7 +54,7 @@ function nothingHeld() {
     {
       path: ['attemptId'],
       code: 'not_allowed',
-      detail: 'This delivery holds no key: there is nothing to skip.',
+      detail: 'This delivery holds no ordering key. Nothing to skip.',
     },
   ])
 }

@@ -54,7 +54,7 @@ export async function watchBacklogs(services: Services): Promise<void> {
         subject: { id: row.id, name: row.name },
         endpoint: { id: row.endpointId, name: row.endpointName },
         requestId: row.requestId,
-        reason: `The oldest delivery has waited for ${seconds} s, and ${row.secondsMax} s are allowed.`,
+        reason: `The oldest delivery has waited for ${seconds} s; the limit is ${row.secondsMax} s.`,
       })
     })
   }

@@ -98,7 +98,7 @@ export function parsePath(text: string, options: PathOptions): { path: Path } | 
   }
   if (/^(?:headers|query)(?:$|\[)/.test(text)) {
     const root = text.startsWith('query') ? 'query' : 'headers'
-    return bad(text, `must go on with a name: ${root}.<name>; ${root} take no index`)
+    return bad(text, `must continue with a name: ${root}.<name>; ${root} take no index`)
   }
   if (/^body(?:$|[.[])/.test(text)) return bodyPath(text, options)
   return bad(text, `does not start with a known root (${rootsOf(options).join(', ')})`)
@@ -133,13 +133,10 @@ function bodyPath(text: string, options: PathOptions): { path: Path } | { proble
   while (at < text.length) {
     const read = segmentAt(text, at)
     if (read === undefined) {
-      return bad(
-        text,
-        `is not understood from character ${at + 1}: use .name, ["odd name"], [0], [-1] or [*]`,
-      )
+      return bad(text, `is not valid from character ${at + 1}: use .name, ["odd name"], [0], [-1] or [*]`)
     }
     if (read.segment === EVERY && !options.every) {
-      return bad(text, 'may not use [*] here: it stands in conditions, keep, remove and redact only')
+      return bad(text, 'may not use [*] here: only conditions, keep, remove and redact take it')
     }
     segments.push(read.segment)
     at = read.end

@@ -111,7 +111,7 @@ function failureOf(error: unknown): NoResponse {
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return { outcome: 'reset', detail: 'the response headers are too long' }
   if (code.startsWith('HPE_')) return { outcome: 'reset', detail: 'the response is not HTTP/1.1' }
-  return { outcome: 'reset', detail: 'the connection was closed before a response came' }
+  return { outcome: 'reset', detail: 'the connection was closed before a response arrived' }
 }
 
 /** Converts undici's flat list of raw fields: name, value, name, value. */

@@ -255,7 +255,7 @@ function childPlace(node: LazyJson, written: Segment): Place {
   if (index < 0 || index > node.length) {
     throw new Fault(
       'not_found_index',
-      `The list has ${node.length} elements: index ${segment} is out of reach.`,
+      `The list has ${node.length} elements: index ${segment} is out of range.`,
     )
   }
   return { holder: node, key: index }

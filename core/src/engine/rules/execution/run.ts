@@ -165,7 +165,7 @@ export function runRules(rules: readonly RunRule[], input: RunInput): RunResult 
 function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error
   // The machine's own limits: a text longer than it can hold, calls nested deeper than it can go.
-  if (error instanceof RangeError) return new Fault('too_large', 'The result is larger than can be held.')
+  if (error instanceof RangeError) return new Fault('too_large', 'The result is too large for memory.')
   throw error
 }
 

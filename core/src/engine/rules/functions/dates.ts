@@ -12,7 +12,7 @@ const INSTANT: Kind<Instant> = {
   read: (value) => {
     const instant = parseRfc3339(asText(value))
     if (instant === undefined)
-      throw new Fault('bad_date', 'A date-time with an offset is needed, like 2026-11-21T09:15:00Z.')
+      throw new Fault('bad_date', 'The value must be a date-time with an offset, like 2026-11-21T09:15:00Z.')
     return instant
   },
 }
