@@ -8,7 +8,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who am I: the key, its workspace, the plan and its limits
+         * Read the key of this call, its workspace, the plan and its limits
          * @description Needs a key with the scope `read`.
          */
         get: operations["me_get"];
@@ -80,7 +80,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Storage, traffic, retention and delivery backlog of an endpoint
+         * Read storage, traffic, retention and delivery backlog of an endpoint
          * @description Needs a key with the scope `read`.
          */
         get: operations["endpoints_stats"];
@@ -102,8 +102,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give an endpoint a new capture URL; the old one goes on for a while
-         * @description Id, settings and stored requests stay. After `previousUrlUntil` the old URL answers 404. Only the URL before the present one goes on: another rotation ends an older one at once.
+         * Create a new capture URL; the old one keeps working for a while
+         * @description Id, settings and stored requests stay. After `previousUrlUntil` the old URL answers 404. Only the latest old URL keeps working: another rotation ends an older one at once.
          *
          *     Needs a key with the scope `write`.
          */
@@ -122,8 +122,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How much arrived and failed, in parts of a period
-         * @description The period is 90 days at most; a longer one is cut at its begin.
+         * Count captures and failures of an endpoint over a period
+         * @description The period is 90 days at most; the beginning of a longer one is cut off.
          *
          *     Needs a key with the scope `read`.
          */
@@ -144,7 +144,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the actions of an endpoint in dispatch order, and what could be added
+         * List the actions of an endpoint in dispatch order, with the kinds that can be added
          * @description Needs a key with the scope `read`.
          */
         get: operations["actions_list"];
@@ -172,14 +172,14 @@ export interface paths {
         get?: never;
         /**
          * Change the named members of an action
-         * @description Switched off, it keeps what is queued for it for 24 hours; switched on again, that goes on.
+         * @description An action that is switched off keeps its queued deliveries for 24 hours. They continue when it is switched on again.
          *
          *     Needs a key with the scope `write`.
          */
         put: operations["actions_update"];
         post?: never;
         /**
-         * Delete an action with its rules; what is queued for it is dropped
+         * Delete an action with its rules; its queued deliveries are dropped
          * @description Needs a key with the scope `write`.
          */
         delete: operations["actions_remove"];
@@ -198,7 +198,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop the attempts of a forward action; its deliveries wait
+         * Pause a forward action; its deliveries wait
          * @description Captures go on. No attempt begins in any process once this has answered, retries included; those under way end. A request is deleted when its retention ends, whether or not it was delivered: the backlog tells how many will be.
          *
          *     Needs a key with the scope `write`.
@@ -220,7 +220,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let the deliveries of a paused action go out again
+         * Resume a paused action
          * @description Needs a key with the scope `write`.
          */
         post: operations["actions_resume"];
@@ -238,7 +238,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read what waits for an action, and why
+         * Read an action's backlog and its cause
          * @description Needs a key with the scope `read`.
          */
         get: operations["actions_backlog"];
@@ -258,7 +258,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the providers whose events are recognised, sorted by slug
+         * List the recognised providers, sorted by slug
          * @description Static reference data: cache it. Slugs are stable.
          *
          *     Needs a key with the scope `read`.
@@ -281,7 +281,7 @@ export interface paths {
         };
         /**
          * List and search captured requests, newest first
-         * @description All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order. A search with filters ends after some seconds, one for a text within 300 ms, with what it has found: `search` says how far it came, and `next` goes on.
+         * @description All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order. A search with filters ends after some seconds, one for a text within 300 ms, with the matches so far: `search` shows its progress, and `next` continues it.
          *
          *     Needs a key with the scope `read`.
          */
@@ -308,7 +308,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Wait for a matching request; 204 when none came in time
+         * Wait for a matching request; 204 if none arrives in time
          * @description Requests that are stored already count: with `afterId` the lowest match above it is answered, without it the newest. With `q` and without `afterId`, stored requests are looked through for about three seconds, the newest first. Counts as one call however long it blocks.
          *
          *     Needs a key with the scope `read`.
@@ -330,7 +330,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a captured request by its id alone, which is unique among all endpoints
+         * Read a captured request by its id only, which is unique in the workspace
          * @description Needs a key with the scope `read`.
          */
         get: operations["requests_find"];
@@ -350,7 +350,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a captured request, whole
+         * Read a captured request in full
          * @description Needs a key with the scope `read`.
          */
         get: operations["requests_get"];
@@ -374,8 +374,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the octets of a captured body
-         * @description As an attachment of no type, whatever it was sent as. With a header `Range` of one range it is answered in part, with 206.
+         * Download a captured body
+         * @description The answer is an attachment of type `application/octet-stream`. A header `Range` with one range gets a part, with 206.
          *
          *     Needs a key with the scope `read`.
          */
@@ -396,8 +396,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the newest requests hold: paths with their types, share and an example
-         * @description Of bodies, query and headers, as conditions and rules write paths; `[*]` stands for every element of a list. For completion, and to see what a sender changed.
+         * List the paths in the newest requests, with types, share and an example
+         * @description Paths of bodies, query and headers, in the syntax of conditions and rules; `[*]` is every element of a list.
          *
          *     Needs a key with the scope `read`.
          */
@@ -442,7 +442,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a captured request again, now and once, and answer with what became of it
+         * Replay a captured request now, once, and answer with the outcome
          * @description With `to=listeners` it goes to every connected listener (`creel listen`), which reports what its server answered as a delivery attempt of kind `listen`. Without `actionId` it goes through every switched-on action whose condition matches; with it, only through that action, whatever its condition. A send that fails is an outcome, not an error.
          *
          *     Needs a key with the scope `write`.
@@ -464,8 +464,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a captured request with changes, now and once, and answer with the attempt
-         * @description Through one forward action, whatever its condition. The capture stays as it is; the attempt, of trigger `edited`, records what was really sent. A send that fails is an outcome, not an error.
+         * Send a captured request with changes now, once, and answer with the attempt
+         * @description Through one forward action, whatever its condition. The capture stays as it is; the attempt, with the trigger `edited`, records the request that was sent. A send that fails is an outcome, not an error.
          *
          *     Needs a key with the scope `write`.
          */
@@ -486,7 +486,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Queue up to 500 captured requests anew, with the full retry schedule
+         * Queue replays of up to 500 captured requests, with the full retry schedule
          * @description Ids that are absent, in the recycle bin, oversize or matched by no action are skipped.
          *
          *     Needs a key with the scope `write`.
@@ -506,7 +506,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Write a captured request down: as a command, a program, a HAR file or the raw message
+         * Export a captured request as a command, a program, a HAR file or the raw message
          * @description `format` is one of `curl` (a curl command), `fetch` (a call of fetch, for Node, Bun, Deno and browsers), `httpie` (an HTTPie command), `python` (a call of Python requests), `har` (a HAR 1.2 file with one entry), `http` (the raw HTTP message), `k6` (a k6 load script), `vitest` (a Vitest test that sends it to a handler). The programs send it to the capture URL again.
          *
          *     Needs a key with the scope `read`.
@@ -550,8 +550,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make the next scheduled attempt of a delivery now
-         * @description It counts like the scheduled one. Where none is scheduled any more the call is refused: a replay sends anew.
+         * Retry a delivery now
+         * @description Takes the place of the next scheduled attempt. Refused if no attempt is scheduled: replay the request instead.
          *
          *     Needs a key with the scope `write`.
          */
@@ -572,8 +572,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let the deliveries of a key go on past the dead letter that holds it
-         * @description For actions whose order is held by dead letters. The dead letter stays one; a replay that succeeds frees the key, too.
+         * Skip a dead letter that holds the deliveries of its key
+         * @description For ordered actions with `onDeadLetter: hold`. The delivery stays a dead letter. A successful replay frees the key as well.
          *
          *     Needs a key with the scope `write`.
          */
@@ -592,8 +592,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a delivery attempt with exactly what was sent and received
-         * @description The record is kept as long as the attempt, also when its request is evicted to make room for newer ones. It goes with a request that is deleted, or removed by retention or a limit in bytes; then `sent` and `received` are null.
+         * Read a delivery attempt with its exact request and response
+         * @description The record is kept as long as the attempt, also when its request is evicted to make room for newer ones. It is deleted with a request that is deleted, or removed by retention or a limit in bytes; then `sent` and `received` are null.
          *
          *     Needs a key with the scope `read`.
          */
@@ -616,7 +616,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Report what a local server answered to a replayed request
+         * Report the answer of a local server to a replayed request
          * @description Recorded as a delivery attempt of kind `listen`; `creel listen` does so for every replay.
          *
          *     Needs a key with the scope `write`.
@@ -659,7 +659,7 @@ export interface paths {
         put?: never;
         /**
          * Send a sample event to an endpoint, signed with its own secret
-         * @description The sample is captured like any request: verified, counted against the capture rate, forwarded. Bodies are made up, with new ids each time.
+         * @description The sample is captured like any request: verified, counted against the capture rate, forwarded. Bodies are generated, with new ids each time.
          *
          *     Needs a key with the scope `write`.
          */
@@ -679,15 +679,15 @@ export interface paths {
         };
         /**
          * List reconciliations of an endpoint, newest first
-         * @description The newest 50 that have ended, and those under way.
+         * @description The newest 50 that have ended, and all that still run.
          *
          *     Needs a key with the scope `read`.
          */
         get: operations["reconcile_list"];
         put?: never;
         /**
-         * Compare captures with the list of their sender, and bring what never came
-         * @description For endpoints with the provider `stripe` or `github`. An event is missing when no capture of the endpoint has its `eventId`. GitHub is asked to send each missing one again; from Stripe it is captured as it was fetched: marked `reconciled`, `unverifiable`, and acted upon like any capture. The run goes on in the background, one at a time an endpoint. Give `types` where the sender does not send all types to this endpoint: its list has them all.
+         * Compare captures with the sender's event list, and fetch the missing events
+         * @description For endpoints with the provider `stripe` or `github`. An event is missing when no capture of the endpoint has its `eventId`. GitHub is asked to send each missing one again; from Stripe each is captured as fetched: marked `reconciled`, `unverifiable`, and actions run as for any capture. The run continues in the background, one at a time per endpoint. Give `types` if the sender does not send all types to this endpoint, as its list has all types.
          *
          *     Needs a key with the scope `write`.
          */
@@ -726,7 +726,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show numbers that are missing in the sequence of the sender's event ids
+         * List gaps in the sequence of the sender's event ids
          * @description For providers whose ids are documented to be a sequence (`sequence` in `GET /api/v1/providers`). By the newest 10,000 stored captures.
          *
          *     Needs a key with the scope `read`.
@@ -772,7 +772,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Kinds of channel that this workspace can add
+         * List the kinds of channel that this workspace can add
          * @description Needs a key with the scope `read`.
          */
         get: operations["alertChannels_kinds"];
@@ -792,7 +792,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Event kinds that a channel can subscribe to
+         * List the event kinds that a channel can subscribe to
          * @description Needs a key with the scope `read`.
          */
         get: operations["alertChannels_events"];
@@ -812,7 +812,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Event kinds that a channel can subscribe to
+         * List the event kinds that a channel can subscribe to
          * @description Alias of `/api/v1/alert-channels/events`.
          *
          *     Needs a key with the scope `read`.
@@ -834,7 +834,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every send of the last 30 days, newest first
+         * List the alerts sent in the last 30 days, newest first
          * @description Needs a key with the scope `read`.
          */
         get: operations["alertChannels_deliveries"];
@@ -906,7 +906,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List deleted requests that can be restored, the last deleted first
+         * List deleted requests that can be restored, latest deletion first
          * @description Needs a key with the scope `read`.
          */
         get: operations["recycleBin_list"];
@@ -1024,7 +1024,7 @@ export interface paths {
         get: operations["transformations_get"];
         /**
          * Save a new version of a rule, switch it on or off, or both
-         * @description The document that is in force already makes no new version. Switching on clears `disabledReason`; a new document alone does not switch on.
+         * @description An unchanged document creates no new version. Switching on clears `disabledReason`; a new document alone does not switch on.
          *
          *     Needs a key with the scope `write`.
          */
@@ -1070,8 +1070,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Put an old version back in force, as a new one
-         * @description History is never rewritten: every restore makes a version, also of a document equal to the one in force.
+         * Restore an old version of a rule, as a new version
+         * @description History is never rewritten: every restore creates a version, also for a document equal to the current one.
          *
          *     Needs a key with the scope `write`.
          */
@@ -1122,8 +1122,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The rule document as JSON Schema 2020-12
-         * @description What it cannot say (arity, bytes, where a secret may stand…) saving and preview check as well.
+         * Read the JSON Schema 2020-12 of rule documents
+         * @description Saving and preview also check rules that the schema cannot express: arity, bytes, places of secrets.
          *
          *     Needs a key with the scope `read`.
          */
@@ -1172,7 +1172,7 @@ export interface paths {
         get: operations["watchdogs_list"];
         put?: never;
         /**
-         * Create a watchdog, armed at once on the history of its endpoint
+         * Create a watchdog, active at once on the history of its endpoint
          * @description With a stored match, its clock runs from the newest one, so a history older than interval and grace alarms at the first check. Without one it is `waiting`, and its clock runs from now.
          *
          *     Needs a key with the scope `write`.
@@ -1262,8 +1262,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happened to a watchdog: matches, alarms, and when the service itself was down
-         * @description Of what is still stored, by the match as it is now. The period is 62 days at most; a longer one is cut at its begin.
+         * Read the timeline of a watchdog: matches, alarms, and outages of the service
+         * @description Covers the stored captures, by the present match. The period is at most 62 days; the beginning of a longer one is cut off.
          *
          *     Needs a key with the scope `read`.
          */
@@ -1286,7 +1286,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Pause or resume a watchdog; resuming arms it anew from now
+         * Pause or resume a watchdog; resuming restarts its interval now
          * @description Needs a key with the scope `write`.
          */
         post: operations["watchdogs_setActive"];
@@ -1304,14 +1304,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the API keys of the workspace, newest first, ended ones included
+         * List the API keys of the workspace, newest first, with expired and revoked keys
          * @description Needs a key with the scope `admin`.
          */
         get: operations["keys_list"];
         put?: never;
         /**
-         * Make an API key; the answer is the only time that it is shown
-         * @description A key of one endpoint sees nothing of the others: they answer 404, lists hold its own endpoint alone, and what is about the whole workspace answers 403.
+         * Create an API key; only this answer shows it
+         * @description For a key of one endpoint, other endpoints answer 404, lists have its endpoint only, and routes about the whole workspace answer 403.
          *
          *     Needs a key with the scope `admin`.
          */
@@ -1333,7 +1333,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revoke an API key, at once and for good
+         * Revoke an API key, at once and permanently
          * @description Its calls answer 401 from now on; streams and sessions that it opened end within 6 s.
          *
          *     Needs a key with the scope `admin`.
@@ -1343,7 +1343,7 @@ export interface paths {
         head?: never;
         /**
          * Change the name, the expiry or the networks of an API key
-         * @description In force for its next call. What a key may do never changes: make another.
+         * @description Takes effect with the next call of the key. The scope of a key never changes: create another key.
          *
          *     Needs a key with the scope `admin`.
          */
@@ -1360,7 +1360,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Put a new API key in the place of another, which goes on for a while
+         * Replace an API key with a new one; both work during the overlap
          * @description The new key has the name, scope, endpoint and networks of the old one. A key that has ended, or was rotated before, answers 404.
          *
          *     Needs a key with the scope `admin`.
@@ -1380,8 +1380,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List who changed what, when and from where, newest first
-         * @description Entries are written in the transaction of the change and never altered. Captures, deliveries, replays and samples are no part of it: they are records of their own. Secrets are masked.
+         * List the audit log, newest first
+         * @description Entries are written in the transaction of the change and never altered. Captures, deliveries, replays and samples are not in it: they are records themselves. Secrets are masked.
          *
          *     Needs a key with the scope `admin`.
          */
@@ -1404,7 +1404,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a link that signs a browser in to the console, once, to do what this key may
+         * Create a one-time sign-in link to the console, with the scope of this key
          * @description The link works for 15 minutes. The session ends with the key, and can manage neither contacts nor sessions.
          *
          *     Needs a key with the scope `read`.
@@ -1425,7 +1425,7 @@ export interface paths {
         };
         /**
          * List incidents, newest first
-         * @description One an outage of a subject, with a running count; closed ones are kept as long as alerts are.
+         * @description One incident per outage of a subject, with a running count. Closed incidents are kept as long as alerts.
          *
          *     Needs a key with the scope `read`.
          */
@@ -1448,7 +1448,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try a condition on the newest stored requests
+         * Test a condition on the newest stored requests
          * @description Needs a key with the scope `read`.
          */
         post: operations["conditions_try"];
@@ -1468,8 +1468,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The verdict that other verification settings would give a captured request
-         * @description The members are those of the endpoint, and what is left out is as saved there. Nothing is saved, and the verdict of the request stays. The time of the check is that of the capture.
+         * Test other verification settings on a captured request
+         * @description The members are those of the endpoint; omitted ones have their saved values. Nothing is saved, and the verdict of the request stays. The time of the check is that of the capture.
          *
          *     Needs a key with the scope `read`.
          */
@@ -1488,7 +1488,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the workspace uses, beside its plan's limits
+         * Read the usage of the workspace, with its plan's limits
          * @description Needs a key with the scope `read`.
          */
         get: operations["workspace_usage"];
@@ -1508,8 +1508,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How much arrived and failed in the workspace, in parts of a period, and at which endpoints
-         * @description The period is 90 days at most; a longer one is cut at its begin.
+         * Count captures and failures of the workspace over a period, by endpoint
+         * @description The period is 90 days at most; the beginning of a longer one is cut off.
          *
          *     Needs a key with the scope `read`.
          */
@@ -1530,8 +1530,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Write down every matching request, oldest first, in a stream
-         * @description The filters of the list. `ndjson` has everything that arrived, byte for byte, and can be imported; `har` is a HAR 1.2 file. What arrives meanwhile is left out.
+         * Export every matching request, oldest first, in a stream
+         * @description The filters of the list. `ndjson` has everything that arrived, byte for byte, and can be imported; `har` is a HAR 1.2 file. Requests that arrive during the export are left out.
          *
          *     Needs a key with the scope `read`.
          */
@@ -1574,8 +1574,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow an endpoint: what arrives, and what becomes of it
-         * @description Without `Last-Event-ID`, `lastEventId` and `afterId` the stream begins now; with one of them, after that request, and nothing in between is missed. The filters look at each request as it arrived. The service ends a stream when it stops, and when the key is revoked: come back with the last id.
+         * Follow the captures and deliveries of an endpoint
+         * @description Without `Last-Event-ID`, `lastEventId` and `afterId` the stream begins now; with one of them, after that request, and nothing in between is missed. The filters look at each request as it arrived. The service ends a stream when it stops, and when the key is revoked: reconnect with the last id.
          *
          *     Needs a key with the scope `read`.
          */
@@ -1612,16 +1612,16 @@ export interface components {
                 /** @enum {string} */
                 scheme: "creel" | "standard-webhooks";
                 signed: boolean;
-                /** @description When the secret, or the scheme of it, was set */
+                /** @description When the secret or its scheme was set */
                 setAt: string | null;
             };
             /** @description Credentials for the receiver; `none` for notify */
             auth: components["schemas"]["ActionAuth"];
             /** @description Null without any, and for notify */
             tls: components["schemas"]["ActionTls"] | null;
-            /** @description Since when its deliveries wait; null = they go out */
+            /** @description Start of the pause; null = not paused */
             pausedAt: string | null;
-            /** @description Null = as the installation says, and for notify */
+            /** @description Null = the defaults of the installation, and for notify */
             delivery: components["schemas"]["DeliveryPolicy"] | null;
             ruleCount: number;
             alertChannelId: string | null;
@@ -1677,11 +1677,11 @@ export interface components {
             /** @description Whether there is a client key */
             isSet: boolean;
             setAt: string | null;
-            /** @description Of the client certificate */
+            /** @description Subject of the client certificate */
             subject: string | null;
             /**
              * Format: date-time
-             * @description When the client certificate ends, or the last authority, whichever is first. An alert comes 14 days before
+             * @description Expiry of the client certificate or of the last CA, whichever is earlier. An alert is sent 14 days before
              */
             expiresAt: string;
         };
@@ -1696,9 +1696,9 @@ export interface components {
             health: "untested" | "verified" | "failing";
             credentialSet: boolean;
             credentialSetAt: string | null;
-            /** @description Everything is there that a send needs */
+            /** @description Whether the channel has all that a send needs */
             connected: boolean;
-            /** @description Where it goes, without secrets */
+            /** @description Destination, without secrets */
             destination: string | null;
             settings: {
                 [key: string]: unknown;
@@ -1796,9 +1796,9 @@ export interface components {
             detail: string | null;
             statusCode: number | null;
             durationMs: number | null;
-            /** @description Of a parked-delivery incident: the running count */
+            /** @description Running count of a dead-letter incident */
             count: number;
-            /** @description Went by e-mail because a channel was failing */
+            /** @description Sent by e-mail because a channel was failing */
             emailFallback: boolean;
             requestId: number | null;
         };
@@ -1833,7 +1833,7 @@ export interface components {
             buckets: {
                 /** Format: date-time */
                 from: string;
-                /** @description Of requests that are still stored */
+                /** @description Captures that are still stored */
                 capturedCount: number;
                 /** @description Attempts that failed */
                 failedCount: number;
@@ -1842,11 +1842,11 @@ export interface components {
                 /** @description Duplicates that `dedupe` did not store, counted by the minute and kept for 90 days */
                 discardedCount: number;
             }[];
-            /** @description Those at which anything arrived, failed or was refused */
+            /** @description Endpoints with captures, failures or refusals */
             endpoints: {
                 /** Format: uuid */
                 endpointId: string;
-                /** @description Of requests that are still stored */
+                /** @description Captures that are still stored */
                 capturedCount: number;
                 /** @description Attempts that failed */
                 failedCount: number;
@@ -1862,22 +1862,22 @@ export interface components {
             name: string;
             prefix: string;
             /**
-             * @description `read` looks, `write` changes things as well, `admin` manages keys and reads the audit log besides
+             * @description `read` reads, `write` also changes, `admin` also manages keys and reads the audit log
              * @enum {string}
              */
             scope: "read" | "write" | "admin";
-            /** @description The one endpoint that it is for; null: all */
+            /** @description The endpoint that the key is limited to; null: none */
             endpointId: string | null;
-            /** @description CIDRs that it may be used from; null: from anywhere */
+            /** @description CIDRs that may use the key; null: all */
             allowedNetworks: string[] | null;
             /** Format: date-time */
             createdAt: string;
-            /** @description When it stops working by itself; null: never */
+            /** @description Expiry of the key; null: never */
             expiresAt: string | null;
             revokedAt: string | null;
             /** @description To the minute; null for never */
             lastUsedAt: string | null;
-            /** @description The key that took its place by rotation */
+            /** @description The key that replaced it by rotation */
             replacedById: string | null;
         };
         Argument: string | number | boolean | {
@@ -1906,16 +1906,16 @@ export interface components {
                  * @enum {string}
                  */
                 kind: "key" | "session" | "operator" | "service";
-                /** @description Of the key or the session */
+                /** @description Id of the key or the session */
                 id: string | null;
-                /** @description As it was called then */
+                /** @description Name at that time */
                 name: string;
-                /** @description Where the call came from */
+                /** @description Address of the caller */
                 address: string | null;
             };
-            /** @description Of the call; the same in the log of the service */
+            /** @description Trace id of the call; the same in the log of the service */
             traceId: string | null;
-            /** @description What was done: the name of its procedure, such as `endpoints.update` */
+            /** @description Name of the procedure, such as `endpoints.update` */
             action: string;
             subject: {
                 type: string;
@@ -1950,15 +1950,15 @@ export interface components {
             waiting: number;
             /** @description Attempts under way, over all processes */
             inFlight: number;
-            /** @description When the oldest that waits was queued */
+            /** @description When the oldest waiting delivery was queued */
             oldestWaitingAt: string | null;
-            /** @description Deliveries that wait for another of their key */
+            /** @description Deliveries that wait for an earlier one of their key */
             keysWaiting: number;
             /** @description Keys that a dead letter stops, oldest first, at most 100 */
             keysHeld: {
                 key: string;
                 requestId: number;
-                /** @description The last attempt: what a skip takes */
+                /** @description The last attempt: the input of a skip */
                 attemptId: number | null;
                 /** Format: date-time */
                 since: string;
@@ -1969,7 +1969,7 @@ export interface components {
                 openedAt: string | null;
                 nextProbeAt: string | null;
             };
-            /** @description The pace in force: of the settings, or of a drain. Null = none */
+            /** @description The current rate: of the settings, or of a resume. Null = none */
             rate: {
                 count: number;
                 perSeconds: number;
@@ -1977,9 +1977,9 @@ export interface components {
             pausedAt: string | null;
             /** @description The receiver asked that nothing starts before */
             notBefore: string | null;
-            /** @description When the backlog will have gone out at the pace in force; null where none is, or nothing goes out */
+            /** @description Estimated end of the backlog at the current rate; null without a rate or while paused */
             drainsAt: string | null;
-            /** @description Deliveries that wait and whose requests retention deletes before `drainsAt`, or within 24 hours where that is null */
+            /** @description Waiting deliveries that retention deletes before `drainsAt`, or within 24 hours if that is null */
             expiring: number;
         };
         /**
@@ -2013,7 +2013,7 @@ export interface components {
             deletedAt: string;
             /**
              * Format: date-time
-             * @description From then on it is gone for good; earlier when the limit of storage is reached, see `evicted`
+             * @description Time of permanent deletion; earlier if the storage limit is reached, see `evicted`
              */
             purgesAt: string;
         };
@@ -2029,10 +2029,10 @@ export interface components {
             next: string | null;
             /** @description Cursor of what is newer than this page: give it as `after`. Null when the page is empty */
             previous: string | null;
-            /** @description Requests that left the bin for good before their `purgesAt`: at `CREEL_STORAGE_MAX` the bin is emptied first */
+            /** @description Requests deleted permanently before their `purgesAt`: at `CREEL_STORAGE_MAX` the bin is emptied first */
             evicted: {
                 count: number;
-                /** @description When the latest of them went; null: none has */
+                /** @description Time of the latest eviction; null: none */
                 lastAt: string | null;
             };
         };
@@ -2119,7 +2119,7 @@ export interface components {
             label: string | null;
             /** @description The sender's own id of the event, the same each time it is sent; of one over 200 bytes `sha256:` and its digest in hex. Null where there is none */
             eventId: string | null;
-            /** @description The how manieth time the sender's event came to this endpoint, by the requests that are stored; 100: that, or later. Null without `eventId`, and where `imported` */
+            /** @description Attempt number of the sender: requests with this event id that are stored, this one included; 100: that or more. Null without `eventId`, and for `imported` */
             senderAttempt: number | null;
             /** @description The first stored request of the same event; null for the first itself */
             firstRequestId: number | null;
@@ -2161,7 +2161,7 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
-            /** @description What the body is for conditions and rules, whatever `contentType` says; null when empty or left out */
+            /** @description Type of the body for conditions and rules, independent of `contentType`; null when empty or left out */
             bodyKind: ("json" | "form" | "multipart" | "text" | "binary") | null;
             /** @description The body is longer than `bodyBytesMax`: `body` is null, `…/body` has it */
             bodyOmitted: boolean;
@@ -2219,7 +2219,7 @@ export interface components {
             label: string | null;
             /** @description The sender's own id of the event, the same each time it is sent; of one over 200 bytes `sha256:` and its digest in hex. Null where there is none */
             eventId: string | null;
-            /** @description The how manieth time the sender's event came to this endpoint, by the requests that are stored; 100: that, or later. Null without `eventId`, and where `imported` */
+            /** @description Attempt number of the sender: requests with this event id that are stored, this one included; 100: that or more. Null without `eventId`, and for `imported` */
             senderAttempt: number | null;
             /** @description The first stored request of the same event; null for the first itself */
             firstRequestId: number | null;
@@ -2257,11 +2257,11 @@ export interface components {
             previous: string | null;
             /** @description Null without filters */
             search: {
-                /** @description Everything was looked through, from the cursor where one was given. Else `next` goes on, also from a page that is not full */
+                /** @description Whether all requests after the cursor were searched. If not, `next` continues the search, also from a page that is not full */
                 complete: boolean;
-                /** @description How many stored requests this call has looked through */
+                /** @description Number of stored requests that this call searched */
                 lookedThrough: number;
-                /** @description How many of these match */
+                /** @description Number of matches among them */
                 matchedCount: number;
                 /** @description Everything that matches; null when not all of it was looked through: then `totalCount` of the page is an estimate */
                 totalCount: number | null;
@@ -2280,7 +2280,7 @@ export interface components {
                 count: number;
                 firstIds: number[];
             };
-            /** @description Says which paths lead nowhere in any of these requests */
+            /** @description Lists the paths that none of these requests have */
             note: string | null;
         };
         Dedupe: {
@@ -2317,7 +2317,7 @@ export interface components {
          *     }
          */
         DeliveryAttempt: {
-            /** @description What the detail route takes */
+            /** @description Id for the detail route */
             id: number;
             requestId: number;
             /** @description Null once the action was deleted */
@@ -2348,7 +2348,7 @@ export interface components {
             transformationVersion: number | null;
         };
         DeliveryAttemptDetail: {
-            /** @description What the detail route takes */
+            /** @description Id for the detail route */
             id: number;
             requestId: number;
             /** @description Null once the action was deleted */
@@ -2445,7 +2445,7 @@ export interface components {
                 /** @description The path of the key, like `body.customer.id`, or `endpoint` */
                 by: string;
                 /**
-                 * @description Whether the deliveries of a key go on after a dead letter, or wait for a person
+                 * @description After a dead letter, deliveries of its key continue, or wait for a replay or skip
                  * @default continue
                  * @enum {string}
                  */
@@ -2466,7 +2466,7 @@ export interface components {
             } | null;
             /** @description An incident opens while a delivery has waited for longer */
             backlogAlertSeconds?: number | null;
-            /** @description What a 410 does besides ending its delivery; default `end` */
+            /** @description Effect of a 410: end the delivery, or also pause the action; default `end` */
             gone?: ("end" | "pause") | null;
         };
         /**
@@ -2536,9 +2536,9 @@ export interface components {
             };
             responseBody: string;
             provider: string | null;
-            /** @description Null: where the provider puts the id */
+            /** @description Null: the path of the provider */
             eventIdPath: string | null;
-            /** @description Null: every event is taken each time */
+            /** @description Null: every event is captured each time that it comes */
             dedupe: components["schemas"]["Dedupe"] | null;
             rejectUnverified: boolean;
             allowedSenders: string[];
@@ -2568,7 +2568,7 @@ export interface components {
                     prefix: string;
                 } | null;
             };
-            /** @description So long the capture URL before the present one goes on; null: there is none that does */
+            /** @description Until this time the previous capture URL keeps working; null: it does not */
             previousUrlUntil: string | null;
         };
         EndpointPage: {
@@ -2640,13 +2640,13 @@ export interface components {
                 /** @description Captures answered 429 since creation */
                 rejectedCount: number;
                 lastRejectedAt: string | null;
-                /** @description Captures not taken from their senders (401, 403) since creation */
+                /** @description Captures refused with 401 or 403 since creation */
                 refusedCount: number;
                 lastRefusedAt: string | null;
                 /** @description Duplicates that `dedupe` counted and did not store, since creation */
                 discardedCount: number;
                 lastDiscardedAt: string | null;
-                /** @description Who sent the last of them, and why it was refused */
+                /** @description Sender of the latest refused capture, and the reason */
                 lastRefusal: string | null;
             };
             retention: {
@@ -2670,7 +2670,7 @@ export interface components {
             enabled: boolean;
             /** @description Set when the service switched the rule off */
             disabledReason: string | null;
-            /** @description The service switched it off and it takes data out: deliveries wait until somebody decides */
+            /** @description The service switched off a rule that removes data. Deliveries wait until the rule is fixed, enabled or deleted */
             holdsDeliveries: boolean;
             /** @description `when` in words; "Always" when it has none */
             condition: string;
@@ -2739,9 +2739,9 @@ export interface components {
             subjectName: string;
             endpointId: string | null;
             endpointName: string | null;
-            /** @description How often the cause came */
+            /** @description Number of occurrences */
             count: number;
-            /** @description What the latest cause said */
+            /** @description Reason of the latest occurrence */
             reason: string | null;
             /** @enum {string} */
             state: "open" | "closed";
@@ -2854,11 +2854,11 @@ export interface components {
                 /** @description As given when the key was created */
                 name: string;
                 /**
-                 * @description What the key may
+                 * @description Scope of the key
                  * @enum {string}
                  */
                 scope: "read" | "write" | "admin";
-                /** @description The one endpoint that it is for; null: all */
+                /** @description The endpoint that the key is limited to; null: none */
                 endpointId: string | null;
                 /** @description When it stops working; null: never */
                 expiresAt: string | null;
@@ -2878,23 +2878,23 @@ export interface components {
             name: string;
             prefix: string;
             /**
-             * @description `read` looks, `write` changes things as well, `admin` manages keys and reads the audit log besides
+             * @description `read` reads, `write` also changes, `admin` also manages keys and reads the audit log
              * @enum {string}
              */
             scope: "read" | "write" | "admin";
-            /** @description The one endpoint that it is for; null: all */
+            /** @description The endpoint that the key is limited to; null: none */
             endpointId: string | null;
-            /** @description CIDRs that it may be used from; null: from anywhere */
+            /** @description CIDRs that may use the key; null: all */
             allowedNetworks: string[] | null;
             /** Format: date-time */
             createdAt: string;
-            /** @description When it stops working by itself; null: never */
+            /** @description Expiry of the key; null: never */
             expiresAt: string | null;
-            /** @description The whole key: it is stored nowhere */
+            /** @description The key itself, shown only once */
             key: string;
         };
         PlanLimits: {
-            /** @description API calls of this key in a minute */
+            /** @description API calls per minute of this key */
             apiRatePerMinute: number;
             /** @description Active keys of the workspace */
             apiKeysMax: number;
@@ -2902,7 +2902,7 @@ export interface components {
             endpointsMax: number;
             /** @description Days for which a captured request is kept */
             retentionDays: number;
-            /** @description Captures of an endpoint in a minute */
+            /** @description Captures per minute and endpoint */
             captureRatePerMinute: number;
             /** @description Bytes of bodies that an endpoint captures in a minute; the capture that passes it is the last */
             captureBytesPerMinute: number;
@@ -2956,17 +2956,17 @@ export interface components {
             detail: string;
         };
         Provider: {
-            /** @description What an endpoint's `provider` accepts */
+            /** @description Value for an endpoint's `provider` */
             slug: string;
             name: string;
-            /** @description Where the event type stands; null when there is none */
+            /** @description Place of the event type; null when there is none */
             eventType: {
                 /** @enum {string} */
                 source: "header" | "body" | "form" | "body-key" | "jwt";
                 /** @description Header, body path or form field; null for `body-key`, where a member is named after the type */
                 name: string | null;
             } | null;
-            /** @description Where the sender's own id of an event stands; null when none is known */
+            /** @description Place of the sender's event id; null when none is known */
             eventId: {
                 /** @enum {string} */
                 source: "header" | "body";
@@ -2977,7 +2977,7 @@ export interface components {
             } | null;
             /** @description Whether its event ids are a sequence, in which gaps can be seen (`…/gaps`) */
             sequence: boolean;
-            /** @description Whether it lists what it sent, so that `…/reconcile` finds what never came */
+            /** @description Whether the provider lists its events, so that `…/reconcile` can find missing ones */
             reconcilable: boolean;
             signatureHeader: string | null;
             /**
@@ -2993,7 +2993,7 @@ export interface components {
                 scheme: string;
                 secretLabel: string | null;
             } | null;
-            /** @description Where the webhook URL is entered */
+            /** @description Place in the settings of the provider for the webhook URL */
             setupPath: string | null;
         };
         ProviderSamples: {
@@ -3046,7 +3046,7 @@ export interface components {
             /** @enum {string} */
             sender: "stripe" | "github";
             /**
-             * @description `queued` while others run: one at a time an endpoint
+             * @description `queued` while another runs: one at a time per endpoint
              * @enum {string}
              */
             state: "queued" | "running" | "done" | "failed";
@@ -3054,12 +3054,12 @@ export interface components {
             since: string;
             /**
              * Format: date-time
-             * @description Later events may still be on their way, and are not looked at
+             * @description Later events may still arrive, and are skipped
              */
             until: string;
             types: string[];
             dryRun: boolean;
-            /** @description The list was read to its end; else to the bound of a run, the newest events first */
+            /** @description Whether the list was read to its end. If not, only the newest events were compared */
             complete: boolean;
             counts: {
                 /** @description Different events that the sender lists */
@@ -3068,15 +3068,15 @@ export interface components {
                 found: number;
                 /** @description Of these, never captured */
                 missing: number;
-                /** @description Of these, older than anything the endpoint still stores: not to be judged */
+                /** @description Of these, older than the oldest stored capture: not compared */
                 tooOld: number;
-                /** @description Missing ones that the sender was asked to send again, and accepted */
+                /** @description Missing events that the sender accepted to send again */
                 redelivered: number;
-                /** @description Missing ones that were captured as they were fetched */
+                /** @description Missing events that were captured from the list */
                 captured: number;
-                /** @description Missing ones that the sender would not give */
+                /** @description Missing events that the sender refused */
                 refused: number;
-                /** @description Missing ones that had not come when the run ended; null while it runs */
+                /** @description Missing events that had not arrived at the end of the run; null while it runs */
                 outstanding: number | null;
             };
             /** @description Types of the missing events, most frequent first, at most 20 */
@@ -3084,7 +3084,7 @@ export interface components {
                 type: string;
                 count: number;
             }[];
-            /** @description Why the run `failed`; what it had brought stays */
+            /** @description Reason of a `failed` run; events that it fetched stay */
             error: {
                 /** @enum {string} */
                 code: "unauthorized" | "forbidden" | "not_found" | "unreachable" | "sender_failed" | "bad_answer" | "rate_limited" | "endpoint_closed" | "timed_out" | "internal_error";
@@ -3137,11 +3137,11 @@ export interface components {
             requestId: number;
             /** @enum {string} */
             state: "Succeeded" | "Failed" | "Errored" | "Skipped" | "Pending";
-            /** @description Of the only outcome; null when there are several */
+            /** @description Value of the only outcome; null when there are several */
             attemptId: number | null;
-            /** @description Of the only outcome; null when there are several */
+            /** @description Value of the only outcome; null when there are several */
             statusCode: number | null;
-            /** @description Of the only outcome; null when there are several */
+            /** @description Value of the only outcome; null when there are several */
             error: string | null;
             /** @description In action position order */
             outcomes: {
@@ -3161,12 +3161,12 @@ export interface components {
                 transformed: boolean;
                 transformationVersion: number | null;
             }[];
-            /** @description With `to=listeners`: how many were asked. `Pending` until they report; `Skipped` when there is none */
+            /** @description With `to=listeners`: the number of listeners. `Pending` until they report; `Skipped` when there is none */
             listenerCount?: number;
         };
-        /** @description Follow an endpoint: what arrives, and what becomes of it: one event */
+        /** @description Follow the captures and deliveries of an endpoint: one event */
         RequestsFollowEvent: {
-            /** @description For `Last-Event-ID`: the stream goes on after it */
+            /** @description For `Last-Event-ID`: the stream continues after it */
             id: string;
             /** @constant */
             event: "arrived";
@@ -3175,7 +3175,7 @@ export interface components {
                 requests: components["schemas"]["CapturedRequestSummary"][];
             };
         } | {
-            /** @description For `Last-Event-ID`: the stream goes on after it */
+            /** @description For `Last-Event-ID`: the stream continues after it */
             id: string;
             /** @constant */
             event: "captured";
@@ -3184,20 +3184,20 @@ export interface components {
                 requests: components["schemas"]["WholeRequest"][];
             };
         } | {
-            /** @description For `Last-Event-ID`: the stream goes on after it */
+            /** @description For `Last-Event-ID`: the stream continues after it */
             id: string;
             /** @constant */
             event: "passed";
-            /** @description With filters: so many came that do not match */
+            /** @description With filters: the number of new requests that do not match */
             data: {
                 count: number;
             };
         } | {
-            /** @description For `Last-Event-ID`: the stream goes on after it */
+            /** @description For `Last-Event-ID`: the stream continues after it */
             id: string;
             /** @constant */
             event: "changed";
-            /** @description Deliveries moved; also of requests that the filters passed over */
+            /** @description Changed deliveries; also of requests that the filters skip */
             data: {
                 states: {
                     id: number;
@@ -3207,26 +3207,26 @@ export interface components {
                 }[];
             };
         } | {
-            /** @description For `Last-Event-ID`: the stream goes on after it */
+            /** @description For `Last-Event-ID`: the stream continues after it */
             id: string;
             /** @constant */
             event: "replay";
-            /** @description With `listener`: somebody asks to have this request sent to the local server again */
+            /** @description With `listener`: a replay of this request to the local server was requested */
             data: {
                 replayId: number;
                 requestId: number;
             };
         } | {
-            /** @description For `Last-Event-ID`: the stream goes on after it */
+            /** @description For `Last-Event-ID`: the stream continues after it */
             id: string;
             /** @constant */
             event: "behind";
-            /** @description More than 1000 requests came since: read them by `afterId`; the stream goes on after `lastId`. With `whole`: the service holds too much that readers have not taken; the stream ends, and the requests up to `lastId` are read by `afterId` */
+            /** @description More than 1000 new requests: read them by `afterId`; the stream continues after `lastId`. With `whole`: the reader is too slow and the stream ends. Read the requests up to `lastId` by `afterId` */
             data: {
                 lastId: number;
                 /** @description With `newest`: the newest, oldest first */
                 requests?: components["schemas"]["CapturedRequestSummary"][];
-                /** @description With `newest`: how many are stored */
+                /** @description With `newest`: number of stored requests */
                 totalCount?: number;
             };
         };
@@ -3239,7 +3239,7 @@ export interface components {
             requestId: number;
             /** Format: uuid */
             actionId: string;
-            /** @description Of the attempt that is made now */
+            /** @description Number of this attempt */
             attemptNumber: number;
         };
         SentSample: {
@@ -3255,12 +3255,12 @@ export interface components {
             signed: boolean;
         };
         Shape: {
-            /** @description Requests that were looked at */
+            /** @description Number of requests read */
             sampleCount: number;
             paths: {
                 path: string;
                 types: ("string" | "number" | "boolean" | "null" | "object" | "array")[];
-                /** @description In which part of them it is, 0 to 1 */
+                /** @description Share of requests with this path, 0 to 1 */
                 share: number;
                 /** @description The newest value, shortened */
                 example: string;
@@ -3288,9 +3288,9 @@ export interface components {
         } | {
             /** @enum {unknown} */
             op: "rename";
-            /** @description What the step writes: body.<path> or headers.<name>; no [*]. */
+            /** @description Target of the step: body.<path> or headers.<name>; no [*]. */
             from: string;
-            /** @description What the step writes: body.<path> or headers.<name>; no [*]. */
+            /** @description Target of the step: body.<path> or headers.<name>; no [*]. */
             to: string;
         } | {
             /** @enum {unknown} */
@@ -3300,21 +3300,21 @@ export interface components {
         } | {
             /** @enum {unknown} */
             op: "set";
-            /** @description What the step writes: body.<path> or headers.<name>; no [*]. */
+            /** @description Target of the step: body.<path> or headers.<name>; no [*]. */
             path: string;
             /** @description Any JSON value. */
             value: unknown;
         } | {
             /** @enum {unknown} */
             op: "template";
-            /** @description What the step writes: body.<path> or headers.<name>; no [*]. */
+            /** @description Target of the step: body.<path> or headers.<name>; no [*]. */
             path: string;
             /** @description Text with {{ path }} placeholders. */
             template: string;
         } | {
             /** @enum {unknown} */
             op: "compute";
-            /** @description What the step writes: body.<path> or headers.<name>; no [*]. */
+            /** @description Target of the step: body.<path> or headers.<name>; no [*]. */
             path: string;
             /** @enum {unknown} */
             fn: "concat" | "lower" | "upper" | "trim" | "replace" | "substring" | "split" | "join" | "padStart" | "length" | "toText" | "toNumber" | "toBoolean" | "parseJson" | "toJson" | "add" | "multiply" | "subtract" | "divide" | "modulo" | "round" | "floor" | "ceil" | "abs" | "min" | "max" | "sum" | "coalesce" | "get" | "first" | "last" | "count" | "base64Encode" | "base64UrlEncode" | "hexEncode" | "urlEncode" | "base64Decode" | "base64UrlDecode" | "hexDecode" | "urlDecode" | "md5" | "sha1" | "sha256" | "sha512" | "hmacSha1" | "hmacSha256" | "hmacSha512" | "now" | "formatDate" | "toUnix" | "fromUnix" | "addSeconds" | "uuid";
@@ -3328,7 +3328,7 @@ export interface components {
             buckets: {
                 /** Format: date-time */
                 from: string;
-                /** @description Of requests that are still stored */
+                /** @description Captures that are still stored */
                 capturedCount: number;
                 /** @description Attempts that failed */
                 failedCount: number;
@@ -3348,7 +3348,7 @@ export interface components {
                 name: string;
                 version: number | null;
                 matched: boolean;
-                /** @description Says which paths of `when` lead nowhere in this request */
+                /** @description Lists the paths of `when` that this request does not have */
                 note: string | null;
                 steps: {
                     index: number;
@@ -3393,7 +3393,7 @@ export interface components {
             enabled: boolean;
             /** @description Set when the service switched the rule off */
             disabledReason: string | null;
-            /** @description The service switched it off and it takes data out: deliveries wait until somebody decides */
+            /** @description The service switched off a rule that removes data. Deliveries wait until the rule is fixed, enabled or deleted */
             holdsDeliveries: boolean;
             /** @description `when` in words; "Always" when it has none */
             condition: string;
@@ -3458,7 +3458,7 @@ export interface components {
             }[];
         };
         VerificationPreview: {
-            /** @description Null: with these settings nothing would be checked */
+            /** @description Null: these settings check no signature */
             verification: {
                 /** @enum {string} */
                 verdict: "verified" | "failed" | "unsigned" | "unverifiable";
@@ -3529,7 +3529,7 @@ export interface components {
         WatchdogSuggestion: {
             available: boolean;
             reason: string | null;
-            /** @description Matching captures that were looked at, at most 501 */
+            /** @description Matching captures that were measured, at most 501 */
             samples: number;
             expectedIntervalSeconds: number | null;
             graceSeconds: number | null;
@@ -3553,7 +3553,7 @@ export interface components {
                 alarmedAt: string;
                 recoveredAt: string | null;
             }[];
-            /** @description When no gateway took captures: nobody is blamed for these */
+            /** @description Outages of the service, in which no gateway took captures. They cause no alarm */
             outages: {
                 /** Format: date-time */
                 from: string;
@@ -3576,7 +3576,7 @@ export interface components {
             label: string | null;
             /** @description The sender's own id of the event, the same each time it is sent; of one over 200 bytes `sha256:` and its digest in hex. Null where there is none */
             eventId: string | null;
-            /** @description The how manieth time the sender's event came to this endpoint, by the requests that are stored; 100: that, or later. Null without `eventId`, and where `imported` */
+            /** @description Attempt number of the sender: requests with this event id that are stored, this one included; 100: that or more. Null without `eventId`, and for `imported` */
             senderAttempt: number | null;
             /** @description The first stored request of the same event; null for the first itself */
             firstRequestId: number | null;
@@ -3825,14 +3825,14 @@ export interface operations {
                     handshakeToken?: string | null;
                     /** @description Makes the scheme manual; "" goes back to the preset */
                     signatureHeader?: string | null;
-                    /** @description Of a manual scheme; "" is the default, sha256 */
+                    /** @description Hash of a manual scheme; "" is the default, sha256 */
                     signatureAlgorithm?: ("sha1" | "sha256" | "sha512" | "rsa-sha256" | "rsa-sha512" | "ed25519" | "") | null;
-                    /** @description Of a manual scheme; "" is the default, hex */
+                    /** @description Encoding of a manual scheme; "" is the default, hex */
                     signatureEncoding?: ("hex" | "base64" | "base64url" | "") | null;
                     signaturePrefix?: string | null;
-                    /** @description Where the id of the event stands, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" goes back to where the provider puts it */
+                    /** @description Path of the event id, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" restores the path of the provider */
                     eventIdPath?: string | null;
-                    /** @description Takes an event once when its sender sends it again; null = every time, which is the default */
+                    /** @description Marks, skips or discards an event that its sender sends again; null, the default, captures it each time */
                     dedupe?: {
                         /** @description What they have in common: `event`, the event id, or the path of a value like `body.order.id` */
                         by: string;
@@ -4166,14 +4166,14 @@ export interface operations {
                     handshakeToken?: string | null;
                     /** @description Makes the scheme manual; "" goes back to the preset */
                     signatureHeader?: string | null;
-                    /** @description Of a manual scheme; "" is the default, sha256 */
+                    /** @description Hash of a manual scheme; "" is the default, sha256 */
                     signatureAlgorithm?: ("sha1" | "sha256" | "sha512" | "rsa-sha256" | "rsa-sha512" | "ed25519" | "") | null;
-                    /** @description Of a manual scheme; "" is the default, hex */
+                    /** @description Encoding of a manual scheme; "" is the default, hex */
                     signatureEncoding?: ("hex" | "base64" | "base64url" | "") | null;
                     signaturePrefix?: string | null;
-                    /** @description Where the id of the event stands, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" goes back to where the provider puts it */
+                    /** @description Path of the event id, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" restores the path of the provider */
                     eventIdPath?: string | null;
-                    /** @description Takes an event once when its sender sends it again; null = every time, which is the default */
+                    /** @description Marks, skips or discards an event that its sender sends again; null, the default, captures it each time */
                     dedupe?: {
                         /** @description What they have in common: `event`, the event id, or the path of a value like `body.order.id` */
                         by: string;
@@ -4415,7 +4415,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description For so long the old URL goes on; 0 ends it at once
+                     * @description Seconds that the old URL keeps working; 0 ends it at once
                      * @default 86400
                      */
                     overlapSeconds?: number;
@@ -4770,14 +4770,14 @@ export interface operations {
                     } | null;
                     /** @description forward: client certificate and private authority; null = none, which is the default. Members that are left out stay */
                     tls?: {
-                        /** @description PEM: the certificate that we show, then those between it and its authority; "" for none */
+                        /** @description PEM: the client certificate, then its intermediate certificates; "" for none */
                         clientCertificate?: string | null;
                         /** @description PEM, without a passphrase; write-only. It goes with its certificate */
                         clientKey?: string | null;
-                        /** @description PEM: what the certificate of the receiver must be signed by, and nothing else; "" for the usual ones */
+                        /** @description PEM: the only CAs that may sign the receiver's certificate; "" for the system's CAs */
                         certificateAuthority?: string | null;
                     } | null;
-                    /** @description forward: how the destination is treated; null = as the installation says, which is the default */
+                    /** @description forward: delivery policy; null = the defaults of the installation, which is the default */
                     delivery?: {
                         /** @description Seconds that a whole attempt may take */
                         timeoutSeconds?: number | null;
@@ -4793,7 +4793,7 @@ export interface operations {
                             /** @description The path of the key, like `body.customer.id`, or `endpoint` */
                             by: string;
                             /**
-                             * @description Whether the deliveries of a key go on after a dead letter, or wait for a person
+                             * @description After a dead letter, deliveries of its key continue, or wait for a replay or skip
                              * @default continue
                              * @enum {string}
                              */
@@ -4814,12 +4814,12 @@ export interface operations {
                         } | null;
                         /** @description An incident opens while a delivery has waited for longer */
                         backlogAlertSeconds?: number | null;
-                        /** @description What a 410 does besides ending its delivery; default `end` */
+                        /** @description Effect of a 410: end the delivery, or also pause the action; default `end` */
                         gone?: ("end" | "pause") | null;
                     } | null;
                     /**
                      * Format: uuid
-                     * @description notify: the channel that tells
+                     * @description notify: the channel to notify
                      */
                     alertChannelId?: string | null;
                     /** @description notify: text with placeholders like `{{ body.id }}`, 1 to 4000 characters */
@@ -4990,14 +4990,14 @@ export interface operations {
                     } | null;
                     /** @description forward: client certificate and private authority; null = none, which is the default. Members that are left out stay */
                     tls?: {
-                        /** @description PEM: the certificate that we show, then those between it and its authority; "" for none */
+                        /** @description PEM: the client certificate, then its intermediate certificates; "" for none */
                         clientCertificate?: string | null;
                         /** @description PEM, without a passphrase; write-only. It goes with its certificate */
                         clientKey?: string | null;
-                        /** @description PEM: what the certificate of the receiver must be signed by, and nothing else; "" for the usual ones */
+                        /** @description PEM: the only CAs that may sign the receiver's certificate; "" for the system's CAs */
                         certificateAuthority?: string | null;
                     } | null;
-                    /** @description forward: how the destination is treated; null = as the installation says, which is the default */
+                    /** @description forward: delivery policy; null = the defaults of the installation, which is the default */
                     delivery?: {
                         /** @description Seconds that a whole attempt may take */
                         timeoutSeconds?: number | null;
@@ -5013,7 +5013,7 @@ export interface operations {
                             /** @description The path of the key, like `body.customer.id`, or `endpoint` */
                             by: string;
                             /**
-                             * @description Whether the deliveries of a key go on after a dead letter, or wait for a person
+                             * @description After a dead letter, deliveries of its key continue, or wait for a replay or skip
                              * @default continue
                              * @enum {string}
                              */
@@ -5034,12 +5034,12 @@ export interface operations {
                         } | null;
                         /** @description An incident opens while a delivery has waited for longer */
                         backlogAlertSeconds?: number | null;
-                        /** @description What a 410 does besides ending its delivery; default `end` */
+                        /** @description Effect of a 410: end the delivery, or also pause the action; default `end` */
                         gone?: ("end" | "pause") | null;
                     } | null;
                     /**
                      * Format: uuid
-                     * @description notify: the channel that tells
+                     * @description notify: the channel to notify
                      */
                     alertChannelId?: string | null;
                     /** @description notify: text with placeholders like `{{ body.id }}`, 1 to 4000 characters */
@@ -5341,7 +5341,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Attempts that start in a second until nothing waits any more; default: no such bound */
+                    /** @description Most attempts per second until the backlog is empty; default no limit */
                     perSecond?: number | null;
                 };
             };
@@ -5532,7 +5532,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
-                    /** @description How long the answer may be kept */
+                    /** @description Caching of the answer */
                     "Cache-Control"?: string;
                     /** @description For `If-None-Match` */
                     ETag?: string;
@@ -5625,7 +5625,7 @@ export interface operations {
                 verification?: "verified" | "failed" | "unsigned" | "unverifiable" | "none";
                 /** @description Exact event type */
                 label?: string;
-                /** @description Exact id of the event, the sender's own; also one that is too long to be stored as it came */
+                /** @description Exact event id of the sender; also an id that is too long to be stored unchanged */
                 eventId?: string;
                 /** @description `true`: only duplicates by `dedupe` of the endpoint; `false`: none of them */
                 duplicate?: boolean | null;
@@ -5750,7 +5750,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description How many moved to the recycle bin */
+                        /** @description Number of requests moved to the recycle bin */
                         deletedCount: number;
                     };
                 };
@@ -5847,7 +5847,7 @@ export interface operations {
                 verification?: "verified" | "failed" | "unsigned" | "unverifiable" | "none";
                 /** @description Exact event type */
                 label?: string;
-                /** @description Exact id of the event, the sender's own; also one that is too long to be stored as it came */
+                /** @description Exact event id of the sender; also an id that is too long to be stored unchanged */
                 eventId?: string;
                 /** @description `true`: only duplicates by `dedupe` of the endpoint; `false`: none of them */
                 duplicate?: boolean | null;
@@ -6337,7 +6337,7 @@ export interface operations {
             query?: {
                 /** @description Exact event type */
                 label?: string;
-                /** @description Of how many requests */
+                /** @description Number of requests to read */
                 last?: number;
             };
             header?: never;
@@ -6467,7 +6467,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description How many moved to the recycle bin */
+                        /** @description Number of requests moved to the recycle bin */
                         deletedCount: number;
                     };
                 };
@@ -6933,7 +6933,7 @@ export interface operations {
         parameters: {
             query: {
                 format: "curl" | "fetch" | "httpie" | "python" | "har" | "http" | "k6" | "vitest";
-                /** @description Else the values of headers that are called like credentials are masked */
+                /** @description Shows the values of headers with names of credentials; default masked */
                 includeSecrets?: boolean | null;
             };
             header?: never;
@@ -7470,11 +7470,11 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Who sent it: what the listener called itself */
+                    /** @description Name of the listener */
                     listener: string;
-                    /** @description Of the replay that asked for it */
+                    /** @description Id of the replay */
                     replayId?: number | null;
-                    /** @description Where it was sent to */
+                    /** @description URL of the local server */
                     url: string;
                     /** @description When it was sent */
                     at: string;
@@ -7489,7 +7489,7 @@ export interface operations {
                             value: string;
                         }[];
                     };
-                    /** @description What came back; absent when nothing did */
+                    /** @description Answer of the local server; absent if there was none */
                     received?: {
                         statusCode: number;
                         /** @description In wire order; values as text */
@@ -7604,7 +7604,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
-                    /** @description How long the answer may be kept */
+                    /** @description Caching of the answer */
                     "Cache-Control"?: string;
                     /** @description For `If-None-Match` */
                     ETag?: string;
@@ -7700,7 +7700,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Slug of one of the list */
+                    /** @description Slug of a provider in the list */
                     provider: string;
                     /** @description Default: the first of the provider */
                     event?: string | null;
@@ -7708,7 +7708,7 @@ export interface operations {
                     set?: {
                         [key: string]: unknown;
                     } | null;
-                    /** @description Sign with another secret than the endpoint has */
+                    /** @description Sign with a wrong secret */
                     badSignature?: boolean | null;
                 };
             };
@@ -7928,22 +7928,22 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description For the provider of the endpoint: `{"apiKey"}` or `{"token", "hookUrl"}`. For this run only: sealed while it runs, erased when it ends, shown nowhere */
+                    /** @description For the provider of the endpoint: `{"apiKey"}` or `{"token", "hookUrl"}`. For this run only: stored encrypted, erased at its end, never shown */
                     credentials: {
-                        /** @description Of Stripe: a secret key, or a restricted one that may read events */
+                        /** @description Stripe: a secret key, or a restricted key that may read events */
                         apiKey?: string | null;
-                        /** @description Of GitHub: a token that may write the hook */
+                        /** @description GitHub: a token that may write the hook */
                         token?: string | null;
-                        /** @description Of GitHub: the address of the hook in the API, such as `https://api.github.com/repos/octo/app/hooks/1` */
+                        /** @description GitHub: the API URL of the hook, such as `https://api.github.com/repos/octo/app/hooks/1` */
                         hookUrl?: string | null;
                     };
-                    /** @description Events from then on, within the plan's retention; the sender keeps its list for some days */
+                    /** @description Events since this time, within the retention of the plan; the sender keeps its list for some days */
                     since: string;
-                    /** @description Only events until then; those of the last minute are never looked at */
+                    /** @description Events until this time; events of the last minute are always skipped */
                     until?: string | null;
                     /** @description Only events of these types; left out or empty: of all types */
                     types?: string[] | null;
-                    /** @description Only find what is missing; bring nothing */
+                    /** @description Only count missing events; fetch nothing */
                     dryRun?: boolean | null;
                 };
             };
@@ -8125,7 +8125,7 @@ export interface operations {
     reconcile_gaps: {
         parameters: {
             query?: {
-                /** @description Only gaps that end in a capture from then on */
+                /** @description Only gaps that end in a capture since this time */
                 since?: string;
             };
             header?: never;
@@ -8347,7 +8347,7 @@ export interface operations {
                     settings?: {
                         [key: string]: unknown;
                     } | null;
-                    /** @description What to be told of; [] for nothing, omitted on create for everything */
+                    /** @description Subscribed events; [] for none, omitted on create for all */
                     events?: {
                         /** @enum {string} */
                         kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "delivery.held" | "delivery.released" | "delivery.backlog" | "delivery.drained" | "breaker.opened" | "breaker.closed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
@@ -8684,7 +8684,7 @@ export interface operations {
                 before?: string;
                 /** @description Cursor, `previous` of a page: only what is newer than that page */
                 after?: string;
-                /** @description Of this channel, also when it was deleted */
+                /** @description Only this channel, also if it was deleted */
                 channelId?: string;
                 eventKind?: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "delivery.held" | "delivery.released" | "delivery.backlog" | "delivery.drained" | "breaker.opened" | "breaker.closed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
                 outcome?: "delivered" | "failed" | "muted" | "suppressed";
@@ -8882,7 +8882,7 @@ export interface operations {
                     settings?: {
                         [key: string]: unknown;
                     } | null;
-                    /** @description What to be told of; [] for nothing, omitted on create for everything */
+                    /** @description Subscribed events; [] for none, omitted on create for all */
                     events?: {
                         /** @enum {string} */
                         kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "delivery.held" | "delivery.released" | "delivery.backlog" | "delivery.drained" | "breaker.opened" | "breaker.closed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
@@ -9763,7 +9763,7 @@ export interface operations {
                 "application/json": {
                     /** @description Documents, or {"ruleId":…} for saved ones; left out, the saved rules that are enabled */
                     rules?: unknown[] | null;
-                    /** @description A request made up for the preview; what has none of these members is its body */
+                    /** @description A sample request for the preview; a value without these members is its body */
                     sample?: {
                         /** @default POST */
                         method?: string;
@@ -11015,7 +11015,7 @@ export interface operations {
                  */
                 "application/json": {
                     rule: components["schemas"]["TransformationRule"];
-                    /** @description A request made up for the preview; what has none of these members is its body */
+                    /** @description A sample request for the preview; a value without these members is its body */
                     sample?: {
                         /** @default POST */
                         method?: string;
@@ -11251,13 +11251,13 @@ export interface operations {
                     match?: ({
                         [key: string]: unknown;
                     } | Record<string, never> | components["schemas"]["InnerCondition"]) | null;
-                    /** @description How late a capture may be before the alarm; default a fifth of the interval, at least 60 */
+                    /** @description Delay of a capture before the alarm, in seconds; default a fifth of the interval, at least 60 */
                     graceSeconds?: number | null;
                     /** @description Off: paused */
                     active?: boolean | null;
                     /** @description Workspace contacts who get its alarms by mail, besides the alert channels */
                     alertContactIds?: string[] | null;
-                    /** @description How often a matching capture is expected: a second to 31 days */
+                    /** @description Expected interval between matching captures: a second to 31 days */
                     expectedIntervalSeconds: number;
                 };
             };
@@ -11659,7 +11659,7 @@ export interface operations {
                     match?: ({
                         [key: string]: unknown;
                     } | Record<string, never> | components["schemas"]["InnerCondition"]) | null;
-                    /** @description How late a capture may be before the alarm; default a fifth of the interval, at least 60 */
+                    /** @description Delay of a capture before the alarm, in seconds; default a fifth of the interval, at least 60 */
                     graceSeconds?: number | null;
                     /** @description Off: paused */
                     active?: boolean | null;
@@ -12144,11 +12144,11 @@ export interface operations {
                     name: string;
                     /** @description Default `admin` */
                     scope?: ("read" | "write" | "admin") | null;
-                    /** @description The one endpoint that it is for, of which alone it sees anything; not for `admin` */
+                    /** @description Limits the key to this endpoint; not for `admin` */
                     endpointId?: string | null;
-                    /** @description When it stops working by itself; default never */
+                    /** @description Expiry of the key; default never */
                     expiresAt?: string | null;
-                    /** @description CIDRs and addresses that it may be used from; default anywhere */
+                    /** @description CIDRs and addresses that may use the key; default all */
                     allowedNetworks?: string[] | null;
                 };
             };
@@ -12467,11 +12467,11 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description For so long the old key goes on, unless it expires before
+                     * @description Seconds that the old key keeps working, unless it expires before
                      * @default 86400
                      */
                     overlapSeconds?: number;
-                    /** @description When the new key stops working; default never */
+                    /** @description Expiry of the new key; default never */
                     expiresAt?: string | null;
                 };
             };
@@ -12574,15 +12574,15 @@ export interface operations {
                 before?: string;
                 /** @description Cursor, `previous` of a page: only what is newer than that page */
                 after?: string;
-                /** @description Only this, such as `endpoints.update` */
+                /** @description Only this action, such as `endpoints.update` */
                 action?: string;
                 actorKind?: "key" | "session" | "operator" | "service";
-                /** @description Of the key or the session */
+                /** @description Id of the key or the session */
                 actorId?: string;
-                /** @description Only of such subjects: `endpoint`, `key`, … */
+                /** @description Only subjects of this type: `endpoint`, `key`, … */
                 subjectType?: string;
                 subjectId?: string;
-                /** @description Only of this endpoint, also when it was deleted */
+                /** @description Only this endpoint, also if it was deleted */
                 endpointId?: string;
                 /** @description At or after */
                 since?: string;
@@ -12870,10 +12870,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description As an action, a rule or a watchdog takes it */
+                    /** @description Condition, as in an action, a rule or a watchdog */
                     condition: Record<string, never> | components["schemas"]["InnerCondition"];
                     /**
-                     * @description On how many requests
+                     * @description Number of requests to test
                      * @default 500
                      */
                     last?: number;
@@ -12997,9 +12997,9 @@ export interface operations {
                     handshakeToken?: string | null;
                     /** @description Makes the scheme manual; "" goes back to the preset */
                     signatureHeader?: string | null;
-                    /** @description Of a manual scheme; "" is the default, sha256 */
+                    /** @description Hash of a manual scheme; "" is the default, sha256 */
                     signatureAlgorithm?: ("sha1" | "sha256" | "sha512" | "rsa-sha256" | "rsa-sha512" | "ed25519" | "") | null;
-                    /** @description Of a manual scheme; "" is the default, hex */
+                    /** @description Encoding of a manual scheme; "" is the default, hex */
                     signatureEncoding?: ("hex" | "base64" | "base64url" | "") | null;
                     signaturePrefix?: string | null;
                 };
@@ -13273,13 +13273,13 @@ export interface operations {
                 verification?: "verified" | "failed" | "unsigned" | "unverifiable" | "none";
                 /** @description Exact event type */
                 label?: string;
-                /** @description Exact id of the event, the sender's own; also one that is too long to be stored as it came */
+                /** @description Exact event id of the sender; also an id that is too long to be stored unchanged */
                 eventId?: string;
                 /** @description `true`: only duplicates by `dedupe` of the endpoint; `false`: none of them */
                 duplicate?: boolean | null;
                 /** @description Default `ndjson` */
                 format?: "ndjson" | "har";
-                /** @description Else the values of headers that are called like credentials are masked */
+                /** @description Shows the values of headers with names of credentials; default masked */
                 includeSecrets?: boolean | null;
             };
             header?: never;
@@ -13505,21 +13505,21 @@ export interface operations {
                 verification?: "verified" | "failed" | "unsigned" | "unverifiable" | "none";
                 /** @description Exact event type */
                 label?: string;
-                /** @description Exact id of the event, the sender's own; also one that is too long to be stored as it came */
+                /** @description Exact event id of the sender; also an id that is too long to be stored unchanged */
                 eventId?: string;
                 /** @description `true`: only duplicates by `dedupe` of the endpoint; `false`: none of them */
                 duplicate?: boolean | null;
                 /** @description Id of the last event that was received: the header `Last-Event-ID`, for clients that cannot set it */
                 lastEventId?: string;
-                /** @description Brings requests with target, headers and body, at once and however far behind, and no changes of deliveries: for those who pass captures on. Readers that are too slow are told to read pages (`behind`), and the stream ends. */
+                /** @description Sends requests with target, headers and body, however far behind, and no delivery changes; for clients that forward captures. A reader that is too slow gets `behind`, and the stream ends. */
                 whole?: boolean | null;
-                /** @description Who is too far behind, where many follow by more than 100, is sent the newest requests at once, as page 1 of the list has them, in place of reading them: for pages that show the newest. Only without filters. */
+                /** @description A reader that is too far behind (more than 100 requests if many follow) gets the newest requests at once, as page 1 of the list; for pages that show the newest. Only without filters. */
                 newest?: boolean | null;
-                /** @description What a listener calls itself: it is asked for replays, and is sent whole requests */
+                /** @description Name of the listener. It gets replays, and requests in full */
                 listener?: string;
             };
             header?: {
-                /** @description Id of the last event that was received: the stream goes on after it */
+                /** @description Id of the last event that was received: the stream continues after it */
                 "Last-Event-ID"?: string;
             };
             path: {

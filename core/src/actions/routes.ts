@@ -35,12 +35,12 @@ export const actionRoutes = router({
   list: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/actions',
-    summary: 'List the actions of an endpoint in dispatch order, and what could be added',
+    summary: 'List the actions of an endpoint in dispatch order, with the kinds that can be added',
     tool: {
       name: 'list_actions',
       title: 'List actions',
       description:
-        'What happens to the captures of an endpoint: destinations and channels, their conditions, and how each destination is treated: time limit, pace, order, retries, credentials without secrets, TLS and signature.',
+        'The actions of an endpoint: destinations and channels, with conditions, timeout, rate, order, retries, TLS, signature, and credentials without secrets.',
       effect: 'reads',
     },
     input: z.object({ endpointId }),
@@ -79,7 +79,7 @@ export const actionRoutes = router({
     path: '/api/v1/endpoints/{endpointId}/actions/{actionId}',
     summary: 'Change the named members of an action',
     description:
-      'Switched off, it keeps what is queued for it for 24 hours; switched on again, that goes on.',
+      'An action that is switched off keeps its queued deliveries for 24 hours. They continue when it is switched on again.',
     input: updateInput,
     example: { isActive: false },
     output: Action,
@@ -91,7 +91,7 @@ export const actionRoutes = router({
   pause: route({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/actions/{actionId}/pause',
-    summary: 'Stop the attempts of a forward action; its deliveries wait',
+    summary: 'Pause a forward action; its deliveries wait',
     description:
       'Captures go on. No attempt begins in any process once this has answered, retries included; those under way end. A request is deleted when its retention ends, whether or not it was delivered: the backlog tells how many will be.',
     input: z.object({ endpointId, actionId }),
@@ -104,12 +104,12 @@ export const actionRoutes = router({
   resume: route({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/actions/{actionId}/resume',
-    summary: 'Let the deliveries of a paused action go out again',
+    summary: 'Resume a paused action',
     input: z.object({
       endpointId,
       actionId,
       perSecond: optional(z.int().min(1).max(10_000)).meta({
-        description: 'Attempts that start in a second until nothing waits any more; default: no such bound',
+        description: 'Most attempts per second until the backlog is empty; default no limit',
       }),
     }),
     example: { perSecond: 10 },
@@ -122,7 +122,7 @@ export const actionRoutes = router({
   backlog: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/actions/{actionId}/backlog',
-    summary: 'Read what waits for an action, and why',
+    summary: "Read an action's backlog and its cause",
     input: z.object({ endpointId, actionId }),
     output: Backlog,
     finds: findsAction,
@@ -131,7 +131,7 @@ export const actionRoutes = router({
   remove: route({
     method: 'DELETE',
     path: '/api/v1/endpoints/{endpointId}/actions/{actionId}',
-    summary: 'Delete an action with its rules; what is queued for it is dropped',
+    summary: 'Delete an action with its rules; its queued deliveries are dropped',
     input: z.object({ endpointId, actionId }),
     output: z.null(),
     finds: findsAction,

@@ -49,12 +49,11 @@ const writable = {
   auth: AuthInput,
   tls: TlsInput,
   delivery: DeliveryPolicy.nullish().meta({
-    description:
-      'forward: how the destination is treated; null = as the installation says, which is the default',
+    description: 'forward: delivery policy; null = the defaults of the installation, which is the default',
   }),
   alertChannelId: optional(z.string().toLowerCase()).meta({
     format: 'uuid',
-    description: 'notify: the channel that tells',
+    description: 'notify: the channel to notify',
   }),
   messageTemplate: optional(z.string().min(1)).meta({
     description: 'notify: text with placeholders like `{{ body.id }}`, 1 to 4000 characters',
@@ -98,15 +97,15 @@ export const Action = z
     signing: z.object({
       scheme: z.enum(SIGNING_SCHEMES),
       signed: z.boolean(),
-      setAt: Timestamp.nullable().meta({ description: 'When the secret, or the scheme of it, was set' }),
+      setAt: Timestamp.nullable().meta({ description: 'When the secret or its scheme was set' }),
     }),
     auth: Auth.meta({ description: 'Credentials for the receiver; `none` for notify' }),
     tls: Tls.nullable().meta({ description: 'Null without any, and for notify' }),
     pausedAt: Timestamp.nullable().meta({
-      description: 'Since when its deliveries wait; null = they go out',
+      description: 'Start of the pause; null = not paused',
     }),
     delivery: DeliveryPolicy.meta({ id: 'DeliveryPolicy' }).nullable().meta({
-      description: 'Null = as the installation says, and for notify',
+      description: 'Null = the defaults of the installation, and for notify',
     }),
     ruleCount: z.int(),
     alertChannelId: z.uuid().nullable(),

@@ -10,14 +10,13 @@ const pem = optional(z.string().max(PEM_MAX))
 export const TlsInput = z
   .object({
     clientCertificate: pem.meta({
-      description: 'PEM: the certificate that we show, then those between it and its authority; "" for none',
+      description: 'PEM: the client certificate, then its intermediate certificates; "" for none',
     }),
     clientKey: pem.meta({
       description: 'PEM, without a passphrase; write-only. It goes with its certificate',
     }),
     certificateAuthority: pem.meta({
-      description:
-        'PEM: what the certificate of the receiver must be signed by, and nothing else; "" for the usual ones',
+      description: 'PEM: the only CAs that may sign the receiver\'s certificate; "" for the system\'s CAs',
     }),
   })
   .nullish()
@@ -36,10 +35,10 @@ export const Tls = z
     certificateAuthority: z.string().nullable(),
     isSet: z.boolean().meta({ description: 'Whether there is a client key' }),
     setAt: Timestamp.nullable(),
-    subject: z.string().nullable().meta({ description: 'Of the client certificate' }),
+    subject: z.string().nullable().meta({ description: 'Subject of the client certificate' }),
     expiresAt: z.iso.datetime().meta({
       description:
-        'When the client certificate ends, or the last authority, whichever is first. An alert comes 14 days before',
+        'Expiry of the client certificate or of the last CA, whichever is earlier. An alert is sent 14 days before',
     }),
   })
   .meta({ id: 'ActionTls' })

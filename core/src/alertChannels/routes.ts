@@ -33,7 +33,7 @@ const id = z.string().meta({ format: 'uuid', description: 'Id of the alert chann
 
 const eventList = {
   method: 'GET',
-  summary: 'Event kinds that a channel can subscribe to',
+  summary: 'List the event kinds that a channel can subscribe to',
   input: z.object({}),
   narrows: true,
   output: z.object({ items: z.array(AlertEvent) }),
@@ -83,7 +83,7 @@ export const alertChannelRoutes = router({
   kinds: route({
     method: 'GET',
     path: '/api/v1/alert-channels/kinds',
-    summary: 'Kinds of channel that this workspace can add',
+    summary: 'List the kinds of channel that this workspace can add',
     input: z.object({}),
     narrows: true,
     output: z.object({ items: z.array(AlertChannelKind) }),
@@ -101,11 +101,11 @@ export const alertChannelRoutes = router({
   deliveries: route({
     method: 'GET',
     path: '/api/v1/alert-channels/deliveries',
-    summary: 'Every send of the last 30 days, newest first',
+    summary: 'List the alerts sent in the last 30 days, newest first',
     input: z.object({
       ...pageInput,
       ...idCursorInput,
-      channelId: optional(z.guid()).meta({ description: 'Of this channel, also when it was deleted' }),
+      channelId: optional(z.guid()).meta({ description: 'Only this channel, also if it was deleted' }),
       eventKind: optional(z.enum(EVENT_KINDS)),
       outcome: optional(z.enum(OUTCOMES)),
     }),

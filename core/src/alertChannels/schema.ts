@@ -24,7 +24,7 @@ const writable = {
       'The kind\'s `fields`; merged member by member, "" takes an optional one back to its default',
   }),
   events: optional(z.array(subscription)).meta({
-    description: 'What to be told of; [] for nothing, omitted on create for everything',
+    description: 'Subscribed events; [] for none, omitted on create for all',
   }),
   mutedUntil: optional(z.string()).meta({
     description: `Timestamp at most ${MUTE_DAYS_MAX} days ahead; "" or a past one unmutes`,
@@ -58,8 +58,8 @@ export const AlertChannel = z
     health: z.enum(HEALTHS),
     credentialSet: z.boolean(),
     credentialSetAt: Timestamp.nullable(),
-    connected: z.boolean().meta({ description: 'Everything is there that a send needs' }),
-    destination: z.string().nullable().meta({ description: 'Where it goes, without secrets' }),
+    connected: z.boolean().meta({ description: 'Whether the channel has all that a send needs' }),
+    destination: z.string().nullable().meta({ description: 'Destination, without secrets' }),
     settings: z.record(z.string(), z.unknown()),
     mutedUntil: Timestamp.nullable(),
     events: z.array(z.object({ kind: z.enum(SUBSCRIBABLE_KINDS), minSeverity: z.enum(SEVERITIES) })),
@@ -136,8 +136,8 @@ export const AlertDelivery = withExample(
     detail: z.string().nullable(),
     statusCode: z.int().nullable(),
     durationMs: z.int().nullable(),
-    count: z.int().meta({ description: 'Of a parked-delivery incident: the running count' }),
-    emailFallback: z.boolean().meta({ description: 'Went by e-mail because a channel was failing' }),
+    count: z.int().meta({ description: 'Running count of a dead-letter incident' }),
+    emailFallback: z.boolean().meta({ description: 'Sent by e-mail because a channel was failing' }),
     requestId: z.int().nullable(),
   }),
   {

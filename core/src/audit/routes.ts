@@ -10,9 +10,9 @@ export const auditRoutes = router({
   list: route({
     method: 'GET',
     path: '/api/v1/audit',
-    summary: 'List who changed what, when and from where, newest first',
+    summary: 'List the audit log, newest first',
     description:
-      'Entries are written in the transaction of the change and never altered. Captures, deliveries, replays and samples are no part of it: they are records of their own. Secrets are masked.',
+      'Entries are written in the transaction of the change and never altered. Captures, deliveries, replays and samples are not in it: they are records themselves. Secrets are masked.',
     scope: 'admin',
     input: z.object(listInput),
     output: envelope(AuditEntry.meta({ id: 'AuditEntry' })),

@@ -17,14 +17,15 @@ export const AuditEntry = z.object({
       description:
         '`key`: a call with a key; `session`: a browser that is signed in; `operator`: a command; `service`: Creel by itself',
     }),
-    id: z.uuid().nullable().meta({ description: 'Of the key or the session' }),
-    name: z.string().meta({ description: 'As it was called then' }),
-    address: z.string().nullable().meta({ description: 'Where the call came from' }),
+    id: z.uuid().nullable().meta({ description: 'Id of the key or the session' }),
+    name: z.string().meta({ description: 'Name at that time' }),
+    address: z.string().nullable().meta({ description: 'Address of the caller' }),
   }),
-  traceId: z.string().nullable().meta({ description: 'Of the call; the same in the log of the service' }),
-  action: z
+  traceId: z
     .string()
-    .meta({ description: 'What was done: the name of its procedure, such as `endpoints.update`' }),
+    .nullable()
+    .meta({ description: 'Trace id of the call; the same in the log of the service' }),
+  action: z.string().meta({ description: 'Name of the procedure, such as `endpoints.update`' }),
   subject: z.object({ type: z.string(), id: z.string(), name: z.string().nullable() }),
   endpointId: z.uuid().nullable(),
   before: Changed.meta({ description: 'The members that changed, as they were; null before a creation' }),
@@ -35,12 +36,12 @@ const name = optional(z.string().trim().min(1).max(100))
 
 /** Filters of the list. */
 export const auditFilters = {
-  action: name.meta({ description: 'Only this, such as `endpoints.update`' }),
+  action: name.meta({ description: 'Only this action, such as `endpoints.update`' }),
   actorKind: optional(z.enum(ACTOR_KINDS)),
-  actorId: optional(z.guid()).meta({ description: 'Of the key or the session' }),
-  subjectType: name.meta({ description: 'Only of such subjects: `endpoint`, `key`, …' }),
+  actorId: optional(z.guid()).meta({ description: 'Id of the key or the session' }),
+  subjectType: name.meta({ description: 'Only subjects of this type: `endpoint`, `key`, …' }),
   subjectId: name,
-  endpointId: optional(z.guid()).meta({ description: 'Only of this endpoint, also when it was deleted' }),
+  endpointId: optional(z.guid()).meta({ description: 'Only this endpoint, also if it was deleted' }),
   since: optional(InstantInput).meta({ description: 'At or after' }),
   until: optional(InstantInput).meta({ description: 'Before' }),
 }

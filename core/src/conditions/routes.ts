@@ -17,10 +17,7 @@ const ConditionPreview = z
       .meta({ description: 'Fewer than asked for where fewer are stored, or they are large' }),
     matched: part('The newest first'),
     notMatched: part('The newest first'),
-    note: z
-      .string()
-      .nullable()
-      .meta({ description: 'Says which paths lead nowhere in any of these requests' }),
+    note: z.string().nullable().meta({ description: 'Lists the paths that none of these requests have' }),
   })
   .meta({ id: 'ConditionPreview' })
 
@@ -29,11 +26,16 @@ export const conditionRoutes = router({
   try: route({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/conditions/preview',
-    summary: 'Try a condition on the newest stored requests',
+    summary: 'Test a condition on the newest stored requests',
     input: z.object({
       endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }),
-      condition: ConditionDocument.meta({ description: 'As an action, a rule or a watchdog takes it' }),
-      last: z.int().min(1).max(LAST_MAX).default(LAST_MAX).meta({ description: 'On how many requests' }),
+      condition: ConditionDocument.meta({ description: 'Condition, as in an action, a rule or a watchdog' }),
+      last: z
+        .int()
+        .min(1)
+        .max(LAST_MAX)
+        .default(LAST_MAX)
+        .meta({ description: 'Number of requests to test' }),
     }),
     example: {
       condition: { all: [{ path: 'body.type', op: 'startsWith', value: 'invoice.' }] },

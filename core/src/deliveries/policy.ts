@@ -43,7 +43,7 @@ export const DeliveryPolicy = z.object({
       z.object({
         by: OrderBy.meta({ description: 'The path of the key, like `body.customer.id`, or `endpoint`' }),
         onDeadLetter: z.enum(['continue', 'hold']).default('continue').meta({
-          description: 'Whether the deliveries of a key go on after a dead letter, or wait for a person',
+          description: 'After a dead letter, deliveries of its key continue, or wait for a replay or skip',
         }),
       }),
     )
@@ -75,7 +75,7 @@ export const DeliveryPolicy = z.object({
     description: 'An incident opens while a delivery has waited for longer',
   }),
   gone: z.nullish(z.enum(['end', 'pause'])).meta({
-    description: 'What a 410 does besides ending its delivery; default `end`',
+    description: 'Effect of a 410: end the delivery, or also pause the action; default `end`',
   }),
 })
 

@@ -54,15 +54,15 @@ export const deliveryRoutes = router({
   retryNow: route({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/deliveries/{attemptId}/retry',
-    summary: 'Make the next scheduled attempt of a delivery now',
+    summary: 'Retry a delivery now',
     description:
-      'It counts like the scheduled one. Where none is scheduled any more the call is refused: a replay sends anew.',
+      'Takes the place of the next scheduled attempt. Refused if no attempt is scheduled: replay the request instead.',
     input: z.object({ endpointId, attemptId }),
     output: z
       .object({
         requestId: Int64,
         actionId: z.uuid(),
-        attemptNumber: z.int().meta({ description: 'Of the attempt that is made now' }),
+        attemptNumber: z.int().meta({ description: 'Number of this attempt' }),
       })
       .meta({ id: 'RetryNow' }),
     status: 202,
@@ -73,9 +73,9 @@ export const deliveryRoutes = router({
   skip: route({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/deliveries/{attemptId}/skip',
-    summary: 'Let the deliveries of a key go on past the dead letter that holds it',
+    summary: 'Skip a dead letter that holds the deliveries of its key',
     description:
-      'For actions whose order is held by dead letters. The dead letter stays one; a replay that succeeds frees the key, too.',
+      'For ordered actions with `onDeadLetter: hold`. The delivery stays a dead letter. A successful replay frees the key as well.',
     input: z.object({ endpointId, attemptId }),
     output: z
       .object({ requestId: Int64, actionId: z.uuid(), key: z.string() })
@@ -87,9 +87,9 @@ export const deliveryRoutes = router({
   get: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/deliveries/{attemptId}',
-    summary: 'Read a delivery attempt with exactly what was sent and received',
+    summary: 'Read a delivery attempt with its exact request and response',
     description:
-      'The record is kept as long as the attempt, also when its request is evicted to make room for newer ones. It goes with a request that is deleted, or removed by retention or a limit in bytes; then `sent` and `received` are null.',
+      'The record is kept as long as the attempt, also when its request is evicted to make room for newer ones. It is deleted with a request that is deleted, or removed by retention or a limit in bytes; then `sent` and `received` are null.',
     input: z.object({ endpointId, attemptId }),
     output: DeliveryAttemptDetail,
     finds: findsAttempt,

@@ -16,7 +16,7 @@ export const listInput = {
 }
 
 const summary = {
-  id: Int64.meta({ description: 'What the detail route takes' }),
+  id: Int64.meta({ description: 'Id for the detail route' }),
   requestId: Int64,
   actionId: z.uuid().nullable().meta({ description: 'Null once the action was deleted' }),
   actionName: z.string(),

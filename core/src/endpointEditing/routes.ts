@@ -21,7 +21,7 @@ export const endpointEditingRoutes = router({
       name: 'create_endpoint',
       title: 'Create a capture endpoint',
       description:
-        'Makes a capture endpoint and answers with its URL; with ttlSeconds one that is deleted by itself.',
+        'Creates a capture endpoint and answers with its URL. With ttlSeconds, it is deleted after that time.',
       effect: 'adds',
       members: ['name', 'ttlSeconds', 'provider'],
     },
@@ -53,9 +53,9 @@ export const endpointEditingRoutes = router({
   rotateUrl: route({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/rotate-url',
-    summary: 'Give an endpoint a new capture URL; the old one goes on for a while',
+    summary: 'Create a new capture URL; the old one keeps working for a while',
     description:
-      'Id, settings and stored requests stay. After `previousUrlUntil` the old URL answers 404. Only the URL before the present one goes on: another rotation ends an older one at once.',
+      'Id, settings and stored requests stay. After `previousUrlUntil` the old URL answers 404. Only the latest old URL keeps working: another rotation ends an older one at once.',
     input: rotateUrlInput,
     example: { overlapSeconds: 3600 },
     output: Endpoint,

@@ -48,7 +48,7 @@ export const endpointRoutes = router({
   stats: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/stats',
-    summary: 'Storage, traffic, retention and delivery backlog of an endpoint',
+    summary: 'Read storage, traffic, retention and delivery backlog of an endpoint',
     input: z.object({ endpointId }),
     output: EndpointStats,
     finds: findsEndpoint,

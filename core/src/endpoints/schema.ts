@@ -47,19 +47,19 @@ const writable = {
     description: 'Makes the scheme manual; "" goes back to the preset',
   }),
   signatureAlgorithm: optional(z.enum([...SIGNATURE_ALGORITHMS, ''])).meta({
-    description: 'Of a manual scheme; "" is the default, sha256',
+    description: 'Hash of a manual scheme; "" is the default, sha256',
   }),
   signatureEncoding: optional(z.enum([...SIGNATURE_ENCODINGS, ''])).meta({
-    description: 'Of a manual scheme; "" is the default, hex',
+    description: 'Encoding of a manual scheme; "" is the default, hex',
   }),
   signaturePrefix: optional(z.string().max(32)),
   eventIdPath: optional(z.string().max(MAX_PATH_LENGTH * 2)).meta({
     description:
-      'Where the id of the event stands, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" goes back to where the provider puts it',
+      'Path of the event id, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" restores the path of the provider',
   }),
   dedupe: Dedupe.nullish().meta({
     description:
-      'Takes an event once when its sender sends it again; null = every time, which is the default',
+      'Marks, skips or discards an event that its sender sends again; null, the default, captures it each time',
   }),
   rejectUnverified: optional(z.boolean()).meta({
     description:
@@ -102,7 +102,7 @@ export const rotateUrlInput = z.object({
     .min(0)
     .max(OVERLAP_SECONDS.max)
     .default(OVERLAP_SECONDS.default)
-    .meta({ description: 'For so long the old URL goes on; 0 ends it at once' }),
+    .meta({ description: 'Seconds that the old URL keeps working; 0 ends it at once' }),
 })
 
 /** Input of the update route. An absent member does not change. */
@@ -150,10 +150,10 @@ export const Endpoint = withExample(
     responseHeaders: z.record(z.string(), z.string()),
     responseBody: z.string(),
     provider: z.string().nullable(),
-    eventIdPath: z.string().nullable().meta({ description: 'Null: where the provider puts the id' }),
+    eventIdPath: z.string().nullable().meta({ description: 'Null: the path of the provider' }),
     dedupe: Dedupe.meta({ id: 'Dedupe' })
       .nullable()
-      .meta({ description: 'Null: every event is taken each time' }),
+      .meta({ description: 'Null: every event is captured each time that it comes' }),
     rejectUnverified: z.boolean(),
     allowedSenders: z.array(z.string()),
     forwardingEnabled: z.boolean().meta({ deprecated: true }),
@@ -161,7 +161,7 @@ export const Endpoint = withExample(
     forwardSigning: z.object({ signed: z.boolean(), setAt: Timestamp.nullable() }).meta({ deprecated: true }),
     verification: Verification,
     previousUrlUntil: Timestamp.nullable().meta({
-      description: 'So long the capture URL before the present one goes on; null: there is none that does',
+      description: 'Until this time the previous capture URL keeps working; null: it does not',
     }),
   }),
   {

@@ -25,9 +25,7 @@ export const EndpointStats = withExample(
       requestsLastDayCount: z.int(),
       rejectedCount: z.int().meta({ description: 'Captures answered 429 since creation' }),
       lastRejectedAt: Timestamp.nullable(),
-      refusedCount: z
-        .int()
-        .meta({ description: 'Captures not taken from their senders (401, 403) since creation' }),
+      refusedCount: z.int().meta({ description: 'Captures refused with 401 or 403 since creation' }),
       lastRefusedAt: Timestamp.nullable(),
       discardedCount: z
         .int()
@@ -36,7 +34,7 @@ export const EndpointStats = withExample(
       lastRefusal: z
         .string()
         .nullable()
-        .meta({ description: 'Who sent the last of them, and why it was refused' }),
+        .meta({ description: 'Sender of the latest refused capture, and the reason' }),
     }),
     retention: z.object({ retentionDays: z.int(), expiresAt: Timestamp.nullable() }),
     backlog: z.object({

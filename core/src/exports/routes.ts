@@ -11,7 +11,7 @@ import { importRequests } from './importRequests.ts'
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const includeSecrets = optional(z.boolean()).meta({
-  description: 'Else the values of headers that are called like credentials are masked',
+  description: 'Shows the values of headers with names of credentials; default masked',
 })
 
 const NDJSON = 'application/x-ndjson'
@@ -28,7 +28,7 @@ export const exportRoutes = router({
   export: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/export',
-    summary: 'Write a captured request down: as a command, a program, a HAR file or the raw message',
+    summary: 'Export a captured request as a command, a program, a HAR file or the raw message',
     description: `\`format\` is one of ${Object.entries(FORMATS)
       .map(([name, { about }]) => `\`${name}\` (${about})`)
       .join(', ')}. The programs send it to the capture URL again.`,
@@ -64,9 +64,9 @@ export const transferRoutes = router({
   exportMany: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/requests/export',
-    summary: 'Write down every matching request, oldest first, in a stream',
+    summary: 'Export every matching request, oldest first, in a stream',
     description:
-      'The filters of the list. `ndjson` has everything that arrived, byte for byte, and can be imported; `har` is a HAR 1.2 file. What arrives meanwhile is left out.',
+      'The filters of the list. `ndjson` has everything that arrived, byte for byte, and can be imported; `har` is a HAR 1.2 file. Requests that arrive during the export are left out.',
     input: z.object({
       endpointId,
       ...filterInput,

@@ -16,8 +16,8 @@ const Incident = z
     subjectName: z.string(),
     endpointId: z.uuid().nullable(),
     endpointName: z.string().nullable(),
-    count: z.int().meta({ description: 'How often the cause came' }),
-    reason: z.string().nullable().meta({ description: 'What the latest cause said' }),
+    count: z.int().meta({ description: 'Number of occurrences' }),
+    reason: z.string().nullable().meta({ description: 'Reason of the latest occurrence' }),
     state: z.enum(INCIDENT_STATES),
     openedAt: Timestamp,
     closedAt: Timestamp.nullable(),
@@ -31,7 +31,7 @@ export const incidentRoutes = router({
     path: '/api/v1/incidents',
     summary: 'List incidents, newest first',
     description:
-      'One an outage of a subject, with a running count; closed ones are kept as long as alerts are.',
+      'One incident per outage of a subject, with a running count. Closed incidents are kept as long as alerts.',
     input: z.object({
       ...pageInput,
       ...timeCursorInput,

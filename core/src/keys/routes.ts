@@ -27,7 +27,7 @@ export const keyRoutes = router({
   list: route({
     method: 'GET',
     path: '/api/v1/keys',
-    summary: 'List the API keys of the workspace, newest first, ended ones included',
+    summary: 'List the API keys of the workspace, newest first, with expired and revoked keys',
     scope: 'admin',
     input: z.object({}),
     output: z.object({ items: z.array(Key) }),
@@ -36,9 +36,9 @@ export const keyRoutes = router({
   create: route({
     method: 'POST',
     path: '/api/v1/keys',
-    summary: 'Make an API key; the answer is the only time that it is shown',
+    summary: 'Create an API key; only this answer shows it',
     description:
-      'A key of one endpoint sees nothing of the others: they answer 404, lists hold its own endpoint alone, and what is about the whole workspace answers 403.',
+      'For a key of one endpoint, other endpoints answer 404, lists have its endpoint only, and routes about the whole workspace answer 403.',
     scope: 'admin',
     input: createInput,
     example: { name: 'ci', scope: 'write', allowedNetworks: ['203.0.113.0/24'] },
@@ -53,7 +53,8 @@ export const keyRoutes = router({
     method: 'PATCH',
     path: '/api/v1/keys/{keyId}',
     summary: 'Change the name, the expiry or the networks of an API key',
-    description: 'In force for its next call. What a key may do never changes: make another.',
+    description:
+      'Takes effect with the next call of the key. The scope of a key never changes: create another key.',
     scope: 'admin',
     input: z.object({ keyId, ...updateMembers }),
     example: { name: 'ci', expiresAt: '2027-01-01T00:00:00Z' },
@@ -65,7 +66,7 @@ export const keyRoutes = router({
   rotate: route({
     method: 'POST',
     path: '/api/v1/keys/{keyId}/rotate',
-    summary: 'Put a new API key in the place of another, which goes on for a while',
+    summary: 'Replace an API key with a new one; both work during the overlap',
     description:
       'The new key has the name, scope, endpoint and networks of the old one. A key that has ended, or was rotated before, answers 404.',
     scope: 'admin',
@@ -82,7 +83,7 @@ export const keyRoutes = router({
   revoke: route({
     method: 'DELETE',
     path: '/api/v1/keys/{keyId}',
-    summary: 'Revoke an API key, at once and for good',
+    summary: 'Revoke an API key, at once and permanently',
     description: 'Its calls answer 401 from now on; streams and sessions that it opened end within 6 s.',
     scope: 'admin',
     input: z.object({ keyId }),

@@ -9,8 +9,7 @@ export const OVERLAP_SECONDS = { default: 86_400, max: 2_592_000 } as const
 const NETWORKS_MAX = 50
 
 const Scope = z.enum(KEY_SCOPES).meta({
-  description:
-    '`read` looks, `write` changes things as well, `admin` manages keys and reads the audit log besides',
+  description: '`read` reads, `write` also changes, `admin` also manages keys and reads the audit log',
 })
 
 /** A key as its workspace and operators see it, without the key itself. */
@@ -19,16 +18,19 @@ export const ApiKey = z.object({
   name: z.string(),
   prefix: z.string(),
   scope: Scope,
-  endpointId: z.uuid().nullable().meta({ description: 'The one endpoint that it is for; null: all' }),
+  endpointId: z
+    .uuid()
+    .nullable()
+    .meta({ description: 'The endpoint that the key is limited to; null: none' }),
   allowedNetworks: z
     .array(z.string())
     .nullable()
-    .meta({ description: 'CIDRs that it may be used from; null: from anywhere' }),
+    .meta({ description: 'CIDRs that may use the key; null: all' }),
   createdAt: Timestamp,
-  expiresAt: Timestamp.nullable().meta({ description: 'When it stops working by itself; null: never' }),
+  expiresAt: Timestamp.nullable().meta({ description: 'Expiry of the key; null: never' }),
   revokedAt: Timestamp.nullable(),
   lastUsedAt: Timestamp.nullable().meta({ description: 'To the minute; null for never' }),
-  replacedById: z.uuid().nullable().meta({ description: 'The key that took its place by rotation' }),
+  replacedById: z.uuid().nullable().meta({ description: 'The key that replaced it by rotation' }),
 })
 
 /** The only answer to an operator that contains the whole key. */
@@ -43,7 +45,7 @@ export const CreatedKey = z.object({
 
 /** The only answer of the API that contains the whole key, with its id. */
 export const NewApiKey = ApiKey.omit({ revokedAt: true, lastUsedAt: true, replacedById: true }).extend({
-  key: z.string().meta({ description: 'The whole key: it is stored nowhere' }),
+  key: z.string().meta({ description: 'The key itself, shown only once' }),
 })
 
 /** Name of a key: trimmed, 1 to 100 characters. */
@@ -74,11 +76,11 @@ export const createInput = z.object({
   name: KeyName,
   scope: optional(Scope).meta({ description: 'Default `admin`' }),
   endpointId: optional(z.guid().toLowerCase()).meta({
-    description: 'The one endpoint that it is for, of which alone it sees anything; not for `admin`',
+    description: 'Limits the key to this endpoint; not for `admin`',
   }),
-  expiresAt: optional(InstantInput).meta({ description: 'When it stops working by itself; default never' }),
+  expiresAt: optional(InstantInput).meta({ description: 'Expiry of the key; default never' }),
   allowedNetworks: optional(Networks).meta({
-    description: 'CIDRs and addresses that it may be used from; default anywhere',
+    description: 'CIDRs and addresses that may use the key; default all',
   }),
 })
 
@@ -96,6 +98,6 @@ export const rotateMembers = {
     .min(0)
     .max(OVERLAP_SECONDS.max)
     .default(OVERLAP_SECONDS.default)
-    .meta({ description: 'For so long the old key goes on, unless it expires before' }),
-  expiresAt: optional(InstantInput).meta({ description: 'When the new key stops working; default never' }),
+    .meta({ description: 'Seconds that the old key keeps working, unless it expires before' }),
+  expiresAt: optional(InstantInput).meta({ description: 'Expiry of the new key; default never' }),
 }

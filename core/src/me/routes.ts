@@ -31,8 +31,11 @@ const Me = withExample(
     key: z.object({
       prefix: z.string().meta({ description: 'The first characters of the key, safe to display' }),
       name: z.string().meta({ description: 'As given when the key was created' }),
-      scope: z.enum(KEY_SCOPES).meta({ description: 'What the key may' }),
-      endpointId: z.uuid().nullable().meta({ description: 'The one endpoint that it is for; null: all' }),
+      scope: z.enum(KEY_SCOPES).meta({ description: 'Scope of the key' }),
+      endpointId: z
+        .uuid()
+        .nullable()
+        .meta({ description: 'The endpoint that the key is limited to; null: none' }),
       expiresAt: Timestamp.nullable().meta({ description: 'When it stops working; null: never' }),
     }),
     workspace: z.object({ name: z.string() }),
@@ -74,7 +77,7 @@ export const meRoutes = router({
   get: route({
     method: 'GET',
     path: '/api/v1/me',
-    summary: 'Who am I: the key, its workspace, the plan and its limits',
+    summary: 'Read the key of this call, its workspace, the plan and its limits',
     input: z.object({}),
     output: Me,
     narrows: true,

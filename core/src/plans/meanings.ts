@@ -2,11 +2,11 @@ import type { LimitName } from './plans.ts'
 
 /** Description of each limit. */
 export const LIMIT_MEANINGS: Readonly<Record<LimitName, string>> = {
-  apiRatePerMinute: 'API calls of this key in a minute',
+  apiRatePerMinute: 'API calls per minute of this key',
   apiKeysMax: 'Active keys of the workspace',
   endpointsMax: 'Endpoints of the workspace',
   retentionDays: 'Days for which a captured request is kept',
-  captureRatePerMinute: 'Captures of an endpoint in a minute',
+  captureRatePerMinute: 'Captures per minute and endpoint',
   captureBytesPerMinute:
     'Bytes of bodies that an endpoint captures in a minute; the capture that passes it is the last',
   storedRequestsMax: 'Stored requests of an endpoint; beyond it the oldest are evicted',

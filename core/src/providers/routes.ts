@@ -10,7 +10,7 @@ export const providerRoutes = router({
   list: route({
     method: 'GET',
     path: '/api/v1/providers',
-    summary: 'List the providers whose events are recognised, sorted by slug',
+    summary: 'List the recognised providers, sorted by slug',
     description: 'Static reference data: cache it. Slugs are stable.',
     input: z.object({}),
     narrows: true,

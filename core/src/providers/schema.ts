@@ -4,7 +4,7 @@ import type { ProviderRow } from '../engine/providers/index.ts'
 /** The public schema of a catalog entry. */
 export const Provider = z
   .object({
-    slug: z.string().meta({ description: "What an endpoint's `provider` accepts" }),
+    slug: z.string().meta({ description: "Value for an endpoint's `provider`" }),
     name: z.string(),
     eventType: z
       .object({
@@ -15,7 +15,7 @@ export const Provider = z
         }),
       })
       .nullable()
-      .meta({ description: 'Where the event type stands; null when there is none' }),
+      .meta({ description: 'Place of the event type; null when there is none' }),
     eventId: z
       .object({
         source: z.enum(['header', 'body']),
@@ -23,13 +23,13 @@ export const Provider = z
         documentedAt: z.url().nullable().meta({ description: "The sender's public reference" }),
       })
       .nullable()
-      .meta({ description: "Where the sender's own id of an event stands; null when none is known" }),
+      .meta({ description: "Place of the sender's event id; null when none is known" }),
     sequence: z.boolean().meta({
       description: 'Whether its event ids are a sequence, in which gaps can be seen (`…/gaps`)',
     }),
-    reconcilable: z
-      .boolean()
-      .meta({ description: 'Whether it lists what it sent, so that `…/reconcile` finds what never came' }),
+    reconcilable: z.boolean().meta({
+      description: 'Whether the provider lists its events, so that `…/reconcile` can find missing ones',
+    }),
     signatureHeader: z.string().nullable(),
     handshake: z.enum(['none', 'automatic', 'token']).meta({
       description: 'Whether subscribing poses a challenge, and whether its answer needs a `handshakeToken`',
@@ -39,7 +39,10 @@ export const Provider = z
       .object({ supported: z.boolean(), scheme: z.string(), secretLabel: z.string().nullable() })
       .nullable()
       .meta({ description: 'Null when the provider does not sign' }),
-    setupPath: z.string().nullable().meta({ description: 'Where the webhook URL is entered' }),
+    setupPath: z
+      .string()
+      .nullable()
+      .meta({ description: 'Place in the settings of the provider for the webhook URL' }),
   })
   .meta({ id: 'Provider' })
 

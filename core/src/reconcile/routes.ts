@@ -15,9 +15,9 @@ export const reconcileRoutes = router({
   start: route({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/reconcile',
-    summary: 'Compare captures with the list of their sender, and bring what never came',
+    summary: "Compare captures with the sender's event list, and fetch the missing events",
     description:
-      'For endpoints with the provider `stripe` or `github`. An event is missing when no capture of the endpoint has its `eventId`. GitHub is asked to send each missing one again; from Stripe it is captured as it was fetched: marked `reconciled`, `unverifiable`, and acted upon like any capture. The run goes on in the background, one at a time an endpoint. Give `types` where the sender does not send all types to this endpoint: its list has them all.',
+      'For endpoints with the provider `stripe` or `github`. An event is missing when no capture of the endpoint has its `eventId`. GitHub is asked to send each missing one again; from Stripe each is captured as fetched: marked `reconciled`, `unverifiable`, and actions run as for any capture. The run continues in the background, one at a time per endpoint. Give `types` if the sender does not send all types to this endpoint, as its list has all types.',
     input: startInput,
     example: {
       credentials: { apiKey: 'rk_test_example' },
@@ -35,7 +35,7 @@ export const reconcileRoutes = router({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/reconcile',
     summary: 'List reconciliations of an endpoint, newest first',
-    description: 'The newest 50 that have ended, and those under way.',
+    description: 'The newest 50 that have ended, and all that still run.',
     input: listInput,
     output: envelope(Reconciliation),
     finds: findsEndpoint,
@@ -64,7 +64,7 @@ export const reconcileRoutes = router({
   gaps: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/gaps',
-    summary: "Show numbers that are missing in the sequence of the sender's event ids",
+    summary: "List gaps in the sequence of the sender's event ids",
     description:
       'For providers whose ids are documented to be a sequence (`sequence` in `GET /api/v1/providers`). By the newest 10,000 stored captures.',
     input: gapsInput,

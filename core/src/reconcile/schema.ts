@@ -27,17 +27,16 @@ const Token = z
 const Credentials = z
   .strictObject({
     apiKey: optional(Token).meta({
-      description: 'Of Stripe: a secret key, or a restricted one that may read events',
+      description: 'Stripe: a secret key, or a restricted key that may read events',
     }),
-    token: optional(Token).meta({ description: 'Of GitHub: a token that may write the hook' }),
+    token: optional(Token).meta({ description: 'GitHub: a token that may write the hook' }),
     hookUrl: optional(z.string().max(600)).meta({
-      description:
-        'Of GitHub: the address of the hook in the API, such as `https://api.github.com/repos/octo/app/hooks/1`',
+      description: 'GitHub: the API URL of the hook, such as `https://api.github.com/repos/octo/app/hooks/1`',
     }),
   })
   .meta({
     description:
-      'For the provider of the endpoint: `{"apiKey"}` or `{"token", "hookUrl"}`. For this run only: sealed while it runs, erased when it ends, shown nowhere',
+      'For the provider of the endpoint: `{"apiKey"}` or `{"token", "hookUrl"}`. For this run only: stored encrypted, erased at its end, never shown',
   })
 
 /** Input of the route that starts a run. */
@@ -45,15 +44,16 @@ export const startInput = z.object({
   endpointId,
   credentials: Credentials,
   since: InstantInput.meta({
-    description: "Events from then on, within the plan's retention; the sender keeps its list for some days",
+    description:
+      'Events since this time, within the retention of the plan; the sender keeps its list for some days',
   }),
   until: optional(InstantInput).meta({
-    description: 'Only events until then; those of the last minute are never looked at',
+    description: 'Events until this time; events of the last minute are always skipped',
   }),
   types: optional(z.array(z.string().min(1).max(200)).max(TYPES_MAX)).meta({
     description: 'Only events of these types; left out or empty: of all types',
   }),
-  dryRun: optional(z.boolean()).meta({ description: 'Only find what is missing; bring nothing' }),
+  dryRun: optional(z.boolean()).meta({ description: 'Only count missing events; fetch nothing' }),
 })
 /** {@link startInput} after parsing. */
 export type StartInput = z.output<typeof startInput>
@@ -77,26 +77,27 @@ export const Reconciliation = withExample(
     id: z.uuid(),
     endpointId: z.uuid(),
     sender: z.enum(LISTING_SENDERS),
-    state: z.enum(RUN_STATES).meta({ description: '`queued` while others run: one at a time an endpoint' }),
+    state: z
+      .enum(RUN_STATES)
+      .meta({ description: '`queued` while another runs: one at a time per endpoint' }),
     since: Timestamp,
-    until: Timestamp.meta({ description: 'Later events may still be on their way, and are not looked at' }),
+    until: Timestamp.meta({ description: 'Later events may still arrive, and are skipped' }),
     types: z.array(z.string()),
     dryRun: z.boolean(),
     complete: z.boolean().meta({
-      description: 'The list was read to its end; else to the bound of a run, the newest events first',
+      description: 'Whether the list was read to its end. If not, only the newest events were compared',
     }),
     counts: z.object({
       listed: count('Different events that the sender lists'),
       found: count('Of these, already captured'),
       missing: count('Of these, never captured'),
-      tooOld: count('Of these, older than anything the endpoint still stores: not to be judged'),
-      redelivered: count('Missing ones that the sender was asked to send again, and accepted'),
-      captured: count('Missing ones that were captured as they were fetched'),
-      refused: count('Missing ones that the sender would not give'),
-      outstanding: z
-        .int()
-        .nullable()
-        .meta({ description: 'Missing ones that had not come when the run ended; null while it runs' }),
+      tooOld: count('Of these, older than the oldest stored capture: not compared'),
+      redelivered: count('Missing events that the sender accepted to send again'),
+      captured: count('Missing events that were captured from the list'),
+      refused: count('Missing events that the sender refused'),
+      outstanding: z.int().nullable().meta({
+        description: 'Missing events that had not arrived at the end of the run; null while it runs',
+      }),
     }),
     missingTypes: z
       .array(z.object({ type: z.string(), count: z.int() }))
@@ -104,7 +105,7 @@ export const Reconciliation = withExample(
     error: z
       .object({ code: z.enum(errorCodes), detail: z.string() })
       .nullable()
-      .meta({ description: 'Why the run `failed`; what it had brought stays' }),
+      .meta({ description: 'Reason of a `failed` run; events that it fetched stay' }),
     createdAt: Timestamp,
     startedAt: Timestamp.nullable(),
     finishedAt: Timestamp.nullable(),
@@ -140,7 +141,7 @@ export const Reconciliation = withExample(
 /** Input of the route that shows gaps. */
 export const gapsInput = z.object({
   endpointId,
-  since: optional(InstantInput).meta({ description: 'Only gaps that end in a capture from then on' }),
+  since: optional(InstantInput).meta({ description: 'Only gaps that end in a capture since this time' }),
 })
 
 /** Gaps: numbers that are missing between captures. */

@@ -14,7 +14,7 @@ export const recycleBinRoutes = router({
   list: route({
     method: 'GET',
     path: '/api/v1/recycle-bin',
-    summary: 'List deleted requests that can be restored, the last deleted first',
+    summary: 'List deleted requests that can be restored, latest deletion first',
     input: z.object({ ...binFilters, ...pageInput, ...timeAndIdCursorInput }),
     output: envelope(BinnedRequest, binEvictions),
     errors: ['not_found'],

@@ -22,8 +22,7 @@ export const BinnedRequest = withExample(
     receivedAt: Timestamp,
     deletedAt: Timestamp,
     purgesAt: Timestamp.meta({
-      description:
-        'From then on it is gone for good; earlier when the limit of storage is reached, see `evicted`',
+      description: 'Time of permanent deletion; earlier if the storage limit is reached, see `evicted`',
     }),
   }),
   {
@@ -46,11 +45,11 @@ export const binEvictions = {
   evicted: z
     .object({
       count: z.int(),
-      lastAt: Timestamp.nullable().meta({ description: 'When the latest of them went; null: none has' }),
+      lastAt: Timestamp.nullable().meta({ description: 'Time of the latest eviction; null: none' }),
     })
     .meta({
       description:
-        'Requests that left the bin for good before their `purgesAt`: at `CREEL_STORAGE_MAX` the bin is emptied first',
+        'Requests deleted permanently before their `purgesAt`: at `CREEL_STORAGE_MAX` the bin is emptied first',
     }),
 }
 

@@ -16,9 +16,9 @@ const headers = z
   .meta({ description: 'In wire order; values as text' })
 
 const report = {
-  listener: z.string().min(1).max(64).meta({ description: 'Who sent it: what the listener called itself' }),
-  replayId: optional(Int64).meta({ description: 'Of the replay that asked for it' }),
-  url: z.string().min(1).max(8192).meta({ description: 'Where it was sent to' }),
+  listener: z.string().min(1).max(64).meta({ description: 'Name of the listener' }),
+  replayId: optional(Int64).meta({ description: 'Id of the replay' }),
+  url: z.string().min(1).max(8192).meta({ description: 'URL of the local server' }),
   at: InstantInput.meta({ description: 'When it was sent' }),
   durationMs: z.int().min(0).max(86_400_000),
   error: optional(z.string().min(1).max(500)).meta({ description: 'Why there was no answer' }),
@@ -31,7 +31,7 @@ const report = {
       bodyIsBinary: z.boolean(),
       bodyTruncated: z.boolean(),
     }),
-  ).meta({ description: 'What came back; absent when nothing did' }),
+  ).meta({ description: 'Answer of the local server; absent if there was none' }),
 }
 
 /** Reports of listeners about replayed requests. */
@@ -39,7 +39,7 @@ export const listenReportRoutes = router({
   report: route({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/listen-attempts',
-    summary: 'Report what a local server answered to a replayed request',
+    summary: 'Report the answer of a local server to a replayed request',
     description: 'Recorded as a delivery attempt of kind `listen`; `creel listen` does so for every replay.',
     input: z.object({ endpointId, requestId, ...report }),
     example: {

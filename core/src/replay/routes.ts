@@ -20,7 +20,7 @@ export const replayRoutes = router({
   replay: route({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/replay',
-    summary: 'Send a captured request again, now and once, and answer with what became of it',
+    summary: 'Replay a captured request now, once, and answer with the outcome',
     tool: {
       name: 'replay_request',
       title: 'Replay a request',
@@ -50,9 +50,9 @@ export const replayRoutes = router({
   send: route({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/send',
-    summary: 'Send a captured request with changes, now and once, and answer with the attempt',
+    summary: 'Send a captured request with changes now, once, and answer with the attempt',
     description:
-      'Through one forward action, whatever its condition. The capture stays as it is; the attempt, of trigger `edited`, records what was really sent. A send that fails is an outcome, not an error.',
+      'Through one forward action, whatever its condition. The capture stays as it is; the attempt, with the trigger `edited`, records the request that was sent. A send that fails is an outcome, not an error.',
     input: z.object({
       endpointId,
       requestId,
@@ -82,7 +82,7 @@ export const replayRoutes = router({
   bulkReplay: route({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/requests/bulk-replay',
-    summary: 'Queue up to 500 captured requests anew, with the full retry schedule',
+    summary: 'Queue replays of up to 500 captured requests, with the full retry schedule',
     description: 'Ids that are absent, in the recycle bin, oversize or matched by no action are skipped.',
     input: z.object({
       endpointId,

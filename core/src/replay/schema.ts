@@ -25,13 +25,21 @@ export const ReplayResult = withExample(
   z.object({
     requestId: Int64,
     state: z.enum(['Succeeded', 'Failed', 'Errored', 'Skipped', 'Pending']),
-    attemptId: Int64.nullable().meta({ description: 'Of the only outcome; null when there are several' }),
-    statusCode: z.int().nullable().meta({ description: 'Of the only outcome; null when there are several' }),
-    error: z.string().nullable().meta({ description: 'Of the only outcome; null when there are several' }),
+    attemptId: Int64.nullable().meta({
+      description: 'Value of the only outcome; null when there are several',
+    }),
+    statusCode: z
+      .int()
+      .nullable()
+      .meta({ description: 'Value of the only outcome; null when there are several' }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: 'Value of the only outcome; null when there are several' }),
     outcomes: z.array(Outcome).meta({ description: 'In action position order' }),
     listenerCount: z.int().optional().meta({
       description:
-        'With `to=listeners`: how many were asked. `Pending` until they report; `Skipped` when there is none',
+        'With `to=listeners`: the number of listeners. `Pending` until they report; `Skipped` when there is none',
     }),
   }),
   {

@@ -31,12 +31,14 @@ export const followEvents = {
   captured: z.object({ requests: z.array(WholeRequest).max(100) }).meta({
     description: 'With `whole`, in place of `arrived`: the same requests with target, headers and body',
   }),
-  passed: z.object({ count: z.int() }).meta({ description: 'With filters: so many came that do not match' }),
+  passed: z
+    .object({ count: z.int() })
+    .meta({ description: 'With filters: the number of new requests that do not match' }),
   changed: z
     .object({ states: z.array(RequestState) })
-    .meta({ description: 'Deliveries moved; also of requests that the filters passed over' }),
+    .meta({ description: 'Changed deliveries; also of requests that the filters skip' }),
   replay: z.object({ replayId: Int64, requestId: Int64 }).meta({
-    description: 'With `listener`: somebody asks to have this request sent to the local server again',
+    description: 'With `listener`: a replay of this request to the local server was requested',
   }),
   behind: z
     .object({
@@ -46,10 +48,10 @@ export const followEvents = {
         .max(100)
         .optional()
         .meta({ description: 'With `newest`: the newest, oldest first' }),
-      totalCount: z.int().optional().meta({ description: 'With `newest`: how many are stored' }),
+      totalCount: z.int().optional().meta({ description: 'With `newest`: number of stored requests' }),
     })
     .meta({
-      description: `More than ${BEHIND_MAX} requests came since: read them by \`afterId\`; the stream goes on after \`lastId\`. With \`whole\`: the service holds too much that readers have not taken; the stream ends, and the requests up to \`lastId\` are read by \`afterId\``,
+      description: `More than ${BEHIND_MAX} new requests: read them by \`afterId\`; the stream continues after \`lastId\`. With \`whole\`: the reader is too slow and the stream ends. Read the requests up to \`lastId\` by \`afterId\``,
     }),
 }
 

@@ -58,19 +58,21 @@ const lastEventId = optional(
 
 const whole = optional(z.boolean()).meta({
   description:
-    'Brings requests with target, headers and body, at once and however far behind, and no changes of deliveries: for those who pass captures on. Readers that are too slow are told to read pages (`behind`), and the stream ends.',
+    'Sends requests with target, headers and body, however far behind, and no delivery changes; for clients that forward captures. A reader that is too slow gets `behind`, and the stream ends.',
 })
 
 const newest = optional(z.boolean()).meta({
   description:
-    'Who is too far behind, where many follow by more than 100, is sent the newest requests at once, as page 1 of the list has them, in place of reading them: for pages that show the newest. Only without filters.',
+    'A reader that is too far behind (more than 100 requests if many follow) gets the newest requests at once, as page 1 of the list; for pages that show the newest. Only without filters.',
 })
 
 const listener = optional(z.string().min(1).max(64)).meta({
-  description: 'What a listener calls itself: it is asked for replays, and is sent whole requests',
+  description: 'Name of the listener. It gets replays, and requests in full',
 })
 
-const Deleted = z.object({ deletedCount: z.int().meta({ description: 'How many moved to the recycle bin' }) })
+const Deleted = z.object({
+  deletedCount: z.int().meta({ description: 'Number of requests moved to the recycle bin' }),
+})
 
 /** Read, await, follow and delete captured requests. */
 export const requestRoutes = router({
@@ -82,13 +84,13 @@ export const requestRoutes = router({
       name: 'search_requests',
       title: 'Search captured requests',
       description:
-        'Captured webhooks of an endpoint, newest first, without their bodies. A long search ends with what it has found: while `next` is not null, ask again with it as `before`.',
+        'Captured webhooks of an endpoint, newest first, without their bodies. A long search ends with the matches so far: while `next` is not null, call again with it as `before`.',
       effect: 'reads',
       renamed: { pageSize: 'limit' },
       defaults: { pageSize: 20 },
     },
     description:
-      'All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order. A search with filters ends after some seconds, one for a text within 300 ms, with what it has found: `search` says how far it came, and `next` goes on.',
+      'All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order. A search with filters ends after some seconds, one for a text within 300 ms, with the matches so far: `search` shows its progress, and `next` continues it.',
     input: z.object({ endpointId, ...listInput }),
     output: envelope(RequestSummary, searchMember),
     findsWhenWrong: findsEndpoint,
@@ -139,7 +141,7 @@ export const requestRoutes = router({
   await: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/requests/await',
-    summary: 'Wait for a matching request; 204 when none came in time',
+    summary: 'Wait for a matching request; 204 if none arrives in time',
     description:
       'Requests that are stored already count: with `afterId` the lowest match above it is answered, without it the newest. With `q` and without `afterId`, stored requests are looked through for about three seconds, the newest first. Counts as one call however long it blocks.',
     input: z.object({ endpointId, ...filterInput, timeoutSeconds }),
@@ -152,9 +154,9 @@ export const requestRoutes = router({
   follow: stream({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/requests/stream',
-    summary: 'Follow an endpoint: what arrives, and what becomes of it',
+    summary: 'Follow the captures and deliveries of an endpoint',
     description:
-      'Without `Last-Event-ID`, `lastEventId` and `afterId` the stream begins now; with one of them, after that request, and nothing in between is missed. The filters look at each request as it arrived. The service ends a stream when it stops, and when the key is revoked: come back with the last id.',
+      'Without `Last-Event-ID`, `lastEventId` and `afterId` the stream begins now; with one of them, after that request, and nothing in between is missed. The filters look at each request as it arrived. The service ends a stream when it stops, and when the key is revoked: reconnect with the last id.',
     input: z.object({ endpointId, ...filterInput, lastEventId, whole, newest, listener }),
     events: followEvents,
     finds: findsEndpoint,
@@ -186,7 +188,7 @@ export const requestRoutes = router({
   find: route({
     method: 'GET',
     path: '/api/v1/requests/{requestId}',
-    summary: 'Read a captured request by its id alone, which is unique among all endpoints',
+    summary: 'Read a captured request by its id only, which is unique in the workspace',
     input: z.object({ requestId, bodyBytesMax }),
     narrows: true,
     output: RequestDetail,
@@ -199,7 +201,7 @@ export const requestRoutes = router({
   get: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/requests/{requestId}',
-    summary: 'Read a captured request, whole',
+    summary: 'Read a captured request in full',
     input: z.object({ endpointId, requestId, bodyBytesMax }),
     output: RequestDetail,
     findsWhenWrong: findsRequest,
@@ -212,9 +214,9 @@ export const requestRoutes = router({
   body: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/body',
-    summary: 'Read the octets of a captured body',
+    summary: 'Download a captured body',
     description:
-      'As an attachment of no type, whatever it was sent as. With a header `Range` of one range it is answered in part, with 206.',
+      'The answer is an attachment of type `application/octet-stream`. A header `Range` with one range gets a part, with 206.',
     input: z.object({
       endpointId,
       requestId,
@@ -240,13 +242,18 @@ export const requestRoutes = router({
   shape: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/shape',
-    summary: 'What the newest requests hold: paths with their types, share and an example',
+    summary: 'List the paths in the newest requests, with types, share and an example',
     description:
-      'Of bodies, query and headers, as conditions and rules write paths; `[*]` stands for every element of a list. For completion, and to see what a sender changed.',
+      'Paths of bodies, query and headers, in the syntax of conditions and rules; `[*]` is every element of a list.',
     input: z.object({
       endpointId,
       label: filterInput.label,
-      last: z.int().min(1).max(SHAPE_LAST_MAX).default(50).meta({ description: 'Of how many requests' }),
+      last: z
+        .int()
+        .min(1)
+        .max(SHAPE_LAST_MAX)
+        .default(50)
+        .meta({ description: 'Number of requests to read' }),
     }),
     output: Shape,
     finds: findsEndpoint,

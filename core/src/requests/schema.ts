@@ -27,7 +27,7 @@ export const filterInput = {
   verification: optional(z.enum(VERIFICATION_FILTERS)).meta({ description: '`none`: nothing was checked' }),
   label: optional(z.string().min(1).max(200)).meta({ description: 'Exact event type' }),
   eventId: optional(z.string().min(1).max(EVENT_ID_CHARACTERS_MAX).transform(storedEventId)).meta({
-    description: "Exact id of the event, the sender's own; also one that is too long to be stored as it came",
+    description: 'Exact event id of the sender; also an id that is too long to be stored unchanged',
   }),
   duplicate: optional(z.boolean()).meta({
     description: '`true`: only duplicates by `dedupe` of the endpoint; `false`: none of them',
@@ -99,7 +99,7 @@ const summary = {
     .max(SENDER_ATTEMPT_MAX)
     .nullable()
     .meta({
-      description: `The how manieth time the sender's event came to this endpoint, by the requests that are stored; ${SENDER_ATTEMPT_MAX}: that, or later. Null without \`eventId\`, and where \`imported\``,
+      description: `Attempt number of the sender: requests with this event id that are stored, this one included; ${SENDER_ATTEMPT_MAX}: that or more. Null without \`eventId\`, and for \`imported\``,
     }),
   firstRequestId: Int64.nullable().meta({
     description: 'The first stored request of the same event; null for the first itself',
@@ -173,10 +173,10 @@ export const searchMember = {
     .object({
       complete: z.boolean().meta({
         description:
-          'Everything was looked through, from the cursor where one was given. Else `next` goes on, also from a page that is not full',
+          'Whether all requests after the cursor were searched. If not, `next` continues the search, also from a page that is not full',
       }),
-      lookedThrough: z.int().meta({ description: 'How many stored requests this call has looked through' }),
-      matchedCount: z.int().meta({ description: 'How many of these match' }),
+      lookedThrough: z.int().meta({ description: 'Number of stored requests that this call searched' }),
+      matchedCount: z.int().meta({ description: 'Number of matches among them' }),
       totalCount: z.int().nullable().meta({
         description:
           'Everything that matches; null when not all of it was looked through: then `totalCount` of the page is an estimate',
@@ -199,7 +199,7 @@ export const RequestDetail = withExample(
     headers: byName(z.string()),
     bodyKind: z.enum(BODY_KINDS).nullable().meta({
       description:
-        'What the body is for conditions and rules, whatever `contentType` says; null when empty or left out',
+        'Type of the body for conditions and rules, independent of `contentType`; null when empty or left out',
     }),
     bodyOmitted: z
       .boolean()
@@ -249,12 +249,12 @@ export const BodyDownload = Download.extend({
 /** Shape of an endpoint's newest requests. */
 export const Shape = z
   .object({
-    sampleCount: z.int().meta({ description: 'Requests that were looked at' }),
+    sampleCount: z.int().meta({ description: 'Number of requests read' }),
     paths: z.array(
       z.object({
         path: z.string(),
         types: z.array(z.enum(VALUE_TYPES)),
-        share: z.number().meta({ description: 'In which part of them it is, 0 to 1' }),
+        share: z.number().meta({ description: 'Share of requests with this path, 0 to 1' }),
         example: z.string().meta({ description: 'The newest value, shortened' }),
       }),
     ),

@@ -39,12 +39,12 @@ export const sampleRoutes = router({
       name: 'send_sample',
       title: 'Send a sample event',
       description:
-        "Makes up an event of a provider, signs it with the endpoint's own secret and captures it. It is forwarded like any other capture.",
+        "Generates an event of a provider, signs it with the endpoint's secret and captures it. It is forwarded like any other capture.",
       effect: 'sends',
       members: ['endpointId', 'provider', 'event', 'set', 'badSignature'],
     },
     description:
-      'The sample is captured like any request: verified, counted against the capture rate, forwarded. Bodies are made up, with new ids each time.',
+      'The sample is captured like any request: verified, counted against the capture rate, forwarded. Bodies are generated, with new ids each time.',
     input: z.object({ endpointId, ...sendInput }),
     example: { provider: 'stripe', event: 'invoice.paid', set: { 'body.data.object.amount_paid': 500 } },
     output: SentSample,

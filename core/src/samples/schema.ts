@@ -15,12 +15,12 @@ export const ProviderSamples = z
 
 /** Input of the send route without the endpoint; slugs, events and paths are checked after parsing. */
 export const sendInput = {
-  provider: z.string().min(1).max(100).meta({ description: 'Slug of one of the list' }),
+  provider: z.string().min(1).max(100).meta({ description: 'Slug of a provider in the list' }),
   event: optional(z.string().min(1).max(200)).meta({ description: 'Default: the first of the provider' }),
   set: optional(z.record(z.string(), z.unknown())).meta({
     description: `Values by path into the body, e.g. \`{"body.data.amount": 5}\`; at most ${SET_MAX}`,
   }),
-  badSignature: optional(z.boolean()).meta({ description: 'Sign with another secret than the endpoint has' }),
+  badSignature: optional(z.boolean()).meta({ description: 'Sign with a wrong secret' }),
 }
 
 /** Result of sending a sample. */

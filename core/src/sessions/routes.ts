@@ -62,7 +62,7 @@ export const sessionRoutes = router({
   signInLink: route({
     method: 'POST',
     path: '/api/v1/sign-in-links',
-    summary: 'Make a link that signs a browser in to the console, once, to do what this key may',
+    summary: 'Create a one-time sign-in link to the console, with the scope of this key',
     description:
       'The link works for 15 minutes. The session ends with the key, and can manage neither contacts nor sessions.',
     input: z.object({}),

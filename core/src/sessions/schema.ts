@@ -22,7 +22,7 @@ export const Session = z.object({
 export const CurrentSession = z.object({
   session: z.object({ id: z.uuid(), role: Role }).nullable(),
   key: z.object({ name: z.string(), prefix: z.string() }).nullable(),
-  scope: z.enum(KEY_SCOPES).meta({ description: 'What the caller may' }),
+  scope: z.enum(KEY_SCOPES).meta({ description: 'Scope of the caller' }),
   endpointId: z.uuid().nullable().meta({ description: 'The one endpoint that the caller sees; null: all' }),
   workspace: z.object({ id: z.uuid(), name: z.string() }),
   plan: z.object({ key: z.string(), displayName: z.string() }),

@@ -21,7 +21,7 @@ const period = {
 }
 
 const counts = {
-  capturedCount: z.int().meta({ description: 'Of requests that are still stored' }),
+  capturedCount: z.int().meta({ description: 'Captures that are still stored' }),
   failedCount: z.int().meta({ description: 'Attempts that failed' }),
   rejectedCount: z.int().meta({
     description: 'Captures that were refused for the rate, counted by the minute and kept for 90 days',
@@ -44,7 +44,7 @@ const AllTraffic = z
     ...traffic,
     endpoints: z
       .array(z.object({ endpointId: z.uuid(), ...counts }))
-      .meta({ description: 'Those at which anything arrived, failed or was refused' }),
+      .meta({ description: 'Endpoints with captures, failures or refusals' }),
   })
   .meta({ id: 'AllTraffic' })
 
@@ -64,8 +64,8 @@ export const trafficRoutes = router({
   traffic: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/traffic',
-    summary: 'How much arrived and failed, in parts of a period',
-    description: `The period is ${TRAFFIC_DAYS_MAX} days at most; a longer one is cut at its begin.`,
+    summary: 'Count captures and failures of an endpoint over a period',
+    description: `The period is ${TRAFFIC_DAYS_MAX} days at most; the beginning of a longer one is cut off.`,
     input: z.object({ endpointId, ...period }),
     output: Traffic,
     finds: findsEndpoint,
@@ -82,8 +82,8 @@ export const allTrafficRoutes = router({
   traffic: route({
     method: 'GET',
     path: '/api/v1/traffic',
-    summary: 'How much arrived and failed in the workspace, in parts of a period, and at which endpoints',
-    description: `The period is ${TRAFFIC_DAYS_MAX} days at most; a longer one is cut at its begin.`,
+    summary: 'Count captures and failures of the workspace over a period, by endpoint',
+    description: `The period is ${TRAFFIC_DAYS_MAX} days at most; the beginning of a longer one is cut off.`,
     input: z.object(period),
     output: AllTraffic,
   }).query(({ ctx, input }) => {

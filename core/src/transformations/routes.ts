@@ -77,7 +77,8 @@ export const transformationRoutes = router({
     tool: {
       name: 'save_rule',
       title: 'Save a transformation rule',
-      description: 'Adds a rule to an endpoint; it shapes what is forwarded from now on. Preview it first.',
+      description:
+        'Adds a rule to an endpoint; it changes the requests that are forwarded from now on. Preview it first.',
       effect: 'adds',
       members: ['endpointId', 'rule'],
     },
@@ -145,7 +146,7 @@ export const transformationRoutes = router({
     path: '/api/v1/endpoints/{endpointId}/transformations/{ruleId}',
     summary: 'Save a new version of a rule, switch it on or off, or both',
     description:
-      'The document that is in force already makes no new version. Switching on clears `disabledReason`; a new document alone does not switch on.',
+      'An unchanged document creates no new version. Switching on clears `disabledReason`; a new document alone does not switch on.',
     input: updateInput,
     query: ['actionId'],
     example: { enabled: false },
@@ -179,9 +180,9 @@ export const transformationRoutes = router({
   restore: route({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions/{n}/restore',
-    summary: 'Put an old version back in force, as a new one',
+    summary: 'Restore an old version of a rule, as a new version',
     description:
-      'History is never rewritten: every restore makes a version, also of a document equal to the one in force.',
+      'History is never rewritten: every restore creates a version, also for a document equal to the current one.',
     input: restoreInput,
     query: ['actionId'],
     output: TransformationRuleView,
@@ -244,7 +245,7 @@ export const transformationRoutes = router({
   schema: route({
     method: 'GET',
     path: '/api/v1/transformations/schema',
-    summary: 'The rule document as JSON Schema 2020-12',
+    summary: 'Read the JSON Schema 2020-12 of rule documents',
     tool: {
       name: 'rule_schema',
       title: 'Read the grammar of rules',
@@ -252,7 +253,7 @@ export const transformationRoutes = router({
       effect: 'reads',
     },
     description:
-      'What it cannot say (arity, bytes, where a secret may stand…) saving and preview check as well.',
+      'Saving and preview also check rules that the schema cannot express: arity, bytes, places of secrets.',
     input: z.object({}),
     narrows: true,
     output: z.record(z.string(), z.unknown()),
@@ -267,7 +268,7 @@ export const transformationRoutes = router({
       name: 'preview_rule',
       title: 'Preview a transformation rule',
       description:
-        'What a transformation rule makes of a captured request; nothing is saved. The grammar is read with rule_schema.',
+        'Shows the result of a transformation rule on a captured request. Saves nothing. Read the grammar with rule_schema.',
       effect: 'reads',
       members: ['endpointId', 'requestId', 'rule'],
     },

@@ -19,7 +19,7 @@ export const TransformationRuleView = z
     disabledReason: z.string().nullable().meta({ description: 'Set when the service switched the rule off' }),
     holdsDeliveries: z.boolean().meta({
       description:
-        'The service switched it off and it takes data out: deliveries wait until somebody decides',
+        'The service switched off a rule that removes data. Deliveries wait until the rule is fixed, enabled or deleted',
     }),
     condition: z.string().meta({ description: '`when` in words; "Always" when it has none' }),
     rule: document,
@@ -77,7 +77,7 @@ export const TransformationPreview = z
         note: z
           .string()
           .nullable()
-          .meta({ description: 'Says which paths of `when` lead nowhere in this request' }),
+          .meta({ description: 'Lists the paths of `when` that this request does not have' }),
         steps: z.array(
           z.object({
             index: z.int(),
@@ -122,7 +122,7 @@ const madeUpRequest = z
     contentType: z.string().optional(),
   })
   .meta({
-    description: 'A request made up for the preview; what has none of these members is its body',
+    description: 'A sample request for the preview; a value without these members is its body',
   })
 
 /** A made-up request after parsing, defaults filled in. */

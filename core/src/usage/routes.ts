@@ -38,7 +38,7 @@ export const usageRoutes = router({
   usage: route({
     method: 'GET',
     path: '/api/v1/usage',
-    summary: "What the workspace uses, beside its plan's limits",
+    summary: "Read the usage of the workspace, with its plan's limits",
     input: z.object({}),
     output: Usage,
   }).query(async ({ ctx }) => {

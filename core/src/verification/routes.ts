@@ -20,9 +20,9 @@ export const verificationRoutes = router({
   try: route({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/verification/preview',
-    summary: 'The verdict that other verification settings would give a captured request',
+    summary: 'Test other verification settings on a captured request',
     description:
-      'The members are those of the endpoint, and what is left out is as saved there. Nothing is saved, and the verdict of the request stays. The time of the check is that of the capture.',
+      'The members are those of the endpoint; omitted ones have their saved values. Nothing is saved, and the verdict of the request stays. The time of the check is that of the capture.',
     input: z.object({
       endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }),
       requestId: Int64.meta({ description: 'Id of the captured request that is tried' }),
@@ -40,7 +40,7 @@ export const verificationRoutes = router({
         verification: z
           .object({ verdict: z.enum(VERDICTS), note: z.string() })
           .nullable()
-          .meta({ description: 'Null: with these settings nothing would be checked' }),
+          .meta({ description: 'Null: these settings check no signature' }),
       })
       .meta({ id: 'VerificationPreview' }),
     scope: 'read',

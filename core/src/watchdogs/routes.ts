@@ -48,10 +48,10 @@ export const watchdogRoutes = router({
   create: route({
     method: 'POST',
     path: '/api/v1/watchdogs',
-    summary: 'Create a watchdog, armed at once on the history of its endpoint',
+    summary: 'Create a watchdog, active at once on the history of its endpoint',
     tool: {
       name: 'arm_watchdog',
-      title: 'Arm a watchdog',
+      title: 'Create a watchdog',
       description: 'Alarms when no webhook arrives within the interval and its grace.',
       effect: 'adds',
       members: ['endpointId', 'name', 'expectedIntervalSeconds', 'graceSeconds'],
@@ -121,9 +121,9 @@ export const watchdogRoutes = router({
   timeline: route({
     method: 'GET',
     path: '/api/v1/watchdogs/{id}/timeline',
-    summary: 'What happened to a watchdog: matches, alarms, and when the service itself was down',
+    summary: 'Read the timeline of a watchdog: matches, alarms, and outages of the service',
     description:
-      'Of what is still stored, by the match as it is now. The period is 62 days at most; a longer one is cut at its begin.',
+      'Covers the stored captures, by the present match. The period is at most 62 days; the beginning of a longer one is cut off.',
     input: z.object({
       id,
       from: optional(InstantInput).meta({ description: 'Begin; default eight intervals before `to`' }),
@@ -166,7 +166,7 @@ export const watchdogRoutes = router({
   setActive: route({
     method: 'POST',
     path: '/api/v1/watchdogs/{id}/active',
-    summary: 'Pause or resume a watchdog; resuming arms it anew from now',
+    summary: 'Pause or resume a watchdog; resuming restarts its interval now',
     input: z.object({ id, active: z.boolean() }),
     example: { active: false },
     output: Watchdog,

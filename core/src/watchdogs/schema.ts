@@ -13,7 +13,7 @@ import {
 export const WATCHDOG_STATES = ['waiting', 'onTime', 'late', 'alarmed', 'paused'] as const
 
 const interval = z.int().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).meta({
-  description: 'How often a matching capture is expected: a second to 31 days',
+  description: 'Expected interval between matching captures: a second to 31 days',
 })
 
 /** A condition; `parseMatch` checks its grammar and names every wrong part. */
@@ -26,7 +26,8 @@ const writable = {
   name: optional(z.string().min(1).max(100)).meta({ description: 'Default: the name of the endpoint' }),
   match: optional(match),
   graceSeconds: optional(z.int().min(0).max(MAX_GRACE_SECONDS)).meta({
-    description: 'How late a capture may be before the alarm; default a fifth of the interval, at least 60',
+    description:
+      'Delay of a capture before the alarm, in seconds; default a fifth of the interval, at least 60',
   }),
   active: optional(z.boolean()).meta({ description: 'Off: paused' }),
   alertContactIds: optional(z.array(z.string().toLowerCase()).max(MAX_ALERT_CONTACTS)).meta({
@@ -87,7 +88,7 @@ export const WatchdogSuggestion = withExample(
   z.object({
     available: z.boolean(),
     reason: z.string().nullable(),
-    samples: z.int().meta({ description: 'Matching captures that were looked at, at most 501' }),
+    samples: z.int().meta({ description: 'Matching captures that were measured, at most 501' }),
     expectedIntervalSeconds: z.int().nullable(),
     graceSeconds: z.int().nullable(),
     observedP90Seconds: z.int().nullable(),
@@ -115,9 +116,9 @@ export const WatchdogTimeline = z
       .array(z.object({ requestId: Int64, at: Timestamp }))
       .meta({ description: 'Stored captures that match, the newest 500, oldest first' }),
     alarms: z.array(z.object({ alarmedAt: Timestamp, recoveredAt: Timestamp.nullable() })),
-    outages: z
-      .array(z.object({ from: Timestamp, to: Timestamp }))
-      .meta({ description: 'When no gateway took captures: nobody is blamed for these' }),
+    outages: z.array(z.object({ from: Timestamp, to: Timestamp })).meta({
+      description: 'Outages of the service, in which no gateway took captures. They cause no alarm',
+    }),
   })
   .meta({ id: 'WatchdogTimeline' })
 

@@ -11,7 +11,7 @@ const INLINE_BODY_BYTES_MAX = 65_536
 
 /** Inputs of tools that return a body in parts. */
 export const partInput = {
-  bodyOffset: z.int().min(0).optional().describe('Where the part begins, in bytes; default 0'),
+  bodyOffset: z.int().min(0).optional().describe('First byte of the part; default 0'),
   maxBodyBytes: z.int().min(1).max(BODY_BYTES.max).optional(),
 }
 

@@ -27,7 +27,7 @@ export const READING_TOOLS: readonly Tool[] = [
     name: 'read_request',
     title: 'Read a captured request',
     description:
-      'One captured webhook: headers, body and deliveries. A long body comes in parts: ask again with nextBodyOffset.',
+      'One captured webhook: headers, body and deliveries. A long body comes in parts: call again with nextBodyOffset.',
     effect: 'reads',
     input: z.object({ ...captureArguments, ...partInput }),
     isMasked: true,

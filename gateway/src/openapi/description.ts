@@ -5,13 +5,13 @@ import { operation, streamOperation, tagOf } from './operation.ts'
 import { problemExamples } from './problems.ts'
 import { createSchemas } from './schemas.ts'
 
-const ABOUT = `Capture URLs store whatever senders post to them; this API lists, searches, waits for, replays and forwards it.
+const ABOUT = `Capture URLs store the requests that senders post to them. This API lists, searches, awaits, replays and forwards these requests.
 
-- **Keys** are of one workspace. An id of another workspace answers exactly like an absent one.
+- **Keys** belong to one workspace. An id of another workspace is answered like an absent one.
 - **Errors** are \`application/problem+json\`: branch on \`code\`, quote \`traceId\` when you report one.
 - **Lists** are newest first, in pages of at most 100.
 - **Writes**: an omitted member and \`null\` mean "unchanged" (on create: the default); an empty value clears.
-- **v1 is append-only**: members may be added, existing ones never change meaning. Ignore what you do not know.`
+- **v1 is append-only**: members may be added, existing ones never change meaning. Ignore members that you do not know.`
 
 /**
  * The OpenAPI 3.1 description. It is made from the declarations that are served, so it cannot differ from what is

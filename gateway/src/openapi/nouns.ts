@@ -4,31 +4,31 @@ export const NOUNS: readonly {
   readonly title: string
   readonly description: string
 }[] = [
-  { name: 'me', title: 'Me', description: 'Who the API key is, and what its plan allows.' },
+  { name: 'me', title: 'Me', description: 'The API key, its workspace and the limits of the plan.' },
   {
     name: 'endpoints',
     title: 'Endpoints',
-    description: 'Capture URLs: what senders post to, and how they are answered.',
+    description: 'Capture URLs, and the answers that senders get.',
   },
   {
     name: 'requests',
     title: 'Captured requests',
-    description: 'What arrived: list, search, read, wait for, replay and delete.',
+    description: 'Captured requests: list, search, read, await, replay and delete.',
   },
   {
     name: 'actions',
     title: 'Actions',
-    description: 'What happens to each captured request: forward it to a URL, or tell an alert channel.',
+    description: 'Steps for each captured request: forward it to a URL, or notify an alert channel.',
   },
   {
     name: 'transformations',
     title: 'Transformation rules',
-    description: 'Declarative JSON rules that shape what a forward destination receives.',
+    description: 'JSON rules that change the requests that a forward destination receives.',
   },
   {
     name: 'deliveries',
     title: 'Deliveries',
-    description: 'Every attempt at a delivery, with exactly what was sent and received.',
+    description: 'Every delivery attempt, with its exact request and response.',
   },
   {
     name: 'recycleBin',
@@ -38,7 +38,7 @@ export const NOUNS: readonly {
   {
     name: 'alertChannels',
     title: 'Alert channels',
-    description: 'Where alerts go, and the record of what was sent.',
+    description: 'Destinations of alerts, and the record of sent alerts.',
   },
   {
     name: 'watchdogs',
@@ -48,52 +48,51 @@ export const NOUNS: readonly {
   {
     name: 'providers',
     title: 'Provider catalog',
-    description: 'The senders whose signatures, event types and handshakes are known.',
+    description: 'Senders with known signatures, event types and handshakes.',
   },
   {
     name: 'reconcile',
     title: 'Reconciliation',
-    description:
-      'What a sender says that it sent, compared with what was captured; what never came is brought.',
+    description: "Comparison of a sender's event list with the captures. Missing events are fetched.",
   },
   {
     name: 'samples',
     title: 'Samples',
-    description: 'Events of well-known providers, made up and signed, to try an endpoint with.',
+    description: 'Signed sample events of well-known providers, to test an endpoint.',
   },
   {
     name: 'sessions',
     title: 'Console',
-    description: 'Signing a browser in.',
+    description: 'Sign-in links for browsers.',
   },
   {
     name: 'audit',
     title: 'Audit log',
-    description: 'Who changed what, when and from where.',
+    description: 'Record of changes, with actor, time and address.',
   },
   {
     name: 'keys',
     title: 'API keys',
-    description: 'Keys of the workspace: made, listed and revoked by its owner.',
+    description: 'Keys of the workspace: create, list, rotate and revoke.',
   },
   {
     name: 'incidents',
     title: 'Incidents',
-    description: 'What is or was out of order: one an outage of a subject.',
+    description: 'Open and closed problems, one per outage of a subject.',
   },
   {
     name: 'workspace',
     title: 'Workspace',
-    description: "What the workspace uses, beside its plan's limits.",
+    description: 'Usage of the workspace, with the limits of its plan.',
   },
   {
     name: 'conditions',
     title: 'Conditions',
-    description: 'What actions, rules and watchdogs ask of a request, tried on what was captured.',
+    description: 'Conditions of actions, rules and watchdogs, tested on captured requests.',
   },
   {
     name: 'verification',
     title: 'Verification',
-    description: 'How signatures of captures are checked, tried on what was captured.',
+    description: 'Signature checks, tested on captured requests.',
   },
 ]

@@ -73,7 +73,7 @@ function eventSchema({ name, summary, events }: Stream): z.ZodType {
   const id = `${name.replace(/(?:^|\.)(.)/g, (_, first: string) => first.toUpperCase())}Event`
   const [first, ...others] = Object.entries(events).map(([kind, data]) =>
     z.object({
-      id: z.string().meta({ description: 'For `Last-Event-ID`: the stream goes on after it' }),
+      id: z.string().meta({ description: 'For `Last-Event-ID`: the stream continues after it' }),
       event: z.literal(kind),
       data,
     }),
@@ -92,7 +92,7 @@ const LAST_EVENT_ID: JsonObject = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'Id of the last event that was received: the stream goes on after it',
+  description: 'Id of the last event that was received: the stream continues after it',
   schema: { type: 'string' },
 }
 
@@ -212,6 +212,6 @@ function answers(route: Route, schemas: Schemas): JsonObject {
 }
 
 const CACHE_HEADERS = {
-  'Cache-Control': { description: 'How long the answer may be kept', schema: { type: 'string' } },
+  'Cache-Control': { description: 'Caching of the answer', schema: { type: 'string' } },
   ETag: { description: 'For `If-None-Match`', schema: { type: 'string' } },
 }

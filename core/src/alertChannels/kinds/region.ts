@@ -8,5 +8,5 @@ export const REGION_FIELD: SettingField = {
   required: false,
   default: 'us',
   options: ['us', 'eu'],
-  help: 'Where the account lives; a key of one region does not work in the other.',
+  help: 'Region of the account. A key of one region does not work in the other.',
 }

@@ -17,14 +17,16 @@ export const Backlog = z
   .object({
     waiting: z.int().meta({ description: `Deliveries that wait; ${BACKLOG_COUNTED_MAX} stands for more` }),
     inFlight: z.int().meta({ description: 'Attempts under way, over all processes' }),
-    oldestWaitingAt: Timestamp.nullable().meta({ description: 'When the oldest that waits was queued' }),
-    keysWaiting: z.int().meta({ description: 'Deliveries that wait for another of their key' }),
+    oldestWaitingAt: Timestamp.nullable().meta({
+      description: 'When the oldest waiting delivery was queued',
+    }),
+    keysWaiting: z.int().meta({ description: 'Deliveries that wait for an earlier one of their key' }),
     keysHeld: z
       .array(
         z.object({
           key: z.string(),
           requestId: Int64,
-          attemptId: Int64.nullable().meta({ description: 'The last attempt: what a skip takes' }),
+          attemptId: Int64.nullable().meta({ description: 'The last attempt: the input of a skip' }),
           since: Timestamp,
         }),
       )
@@ -37,15 +39,14 @@ export const Backlog = z
     rate: z
       .object({ count: z.number(), perSeconds: z.int() })
       .nullable()
-      .meta({ description: 'The pace in force: of the settings, or of a drain. Null = none' }),
+      .meta({ description: 'The current rate: of the settings, or of a resume. Null = none' }),
     pausedAt: Timestamp.nullable(),
     notBefore: Timestamp.nullable().meta({ description: 'The receiver asked that nothing starts before' }),
     drainsAt: Timestamp.nullable().meta({
-      description:
-        'When the backlog will have gone out at the pace in force; null where none is, or nothing goes out',
+      description: 'Estimated end of the backlog at the current rate; null without a rate or while paused',
     }),
     expiring: z.int().meta({
-      description: `Deliveries that wait and whose requests retention deletes before \`drainsAt\`, or within ${EXPIRY_HOURS} hours where that is null`,
+      description: `Waiting deliveries that retention deletes before \`drainsAt\`, or within ${EXPIRY_HOURS} hours if that is null`,
     }),
   })
   .meta({ id: 'Backlog' })

@@ -14,7 +14,7 @@ const SLACK: ProviderSamples = {
   events: [
     {
       event: 'message',
-      summary: 'Somebody writes in a channel',
+      summary: 'A message in a channel',
       body: slack((facts) => ({
         type: 'message',
         channel: `C${facts.token(10).toUpperCase()}`,
@@ -26,7 +26,7 @@ const SLACK: ProviderSamples = {
     },
     {
       event: 'app_mention',
-      summary: 'Somebody calls the app',
+      summary: 'A mention of the app',
       body: slack((facts) => ({
         type: 'app_mention',
         channel: `C${facts.token(10).toUpperCase()}`,
@@ -204,7 +204,7 @@ const CLERK: ProviderSamples = {
   events: [
     {
       event: 'user.created',
-      summary: 'Somebody signed up',
+      summary: 'A user signed up',
       body: clerk('user.created', (facts) => ({
         id: `user_${facts.token(27)}`,
         object: 'user',
@@ -216,7 +216,7 @@ const CLERK: ProviderSamples = {
     },
     {
       event: 'session.ended',
-      summary: 'Somebody signed out',
+      summary: 'A user signed out',
       body: clerk('session.ended', (facts) => ({
         id: `sess_${facts.token(27)}`,
         object: 'session',

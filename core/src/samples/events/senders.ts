@@ -83,7 +83,7 @@ const LINE: ProviderSamples = {
   events: [
     {
       event: 'message',
-      summary: 'Somebody writes to the account',
+      summary: 'A message to the account',
       body: (facts) => ({
         destination: `U${facts.hex(32)}`,
         events: [
@@ -108,7 +108,7 @@ const PUSHER: ProviderSamples = {
   events: [
     {
       event: 'channel_occupied',
-      summary: 'Somebody subscribes to an empty channel',
+      summary: 'A subscription to an empty channel',
       headers: (facts) => ({ 'X-Pusher-Key': facts.hex(20) }),
       body: (facts) => ({
         time_ms: facts.now.getTime(),

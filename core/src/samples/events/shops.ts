@@ -20,7 +20,7 @@ const SHOPIFY: ProviderSamples = {
   events: [
     {
       event: 'orders/create',
-      summary: 'Somebody has ordered two mugs',
+      summary: 'An order of two mugs',
       headers: shopifyTopic('orders/create'),
       body: (facts) => ({
         id: facts.number(13),

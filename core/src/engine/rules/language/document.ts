@@ -31,7 +31,7 @@ function target(options: TargetOptions, description: string): Schema.Schema<stri
 
 const one = target(
   { every: false, protectedHeaders: false },
-  'What the step writes: body.<path> or headers.<name>; no [*].',
+  'Target of the step: body.<path> or headers.<name>; no [*].',
 )
 const some = list(
   target({ every: true, protectedHeaders: false }, 'body.<path> or headers.<name>; [*] is every element.'),
