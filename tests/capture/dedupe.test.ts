@@ -407,6 +407,8 @@ test('eight senders over two gateways: each event acts once, and a restart chang
 
 test('claims count in the storage of the workspace, and go last where it is full', async () => {
   const storedBytesMax = 40_000
+  // See docs/security.md.
+  const CLAIM_BYTES = 224
   const small = await startService({ limits: { storedBytesMax } })
   const endpoint = await small.alice.endpoint(once('discard'))
   const { db } = small
@@ -420,11 +422,11 @@ test('claims count in the storage of the workspace, and go last where it is full
   await sql`update endpoint_counters set claim_count = 303 where endpoint_id = ${endpoint.id}`.execute(db)
   await sweepBytes(small.running.services, new AbortController().signal)
   expect((await endpoint.requests()).length).toBe(0)
-  expect(await claims()).toBe(Math.floor(storedBytesMax / 192))
+  expect(await claims()).toBe(Math.floor(storedBytesMax / CLAIM_BYTES))
   const { rows } = await sql<{
     counted: number
   }>`select claim_count::int as counted from endpoint_counters`.execute(db)
-  expect(rows[0]?.counted).toBe(Math.floor(storedBytesMax / 192))
+  expect(rows[0]?.counted).toBe(Math.floor(storedBytesMax / CLAIM_BYTES))
 })
 
 test('claims go when their window has ended, with their endpoint, and by a purge', async () => {

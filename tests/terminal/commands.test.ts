@@ -119,6 +119,20 @@ describe('creel endpoints', () => {
     expect(await succeeds(['endpoints', 'list'], env)).not.toContain('CI two')
   })
 
+  test('an endpoint takes events once, by an id of its own place', async () => {
+    const once = ['--event-id-path', 'body.order', '--dedupe', 'skip', '--dedupe-window', '2h']
+    const made = JSON.parse(await succeeds(['endpoints', 'create', '--name', 'once', ...once, '--json'], env))
+    expect(made).toMatchObject({
+      eventIdPath: 'body.order',
+      dedupe: { by: 'event', windowSeconds: 7_200, then: 'skip' },
+    })
+    const update = (...words: string[]) => ['endpoints', 'update', made.id, '--json', ...words]
+    const byPath = await succeeds(update('--dedupe', 'mark', '--dedupe-by', 'query.id'), env)
+    expect(JSON.parse(byPath).dedupe).toEqual({ by: 'query.id', windowSeconds: 86_400, then: 'mark' })
+    expect((await fails(update('--dedupe', 'drop'), env)).stderr).toContain('mark, skip, discard, off')
+    expect(JSON.parse(await succeeds(update('--dedupe', 'off'), env)).dedupe).toBeNull()
+  })
+
   test('rotate-url gives a new capture URL, by which the endpoint is found; the old one goes on as long as asked', async () => {
     const { url: first } = JSON.parse(
       await succeeds(['endpoints', 'create', '--name', 'leaked', '--json'], env),

@@ -8,11 +8,12 @@ import type { Endpoint } from '../trpc.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { CaptureUrl } from './CaptureUrl.tsx'
 import { DangerZone } from './DangerZone.tsx'
+import { EventSettings } from './EventSettings.tsx'
 import { ProviderSettings } from './ProviderSettings.tsx'
 import { ResponseSettings } from './ResponseSettings.tsx'
 import { useEndpointChange } from './useEndpointChange.ts'
 
-/** The settings of an endpoint: name, provider, response, and deletion. */
+/** The settings of an endpoint: name, provider, events, response, and deletion. */
 export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string | undefined }) {
   useEffect(() => {
     if (location.hash !== '') document.getElementById(location.hash.slice(1))?.scrollIntoView()
@@ -22,6 +23,7 @@ export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string 
       <NameSettings endpoint={endpoint} />
       <CaptureUrl endpoint={endpoint} />
       <ProviderSettings endpoint={endpoint} />
+      <EventSettings endpoint={endpoint} />
       <MissingEvents endpoint={endpoint} />
       <ResponseSettings endpoint={endpoint} />
       <DangerZone endpoint={endpoint} />

@@ -31,8 +31,19 @@ export const CaptureRow = memo(function CaptureRow({
   onOpen,
   onPick,
 }: Props) {
-  const { attemptCount, id, label, senderAttempt, method, path, receivedAt, sizeBytes, state, verification } =
-    row
+  const {
+    attemptCount,
+    duplicateOf,
+    id,
+    label,
+    senderAttempt,
+    method,
+    path,
+    receivedAt,
+    sizeBytes,
+    state,
+    verification,
+  } = row
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the whole list are those of the screen
     <div
@@ -60,6 +71,11 @@ export const CaptureRow = memo(function CaptureRow({
         {senderAttempt !== null && senderAttempt > 1 && (
           <span className="again" title="The sender sent this event before">
             {ordinal(senderAttempt)}
+          </span>
+        )}
+        {duplicateOf !== null && (
+          <span className="again" title={`A duplicate of request #${duplicateOf}`}>
+            duplicate
           </span>
         )}
         <span className="path">{path === '' ? (label === null ? '/' : '') : visible(path)}</span>

@@ -231,6 +231,18 @@ function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
           <dd title={visible(shown.eventId)}>{visible(shown.eventId)}</dd>
         </div>
       )}
+      {shown.duplicateOf !== null && (
+        <div>
+          <dt>Duplicate</dt>
+          <dd>
+            of{' '}
+            <Link className="link" href={`/e/${shown.endpointId}?r=${shown.duplicateOf}`}>
+              #{shown.duplicateOf}
+            </Link>
+            {shown.state === 'Skipped' && ': no action ran'}
+          </dd>
+        </div>
+      )}
       {shown.senderAttempt !== null && shown.firstRequestId !== null && (
         <div>
           <dt>Attempt</dt>

@@ -71,9 +71,10 @@ const summary = {
   sizeBytes: z.int(),
   ip: z.string().nullable(),
   label: z.string().nullable(),
-  /** Older services return neither event ids nor sender attempts. */
+  /** Older services return neither event ids nor sender attempts nor duplicates. */
   eventId: z.string().nullable().default(null),
   senderAttempt: z.int().nullable().default(null),
+  duplicateOf: z.int().nullable().default(null),
   bodyTruncated: z.boolean(),
   bodyIsBinary: z.boolean(),
   verification: z.looseObject({ verdict: z.string(), note: z.string() }).nullable(),

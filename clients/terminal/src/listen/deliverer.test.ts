@@ -16,6 +16,7 @@ const request = (id: number): RequestDetail => ({
   label: null,
   eventId: null,
   senderAttempt: null,
+  duplicateOf: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   verification: null,

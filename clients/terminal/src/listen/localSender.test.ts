@@ -78,6 +78,7 @@ const request = (members: Partial<RequestDetail>): RequestDetail => ({
   label: null,
   eventId: null,
   senderAttempt: null,
+  duplicateOf: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   verification: null,

@@ -12,7 +12,7 @@ const BODY_CHARACTERS = 20_000
  */
 export function requestText(request: RequestDetail, { width }: { width: number }): SafeText[] {
   const { id, method, path, queryString, receivedAt, ip, sizeBytes, label, verification, state } = request
-  const { eventId, senderAttempt } = request
+  const { eventId, senderAttempt, duplicateOf } = request
   const target = `${path === '' ? '/' : path}${queryString === null ? '' : `?${queryString}`}`
   const facts = [
     `#${id}`,
@@ -22,6 +22,7 @@ export function requestText(request: RequestDetail, { width }: { width: number }
     label ?? '',
     eventId === null ? '' : `event ${eventId}`,
     senderAttempt === null || senderAttempt === 1 ? '' : `attempt ${senderAttempt} of the sender`,
+    duplicateOf === null ? '' : `duplicate of #${duplicateOf}`,
     state,
   ]
   return [

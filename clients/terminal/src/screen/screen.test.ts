@@ -18,6 +18,7 @@ const request = (id: number, members: Partial<RequestDetail> = {}): RequestDetai
   label: null,
   eventId: null,
   senderAttempt: null,
+  duplicateOf: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   verification: null,
