@@ -8,6 +8,7 @@ import { whenLauncherDies } from './launchers.ts'
 
 await runProgram(process.argv.slice(2), {
   runtime: undefined,
+  serveWords: [process.execPath, ...process.execArgv, Bun.main, 'serve'],
   stopWhen: whenLauncherDies(),
   consolePack: async () => {
     const file = await packedConsole(join(import.meta.dir, '..'))

@@ -15,6 +15,7 @@ const program = bundledProgram(root)
 const { runProgram }: typeof import('../creel/src/program.ts') = await import(program)
 await runProgram(['serve', ...process.argv.slice(2)], {
   runtime: undefined,
+  serveWords: [process.execPath, ...process.execArgv, Bun.main],
   stopWhen: whenLauncherDies(),
   consolePack: async () => {
     const file = await packed

@@ -14,5 +14,6 @@ await runProgram(process.argv.slice(2), {
     CREEL_POSTGRES_LABEL === null
       ? withoutRuntime
       : archiveRuntime(CREEL_POSTGRES_LABEL, () => embedded(postgres).arrayBuffer()),
+  serveWords: [process.execPath, 'serve'],
   consolePack: () => embedded(consolePack).bytes(),
 })

@@ -9,6 +9,7 @@ import { startHeartbeat } from './heartbeat.ts'
 import type { HttpLimits } from './http/httpLimits.ts'
 import { type Listener, type ListenerRefusal, listen } from './listener.ts'
 import { type Operations, operationsHandler } from './operations.ts'
+import { ALONE, type SharedCounts } from './sharedCounts/index.ts'
 import { undeclaredProxyWarning } from './strangers/forwarding.ts'
 import { createStrangers } from './strangers/strangers.ts'
 import { throttledFetch } from './strangers/throttledFetch.ts'
@@ -27,6 +28,8 @@ export interface GatewayOptions extends Omit<AppOptions, 'capture' | 'adapter'> 
   readonly trustedProxies?: readonly string[]
   /** Overrides of the usual limits of connections. */
   readonly limits?: Partial<HttpLimits>
+  /** Counts of the program's other gateway processes, which share the port; none by default. */
+  readonly counts?: SharedCounts
 }
 
 /** A running gateway. */
@@ -41,19 +44,21 @@ export interface Gateway extends Listener {
  * @throws the system's error when the port cannot be opened
  */
 export async function startGateway(services: Services, options: GatewayOptions): Promise<Gateway> {
-  const { host, port, captures } = options
+  const { host, port, captures, counts = ALONE } = options
   const trustedProxies = options.trustedProxies ?? []
   const onUndeclared = undeclaredProxyWarning(services.log)
   const clientAddress = clientAddressOf(trustedProxies, onUndeclared)
   const strangers = createStrangers(services.clock, {
     trustsProxies: trustedProxies.length > 0,
     onUndeclared,
+    counts,
   })
   const onError = (error: unknown) => services.log.error({ err: error }, 'unexpected error')
   const { adapter, listener: opened } = wireAdapter({
     formerHosts: formerHosts(options.formerHosts ?? [], services.urls.baseUrl),
     clientAddress,
     limits: options.limits ?? {},
+    counts,
     around: (fetch) => throttledFetch(fetch, services, strangers),
     onError,
     onFault: (error) => noteFault(services.log, error),
@@ -63,6 +68,7 @@ export async function startGateway(services: Services, options: GatewayOptions):
     captures,
     clock: services.clock,
     strangers,
+    processes: counts.processes,
     log: services.log,
     onError,
   })

@@ -4,4 +4,12 @@ export { type Gateway, type GatewayOptions, startGateway, startOperationsListene
 export type { HttpLimits } from './http/httpLimits.ts'
 export type { Listener } from './listener.ts'
 export { openApi } from './openapi/index.ts'
-export type { Operations } from './operations.ts'
+export { type Operations, readFigures, runChecks } from './operations.ts'
+export {
+  ALONE,
+  type CountReport,
+  CountsHub,
+  type CountTotal,
+  createCountsMember,
+  type SharedCounts,
+} from './sharedCounts/index.ts'

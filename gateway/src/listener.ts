@@ -13,7 +13,8 @@ import { type OwnStatus, ownAnswer } from './http/ownAnswers.ts'
 import { pathOf, type Refusal } from './http/requestHead.ts'
 import { socketHandlers } from './http/socketHandlers.ts'
 import { TurnQueue } from './http/turnQueue.ts'
-import { shedUnsent } from './http/unsentTotal.ts'
+import { shedUnsent, unsentTotal } from './http/unsentTotal.ts'
+import { ALONE, type SharedCounts } from './sharedCounts/index.ts'
 
 /** Route for paths that begin with `prefix`. Its requests are served from the wire, without a `Request`. */
 export interface DirectRoute {
@@ -40,8 +41,10 @@ export interface ListenerOptions {
   readonly onFault: (error: unknown) => void
   /** Called for requests that are refused before they reach a handler, and for connections beyond the limit. */
   readonly onRefused?: (refusal: ListenerRefusal) => void
-  /** Overrides of the usual limits. */
+  /** Overrides of the usual limits. Of limits for all clients, each holds for all processes of {@link counts} together. */
   readonly limits?: Partial<HttpLimits>
+  /** Counts of other processes on the same port; none by default. With them the port is shared. */
+  readonly counts?: SharedCounts
 }
 
 /**
@@ -75,7 +78,24 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const limits = { ...defaultHttpLimits(), ...options.limits }
   const clientAddress = options.clientAddress ?? clientAddressOf([])
   const direct = options.direct ?? []
-  const connections = new ConnectionTable(limits)
+  const counts = options.counts ?? ALONE
+  const connections = new ConnectionTable(limits, {
+    counts,
+    // Descriptors are limited for each process.
+    connectionsMax: options.limits?.connectionsMax ?? limits.connectionsMax * counts.processes,
+    onShed: ({ peer }) =>
+      refuse({ status: 503, reason: 'too many connections', address: clientAddress(peer, []) }),
+  })
+  const shed = (bytesMax: number) => {
+    for (const { peer } of shedUnsent(connections, bytesMax)) {
+      refuse({ status: 503, reason: 'too much is unread', address: clientAddress(peer, []) })
+    }
+  }
+  const unsent = counts.share('unsent bytes', {
+    max: limits.unsentTotalBytesMax,
+    read: () => unsentTotal(connections),
+    shed: (_, most) => shed(most),
+  })
   const allGone = Promise.withResolvers<void>()
   const inTicks = (seconds: number) => Math.ceil(seconds / limits.tickSeconds)
   let tick = 0
@@ -145,6 +165,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const server = Bun.listen<Connection | undefined>({
     hostname: options.host,
     port: options.port,
+    // Bun takes it, and its types do not name it.
+    ...(counts.processes > 1 && { reusePort: true }),
     allowHalfOpen: true,
     socket: socketHandlers<Connection>({
       create: (socket) => new Connection(socket, owner),
@@ -166,9 +188,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
         connection.fail(error)
       }
     }
-    for (const { peer } of shedUnsent(connections, limits.unsentTotalBytesMax)) {
-      refuse({ status: 503, reason: 'too much is unread', address: clientAddress(peer, []) })
-    }
+    shed(limits.unsentTotalBytesMax)
+    if (counts.processes > 1) unsent.changed('', unsentTotal(connections))
   }, limits.tickSeconds * 1000)
   timer.unref()
 

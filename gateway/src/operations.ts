@@ -16,6 +16,12 @@ export interface Operations {
    * Updates the figures that are read rather than counted (queue depth). If it fails, only those figures are missing.
    */
   readonly beforeScrape?: () => Promise<void>
+  /**
+   * Metrics of all processes of the program, in Prometheus' text format. Those of this process by default.
+   *
+   * @throws Error when a process does not answer
+   */
+  readonly metricsOfProgram?: () => Promise<string>
 }
 
 /** Timeout of a check, below the timeouts of monitoring systems. */
@@ -26,8 +32,11 @@ export function healthz(): Response {
   return json(200, { status: 'ok' })
 }
 
-/** Readiness: 200 when every check passes, else 503, with the state of each check, and the notes. */
-export async function readyz({ checks, notes = {} }: Operations, log: Logger): Promise<Response> {
+/** The state of each check, by name. Failures are logged. */
+export async function runChecks(
+  checks: Operations['checks'],
+  log: Logger,
+): Promise<Readonly<Record<string, 'ok' | 'unavailable'>>> {
   const states = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       try {
@@ -39,6 +48,12 @@ export async function readyz({ checks, notes = {} }: Operations, log: Logger): P
       }
     }),
   )
+  return Object.fromEntries(states)
+}
+
+/** Readiness: 200 when every check passes, else 503, with the state of each check, and the notes. */
+export async function readyz({ checks, notes = {} }: Operations, log: Logger): Promise<Response> {
+  const states = await runChecks(checks, log)
   const noted = await Promise.all(
     Object.entries(notes).map(async ([name, note]) => {
       try {
@@ -48,22 +63,34 @@ export async function readyz({ checks, notes = {} }: Operations, log: Logger): P
       }
     }),
   )
-  const ready = states.every(([, state]) => state === 'ok')
+  const ready = Object.values(states).every((state) => state === 'ok')
   return json(ready ? 200 : 503, {
     status: ready ? 'ready' : 'unavailable',
-    checks: Object.fromEntries(states),
+    checks: states,
     ...Object.fromEntries(noted),
   })
 }
 
-/** All metrics of the process, in Prometheus' text format. */
-export async function metrics({ beforeScrape }: Operations, log: Logger): Promise<Response> {
+/** Updates the figures that are read at each scrape. A failure is logged. */
+export async function readFigures({ beforeScrape }: Operations, log: Logger): Promise<void> {
   try {
     if (beforeScrape !== undefined) await inTime(beforeScrape())
   } catch (error) {
     log.warn({ err: error }, 'metrics without queue figures')
   }
-  return new Response(await registry.metrics(), { headers: { 'Content-Type': registry.contentType } })
+}
+
+/** All metrics of the program, in Prometheus' text format; 503 when one of its processes does not answer. */
+export async function metrics(operations: Operations, log: Logger): Promise<Response> {
+  await readFigures(operations, log)
+  try {
+    const text = await (operations.metricsOfProgram?.() ?? registry.metrics())
+    return new Response(text, { headers: { 'Content-Type': registry.contentType } })
+  } catch (error) {
+    // The sum of the others would look as if counters had been reset.
+    log.warn({ err: error }, 'no metrics: a process of the program does not answer')
+    return new Response('A process of the program does not answer.\n', { status: 503 })
+  }
 }
 
 /** These three routes only: for a port of their own, and for a process that serves no API. */

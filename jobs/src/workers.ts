@@ -82,14 +82,15 @@ const SENDING_QUEUES: readonly QueueName[] = ['deliveries.attempt', 'alerts.send
 /**
  * Takes jobs of every queue until stopped; runs the clock-driven ones now and keeps them scheduled.
  *
- * @param options `dispatches`: false leaves the jobs of deliveries and alerts in their queues, so that nothing is sent
+ * @param options `dispatches`: false leaves the jobs of deliveries and alerts in their queues, so that nothing is sent;
+ *   `processes` of the program that divide the attempts at once, 1 by default
  */
 export async function startWorkers(
   boss: PgBoss,
   services: Services,
-  { dispatches = true }: { readonly dispatches?: boolean } = {},
+  { dispatches = true, processes = 1 }: { readonly dispatches?: boolean; readonly processes?: number } = {},
 ): Promise<RunningWorkers> {
-  const dispatcher = startDispatcher(services, { dispatches })
+  const dispatcher = startDispatcher(services, { dispatches, processes })
   const stopping = new AbortController()
   const worked = queueNames.filter((name) => dispatches || !SENDING_QUEUES.includes(name))
   for (const name of queueNames) {

@@ -19,6 +19,9 @@ export const BRIEF: Readonly<Record<string, string>> = { BUN_JSC_useFTLJIT: '0',
 /** The environment of a server: the shipped one if this process has it, for measurements. See `scripts/test.ts`. */
 const LIGHT: Readonly<Record<string, string>> = process.env.BUN_JSC_useFTLJIT === undefined ? {} : BRIEF
 
+/** As many gateway processes as the run asks for, one by default: whatever the machine. */
+const GATEWAYS = { CREEL_GATEWAYS: process.env.CREEL_TEST_GATEWAYS ?? '1' }
+
 /** Timeout of a start, which may have to recover a database on a busy machine. */
 const READY_SECONDS_MAX = 60
 
@@ -146,7 +149,7 @@ function spawnCreel(words: readonly string[], options: ProcessOptions): Subproce
           ...words,
         ]
   return Bun.spawn(command, {
-    env: { ...LIGHT, CREEL_PORT: '0', CREEL_LOG_LEVEL: 'warn', ...databaseEnv, ...env },
+    env: { ...LIGHT, CREEL_PORT: '0', CREEL_LOG_LEVEL: 'warn', ...GATEWAYS, ...databaseEnv, ...env },
     ...(cwd === undefined ? {} : { cwd }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })

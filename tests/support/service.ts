@@ -3,8 +3,14 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { type Db, openDatabase, type Payload, type QueueName } from '@creel/core'
 import { createOperatorCaller } from '@creel/core/operator'
 import { type Limits, type PlanKey, withLimits } from '@creel/core/plans'
-import type { HttpLimits } from '@creel/gateway'
-import { type RunningService, type ServicePart, startService as startProgramService } from '@creel/program'
+import { registry } from '@creel/core/platform/metrics'
+import { CountsHub, createCountsMember, type HttpLimits } from '@creel/gateway'
+import {
+  type RunningService,
+  type ServiceOptions,
+  type ServicePart,
+  startService as startProgramService,
+} from '@creel/program'
 import { type Logger, pino } from 'pino'
 import { atEnd } from './atEnd.ts'
 import { Client } from './client.ts'
@@ -101,6 +107,49 @@ export function servicePerTest(): typeof startService {
 const MAX_CONNECTIONS = 6
 const QUEUE_CONNECTIONS = 3
 
+/** Gateways of each service; a run by hand sets more than one. */
+const GATEWAYS = Number(process.env.CREEL_TEST_GATEWAYS ?? '1')
+
+/**
+ * Starts a service, with as many gateways on its port as the run asks for. They are in this process, because they share
+ * the test's clock, and the first alone runs jobs.
+ */
+async function startProcesses(options: ServiceOptions, clock: TestClock): Promise<RunningService> {
+  if (GATEWAYS === 1 || !options.parts.has('gateway')) return await startProgramService(options)
+  const hub = new CountsHub({ processes: GATEWAYS, nowMs: () => clock.now().getTime() })
+  const membership = (isFirst: boolean) => {
+    const joined = hub.join((totals) => counts.take(totals))
+    const counts = createCountsMember(GATEWAYS, (reports) => joined.take(reports))
+    const states = async () => ({ running: GATEWAYS, unready: 0 })
+    return { counts, isFirst, metrics: () => registry.metrics(), states }
+  }
+  const first = await startProgramService({ ...options, processes: membership(true) })
+  const further: { stop(): Promise<void> }[] = []
+  for (let at = 1; at < GATEWAYS; at += 1) {
+    const database = openDatabase(options.databaseUrl, MAX_CONNECTIONS)
+    const gateway = await startProgramService({
+      ...options,
+      database,
+      parts: new Set(['gateway'] as const),
+      port: first.port ?? 0,
+      processes: membership(false),
+    })
+    further.push({
+      async stop() {
+        await gateway.stop()
+        await database.close()
+      },
+    })
+  }
+  return {
+    ...first,
+    async stop() {
+      await Promise.all([first, ...further].map((each) => each.stop()))
+      hub.close()
+    },
+  }
+}
+
 /** Starts a service on a fresh database, with Alice, Bob and Charlie in it. */
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const testDatabase = options.database ?? (await createTestDatabase())
@@ -110,7 +159,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   const clock = options.clock ?? new TestClock()
   const secretKey = options.secretKey ?? randomBytes(32)
   await clock.enter(testDatabase.url)
-  const service = await startProgramService({
+  const serviceOptions = {
     database,
     replica,
     databaseUrl: testDatabase.url,
@@ -141,7 +190,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     clock,
     jobClock: clock.jobs,
     version: '0.0.0-test',
-  })
+  } satisfies ServiceOptions
+  const service = await startProcesses(serviceOptions, clock)
   const operator = createOperatorCaller(service.services)
   const { baseUrl, captureUrl } = service.urls
   const clientOf = (key: string, workspaceId: string, keyId = '') =>

@@ -6,6 +6,8 @@ export interface ProgramParts {
   readonly runtime: RuntimeSource | undefined
   /** Loads the console's pack. Undefined if there is none; then the service has no console pages. */
   readonly consolePack?: (() => Promise<Uint8Array | undefined>) | undefined
+  /** Command that starts `creel serve` of this program in another process. Undefined: one gateway process at most. */
+  readonly serveWords?: readonly string[]
   /** A further reason to drain, as text; signals are the usual one. */
   readonly stopWhen?: Promise<string>
 }

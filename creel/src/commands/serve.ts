@@ -2,12 +2,14 @@ import { printHint, printText } from '@creel/terminal/output/print'
 import { type Command, Option } from 'commander'
 import { type Config, decodeConfig } from '../config/index.ts'
 import { type FirstBoot, firstBoot } from '../firstBoot.ts'
+import { gatewayCount, joinFirstProcess } from '../gateways/index.ts'
 import { createLog } from '../log.ts'
 import type { RunningService, ServicePart } from '../service/index.ts'
 import { listenForStop } from '../stopping.ts'
 import type { ProgramParts } from './programParts.ts'
 import { readyBlock, shellWord } from './readyBlock.ts'
 import { openServing } from './serving.ts'
+import { openMember } from './servingMember.ts'
 
 /** Options of a service that override variables. */
 export interface PlaceOptions {
@@ -17,6 +19,8 @@ export interface PlaceOptions {
 
 interface ServeOptions extends PlaceOptions {
   readonly only?: ServicePart
+  readonly gateways?: string
+  readonly member?: true
 }
 
 /** Adds `--port` and `--data` to a command that starts a service. */
@@ -29,9 +33,10 @@ export function withPlaceOptions(command: Command): Command {
 /** The environment, overridden by `--port` and `--data`. */
 export const environmentWith = (
   environment: Readonly<Record<string, string | undefined>>,
-  { port, data }: PlaceOptions,
+  { port, data, gateways }: PlaceOptions & Pick<ServeOptions, 'gateways'>,
 ): Readonly<Record<string, string | undefined>> => ({
   ...environment,
+  ...(gateways === undefined ? {} : { CREEL_GATEWAYS: gateways }),
   ...(port === undefined ? {} : { CREEL_PORT: port }),
   ...(data === undefined ? {} : { CREEL_DATA_DIR: data }),
 })
@@ -45,27 +50,44 @@ export function addServeCommand(command: Command, parts: ProgramParts): void {
         'run one part only, beside other processes on the same DATABASE_URL',
       ).choices(['gateway', 'jobs']),
     )
+    .option(
+      '--gateways <number>',
+      'gateway processes on the port (Linux); default CREEL_GATEWAYS, else by cores',
+    )
+    // How the first of several gateway processes starts the others.
+    .addOption(new Option('--member').hideHelp())
     .action(async (options: ServeOptions) => {
       const { only } = options
       const halves = only === undefined ? new Set(['gateway', 'jobs'] as const) : new Set([only])
-      await serve(parts, halves, decodeConfig(environmentWith(process.env, options)))
+      const environment = environmentWith(process.env, options)
+      if (options.member === true) await serveAsMember(parts, halves, decodeConfig(environment))
+      else await serve(parts, halves, environment)
     })
 }
 
 async function serve(
   program: ProgramParts,
   parts: ReadonlySet<ServicePart>,
-  { config, warnings }: ReturnType<typeof decodeConfig>,
+  environment: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
+  const { config, warnings } = decodeConfig(environment)
   const log = createLog(config.CREEL_LOG_LEVEL)
-  for (const warning of warnings) log.warn(warning)
+  const { count, warning } = gatewayCount(config.CREEL_GATEWAYS, parts)
+  for (const each of warning === undefined ? warnings : [...warnings, warning]) log.warn(each)
 
   let abandon: (() => void) | undefined
   const stopAsked = listenForStop({ log, stopWhen: program.stopWhen, abandon: () => abandon?.() })
   const onConnected = (ofPostgres: () => void) => {
     abandon = ofPostgres
   }
-  const serving = await openServing({ config, log, program, parts, onConnected })
+  const serving = await openServing({
+    config,
+    log,
+    program: withParts(program, parts),
+    parts,
+    onConnected,
+    gateways: { count, env: environment },
+  })
   try {
     await announce(serving.service, parts, config)
   } catch (error) {
@@ -76,6 +98,30 @@ async function serve(
   log.info({ reason: stop.reason }, 'draining: requests and deliveries in flight may finish')
   await serving.close()
   log.info('stopped')
+  process.exit(stop.exitCode)
+}
+
+/** The words that start a further process with the same parts. */
+function withParts(program: ProgramParts, parts: ReadonlySet<ServicePart>): ProgramParts {
+  const { serveWords } = program
+  if (serveWords === undefined) return program
+  const only = parts.has('jobs') ? [] : ['--only', 'gateway']
+  return { ...program, serveWords: [...serveWords, ...only, '--member'] }
+}
+
+/** Serves as a further gateway process of a program, until its first process asks it to stop or has ended. */
+async function serveAsMember(
+  program: ProgramParts,
+  parts: ReadonlySet<ServicePart>,
+  { config }: ReturnType<typeof decodeConfig>,
+): Promise<void> {
+  const log = createLog(config.CREEL_LOG_LEVEL)
+  const membership = await joinFirstProcess()
+  const stopAsked = listenForStop({ log, stopWhen: membership.stopAsked, abandon: () => {} })
+  const member = await openMember({ config, log, program, parts }, membership)
+  const stop = await stopAsked
+  log.debug({ reason: stop.reason }, 'a gateway process drains')
+  await member.close()
   process.exit(stop.exitCode)
 }
 

@@ -1,11 +1,19 @@
-import { openDatabase, systemClock } from '@creel/core'
+import { type OpenDatabase, openDatabase, systemClock } from '@creel/core'
+import { SEARCH_CONNECTIONS } from '@creel/core/platform/db'
 import { migrate, migrationState } from '@creel/migrations'
 import type { Logger } from 'pino'
 import { type Config, mailOptions } from '../config/index.ts'
 import { type Connected, connectAsOwner } from '../database/index.ts'
+import { connectionsEach, type FirstProcess, startProcesses } from '../gateways/index.ts'
 import { hostInUrl } from '../hostInUrl.ts'
 import { secretKeysOf } from '../secretKey.ts'
-import { PortTaken, type RunningService, type ServicePart, startService } from '../service/index.ts'
+import {
+  type GatewayProcesses,
+  PortTaken,
+  type RunningService,
+  type ServicePart,
+  startService,
+} from '../service/index.ts'
 import { removeServiceFile, writeServiceFile } from '../serviceFile.ts'
 import { registerService, unregisterService } from '../serviceRegistry.ts'
 import { StartupError } from '../startupError.ts'
@@ -21,8 +29,13 @@ export interface ServingOptions {
   readonly parts: ReadonlySet<ServicePart>
   /** Takes a free port if the configured one is in use; false by default. */
   readonly takesAnotherPort?: boolean
-  /** Called with a function that terminates an embedded PostgreSQL at once, as soon as one may run. */
+  /** Called with a function that ends further processes and an embedded PostgreSQL at once, as soon as any may run. */
   readonly onConnected?: (abandon: () => void) => void
+  /** Gateway processes of the program, with the environment of further ones; one by default. */
+  readonly gateways?: {
+    readonly count: number
+    readonly env: Readonly<Record<string, string | undefined>>
+  }
 }
 
 /** A running service in this process, on a migrated database. */
@@ -41,25 +54,57 @@ export interface Serving {
  * @throws StartupError with a message that an operator can act on
  */
 export async function openServing(options: ServingOptions): Promise<Serving> {
+  const processes = startFurther(options)
+  try {
+    return await openFirst(options, processes)
+  } catch (error) {
+    processes?.abandon()
+    throw error
+  }
+}
+
+function startFurther({ gateways, log, program }: ServingOptions): FirstProcess | undefined {
+  const { serveWords } = program
+  if (gateways === undefined || gateways.count === 1 || serveWords === undefined) return undefined
+  return startProcesses({ processes: gateways.count, words: serveWords, env: gateways.env, log })
+}
+
+async function openFirst(options: ServingOptions, processes: FirstProcess | undefined): Promise<Serving> {
   const { config, log, program, onConnected } = options
+  const share = shareOfProcess(config, processes)
   const connected = await connectAsOwner({
     config,
     log,
     runtime: program.runtime,
-    maxConnections: config.CREEL_DATABASE_CONNECTIONS,
+    maxConnections: share.database,
+    searchConnections: share.searches,
   })
-  onConnected?.(() => connected.abandon())
-  const replica =
-    config.CREEL_DATABASE_READ_URL === undefined
-      ? undefined
-      : openDatabase(config.CREEL_DATABASE_READ_URL, config.CREEL_DATABASE_CONNECTIONS)
+  onConnected?.(() => {
+    processes?.abandon()
+    connected.abandon()
+  })
+  const replica = openReplica(config, processes)
   const closeDatabases = async () => {
     await replica?.close()
     await connected.close()
   }
   try {
     await bringUpToDate(connected)
-    const service = await startOn(options, connected, replica)
+    const storageMaxBytes = await storageMaxOf(config, connected.database.db)
+    const service = await startOn(options, connected, {
+      replica,
+      storageMaxBytes,
+      port: config.CREEL_PORT,
+      processes,
+    })
+    if (processes !== undefined && service.port !== undefined) {
+      await processes
+        .open({ version: VERSION, port: service.port, storageMaxBytes }, service)
+        .catch(async (error: unknown) => {
+          await service.stop()
+          throw error
+        })
+    }
     const isLocal = config.DATABASE_URL === undefined && service.port !== undefined
     const localUrl = `http://${hostInUrl(config.CREEL_HOST)}:${service.port}`
     if (isLocal) {
@@ -78,7 +123,7 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
             await unregisterService(process.env, config.CREEL_DATA_DIR)
             await removeServiceFile(config.CREEL_DATA_DIR)
           }
-          await service.stop()
+          await Promise.all([processes?.stop(), service.stop()])
         } finally {
           await closeDatabases()
         }
@@ -90,13 +135,43 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
   }
 }
 
-async function startOn(
+/** Database connections of this process. */
+export function shareOfProcess(config: Config, processes: GatewayProcesses | undefined) {
+  return connectionsEach(
+    {
+      database: config.CREEL_DATABASE_CONNECTIONS,
+      searches: SEARCH_CONNECTIONS,
+      queue: config.CREEL_QUEUE_CONNECTIONS,
+    },
+    processes?.counts.processes ?? 1,
+  )
+}
+
+/** Opens the replica for lists and searches; undefined if none is configured. */
+export function openReplica(
+  config: Config,
+  processes: GatewayProcesses | undefined,
+): OpenDatabase | undefined {
+  if (config.CREEL_DATABASE_READ_URL === undefined) return undefined
+  const share = shareOfProcess(config, processes)
+  return openDatabase(config.CREEL_DATABASE_READ_URL, share.database, share.searches)
+}
+
+/** What the first gateway process decides for all. */
+interface Place {
+  readonly replica: OpenDatabase | undefined
+  readonly storageMaxBytes: number | null
+  readonly port: number
+  readonly processes: GatewayProcesses | undefined
+}
+
+/** Starts the service on an open, migrated database. */
+export async function startOn(
   { config, log, program, parts, takesAnotherPort }: ServingOptions,
-  connected: Connected,
-  replica: ReturnType<typeof openDatabase> | undefined,
+  connected: Pick<Connected, 'database' | 'url'>,
+  { replica, storageMaxBytes, port: wantedPort, processes }: Place,
 ): Promise<RunningService> {
   const [secretKey, ...formerSecretKeys] = await secretKeysOf(config, connected.database.db)
-  const storageMaxBytes = await storageMaxOf(config, connected.database.db)
   const consolePack = config.CREEL_CONSOLE === 'on' ? await program.consolePack?.() : undefined
   const start = (port: number) =>
     startService({
@@ -128,13 +203,14 @@ async function startOn(
         ...(config.CREEL_CONNECTIONS_MAX && { connectionsMax: config.CREEL_CONNECTIONS_MAX }),
         connectionsPerAddressMax: config.CREEL_CONNECTIONS_PER_ADDRESS,
       },
+      processes,
       dispatches: config.CREEL_DISPATCH === 'on',
-      queueConnections: config.CREEL_QUEUE_CONNECTIONS,
+      queueConnections: shareOfProcess(config, processes).queue,
       log,
       clock: systemClock,
       version: VERSION,
     })
-  return await start(config.CREEL_PORT).catch((error: unknown) => {
+  return await start(wantedPort).catch((error: unknown) => {
     if (takesAnotherPort === true && error instanceof PortTaken) return start(0)
     throw error
   })

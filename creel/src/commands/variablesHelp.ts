@@ -31,8 +31,10 @@ Environment of the service:
                             retention of the audit log in days; default 365
   CREEL_CONSOLE             off: no console, and no sign-in with a browser
   CREEL_DISPATCH            off: captures are stored but nothing is sent, for restore drills
+  CREEL_GATEWAYS            gateway processes on one port (Linux); default one for each four cores
+                            beyond the first two, at least 1
   CREEL_DATABASE_CONNECTIONS, CREEL_QUEUE_CONNECTIONS
-                            database connections of one process; default 16 and 6
+                            database connections of one program; default 16 and 6
   CREEL_CONNECTIONS_MAX     limit for open connections; default from the file descriptor limit
   CREEL_CONNECTIONS_PER_ADDRESS
                             limit for open connections of one address; default 2000

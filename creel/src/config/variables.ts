@@ -144,6 +144,11 @@ export const Variables = z.object({
   CREEL_DISPATCH: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CREEL_DATABASE_CONNECTIONS: PoolSize(4).default(16),
   CREEL_QUEUE_CONNECTIONS: PoolSize(2).default(6),
+  CREEL_GATEWAYS: z
+    .string()
+    .regex(/^([1-9]|1[0-6])$/, 'must be a number from 1 to 16')
+    .transform(Number)
+    .optional(),
   CREEL_CONNECTIONS_MAX: Count.optional(),
   CREEL_CONNECTIONS_PER_ADDRESS: Count.default(2000),
 })

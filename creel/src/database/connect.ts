@@ -24,13 +24,14 @@ export interface Connected {
   abandon(): void
 }
 
-/** Options of a connection. `maxConnections` bounds the pool; default 16. */
+/** Options of a connection. `maxConnections` bounds the pool; default 16. `searchConnections` those of searches. */
 export interface ConnectOptions {
   readonly config: Config
   readonly log: Logger
   /** Source of the embedded PostgreSQL; undefined: the npm package. */
   readonly runtime: RuntimeSource | undefined
   readonly maxConnections?: number
+  readonly searchConnections?: number
 }
 
 /**
@@ -87,8 +88,23 @@ export async function connectAsGuest(options: ConnectOptions): Promise<Connected
   }
 }
 
-async function connect(url: string, { log, maxConnections }: ConnectOptions): Promise<Connected> {
-  const database = openDatabase(url, maxConnections)
+/**
+ * Connects a further process of a service, whose first process has opened the database.
+ *
+ * @throws StartupError when the embedded PostgreSQL does not run
+ */
+export async function connectBesideOwner(options: ConnectOptions): Promise<Connected> {
+  const { DATABASE_URL, CREEL_DATA_DIR } = options.config
+  const url = DATABASE_URL ?? (await findEmbeddedPostgres(CREEL_DATA_DIR))
+  if (url === undefined) throw new StartupError(`No PostgreSQL runs in ${CREEL_DATA_DIR}.`)
+  return connect(url, options)
+}
+
+async function connect(
+  url: string,
+  { log, maxConnections, searchConnections }: ConnectOptions,
+): Promise<Connected> {
+  const database = openDatabase(url, maxConnections, searchConnections)
   try {
     await requireServer(database.db, (words) => log.warn(words))
   } catch (error) {

@@ -1,1 +1,7 @@
-export { type Connected, type ConnectOptions, connectAsGuest, connectAsOwner } from './connect.ts'
+export {
+  type Connected,
+  type ConnectOptions,
+  connectAsGuest,
+  connectAsOwner,
+  connectBesideOwner,
+} from './connect.ts'

@@ -91,8 +91,8 @@ function settings(home: PostgresHome, durable: boolean): Record<string, string> 
     unix_socket_directories: home.socketFolder,
     unix_socket_permissions: '0700',
     port: '5432',
-    // The test suite runs many services on its one cluster, which is not durable.
-    max_connections: durable ? '100' : '500',
+    // Room for sixteen gateway processes. The test suite runs many services on its one cluster, which is not durable.
+    max_connections: durable ? '200' : '500',
     shared_buffers: '192MB',
     wal_buffers: '16MB',
     // A cluster that is not durable may be in memory.

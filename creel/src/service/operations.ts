@@ -14,6 +14,7 @@ import {
 import { NEARLY_FULL, readStorage } from '@creel/core/retention'
 import type { Operations } from '@creel/gateway'
 import { checkQueue, readQueueLoad } from '@creel/jobs'
+import type { GatewayProcesses } from './options.ts'
 import type { OpenServices } from './services.ts'
 
 /** Minimum interval of summing over all endpoints, since `/readyz` is public. */
@@ -23,12 +24,15 @@ const STORAGE_EVERY_MS = 5000
  * Readiness and metrics of this process. Database and queue must answer; the figures of queue and storage are read at
  * each scrape.
  */
-export function operationsOf({
-  services,
-  boss,
-  hasReplica,
-  dispatches,
-}: Pick<OpenServices, 'services' | 'boss' | 'hasReplica' | 'dispatches'>): Operations {
+export function operationsOf(
+  {
+    services,
+    boss,
+    hasReplica,
+    dispatches,
+  }: Pick<OpenServices, 'services' | 'boss' | 'hasReplica' | 'dispatches'>,
+  processes?: GatewayProcesses,
+): Operations {
   const max = services.storageMaxBytes
   let read: { readonly at: number; readonly total: Promise<number> } | undefined
   const totalBytes = () => {
@@ -44,10 +48,12 @@ export function operationsOf({
   }
   return {
     checks: {
-      database: () => checkDatabase(services.db),
-      queue: () => checkQueue(boss),
+      ...ownChecks({ services, boss }),
+      ...(processes !== undefined && { gateways: () => checkProcesses(processes) }),
     },
+    ...(processes !== undefined && { metricsOfProgram: () => processes.metrics() }),
     notes: {
+      ...(processes !== undefined && { processes: () => processesNote(processes) }),
       ...(!dispatches && {
         dispatch: () => Promise.resolve('off: deliveries and alerts wait (CREEL_DISPATCH=off)'),
       }),
@@ -55,6 +61,7 @@ export function operationsOf({
       ...(hasReplica && { replica: async () => replicaNote(await services.reads.state()) }),
     },
     async beforeScrape() {
+      if (processes?.isFirst === false) return
       storageMaxBytes.set(max ?? 0)
       const [flows, load, total, replica] = await Promise.all([
         readFlowFigures(services.db),
@@ -75,6 +82,24 @@ export function operationsOf({
       }
     },
   }
+}
+
+/** Checks of this process alone: those that another process asks it for. */
+export function ownChecks({ services, boss }: Pick<OpenServices, 'services' | 'boss'>): Operations['checks'] {
+  return { database: () => checkDatabase(services.db), queue: () => checkQueue(boss) }
+}
+
+async function checkProcesses(processes: GatewayProcesses): Promise<void> {
+  const { running, unready } = await processes.states()
+  if (unready > 0) throw new Error(`${unready} of ${running} gateway processes are not ready`)
+}
+
+/** A process that has ended does not make the program unready: the system gives connections to the others. */
+async function processesNote({ counts, states }: GatewayProcesses): Promise<string> {
+  const { running } = await states()
+  return running === counts.processes
+    ? 'ok'
+    : `${running} of ${counts.processes} run: the others are started again`
 }
 
 function replicaNote(state: ReplicaState | null): string {

@@ -1,7 +1,7 @@
 import type { Clock, OpenDatabase, Plans } from '@creel/core'
 import type { PlanKey } from '@creel/core/plans'
 import type { MailerOptions } from '@creel/core/platform/mail'
-import type { HttpLimits } from '@creel/gateway'
+import type { HttpLimits, SharedCounts } from '@creel/gateway'
 import type { Clock as JobClock } from 'pg-boss'
 import type { Logger } from 'pino'
 
@@ -10,6 +10,29 @@ export type ServicePart = 'gateway' | 'jobs'
 
 /** Default retention of audit log entries. */
 export const AUDIT_RETENTION_DAYS = 365
+
+/** State of the gateway processes of a program. */
+export interface ProcessStates {
+  readonly running: number
+  /** Of those that run: the ones that are not ready, or do not answer. */
+  readonly unready: number
+}
+
+/** The gateway processes of one program, as one of them sees it. They share the port and divide or share every limit. */
+export interface GatewayProcesses {
+  /** Their counts of what is limited for all of them. `processes` says how many there are. */
+  readonly counts: SharedCounts
+  /** Whether this is the process that the user started. It reads the figures of the database for all. */
+  readonly isFirst: boolean
+  /**
+   * The metrics of all processes together, in Prometheus' text format. In the first process its own are read at once.
+   *
+   * @throws Error when a process does not answer
+   */
+  metrics(): Promise<string>
+  /** @throws Error when the first process does not answer */
+  states(): Promise<ProcessStates>
+}
 
 /** Dependencies of a running service, decoded and opened by its caller. */
 export interface ServiceOptions {
@@ -53,6 +76,8 @@ export interface ServiceOptions {
   readonly hasConsole?: boolean
   /** The console's files, packed; without them only its API is served. */
   readonly consolePack?: Uint8Array | undefined
+  /** The gateway processes of the program; this one alone by default. */
+  readonly processes?: GatewayProcesses | undefined
   /** Overrides of the usual limits of connections. */
   readonly connectionLimits?: Partial<HttpLimits>
   /** Retention of audit log entries; a year by default. */

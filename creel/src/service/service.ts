@@ -3,12 +3,19 @@ import { CHANNEL_KIND_NAMES } from '@creel/core/alertChannels'
 import { createCaptures } from '@creel/core/capture'
 import type { FirstAttempts } from '@creel/core/deliveries'
 import { startMetrics } from '@creel/core/platform/metrics'
-import { type Gateway, type Listener, startGateway, startOperationsListener } from '@creel/gateway'
+import {
+  type Gateway,
+  type Listener,
+  readFigures,
+  runChecks,
+  startGateway,
+  startOperationsListener,
+} from '@creel/gateway'
 import { type RunningWorkers, startWorkers } from '@creel/jobs'
 import type { PgBoss } from 'pg-boss'
 import { freePort } from './freePort.ts'
 import { PortTaken, whenListening } from './listening.ts'
-import { operationsOf } from './operations.ts'
+import { operationsOf, ownChecks } from './operations.ts'
 import type { ServiceOptions } from './options.ts'
 import { publicUrls } from './publicUrls.ts'
 import { type OpenServices, openServices } from './services.ts'
@@ -34,6 +41,10 @@ export interface RunningService {
    * @throws Error when this process runs no gateway
    */
   handle(request: Request): Promise<Response>
+  /** Whether this process alone is ready. */
+  isReady(): Promise<boolean>
+  /** Reads the figures that `/metrics` shows of the database, unless another process of the program does. */
+  readFigures(): Promise<void>
   /**
    * Drains: stops accepting, answers awaits, lets captures and sends in flight end, up to 20 s, and closes everything
    * that the service opened. The database stays open.
@@ -60,7 +71,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 async function startOnce(options: ServiceOptions): Promise<RunningService> {
   startMetrics(options.version, ['email', ...CHANNEL_KIND_NAMES])
   const hasGateway = options.parts.has('gateway')
-  const port = hasGateway && options.port === 0 ? await anyPort(options.host) : options.port
+  const port = hasGateway ? await portToOpen(options) : options.port
   const urls = publicUrls(options, port)
   const opened = await openServices(options, urls, hasGateway ? { host: options.host, port } : undefined)
   let gateway: Gateway | undefined
@@ -73,7 +84,10 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
     if (hasGateway) gateway = await openGateway(options, opened, { port, firstAttempts })
     metricsListener = await openMetrics(options, opened)
     if (options.parts.has('jobs')) {
-      workers = await startWorkers(opened.boss, opened.services, { dispatches: opened.dispatches })
+      workers = await startWorkers(opened.boss, opened.services, {
+        dispatches: opened.dispatches,
+        processes: options.processes?.counts.processes ?? 1,
+      })
     }
   } catch (error) {
     await Promise.all([gateway?.close(0), metricsListener?.close(0)])
@@ -90,6 +104,11 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
       return gateway.handle(request)
     },
     metricsPort: metricsListener?.port,
+    isReady: async () => {
+      const states = await runChecks(ownChecks(opened), options.log)
+      return Object.values(states).every((state) => state === 'ok')
+    },
+    readFigures: () => readFigures(operationsOf(opened, options.processes), options.log),
     stop: async () => {
       opened.beginStopping()
       await Promise.all([gateway?.close(DRAIN_SECONDS * 1000), workers?.stop(DRAIN_SECONDS * 1000)])
@@ -100,7 +119,14 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
   }
 }
 
-const anyPort = (host: string) => whenListening(freePort(host), { host, port: 0, variable: 'CREEL_PORT' })
+/**
+ * The port for the gateway: the requested one, or a free one. A port that processes share opens beside a listener of
+ * another program that shares it, too, so the first process looks whether it is free.
+ */
+async function portToOpen({ host, port, processes }: ServiceOptions): Promise<number> {
+  if (port !== 0 && processes?.isFirst !== true) return port
+  return await whenListening(freePort(host, port), { host, port, variable: 'CREEL_PORT' })
+}
 
 async function openGateway(
   options: ServiceOptions,
@@ -119,7 +145,8 @@ async function openGateway(
     formerHosts,
     trustedProxies,
     limits: options.connectionLimits ?? {},
-    operations: operationsOf(opened),
+    ...(options.processes !== undefined && { counts: options.processes.counts }),
+    operations: operationsOf(opened, options.processes),
     servesMetrics: metricsPort === undefined,
     hasConsole,
     consolePack,
@@ -135,11 +162,12 @@ async function openGateway(
 }
 
 async function openMetrics(
-  { host, metricsPort }: ServiceOptions,
+  { host, metricsPort, processes }: ServiceOptions,
   opened: OpenServices,
 ): Promise<Listener | undefined> {
-  if (metricsPort === undefined) return undefined
-  const operations = operationsOf(opened)
+  // One process answers for all.
+  if (metricsPort === undefined || processes?.isFirst === false) return undefined
+  const operations = operationsOf(opened, processes)
   const opening = startOperationsListener(opened.services, { host, port: metricsPort, operations })
   return await whenListening(opening, { host, port: metricsPort, variable: 'CREEL_METRICS_PORT' })
 }

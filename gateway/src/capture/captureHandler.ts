@@ -22,6 +22,8 @@ export interface CaptureOptions {
   readonly clock: Clock
   /** Addresses that send to unknown capture URLs too often. */
   readonly strangers: Strangers
+  /** Gateway processes of the program, which divide the memory for bodies. */
+  readonly processes: number
   /** Gets a line for each capture, at `debug`. */
   readonly log: Services['log']
   /** Receives the error behind a failed capture; its sender sees only a short answer. */
@@ -29,8 +31,8 @@ export interface CaptureOptions {
 }
 
 /**
- * Limit of memory for bodies that are arriving or waiting to be stored. One endpoint, and one address, may use an
- * eighth of it.
+ * Limit of memory for bodies that are arriving or waiting to be stored, in all gateway processes of the program. One
+ * endpoint, and one address, may use an eighth of it. The processes divide it: a body without room waits.
  */
 const BUFFERED_BYTES_MAX = 512 * 1024 * 1024
 const BUFFERED_BYTES_SHARE = BUFFERED_BYTES_MAX / 8
@@ -45,6 +47,7 @@ export function createCaptureHandler({
   captures,
   clock,
   strangers,
+  processes,
   log,
   onError,
 }: CaptureOptions): RequestHandler {
@@ -54,8 +57,8 @@ export function createCaptureHandler({
   }
 
   const budget = createBodyBudget({
-    bytesMax: BUFFERED_BYTES_MAX,
-    shareBytesMax: BUFFERED_BYTES_SHARE,
+    bytesMax: BUFFERED_BYTES_MAX / processes,
+    shareBytesMax: BUFFERED_BYTES_SHARE / processes,
     waitMs: ROOM_WAIT_MS,
   })
   countBodyBytes(() => budget.takenBytes)

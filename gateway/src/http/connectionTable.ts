@@ -1,3 +1,4 @@
+import { ALONE, type SharedCounts, type SharedLimit } from '../sharedCounts/index.ts'
 import type { OwnedConnection } from './connectionOwner.ts'
 import type { HttpLimits } from './httpLimits.ts'
 
@@ -15,18 +16,62 @@ function oldestIdle(connections: Iterable<OwnedConnection>): OwnedConnection | u
   return oldestUsed
 }
 
+/** How connections are counted together with those of the program's other processes. */
+export interface SharedConnections {
+  readonly counts: SharedCounts
+  /** Limit of the connections of all processes. */
+  readonly connectionsMax: number
+  /** Called for a connection that was ended because the processes had passed a limit together. */
+  readonly onShed: (connection: OwnedConnection) => void
+}
+
+function newest(connections: Iterable<OwnedConnection>): OwnedConnection | undefined {
+  return [...connections].at(-1)
+}
+
 /**
  * All open connections, by address. When there are too many, of one address or in all, the oldest idle connection
  * without a request yet is closed, or else the oldest idle one. If none is idle, the new connection is refused.
+ *
+ * Where several processes passed a limit together, those with the most connections close theirs in the same order, and
+ * then the newest.
  */
 export class ConnectionTable {
   readonly #limits: Pick<HttpLimits, 'connectionsMax' | 'connectionsPerAddressMax'>
   readonly #all = new Set<OwnedConnection>()
   readonly #byAddress = new Map<string, Set<OwnedConnection>>()
   readonly #addressOf = new Map<OwnedConnection, string>()
+  readonly #inAll: SharedLimit
+  readonly #ofAddress: SharedLimit
 
-  constructor(limits: Pick<HttpLimits, 'connectionsMax' | 'connectionsPerAddressMax'>) {
+  /** @param shared counts connections together with other processes; none by default */
+  constructor(
+    limits: Pick<HttpLimits, 'connectionsMax' | 'connectionsPerAddressMax'>,
+    shared: SharedConnections = {
+      counts: ALONE,
+      connectionsMax: limits.connectionsMax,
+      onShed: () => {},
+    },
+  ) {
     this.#limits = limits
+    const shed = (connections: Set<OwnedConnection>, most: number) => {
+      while (connections.size > most) {
+        const ended = oldestIdle(connections) ?? newest(connections)
+        if (ended === undefined) return
+        this.#end(ended)
+        shared.onShed(ended)
+      }
+    }
+    this.#inAll = shared.counts.share('connections', {
+      max: shared.connectionsMax,
+      read: () => this.#all.size,
+      shed: (_, most) => shed(this.#all, most),
+    })
+    this.#ofAddress = shared.counts.share('connections of', {
+      max: limits.connectionsPerAddressMax,
+      read: (group) => this.#byAddress.get(group)?.size ?? 0,
+      shed: (group, most) => shed(this.#byAddress.get(group) ?? new Set(), most),
+    })
   }
 
   get size(): number {
@@ -42,8 +87,9 @@ export class ConnectionTable {
    * @returns false when there is no room
    */
   add(connection: OwnedConnection, address: string | null): boolean {
-    if (this.#all.size >= this.#limits.connectionsMax && !this.#giveWay(this.#all)) return false
+    if (this.#isFull() && !this.#giveWay(this.#all)) return false
     this.#all.add(connection)
+    this.#inAll.changed('', this.#all.size)
     if (this.assign(connection, address)) return true
     this.remove(connection)
     return false
@@ -59,24 +105,34 @@ export class ConnectionTable {
     if (address === null) return true
     const group = addressGroup(address)
     const mine = this.#byAddress.get(group) ?? new Set()
-    if (mine.size >= this.#limits.connectionsPerAddressMax && !this.#giveWay(mine)) return false
+    if (this.#ofAddress.isFull(group, mine.size) && !this.#giveWay(mine)) return false
     this.#byAddress.set(group, mine.add(connection))
     this.#addressOf.set(connection, group)
+    this.#ofAddress.changed(group, mine.size)
     return true
   }
 
   remove(connection: OwnedConnection): void {
-    this.#all.delete(connection)
+    if (this.#all.delete(connection)) this.#inAll.changed('', this.#all.size)
     this.#unassign(connection)
+  }
+
+  #isFull(): boolean {
+    const open = this.#all.size
+    return open >= this.#limits.connectionsMax || this.#inAll.isFull('', open)
   }
 
   #giveWay(connections: Iterable<OwnedConnection>): boolean {
     const oldest = oldestIdle(connections)
     if (oldest === undefined) return false
-    // Removed now and not at its close event. Until then the next new connection would choose it again.
-    this.remove(oldest)
-    oldest.terminate()
+    this.#end(oldest)
     return true
+  }
+
+  #end(connection: OwnedConnection): void {
+    // Removed now and not at its close event. Until then the next new connection would choose it again.
+    this.remove(connection)
+    connection.terminate()
   }
 
   #unassign(connection: OwnedConnection): void {
@@ -86,6 +142,7 @@ export class ConnectionTable {
     const mine = this.#byAddress.get(group)
     mine?.delete(connection)
     if (mine?.size === 0) this.#byAddress.delete(group)
+    this.#ofAddress.changed(group, mine?.size ?? 0)
   }
 }
 

@@ -5,6 +5,13 @@ interface Holding {
   terminate(): void
 }
 
+/** Bytes that the clients of all connections have not taken. */
+export function unsentTotal(connections: Iterable<Pick<Holding, 'unsentBytes'>>): number {
+  let total = 0
+  for (const { unsentBytes } of connections) total += unsentBytes
+  return total
+}
+
 /**
  * Terminates the connections with the most unread bytes until the total fits. Each may stay within its own limit while
  * together they would take all memory.

@@ -1,5 +1,6 @@
 import type { Clock } from '@creel/core'
 import { addressGroup } from '../http/connectionTable.ts'
+import { ALONE, type SharedCounts } from '../sharedCounts/index.ts'
 
 /** Counts failed calls of each address: calls without a good key, and captures for unknown endpoints. */
 export interface Strangers {
@@ -28,6 +29,8 @@ export interface StrangersOptions {
    * default.
    */
   readonly onUndeclared?: (proxy: string | null) => void
+  /** Counts of the program's other gateway processes; none by default. */
+  readonly counts?: SharedCounts
 }
 
 /** Limit of failed calls of one address within a minute. */
@@ -50,7 +53,7 @@ interface Window {
  */
 export function createStrangers(
   clock: Clock,
-  { trustsProxies, onUndeclared = () => {} }: StrangersOptions,
+  { trustsProxies, onUndeclared = () => {}, counts = ALONE }: StrangersOptions,
 ): Strangers {
   const windows = new Map<string, Window>()
   const nowMs = () => clock.now().getTime()
@@ -60,12 +63,42 @@ export function createStrangers(
     windows.delete(group)
     return undefined
   }
+  const shareOf = (name: string, isOfProxy: boolean) =>
+    counts.share(name, {
+      max: boundOf(isOfProxy),
+      read: (group) => {
+        const window = windowOf(group)
+        return window?.isOfProxy === isOfProxy ? window.count : 0
+      },
+      untilMs: (group) => (windows.get(group)?.startedAt ?? 0) + WINDOW_MS,
+    })
+  const shared = {
+    direct: shareOf('failed calls', false),
+    forwarded: shareOf('forwarded failed calls', true),
+  }
+  const othersOf = (group: string) => {
+    const [direct, forwarded] = [shared.direct.others(group), shared.forwarded.others(group)]
+    const untilMs = Math.max(direct.untilMs, forwarded.untilMs)
+    return untilMs > nowMs()
+      ? { count: direct.count + forwarded.count, untilMs, isOfProxy: forwarded.count > 0 }
+      : { count: 0, untilMs: 0, isOfProxy: false }
+  }
+  const noteShared = (group: string, { count, isOfProxy }: Window) => {
+    if (counts.processes === 1) return
+    shared.forwarded.changed(group, isOfProxy ? count : 0)
+    shared.direct.changed(group, isOfProxy ? 0 : count)
+  }
   return {
     waitOf(address) {
-      if (windows.size === 0) return undefined
-      const window = windowOf(groupOf(address))
-      if (window === undefined || window.count < boundOf(window)) return undefined
-      return Math.max(1, Math.ceil((window.startedAt + WINDOW_MS - nowMs()) / 1000))
+      if (windows.size === 0 && counts.processes === 1) return undefined
+      const group = groupOf(address)
+      const window = windowOf(group)
+      const others = othersOf(group)
+      const bound = boundOf(others.isOfProxy || window?.isOfProxy === true)
+      if (others.count + (window?.count ?? 0) < bound) return undefined
+      const ownUntilMs = window === undefined ? 0 : window.startedAt + WINDOW_MS
+      const untilMs = others.count < bound ? ownUntilMs : Math.max(ownUntilMs, others.untilMs)
+      return Math.max(1, Math.ceil((untilMs - nowMs()) / 1000))
     },
     note(address, isForwarded) {
       const isOfProxy = isForwarded && !trustsProxies
@@ -75,9 +108,12 @@ export function createStrangers(
       if (window !== undefined) {
         window.count += 1
         window.isOfProxy ||= isOfProxy
+        noteShared(group, window)
         return
       }
-      windows.set(group, { startedAt: nowMs(), count: 1, isOfProxy })
+      const opened = { startedAt: nowMs(), count: 1, isOfProxy }
+      windows.set(group, opened)
+      noteShared(group, opened)
       if (windows.size <= ADDRESSES_MAX) return
       // Drops the oldest window: most old windows have ended.
       const [oldest] = windows.keys()
@@ -86,7 +122,7 @@ export function createStrangers(
   }
 }
 
-function boundOf({ isOfProxy }: Window): number {
+function boundOf(isOfProxy: boolean): number {
   return isOfProxy ? FORWARDED_WRONG_CALLS_PER_MINUTE : WRONG_CALLS_PER_MINUTE
 }
 

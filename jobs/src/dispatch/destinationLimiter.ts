@@ -16,7 +16,7 @@ export interface DestinationLimits {
 }
 
 /**
- * The default limits of a process: 1536 attempts and 256 MiB of bodies at once. If a fast destination stops answering,
+ * The limits of a program: 1536 attempts and 256 MiB of bodies at once. If a fast destination stops answering,
  * the attempts claimed ahead wait for three timeouts of 15 s, which is well within a lease.
  */
 export const DESTINATION_LIMITS: DestinationLimits = {
@@ -25,6 +25,21 @@ export const DESTINATION_LIMITS: DestinationLimits = {
   perFastAction: 512,
   perDeadAction: 16,
   bytes: 256 * 1024 * 1024,
+}
+
+/**
+ * Limits of one process of a program with several, which divide them. An action that does not answer has at least one
+ * slot in each.
+ */
+export function dividedLimits(processes: number): DestinationLimits {
+  const { total, perAction, perFastAction, perDeadAction, bytes } = DESTINATION_LIMITS
+  return {
+    total: Math.ceil(total / processes),
+    perAction: Math.ceil(perAction / processes),
+    perFastAction: Math.ceil(perFastAction / processes),
+    perDeadAction: Math.ceil(perDeadAction / processes),
+    bytes: bytes / processes,
+  }
 }
 
 /** A receiver that answers within this time is fast. One that takes longer, or fails, is slow. */

@@ -10,7 +10,7 @@ import {
 } from '@creel/core/deliveries'
 import { sleep } from '@creel/core/platform/time'
 import { Turns } from '@creel/core/platform/turns'
-import { DESTINATION_LIMITS, DestinationLimiter } from './destinationLimiter.ts'
+import { DestinationLimiter, dividedLimits } from './destinationLimiter.ts'
 import { startFlows } from './flows.ts'
 import { Recorder } from './recorder.ts'
 
@@ -42,16 +42,18 @@ export interface Dispatcher {
  * Starts the sending side: attempts begin as their jobs come, end when they end, and are recorded in batches. A
  * batch of jobs never waits for its slowest member, nor one destination for another.
  *
- * @param options `dispatches`: false leaves the deliveries of governed actions in their flows
+ * @param options `dispatches`: false leaves the deliveries of governed actions in their flows; `processes` of the
+ *   program that divide the attempts at once
  */
 export function startDispatcher(
   services: Services,
-  { dispatches }: { readonly dispatches: boolean },
+  { dispatches, processes }: { readonly dispatches: boolean; readonly processes: number },
 ): Dispatcher {
-  const limiter = new DestinationLimiter()
+  const limits = dividedLimits(processes)
+  const limiter = new DestinationLimiter(limits)
   // Attempts wait for a connection after they are claimed, so that the next one is sent as soon as an answer is
   // received, without a round trip to the database in between. The limiter bounds their number.
-  const turns = new Turns({ atOnce: DESTINATION_LIMITS.perAction })
+  const turns = new Turns({ atOnce: limits.perAction })
   const recorder = new Recorder(services)
   const stopping = new AbortController()
   let freed = Promise.withResolvers<void>()

@@ -3,7 +3,14 @@ export { checkDatabase } from './check.ts'
 export { isDatabaseOutage, isStatementTimeout } from './failures.ts'
 export type { Db, Trx } from './handles.ts'
 export { MessageBuffer } from './messageBuffer.ts'
-export { type OpenDatabase, onConnection, onOneConnection, openDatabase, SEARCH_SECONDS } from './open.ts'
+export {
+  type OpenDatabase,
+  onConnection,
+  onOneConnection,
+  openDatabase,
+  SEARCH_CONNECTIONS,
+  SEARCH_SECONDS,
+} from './open.ts'
 export { beforeSending, encoded, type Field, field, Pipeline, type TextRow, UnsentError } from './pipeline.ts'
 export {
   type ReadDatabase,

@@ -19,8 +19,8 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-/** The most searches that one process runs at once. */
-const SEARCH_CONNECTIONS = 4
+/** The most searches that one process runs at once, unless told. */
+export const SEARCH_CONNECTIONS = 4
 
 /** Statement timeout of searches. */
 export const SEARCH_SECONDS = 15
@@ -47,10 +47,15 @@ const PLANNER_SETTINGS = 'set random_page_cost = 1'
  *
  * @param url a `postgres://` URL; a unix socket as `?host=/folder`
  * @param maxConnections the most connections that the pool holds at once
+ * @param searchConnections the most searches that run at once
  */
-export function openDatabase(url: string, maxConnections = 16): OpenDatabase {
+export function openDatabase(
+  url: string,
+  maxConnections = 16,
+  searchConnections = SEARCH_CONNECTIONS,
+): OpenDatabase {
   const pool = openPool(url, { max: maxConnections, statementSeconds: STATEMENT_SECONDS })
-  const searchPool = openPool(url, { max: SEARCH_CONNECTIONS, statementSeconds: SEARCH_SECONDS })
+  const searchPool = openPool(url, { max: searchConnections, statementSeconds: SEARCH_SECONDS })
   const db = kyselyOver(pool)
   const searches = kyselyOver(searchPool)
   pools.set(db, pool)
@@ -58,7 +63,7 @@ export function openDatabase(url: string, maxConnections = 16): OpenDatabase {
   shareConnections(
     searches,
     searchPool,
-    { max: SEARCH_CONNECTIONS, keptFree: 0, noun: 'searches' },
+    { max: searchConnections, keptFree: 0, noun: 'searches' },
     kyselyOver,
   )
   return {

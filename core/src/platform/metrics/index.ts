@@ -1,2 +1,3 @@
 export * from './metrics.ts'
 export { startMetrics } from './startMetrics.ts'
+export * from './sumOfMetrics.ts'

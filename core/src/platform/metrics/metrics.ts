@@ -1,8 +1,9 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /**
- * All metrics of this process, for `/metrics`. Each process has its own registry: Prometheus scrapes processes and adds
- * them up itself. Names and units follow Prometheus' conventions: base units, `_total` for counters.
+ * All metrics of this process, for `/metrics`. Each process has its own registry. Prometheus scrapes programs and adds
+ * them up itself; `sumOfMetrics` adds up the processes of one program. Names and units follow Prometheus' conventions:
+ * base units, `_total` for counters.
  */
 export const registry = new Registry()
 
@@ -13,6 +14,8 @@ export const buildInfo = new Gauge({
   name: 'creel_build_info',
   help: 'The version of creel and of Bun',
   labelNames: ['version', 'bun'] as const,
+  // Always 1, however many processes a program has.
+  aggregator: 'first',
   registers,
 })
 
@@ -248,6 +251,13 @@ for (const reason of ['400', '431', '505', '503', 'throttled'] as const) refused
 export const connectionFaults = new Counter({
   name: 'creel_connection_faults_total',
   help: 'Connections that an error of the service ended',
+  registers,
+})
+
+/** Gateway processes of this program that ended by themselves, and were started again. */
+export const gatewayRestarts = new Counter({
+  name: 'creel_gateway_restarts_total',
+  help: 'Gateway processes of the program that ended and were started again',
   registers,
 })
 
