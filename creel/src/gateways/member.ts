@@ -9,7 +9,7 @@ import { answerOrNull, Questions } from './questions.ts'
 /** Longer than the first process waits for the others. */
 const ANSWER_MS = 4000
 /** Longest wait for the last message of this process to be taken. */
-const FAREWELL_MS = 1000
+const LAST_MESSAGE_MS = 1000
 
 /** A further gateway process, connected to the first one. */
 export interface Membership {
@@ -94,7 +94,7 @@ export async function joinFirstProcess(): Promise<Membership> {
         new Promise<void>((resolve) => {
           process.send?.(last, undefined, undefined, () => resolve())
         }),
-        FAREWELL_MS,
+        LAST_MESSAGE_MS,
       )
     },
   }
