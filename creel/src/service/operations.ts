@@ -103,7 +103,7 @@ async function processesNote({ counts, states }: GatewayProcesses): Promise<stri
 }
 
 function replicaNote(state: ReplicaState | null): string {
-  if (state?.lagBytes == null) return 'unreachable: lists and searches use the primary'
+  if (state?.lagBytes == null) return 'out of reach: lists and searches use the primary'
   if (state.lagBytes === 0) return 'ok'
   return `ok: ${state.lagBytes} bytes and ${state.lagSeconds?.toFixed(1)} s behind`
 }

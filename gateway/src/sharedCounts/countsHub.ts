@@ -25,7 +25,7 @@ interface Limit {
   readonly units: Map<Process, Units>
 }
 
-/** Options of a hub. */
+/** The number of processes whose counts the hub adds, and its clock. */
 export interface CountsHubOptions {
   /** Gateway processes of the program. */
   readonly processes: number
