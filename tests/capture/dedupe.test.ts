@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { captureBatches } from '@creel/core/platform/metrics'
+import { lockCounters } from '@creel/core/requests'
 import { sweepBytes } from '@creel/core/retention'
 import fc from 'fast-check'
 import { sql } from 'kysely'
@@ -323,9 +324,28 @@ test('events that come once take the short way of storing, and endpoints without
     general: 0,
   })
   expect((await waysOf(() => sendAll(endpoint, ['a']))).general).toBe(1)
-  expect(
-    (await waysOf(() => Promise.all([sendAll(plain, ['a', 'a']), sendAll(endpoint, ['a', 'd'])]))).plain,
-  ).toBe(2)
+  await sendAll(plain, ['a'])
+  // Captures wait for a batch that cannot be stored, and then form the next ones.
+  const held = await alice.endpoint()
+  const ways = await waysOf(async () => {
+    const sent = await service.db.transaction().execute(async (trx) => {
+      await lockCounters(trx, held.id)
+      const waiting = held.send()
+      const isLocked = sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      await eventually(
+        'the batch',
+        async () => ((await isLocked.execute(service.db)).rows[0]?.count ?? 0) > 0,
+      )
+      const following = [plain.send(event('a')), endpoint.send(event('a')), plain.send(event('a'))]
+      for (let call = 0; call < 3; call += 1) await alice.get('/api/v1/endpoints')
+      return [waiting, ...following]
+    })
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  })
+  // The one that was held, those of the endpoint without the setting, and the duplicate.
+  expect(ways).toEqual({ plain: 2, evicting: 0, general: 1 })
+  await sendAll(endpoint, ['d'])
   expect(await firstsOf(endpoint)).toEqual([null, null, null, 0, 0, null])
   expect(await claimsOf(endpoint)).toBe(4)
 })
