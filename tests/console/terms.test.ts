@@ -100,3 +100,18 @@ test('credentials are masked once they are set, and stay when other members are 
   expect(await stored()).toMatchObject({ auth: { kind: 'basic', username: 'bob', isSet: true } })
   expect(faults).toEqual([])
 })
+
+test('the captured path and query can follow the URL of an action', async () => {
+  const { path, stored } = await begun('http://127.0.0.1:9/hooks')
+  const { page, faults } = opened
+  await opened.goTo(path)
+  await page.getByLabel('Captured path').check()
+  await save()
+  expect(await stored()).toMatchObject({ appendPath: true, appendQuery: false })
+  await opened.goTo(path)
+  await page.getByLabel('Captured query').check()
+  await page.getByLabel('Captured path').uncheck()
+  await save()
+  expect(await stored()).toMatchObject({ appendPath: false, appendQuery: true })
+  expect(faults).toEqual([])
+})

@@ -44,7 +44,14 @@ async function textOf(client: Client, name: string, input: Record<string, unknow
 const call = async (client: Client, name: string, input: Record<string, unknown>) =>
   z.looseObject({}).parse(JSON.parse(await textOf(client, name, input)))
 
-const WRITING = ['create_endpoint', 'save_rule', 'arm_watchdog', 'replay_request', 'send_sample']
+const WRITING = [
+  'create_endpoint',
+  'save_rule',
+  'arm_watchdog',
+  'create_action',
+  'replay_request',
+  'send_sample',
+]
 
 describe('/mcp', () => {
   test('says which tools read, and which send', async () => {
@@ -103,6 +110,20 @@ describe('/mcp', () => {
     const armed = await call(client, 'arm_watchdog', { endpointId, expectedIntervalSeconds: 3600 })
     expect(armed).toMatchObject({ active: true, endpointId })
     expect(await textOf(client, 'list_endpoints', {})).toContain(endpointId)
+  })
+
+  test('creates an action, which takes the next capture', async () => {
+    const client = await overHttp()
+    await using receiver = await startReceiver()
+    const endpoint = await service.alice.endpoint()
+    const url = `${receiver.url}/hooks`
+    const input = { endpointId: endpoint.id, kind: 'forward', name: 'Billing', url, appendPath: true }
+    expect(await call(client, 'create_action', input)).toMatchObject({ name: 'Billing', isActive: true })
+    await endpoint.capture({ suffix: '/orders' })
+    expect((await receiver.take(1))[0]).toMatchObject({ url: expect.stringContaining('/hooks/orders') })
+    expect(await textOf(client, 'list_actions', { endpointId: endpoint.id })).toContain('Billing')
+    const wrong = textOf(client, 'create_action', { endpointId: endpoint.id, kind: 'forward', url: 'nonsense' })
+    expect(await wrong.catch(String)).toContain('#/url')
   })
 
   test('explains a verdict', async () => {

@@ -8,6 +8,7 @@ import { Segments } from '../parts/Segments.tsx'
 import { toast } from '../parts/toasts.ts'
 import { useForm, useRemoval } from '../parts/useForm.ts'
 import { type Action, type Answers, creel, type Endpoint } from '../trpc.ts'
+import { Appended } from './Appended.tsx'
 import { draftOfAction, membersOf, NO_SECRETS, newDraft } from './draft.ts'
 import { ForwardTerms } from './ForwardTerms.tsx'
 
@@ -155,6 +156,7 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
           )}
         </Field>
       </div>
+      {draft.kind === 'forward' && <Appended draft={draft} onChange={change} />}
       {draft.kind === 'notify' && (
         <Field
           label="Message"

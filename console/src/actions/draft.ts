@@ -15,6 +15,9 @@ export interface ActionDraft {
   readonly kind: 'forward' | 'notify'
   readonly name: string
   readonly url: string
+  /** Whether the captured path, and query, follow the URL. */
+  readonly appendPath: boolean
+  readonly appendQuery: boolean
   readonly alertChannelId: string
   readonly messageTemplate: string
   readonly condition: ConditionText
@@ -54,6 +57,8 @@ export function newDraft(params: URLSearchParams): ActionDraft {
     kind: 'forward',
     name: '',
     url: '',
+    appendPath: false,
+    appendQuery: false,
     alertChannelId: '',
     messageTemplate: TEMPLATE,
     condition,
@@ -75,6 +80,8 @@ export function draftOfAction(action: Action): ActionDraft {
     kind: action.kind === 'notify' ? 'notify' : 'forward',
     name: action.name,
     url: action.url ?? '',
+    appendPath: action.appendPath,
+    appendQuery: action.appendQuery,
     alertChannelId: action.alertChannelId ?? '',
     messageTemplate: action.messageTemplate ?? TEMPLATE,
     condition: textOfCondition(action.condition),
@@ -106,6 +113,8 @@ export function membersOf(draft: ActionDraft, secrets: TypedSecrets) {
   return {
     ...shared,
     url: url.trim(),
+    appendPath: draft.appendPath,
+    appendQuery: draft.appendQuery,
     ...(signingSecret === null ? {} : { signingSecret }),
     signing: { scheme: draft.signingScheme },
     delivery: deliveryOf(draft.delivery),

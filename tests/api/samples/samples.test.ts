@@ -49,6 +49,7 @@ test('every sample is verified with the secret of its endpoint, is known by its 
   const { alice } = service
   const { items } = await alice.expect(alice.get('/api/v1/samples'), Catalog)
   expect(items).toHaveLength(30)
+  expect(items.find(({ provider }) => provider === 'stripe')?.events).toHaveLength(10)
   const astray: unknown[] = []
   for (const { provider, events } of items) {
     const isSigned = !UNSIGNED.includes(provider)

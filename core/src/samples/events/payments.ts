@@ -12,6 +12,19 @@ const stripe = (type: string, object: (facts: Facts) => JsonObject) => (facts: F
   type,
 })
 
+const subscription = (facts: Facts, status: string): JsonObject => ({
+  id: `sub_${facts.token(24)}`,
+  object: 'subscription',
+  cancel_at_period_end: false,
+  collection_method: 'charge_automatically',
+  currency: 'usd',
+  current_period_end: facts.unix + 2_592_000,
+  current_period_start: facts.unix,
+  customer: `cus_${facts.token(14)}`,
+  latest_invoice: `in_${facts.token(24)}`,
+  status,
+})
+
 const STRIPE: ProviderSamples = {
   provider: 'stripe',
   events: [
@@ -49,6 +62,82 @@ const STRIPE: ProviderSamples = {
         paid: true,
         status: 'paid',
         subscription: `sub_${facts.token(24)}`,
+      })),
+    },
+    {
+      event: 'invoice.payment_failed',
+      summary: 'The invoice of a subscription was not paid',
+      body: stripe('invoice.payment_failed', (facts) => ({
+        id: `in_${facts.token(24)}`,
+        object: 'invoice',
+        amount_due: 1900,
+        amount_paid: 0,
+        amount_remaining: 1900,
+        attempt_count: 1,
+        billing_reason: 'subscription_cycle',
+        currency: 'usd',
+        customer: `cus_${facts.token(14)}`,
+        next_payment_attempt: facts.unix + 259_200,
+        number: `CREEL-${facts.number(4)}`,
+        paid: false,
+        status: 'open',
+        subscription: `sub_${facts.token(24)}`,
+      })),
+    },
+    {
+      event: 'customer.created',
+      summary: 'A new customer',
+      body: stripe('customer.created', (facts) => ({
+        id: `cus_${facts.token(14)}`,
+        object: 'customer',
+        created: facts.unix,
+        email: 'ada@example.com',
+        invoice_prefix: facts.token(8).toUpperCase(),
+        metadata: {},
+        name: 'Ada Example',
+      })),
+    },
+    {
+      event: 'customer.subscription.created',
+      summary: 'A new subscription',
+      body: stripe('customer.subscription.created', (facts) => subscription(facts, 'active')),
+    },
+    {
+      event: 'customer.subscription.updated',
+      summary: 'A subscription is past due',
+      body: stripe('customer.subscription.updated', (facts) => subscription(facts, 'past_due')),
+    },
+    {
+      event: 'customer.subscription.deleted',
+      summary: 'A subscription has ended',
+      body: stripe('customer.subscription.deleted', (facts) => subscription(facts, 'canceled')),
+    },
+    {
+      event: 'charge.refunded',
+      summary: 'A charge was refunded in part',
+      body: stripe('charge.refunded', (facts) => ({
+        id: `ch_${facts.token(24)}`,
+        object: 'charge',
+        amount: 4998,
+        amount_refunded: 1250,
+        captured: true,
+        currency: 'eur',
+        payment_intent: `pi_${facts.token(24)}`,
+        refunded: false,
+        status: 'succeeded',
+      })),
+    },
+    {
+      event: 'payment_intent.succeeded',
+      summary: 'A payment has succeeded',
+      body: stripe('payment_intent.succeeded', (facts) => ({
+        id: `pi_${facts.token(24)}`,
+        object: 'payment_intent',
+        amount: 4998,
+        amount_received: 4998,
+        currency: 'eur',
+        latest_charge: `ch_${facts.token(24)}`,
+        status: 'succeeded',
       })),
     },
     {
