@@ -3,8 +3,9 @@ import { useState } from 'react'
 import { Bones } from '../parts/Bones.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { PageHead } from '../shell/PageHead.tsx'
+import { endpointsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
-import { ago, fullTime } from '../words/format.ts'
+import { AuditEntry } from './AuditEntry.tsx'
 
 const PAGE_SIZE = 50
 
@@ -16,48 +17,25 @@ export function AuditScreen() {
     queryFn: () => creel.audit.list.query({ page, pageSize: PAGE_SIZE }),
     placeholderData: keepPreviousData,
   })
+  const endpoints = useQuery(endpointsQuery)
   const totalPages = entries.data?.totalPages ?? 0
   return (
     <main id="main" className="page">
-      <PageHead title="Audit" />
+      <PageHead title="Audit log" />
       <div className="page-body">
         <Problem error={entries.error} onRetry={() => void entries.refetch()} />
         {entries.isLoading && <Bones />}
         {entries.data !== undefined && (
           <section className="card" aria-label="Changes">
-            <div className="table-frame">
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th scope="col">Time</th>
-                    <th scope="col">Actor</th>
-                    <th scope="col">Address</th>
-                    <th scope="col">Action</th>
-                    <th scope="col">Changed</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {entries.data.items.map(({ action, actor, after, at, before, id, subject }) => (
-                    <tr key={id}>
-                      <td title={fullTime(at)}>{ago(at)}</td>
-                      <td>
-                        {actor.kind} {actor.name}
-                      </td>
-                      <td>{actor.address ?? ''}</td>
-                      <td>
-                        <code>{action}</code> {subject.name ?? subject.id}
-                      </td>
-                      <td>
-                        <details>
-                          <summary>{Object.keys(after ?? before ?? {}).join(', ') || 'no details'}</summary>
-                          <pre>{JSON.stringify({ before, after }, null, 2)}</pre>
-                        </details>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <ol className="audit-entries">
+              {entries.data.items.map((entry) => (
+                <AuditEntry
+                  key={entry.id}
+                  entry={entry}
+                  endpointName={endpoints.data?.items.find(({ id }) => id === entry.endpointId)?.name}
+                />
+              ))}
+            </ol>
             {totalPages > 1 && (
               <p>
                 <button
