@@ -14,7 +14,7 @@ import { wrongParts } from '../support/problems.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** Endpoints that take an event once: which captures count as the same, and what becomes of those after the first. */
+/** Endpoints that take an event once: captures that count as the same, and the treatment of those after the first. */
 
 let service: TestService
 let alice: Client
@@ -195,7 +195,7 @@ describe('an event that comes again', () => {
     const { storage, traffic } = await statsOf(endpoint)
     expect([storage.storedRequestCount, traffic.discardedCount]).toEqual([1, 3])
     expect(traffic.lastRequestAt).not.toBe((await rowsOf(endpoint))[0]?.receivedAt ?? '')
-    // The sender lives.
+    // A duplicate is a sign of life of its sender.
     expect(await matchedAt()).not.toBe(firstMatch)
     await expectCountersEqualRows(service, endpoint.id)
     const traffics = z.looseObject({ buckets: z.array(z.looseObject({ discardedCount: z.int() })) })
@@ -456,7 +456,7 @@ test('claims go when their window has ended, with their endpoint, and by a purge
   await service.clock.advance(601_000)
   await sendAll(endpoint, ['a', 'c'])
   await sweepRetention(service)
-  // One was taken over, one is new, and one has ended.
+  // One claim was replaced, one is new, and one has ended.
   expect(await claimsOf(endpoint)).toBe(2)
   expect(await firstsOf(endpoint)).toEqual([null, null, 0, null, null])
   await service.operator.retention.purge({ workspace: alice.workspaceId, endpoint: endpoint.id })

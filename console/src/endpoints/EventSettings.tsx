@@ -18,7 +18,7 @@ const MODE_WORDS: Readonly<Record<DedupeMode, string>> = {
   discard: 'count it, and store nothing',
 }
 
-/** Where the id of an event stands, and what becomes of an event that comes again. */
+/** Form for the path of event ids and the treatment of duplicates. */
 export function EventSettings({ endpoint }: { endpoint: Endpoint }) {
   const { dedupe } = endpoint
   const [draft, setDraft, forget] = usePersisted(`events ${endpoint.id}`, {

@@ -17,14 +17,14 @@ const [CRITERIA_OF_CAPTURES, CRITERIA_SETS, CRITERIA_IDS, CLAIM_KEYS, CLAIM_SECO
 /** Whether any endpoint has records of attempts. Endpoints without deliveries pay only this lookup for a batch. */
 const HAS_RECORDS = hasRecords('$1::uuid[]')
 
-/** Parts of the statement that differ where captures claim their events. */
+/** Parts of the statement that differ if captures claim their events. */
 interface Claims {
   /** Name of the rows of all captures, and of the ids of those that are not refused. */
   readonly accepted: string
   readonly drawn: string
-  /** Which of them are stored: makes `evaluated` and `numbered`, where these are not the rows above. */
+  /** SQL that makes `evaluated` and `numbered` from the rows above, if these are not the same. */
   readonly decided: string
-  /** Captures that count in the rate: the state of `evaluated j`. */
+  /** SQL for whether a capture counts in the rate, by the state of `evaluated j`. */
   readonly isTaken: string
   /** One more column of `requests`, and its value. */
   readonly column: string
@@ -49,10 +49,10 @@ const NO_CLAIMS: Claims = {
 }
 
 /**
- * Each accepted capture with a key claims it for its endpoint, in the order of the batch. If the key is claimed already,
- * the claim has the id of the first request. A claim whose window has ended is replaced. `on conflict do update` also
- * sees rows that were committed while this statement waited for the counters' lock. Claims are inserted under that lock,
- * so they cannot deadlock.
+ * Each accepted capture with a key claims it for its endpoint, in the order of the batch. If the key is claimed
+ * already, the claim has the id of the first request. A claim whose window has ended is replaced. `on conflict do
+ * update` also sees rows that were committed while this statement waited for the counters' lock. Claims are inserted
+ * under that lock, so they cannot deadlock.
  *
  * A duplicate is stored with the id of the first (`mark`), stored without deliveries (`skip`), or only counted
  * (`discard`). The id of a discarded one stays unused. Watchdogs note it, because the sender is alive.

@@ -28,12 +28,12 @@ export async function applyConsequences(
   await insertDeliveries(trx, services.enqueue, stored.flatMap(deliveriesOf))
 }
 
-/** Whether the outcome keeps the actions from running: the endpoint skips events that have come before. */
+/** Whether the actions do not run: the capture is a duplicate, and its endpoint skips these. */
 export function isSkipped({ claim }: EvaluatedCapture, outcome: CaptureOutcome): boolean {
   return outcome.state === 'stored' && outcome.duplicateOf !== null && claim?.then === 'skip'
 }
 
-/** The captures of a batch that were stored and set something in motion, in their order. */
+/** The captures of a batch that were stored and are delivered, in their order. */
 export function storedOf(
   captures: readonly EvaluatedCapture[],
   outcomes: readonly CaptureOutcome[],

@@ -10,7 +10,7 @@ export interface EventClaim {
   readonly key: string
   /** Seconds for which the claim holds from the moment the capture is stored. */
   readonly windowSeconds: number
-  /** What becomes of a capture whose event is claimed. */
+  /** Treatment of a capture whose event is claimed already. */
   readonly then: DedupeMode
 }
 
@@ -18,10 +18,11 @@ export interface EventClaim {
 const KEY_BYTES = 16
 
 /**
- * The claim of a capture. The key holds the class of its verdict, so that a forged copy never makes the genuine event a duplicate.
+ * Makes the claim of a capture. The key includes the class of its verdict, so that a forged copy never makes the
+ * genuine event a duplicate.
  *
- * @param isFetched whether a reconciliation fetched it from its sender: then it is genuine although nothing was signed
- * @returns null where the endpoint takes every event, and where the capture has no id
+ * @param isFetched whether a reconciliation fetched it from its sender: then it is genuine without a signature
+ * @returns null if the endpoint takes every event, or the capture has no id
  */
 export function eventClaimOf(
   dedupe: DedupeSettings | null,

@@ -120,10 +120,11 @@ join (
 where c.id = met.criteria_id and (c.last_matched_request_id is null or c.last_matched_request_id < r.id)`
 
 /**
- * Claims events for captures of the endpoint `$1`, which are its newest rows now, since its counter row is locked: `$3` are the keys, and
- * `$4` how many of these rows came after each, below `$2`. The claims end `$5` seconds from now.
+ * Claims events for captures of the endpoint `$1`. The captures are its newest rows, because its counter row is locked.
+ * `$3` are the keys. `$4` is for each the number of rows after it, less than `$2`. The claims end `$5` seconds from
+ * now.
  *
- * Where one of them is held already the division by zero fails the whole transaction: the general statement then decides.
+ * If a key is claimed already, the division by zero fails the whole transaction, and the general statement decides.
  */
 export const CLAIM_EVENTS = `
 with claimed as (

@@ -8,7 +8,7 @@ import { type Limits, retentionMs } from '../plans/index.ts'
 /** Bounds of the window in which an event counts as the same, in seconds; part of the API. */
 export const DEDUPE_WINDOW_SECONDS = { min: 1, max: 2_592_000 } as const
 
-/** The `by` that stands for the event id of the sender. */
+/** The `by` that means the event id of the sender. */
 const BY_EVENT = 'event'
 
 const By = z.string().superRefine((text, context) => {
@@ -19,7 +19,7 @@ const By = z.string().superRefine((text, context) => {
   context.addIssue({ code: 'custom', params: { code }, message: reason })
 })
 
-/** Which captures of an endpoint are the same event, and what becomes of those after the first. */
+/** Setting that finds captures of the same event, and decides the treatment of those after the first. */
 export const Dedupe = z.object({
   by: By.meta({
     description:
@@ -37,14 +37,14 @@ export const Dedupe = z.object({
 /** {@link Dedupe} after parsing. */
 export type Dedupe = z.output<typeof Dedupe>
 
-/** The same, as captures are evaluated by it. */
+/** {@link Dedupe} in the form in which captures are evaluated. */
 export interface DedupeSettings extends Dedupe {
   readonly then: DedupeMode
-  /** Null for the event id. */
+  /** Path of the key; null for the event id. */
   readonly path: Path | null
 }
 
-/** What is wrong with a setting that its schema accepts: a window that is longer than the plan keeps requests. */
+/** Checks that the window of a setting is not longer than the plan's retention. */
 export function checkDedupe(dedupe: Dedupe | null | undefined, limits: Limits): InputIssue[] {
   const days = limits.retentionDays
   if (dedupe == null || dedupe.windowSeconds * 1000 <= retentionMs(limits)) return []
@@ -52,12 +52,12 @@ export function checkDedupe(dedupe: Dedupe | null | undefined, limits: Limits): 
   return [{ path: ['dedupe', 'windowSeconds'], code: 'out_of_range', detail }]
 }
 
-/** A stored setting in the words of the API. */
+/** Reads a stored setting; null without one. */
 export function storedDedupe(text: string | null): Dedupe | null {
   return text === null ? null : JSON.parse(text)
 }
 
-/** A stored setting for captures. A plan may have become shorter since: the window is never longer than its retention. */
+/** Reads a stored setting for captures. Its window is at most the retention of the present plan. */
 export function dedupeSettings(text: string | null, limits: Limits): DedupeSettings | null {
   const dedupe = storedDedupe(text)
   if (dedupe === null) return null

@@ -4,13 +4,13 @@ import { sweptRows } from '../platform/metrics/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 
-/** Bytes as which an event claim counts against the limits of storage: its row and its two index entries take 200 to this much. */
+/** Bytes that an event claim counts against the limits of storage: its row and two index entries take 200 to 224. */
 export const CLAIM_BYTES = 224
 
-/** Claims are narrow: a batch of so many takes a few milliseconds. */
+/** Claims of one batch, which takes a few milliseconds. */
 const BATCH_CLAIMS = 1000
 
-/** Deletes the claims whose time is over. */
+/** Deletes claims whose window has ended. */
 export async function sweepClaims(services: SweepServices, signal: AbortSignal): Promise<void> {
   const { db, clock } = services
   const endpoints = await db
@@ -40,8 +40,8 @@ export async function purgeClaims(
 }
 
 /**
- * Deletes some claims of a workspace, or of all, for the room: those that end first, of the endpoint with the most. Their events
- * are taken once more if they are sent again.
+ * Deletes some claims of a workspace, or of all, to free storage: those that end first, of the endpoint with the most.
+ * Their events are firsts if they are sent again.
  *
  * @returns the number of deleted claims; 0 if there are none left
  */
@@ -60,7 +60,10 @@ export async function evictClaims(
   return await removeClaims(db, endpointId, { before: null, limit })
 }
 
-/** Deletes the claims that end first and keeps the counter equal to the rows. Locks as captures do: the counters, then the claims. */
+/**
+ * Deletes the claims that end first and updates the counter. Locks in the order of captures: the counters, then the
+ * claims.
+ */
 async function removeClaims(
   db: Db,
   endpointId: string,

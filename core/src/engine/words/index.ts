@@ -47,7 +47,7 @@ export function verdictOf(text: string): Verdict {
   return VERDICTS.find((verdict) => verdict === text) ?? 'unverifiable'
 }
 
-/** What becomes of a capture whose event has come before: it is only marked, no action runs, or nothing is stored. */
+/** Treatments of a capture whose event has arrived before: it is only marked, no action runs, or it is not stored. */
 export const DEDUPE_MODES = ['mark', 'skip', 'discard'] as const
 
 /** One of {@link DEDUPE_MODES}. */
