@@ -5,6 +5,10 @@ import { placesIn } from './voice.ts'
 
 /** Sentences that a reader must decode: so many may stay, because a good one may have a habit. */
 const PLACES_MAX = 60
+/** Lines of product sources with a person in place of a role, in comments and texts. */
+const PERSON_LINES_MAX = 20
+const PERSON = /nobody|whoever|somebody/i
+
 const PRODUCT = ['core', 'gateway', 'jobs', 'creel', 'migrations', 'console', 'clients']
 /** Made from other files, whose words are checked there. */
 const MADE = new Set(['clients/typescript/src/schema.ts', 'CHANGELOG.md'])
@@ -17,6 +21,16 @@ test('comments and documents begin with their subject, and name parts and roles'
     .flatMap(({ path, text }) => placesIn(path, text))
     .map(({ path, line, habit, sentence }) => `${path}:${line} ${habit}: ${sentence}`)
   expect(places.length > PLACES_MAX ? places : []).toEqual([])
+})
+
+test('product sources name roles and program parts, not persons', async () => {
+  const sources = (await sourcesOf(...PRODUCT)).filter(({ path, isTest }) => !isTest && !MADE.has(path))
+  const lines = sources.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .flatMap((line, index) => (PERSON.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [])),
+  )
+  expect(lines.length >= PERSON_LINES_MAX ? lines : []).toEqual([])
 })
 
 test('the habits are found in comments, tags, paragraphs and tables', () => {
