@@ -18,7 +18,15 @@ const TEST_SECONDS_MAX = 120
 /** Timeout for reading Bun's output after it has exited. */
 const LAST_WORDS_MILLISECONDS = 1_000
 /** Folders with tests next to the code. They need no database. */
-const UNIT_FOLDERS = ['./core', './gateway', './jobs', './creel', './clients/terminal', './migrations', './scripts']
+const UNIT_FOLDERS = [
+  './core',
+  './gateway',
+  './jobs',
+  './creel',
+  './clients/terminal',
+  './migrations',
+  './scripts',
+]
 /**
  * Tests that bound how long a bystander waits during an attack. A whole run executes them alone, one after the other.
  */

@@ -122,7 +122,11 @@ describe('/mcp', () => {
     await endpoint.capture({ suffix: '/orders' })
     expect((await receiver.take(1))[0]).toMatchObject({ url: expect.stringContaining('/hooks/orders') })
     expect(await textOf(client, 'list_actions', { endpointId: endpoint.id })).toContain('Billing')
-    const wrong = textOf(client, 'create_action', { endpointId: endpoint.id, kind: 'forward', url: 'nonsense' })
+    const wrong = textOf(client, 'create_action', {
+      endpointId: endpoint.id,
+      kind: 'forward',
+      url: 'nonsense',
+    })
     expect(await wrong.catch(String)).toContain('#/url')
   })
 
