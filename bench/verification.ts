@@ -113,7 +113,7 @@ for (const { name, settings, request, url } of CASES) {
     const fresh = { ...request, body: Buffer.from(request.body) }
     const verification = evaluate(prepared, fresh, url)
     labelOf(prepared.provider, fresh)
-    handshakeAnswer(prepared, fresh, verification, url)
+    handshakeAnswer(prepared, fresh, verification, { publicUrl: url, captureRatePerMinute: 600 })
     return verification
   }
   const verdict = run()?.verdict ?? 'null'

@@ -9,6 +9,7 @@ import { deliveryRoutes } from './deliveries/routes.ts'
 import { endpointEditingRoutes } from './endpointEditing/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import { exportRoutes, transferRoutes } from './exports/routes.ts'
+import { handshakeRoutes } from './handshakes/routes.ts'
 import { incidentRoutes } from './incidents/routes.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { meRoutes } from './me/routes.ts'
@@ -33,7 +34,7 @@ export const appRouter = router({
   endpoints: mergeRouters(endpointRoutes, endpointEditingRoutes, trafficRoutes),
   actions: actionRoutes,
   providers: providerRoutes,
-  requests: mergeRouters(requestRoutes, replayRoutes, exportRoutes),
+  requests: mergeRouters(requestRoutes, replayRoutes, handshakeRoutes, exportRoutes),
   deliveries: mergeRouters(deliveryRoutes, listenReportRoutes),
   samples: sampleRoutes,
   reconcile: reconcileRoutes,

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import { startReceiver } from '../support/receiver.ts'
 import type { TestService } from '../support/service.ts'
 
 /** The events of an endpoint, on the page: where their id stands, and what becomes of one that comes again. */
@@ -45,5 +46,21 @@ test('an endpoint is told where ids stand and to skip what comes again, which th
   await card.getByRole('button', { name: 'Save the events' }).click()
   await page.getByText('Saved', { exact: true }).waitFor()
   expect((await service.alice.get(endpoint.at(''))).body).toMatchObject({ dedupe: null })
+  expect(faults).toEqual([])
+})
+
+test('a handshake is confirmed by its callback on a click, and the answer is shown', async () => {
+  await using receiver = await startReceiver({ status: 200, body: 'granted' })
+  const endpoint = await service.alice.endpoint({ name: 'events', provider: 'cloudevents' })
+  const headers = { 'WebHook-Request-Origin': 'example.com', 'WebHook-Request-Callback': receiver.url }
+  const { id } = await endpoint.capture({ method: 'OPTIONS', headers, body: '' })
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}?r=${id}`)
+  const button = page.getByRole('button', { name: 'Confirm the handshake' })
+  await button.waitFor()
+  expect(receiver.received.length).toBe(0)
+  await button.click()
+  await page.getByText('It answered 200: granted').waitFor()
+  expect(receiver.received.map(({ method }) => method)).toEqual(['GET'])
   expect(faults).toEqual([])
 })

@@ -46,6 +46,7 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'DELETE /api/v1/endpoints/{}/requests/{}',
   'POST /api/v1/endpoints/{}/requests/bulk-delete',
   'POST /api/v1/endpoints/{}/requests/{}/replay',
+  'POST /api/v1/endpoints/{}/requests/{}/confirm',
   'POST /api/v1/endpoints/{}/requests/{}/send',
   'POST /api/v1/endpoints/{}/requests/bulk-replay',
   'GET /api/v1/endpoints/{}/requests/{}/export',

@@ -80,6 +80,16 @@ const STEPS: Readonly<Record<string, Step>> = {
       })
     },
   },
+  'requests.confirm': {
+    run: async ({ client, ids }) => {
+      const headers = { 'WebHook-Request-Origin': 'x', 'WebHook-Request-Callback': 'http://127.0.0.1:9/' }
+      await fetch(`${client.captureUrl}/hook/${ids.endpointId}`, { method: 'OPTIONS', headers })
+      const Page = z.looseObject({ items: z.array(z.looseObject({ id: z.int() })) })
+      const requests = `/api/v1/endpoints/${ids.endpointId}/requests`
+      const { items } = await client.expect(client.get(`${requests}?method=OPTIONS`), Page)
+      return await client.post(`${requests}/${items[0]?.id}/confirm`)
+    },
+  },
   'actions.create': {
     run: (world) =>
       world.client.post(at(world, '/actions'), {

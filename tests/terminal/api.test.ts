@@ -90,7 +90,7 @@ describe('creel api', () => {
     [['actions.create', '--kidn', 'x'], 'Did you mean --kind'],
     [['actions.create', '--url', 'x'], 'actions.create needs --kind.'],
     [['requests.list', '--page', 'two'], '--page must be a number, not "two".'],
-    [['endpoints.list', 'orders'], '"orders" is no option of endpoints.list.'],
+    [['endpoints.list', 'orders'], '"orders" is not an option of endpoints.list.'],
     [['endpoints.update', '--body', '{'], '--body is not JSON.'],
   ])('%j is refused with exit code 2', async (words, message) => {
     const refused = await fails(['api', ...words], env)

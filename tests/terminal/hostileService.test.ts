@@ -85,7 +85,7 @@ describe('a service that answers what terminals obey', () => {
     await using service = startHostileService()
     const { exitCode, stderr } = await runCreel(['open'], { env: await environmentOf(service) })
     expect(exitCode).toBe(1)
-    expect(stderr).toStartWith('creel: This is no page for a browser: file:///etc/passwd')
+    expect(stderr).toStartWith('creel: This is not an http or https URL: file:///etc/passwd')
   })
 
   test('is completed with words that shells take as they are', async () => {

@@ -498,6 +498,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/endpoints/{endpointId}/requests/{requestId}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm the handshake of a sender of CloudEvents by the callback that it gave
+         * @description For a captured `OPTIONS` with `WebHook-Request-Origin` and `WebHook-Request-Callback`: the URL is called once with GET, as the webhook binding of CloudEvents has it. Private addresses are refused unless the operator allows them. A call that fails is an outcome, not an error. Endpoints with the provider `cloudevents` answer handshakes themselves; the callback is for senders that want it.
+         *
+         *     Needs a key with the scope `write`.
+         */
+        post: operations["requests_confirm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/endpoints/{endpointId}/requests/{requestId}/export": {
         parameters: {
             query?: never;
@@ -2726,6 +2748,28 @@ export interface components {
                 /** Format: date-time */
                 to: string;
             }[];
+        };
+        /**
+         * @example {
+         *       "url": "https://example.com/confirm?id=12345&key=2ab8",
+         *       "outcome": "response",
+         *       "statusCode": 200,
+         *       "body": "confirmed",
+         *       "detail": null,
+         *       "durationMs": 83
+         *     }
+         */
+        HandshakeConfirmation: {
+            /** @description The callback that was called */
+            url: string;
+            /** @description `response`, or why there is none: `dns`, `connect`, `tls`, `blocked_address`, `timeout`, … */
+            outcome: string;
+            statusCode: number | null;
+            /** @description The first 4096 bytes of the answer; null when it is empty or no text */
+            body: string | null;
+            /** @description Why there is no response */
+            detail: string | null;
+            durationMs: number;
         };
         Incident: {
             /** Format: uuid */
@@ -6878,6 +6922,102 @@ export interface operations {
              *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              *
              *     `feature_not_in_plan`: The plan does not include this operation.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or the object in the path is absent, deleted or in another workspace. The answer is the same for all of these. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key has used its calls of this minute, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log has the cause under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is unreachable, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_confirm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the captured request */
+                requestId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HandshakeConfirmation"];
+                };
+            };
+            /** @description `request_invalid`: The body cannot be read: it is not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is valid, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is valid, but this call is not allowed: its scope is too small, it is limited to one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {

@@ -17,6 +17,7 @@ import { type Endpoint, type RequestDetail, type RequestSummary, statusOf } from
 import { ago, bytes, fullTime, ordinal } from '../words/format.ts'
 import { visible } from '../words/visible.ts'
 import { Fields } from './Fields.tsx'
+import { HandshakeLine } from './HandshakeLine.tsx'
 import { PathBar } from './PathBar.tsx'
 import { requestQuery } from './queries.ts'
 import { RequestTools } from './RequestTools.tsx'
@@ -102,6 +103,7 @@ export function RequestPane({
       {shown?.verification != null && (
         <VerdictLine endpoint={endpoint} requestId={requestId} verification={shown.verification} />
       )}
+      {request !== undefined && <HandshakeLine endpointId={endpoint.id} request={request} />}
       <Tabs
         label="Parts of the request"
         current={address.tab}

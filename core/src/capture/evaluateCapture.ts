@@ -91,7 +91,7 @@ interface Known {
 }
 
 function readVerdict(
-  { verification: prepared, eventIdPath, dedupe }: CaptureSettings,
+  { verification: prepared, eventIdPath, dedupe, captureRatePerMinute }: CaptureSettings,
   request: CapturedRequest,
   publicUrl: string,
 ): Known {
@@ -105,7 +105,7 @@ function readVerdict(
   return {
     request: evaluated,
     claim: eventClaimOf(dedupe, evaluated),
-    handshake: handshakeAnswer(prepared, request, verification, publicUrl),
+    handshake: handshakeAnswer(prepared, request, verification, { publicUrl, captureRatePerMinute }),
   }
 }
 

@@ -390,6 +390,22 @@ export const ROWS: readonly ProviderRow[] = [
     docs: ['https://developer.close.com/resources/webhook-subscriptions/'],
   },
   {
+    slug: 'cloudevents',
+    name: 'CloudEvents',
+    eventTypes: [{ in: 'header', name: 'ce-type', percentEncoded: true }, { in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'header', name: 'ce-id', percentEncoded: true, within: { in: 'header', name: 'ce-source', percentEncoded: true } }, { in: 'body', name: 'id', within: { in: 'body', name: 'source' } }], source: 'https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md' },
+    signatureHeader: null,
+    verification: null,
+    schemes: [],
+    handshakes: [
+      { trigger: { method: 'OPTIONS', header: { 'WebHook-Request-Origin': { any: true }, 'WebHook-Request-Rate': { any: true } } }, answer: { status: 200, headers: { Allow: { literal: 'POST' }, 'WebHook-Allowed-Origin': { from: 'header', name: 'WebHook-Request-Origin' }, 'WebHook-Allowed-Rate': { from: 'captureRate' } } } },
+      { trigger: { method: 'OPTIONS', header: { 'WebHook-Request-Origin': { any: true } } }, answer: { status: 200, headers: { Allow: { literal: 'POST' }, 'WebHook-Allowed-Origin': { from: 'header', name: 'WebHook-Request-Origin' } } } },
+    ],
+    handshakeTokenNeeded: false,
+    setupPath: null,
+    docs: ['https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md', 'https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/http-webhook.md'],
+  },
+  {
     slug: 'cloudflare',
     name: 'Cloudflare notifications',
     eventTypes: [{ in: 'body', name: 'alert_type' }],

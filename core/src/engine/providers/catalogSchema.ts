@@ -21,7 +21,7 @@ export type SignatureEncoding = z.infer<typeof SignatureEncoding>
 
 /** Location of the event type. The catalog shows the first one of a provider. */
 const EventTypePlace = z.discriminatedUnion('in', [
-  z.strictObject({ in: z.literal('header'), name: Text }),
+  z.strictObject({ in: z.literal('header'), name: Text, percentEncoded: z.boolean().optional() }),
   z.strictObject({ in: z.literal('body'), name: Text }),
   /** A form field; with `path` its value is JSON text, with `element` base64 of XML that holds this element. */
   z.strictObject({
@@ -45,6 +45,8 @@ const EventIdField = z.strictObject({
   in: z.enum(['header', 'body']),
   /** Name of the header, or path into the body. */
   name: Text,
+  /** The header's value has percent-encoding, as attributes of a CloudEvent do. */
+  percentEncoded: z.boolean().optional(),
 })
 
 /** Location of the sender's own id of an event. The id is the same in every attempt to send that event. */
@@ -202,7 +204,8 @@ export type ChallengeExpression =
 const ChallengeTerm = z.union([
   z.strictObject({ from: z.enum(['query', 'header']), name: Text }),
   z.strictObject({ from: z.literal('json'), path: Text }),
-  z.strictObject({ from: z.enum(['handshakeToken', 'urlNoQuery']) }),
+  /** `captureRate`: captures that the endpoint takes in a minute. */
+  z.strictObject({ from: z.enum(['handshakeToken', 'urlNoQuery', 'captureRate']) }),
   z.strictObject({ literal: Text }),
 ])
 /** One text in a handshake: from the request, from the endpoint's settings, or fixed. */

@@ -4,6 +4,7 @@ import { isJsonNumber, type Node, numberText } from '../json/index.ts'
 import { type CapturedRequest, headerText, type WireHeader } from '../message/index.ts'
 import { type EventIdPlace, nodeAt, type ProviderRow } from '../providers/index.ts'
 import { Evidence } from './evidence.ts'
+import { percentDecoded } from './percentEncoding.ts'
 
 /** The longest event id that is kept unchanged, in bytes of UTF-8. */
 export const EVENT_ID_BYTES_MAX = 200
@@ -19,7 +20,12 @@ const GENERIC_PLACES: readonly EventIdPlace[] = [
   { in: 'header', name: 'x-github-delivery' },
   { in: 'header', name: 'x-shopify-event-id' },
   { in: 'header', name: 'i-twilio-idempotency-token' },
-  { in: 'header', name: 'ce-id', within: { in: 'header', name: 'ce-source' } },
+  {
+    in: 'header',
+    name: 'ce-id',
+    percentEncoded: true,
+    within: { in: 'header', name: 'ce-source', percentEncoded: true },
+  },
 ]
 const GENERIC_HEADERS: ReadonlySet<string> = new Set(GENERIC_PLACES.map(({ name }) => name))
 const GENERIC_HEADER_LENGTHS: ReadonlySet<number> = new Set(GENERIC_PLACES.map(({ name }) => name.length))
@@ -114,10 +120,14 @@ function placedId({ within, ...place }: EventIdPlace, evidence: Evidence): Node 
   return isWhole ? `${scope} ${id}` : undefined
 }
 
-function fieldValue({ in: part, name }: Omit<EventIdPlace, 'within'>, evidence: Evidence): Node {
+function fieldValue(
+  { in: part, name, percentEncoded }: Omit<EventIdPlace, 'within'>,
+  evidence: Evidence,
+): Node {
   if (part === 'body') return nodeAt(evidence.json(), name)
   const value = evidence.header(name)
-  return value === undefined ? undefined : headerText(value)
+  if (value === undefined) return undefined
+  return percentEncoded === true ? percentDecoded(headerText(value)) : headerText(value)
 }
 
 /** The value at a path; the first one if a header or a query parameter is repeated. */

@@ -7,6 +7,7 @@ import { handshakeAnswer } from './handshakes.ts'
 import { prepareVerification } from './prepare.ts'
 
 const URL = 'https://capture.example.com/hook/0b7e2f8c-8f5e-4a39-9c0e-6f1d2a3b4c5d'
+const ENDPOINT = { publicUrl: URL, captureRatePerMinute: 600 }
 const SECRET = 'dGhlIHNpZ25pbmcgc2VjcmV0IG9mIHRoZSBlbmRwb2ludA=='
 const ANSWERING = PROVIDERS.filter(({ handshakes }) => handshakes.length > 0)
 
@@ -84,7 +85,7 @@ describe('no answer to a challenge', () => {
             encoding === null ? null : { header: 'X-Manual', algorithm: 'sha256', encoding, prefix: '' },
         })
         for (const challenge of challenges(text)) {
-          const answer = handshakeAnswer(prepared, challenge, null, URL)
+          const answer = handshakeAnswer(prepared, challenge, null, ENDPOINT)
           if (answer === null) continue
           const body = answer.contentType === 'application/json' ? JSON.parse(answer.body) : answer.body
           for (const signature of new Set([
@@ -113,7 +114,7 @@ describe('no answer to a challenge', () => {
     })
     for (const body of ['{"id":1}', '[1]', 'a b', 'x'.repeat(129)])
       for (const challenge of challenges(body)) {
-        const texts = JSON.stringify(handshakeAnswer(prepared, challenge, null, URL) ?? '')
+        const texts = JSON.stringify(handshakeAnswer(prepared, challenge, null, ENDPOINT) ?? '')
         expect(texts).not.toMatch(/[0-9a-f]{40}|[A-Za-z0-9+/]{43}=/)
       }
   })

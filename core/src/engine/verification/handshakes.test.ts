@@ -34,7 +34,8 @@ function answer(provider: string, { method = 'POST', query, headers = [], json, 
     manual: null,
   })
   const verification = given.verdict == null ? null : { verdict: given.verdict, note: '' }
-  return handshakeAnswer(prepared, request, verification, query === undefined ? URL : `${URL}?${query}`)
+  const publicUrl = query === undefined ? URL : `${URL}?${query}`
+  return handshakeAnswer(prepared, request, verification, { publicUrl, captureRatePerMinute: 600 })
 }
 
 const text = (body: string) => ({ status: 200, contentType: 'text/plain', headers: [], body })
@@ -197,6 +198,33 @@ describe('the providers’ published examples and documented answers', () => {
       { method: 'OPTIONS', headers: [['WebHook-Request-Origin', 'eventgrid.azure.net']] },
       empty(200, [['WebHook-Allowed-Origin', 'eventgrid.azure.net']]),
     ],
+    [
+      'cloudevents',
+      { method: 'OPTIONS', headers: [['WebHook-Request-Origin', 'eventemitter.example.com']] },
+      empty(200, [
+        ['Allow', 'POST'],
+        ['WebHook-Allowed-Origin', 'eventemitter.example.com'],
+      ]),
+    ],
+    [
+      'cloudevents',
+      {
+        method: 'OPTIONS',
+        headers: [
+          ['webhook-request-origin', 'eventemitter.example.com'],
+          ['WEBHOOK-REQUEST-RATE', '120'],
+          ['WebHook-Request-Callback', 'https://example.com/confirm?id=12345'],
+        ],
+      },
+      empty(200, [
+        ['Allow', 'POST'],
+        ['WebHook-Allowed-Origin', 'eventemitter.example.com'],
+        ['WebHook-Allowed-Rate', '600'],
+      ]),
+    ],
+    ['cloudevents', { method: 'OPTIONS', headers: [['WebHook-Request-Rate', '120']] }, null],
+    ['cloudevents', { headers: [['WebHook-Request-Origin', 'eventemitter.example.com']] }, null],
+    ['cloudevents', { method: 'OPTIONS', headers: [['WebHook-Request-Origin', 'a\u00e9']] }, null],
     [
       'aws-sns',
       {

@@ -31,10 +31,19 @@ export interface HandshakeAnswer {
   readonly learnedSigningSecret?: string
 }
 
+/** Facts about the endpoint that a challenge may ask for. */
+export interface ChallengedEndpoint {
+  /** As for `evaluate`. */
+  readonly publicUrl: string
+  /** Captures that it takes in a minute. */
+  readonly captureRatePerMinute: number
+}
+
 /** Input of the answer to a challenge. */
 interface Challenge {
   readonly evidence: Evidence
   readonly prepared: PreparedVerification
+  readonly captureRatePerMinute: number
 }
 
 /**
@@ -42,17 +51,16 @@ interface Challenge {
  * challenge that cannot be answered because a secret is not set. Never throws.
  *
  * @param verification the verdict on this request: some providers test that bad signatures are refused
- * @param publicUrl as for `evaluate`
  */
 export function handshakeAnswer(
   prepared: PreparedVerification,
   request: CapturedRequest,
   verification: Verification | null,
-  publicUrl: string,
+  { publicUrl, captureRatePerMinute }: ChallengedEndpoint,
 ): HandshakeAnswer | null {
   const handshakes = prepared.provider?.handshakes ?? []
   if (handshakes.length === 0 || request.bodyTruncated) return null
-  const challenge = { evidence: new Evidence(request, publicUrl), prepared }
+  const challenge = { evidence: new Evidence(request, publicUrl), prepared, captureRatePerMinute }
   const row = handshakes.find(({ trigger }) => poses(trigger, challenge.evidence))
   if (row === undefined) return null
   const refusal = refusedBy(row, challenge, verification)
@@ -93,7 +101,7 @@ function fits(pattern: Pattern, value: unknown): boolean {
 /** The answer to a challenge whose token or signature is wrong. */
 function refusedBy(
   row: HandshakeRow,
-  { evidence, prepared }: Challenge,
+  challenge: Challenge,
   verification: Verification | null,
 ): HandshakeAnswer | undefined {
   const verdict = verification?.verdict
@@ -101,8 +109,8 @@ function refusedBy(
     return refusal(row.signature.refusalStatus)
   }
   if (row.token === undefined) return undefined
-  const shown = termText(row.token.value, { evidence, prepared })
-  const token = prepared.settings.handshakeToken
+  const shown = termText(row.token.value, challenge)
+  const token = challenge.prepared.settings.handshakeToken
   if (!row.token.required && (shown === undefined || token === null)) return undefined
   const isRight = shown !== undefined && token !== null && sameBytes(bytesOf(shown), Buffer.from(token))
   return isRight ? undefined : refusal(row.token.refusalStatus)
@@ -189,7 +197,10 @@ function mac(
   return createHmac(expression.hmac, key).update(bytesOf(text)).digest(expression.encoding)
 }
 
-function termText(term: ChallengeTerm, { evidence, prepared }: Challenge): string | undefined {
+function termText(
+  term: ChallengeTerm,
+  { evidence, prepared, captureRatePerMinute }: Challenge,
+): string | undefined {
   if ('literal' in term) return term.literal
   switch (term.from) {
     case 'query':
@@ -202,6 +213,8 @@ function termText(term: ChallengeTerm, { evidence, prepared }: Challenge): strin
       const token = prepared.settings.handshakeToken
       return token === null ? undefined : byteTextOf(token)
     }
+    case 'captureRate':
+      return String(captureRatePerMinute)
     case 'urlNoQuery':
       return byteTextOf(withoutQuery(evidence.url))
   }

@@ -3,6 +3,7 @@ import { type CapturedRequest, headerText, jsonBody, parsedBody, type WireHeader
 import { type EventTypePlace, nodeAt, type ProviderRow } from '../providers/index.ts'
 import { Evidence } from './evidence.ts'
 import { unverifiedClaims } from './jwt.ts'
+import { percentDecoded } from './percentEncoding.ts'
 
 /** The longest label. */
 const LABEL_LENGTH_MAX = 200
@@ -63,8 +64,10 @@ function headerLabel(evidence: Evidence, name: string): string | undefined {
 
 function eventTypeAt(place: EventTypePlace, evidence: Evidence): unknown {
   switch (place.in) {
-    case 'header':
-      return headerLabel(evidence, place.name)
+    case 'header': {
+      const label = headerLabel(evidence, place.name)
+      return label !== undefined && place.percentEncoded === true ? percentDecoded(label) : label
+    }
     case 'body':
       return nodeAt(evidence.json(), place.name)
     case 'form':

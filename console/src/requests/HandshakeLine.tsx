@@ -1,0 +1,38 @@
+import { useMutation } from '@tanstack/react-query'
+import { type Answers, creel, type RequestDetail } from '../trpc.ts'
+import { problemOf } from '../words/problem.ts'
+import { visible } from '../words/visible.ts'
+
+/** The callback of a handshake, with a button that calls it; nothing for any other request. */
+export function HandshakeLine({ endpointId, request }: { endpointId: string; request: RequestDetail }) {
+  const confirm = useMutation({
+    mutationFn: () => creel.requests.confirm.mutate({ endpointId, requestId: request.id }),
+  })
+  const callback = request.rawHeaders.find(({ name }) => name.toLowerCase() === 'webhook-request-callback')
+  if (request.method !== 'OPTIONS' || callback === undefined) return null
+  return (
+    <p className="pad acts">
+      <span className="hint">
+        The sender takes a confirmation at <code>{visible(callback.value)}</code>
+      </span>
+      <button
+        type="button"
+        className="button"
+        disabled={confirm.isPending}
+        onClick={() => confirm.mutate()}
+        title="Calls this URL once, with GET"
+      >
+        {confirm.isPending ? 'Calling…' : 'Confirm the handshake'}
+      </button>
+      <output className="outcome" aria-live="polite">
+        {confirm.error !== null && <span className="bad">{problemOf(confirm.error).detail}</span>}
+        {confirm.data !== undefined && outcomeWords(confirm.data)}
+      </output>
+    </p>
+  )
+}
+
+function outcomeWords({ statusCode, outcome, detail, body }: Answers['requests']['confirm']): string {
+  if (statusCode === null) return `No answer: ${outcome}${detail === null ? '' : `, ${visible(detail)}`}`
+  return `It answered ${statusCode}${body === null ? '' : `: ${visible(body.slice(0, 200))}`}`
+}
