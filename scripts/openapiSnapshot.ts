@@ -3,7 +3,7 @@
  * client's types from it. Refuses a description that is incompatible with the previous one (v1 is append-only).
  */
 import { join } from 'node:path'
-import { streamsOf, typesOf } from '../clients/typescript/generateTypes.ts'
+import { callsOf, streamsOf, typesOf } from '../clients/typescript/generateTypes.ts'
 import { openApi } from '../gateway/src/openapi/index.ts'
 import { brokenPromises } from '../tests/contract/growth.ts'
 
@@ -20,3 +20,4 @@ await snapshot.write(`${JSON.stringify(description, null, 1)}\n`)
 const text = JSON.stringify(description)
 await Bun.write(join(ROOT, 'clients/typescript/src/schema.ts'), await typesOf(text))
 await Bun.write(join(ROOT, 'clients/typescript/src/streams.ts'), streamsOf(text))
+await Bun.write(join(ROOT, 'clients/typescript/src/calls.ts'), callsOf(text))

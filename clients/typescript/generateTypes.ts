@@ -39,6 +39,55 @@ ${streams.map(({ operation, events }) => `  ${operation}: {\n    ${events.join('
 `
 }
 
+/**
+ * A method for each operation of a description that takes and answers JSON, as the text of `src/calls.ts`. Its route is method and
+ * path; after `?` the members of the query of one that has a body.
+ *
+ * @throws Error when a body has a member with the name of a parameter, since calls take both as one object
+ */
+export function callsOf(description: string): string {
+  const root: unknown = JSON.parse(description)
+  const nouns: Record<string, string> = {}
+  for (const [path, methods] of Object.entries(at(root, 'paths'))) {
+    for (const [method, operation] of Object.entries(at(methods))) {
+      const { operationId, summary, parameters = [], requestBody = {}, responses } = at(operation)
+      const [noun = '', verb = ''] = String(operationId).split('_')
+      const answers = Object.entries(at(responses)).filter(([status]) => status.startsWith('2'))
+      const contents = [requestBody, ...answers.map(([, answer]) => answer)].map((one) =>
+        at(at(one).content ?? {}),
+      )
+      if (contents.some((content) => Object.keys(content).some((type) => type !== 'application/json')))
+        continue
+      const given = Object.values(at(parameters)).map((one) => at(one))
+      const inBody =
+        contents[0]?.['application/json'] === undefined
+          ? []
+          : membersOf(root, at(contents[0], 'application/json', 'schema'))
+      const twice = given.find(({ name }) => inBody.includes(String(name)))
+      if (twice !== undefined) throw new Error(`${operationId} takes ${twice.name} in two places.`)
+      const query = given.filter((one) => one.in === 'query' && !['get', 'delete'].includes(method))
+      const route = [`${method.toUpperCase()} ${path}`, ...query.map(({ name }) => name)].join('?')
+      nouns[noun] =
+        `${nouns[noun] ?? ''}    /** ${summary} */\n    ${verb}: call<'${operationId}'>('${route}'),\n`
+    }
+  }
+  return `${MADE}import type { MakeCall } from './call.ts'
+
+/** A method for each operation of the API that takes and answers JSON, by its noun. Members of path, query and body are one object. */
+export const callsOf = (call: MakeCall) => ({
+${Object.entries(nouns)
+  .map(([noun, methods]) => `  ${noun}: {\n${methods}  },\n`)
+  .join('')}})
+`
+}
+
+/** Names of the members of a body, which may be a named schema. */
+function membersOf(root: unknown, schema: Readonly<Record<string, unknown>>): readonly string[] {
+  const { $ref, properties = {} } = schema
+  if (typeof $ref !== 'string') return Object.keys(at(properties))
+  return membersOf(root, at(root, 'components', 'schemas', $ref.replace('#/components/schemas/', '')))
+}
+
 /** One event of the description, as a line of the table. Members of several types are not checked. */
 function eventOf(event: unknown): string {
   const data = at(event, 'properties', 'data')

@@ -24,5 +24,8 @@ export function programTools(parts: ProgramParts, whole: TerminalTools['whole'])
       const { startQuickService } = await import('./quickService.ts')
       return await startQuickService(environment, parts, options)
     },
+    readCondition: async (text) => (await import('./lent/condition.ts')).readCondition(text),
+    curlCommand: async (request, url) => (await import('./lent/curl.ts')).curlCommand(request, url),
+    openOutbound: async (trustsAny) => (await import('./lent/outbound.ts')).openOutbound(trustsAny),
   }
 }

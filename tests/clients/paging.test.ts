@@ -1,7 +1,4 @@
 import { expect, test } from 'bun:test'
-import { z } from 'zod'
-import { ApiClient } from '../../clients/terminal/src/api/apiClient.ts'
-import { pagesOf } from '../../clients/terminal/src/api/requests.ts'
 import { type From, itemsByIdOf } from '../../clients/typescript/src/paging.ts'
 
 /** Paging through a list whose search the service ends before it has found anything. */
@@ -27,28 +24,5 @@ test.each([true, false])('the client walks on to the end (cursors: %p)', async (
   }
   const ids = []
   for await (const { id } of itemsByIdOf(read)) ids.push(id)
-  expect(ids).toEqual(STORED)
-})
-
-test.each([true, false])('commands walk on to the end (cursors: %p)', async (cursors) => {
-  await using server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch(request) {
-      const query = new URL(request.url).searchParams
-      const [page, before] = [query.get('page'), query.get('before')]
-      const from = { page: Number(page ?? 1), ...(before === null ? {} : { before: Number(before) }) }
-      const found = searched(cursors, from)
-      return Response.json({ ...found, items: found.items.map((id) => ({ id })) })
-    },
-  })
-  const api = new ApiClient({
-    url: server.url.origin,
-    key: 'creel_live_x',
-    urlSource: '--url',
-    keySource: '--key',
-  })
-  const ids = []
-  for await (const { id } of pagesOf(api, '/list', z.object({ id: z.int() }))) ids.push(id)
   expect(ids).toEqual(STORED)
 })

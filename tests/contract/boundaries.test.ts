@@ -9,6 +9,8 @@ const MAY_IMPORT: Readonly<Record<string, RegExp>> = {
     /^(@creel\/core|@modelcontextprotocol\/sdk|@trpc\/server|elysia|zod|pino|prom-client|swagger-ui-dist|ipaddr\.js|undici\/lib\/llhttp|bun:ffi)(\/|$)/,
   jobs: /^(@creel\/core|pg-boss|pino)(\/|$)/,
   migrations: /^(kysely|pg)(\/|$)/,
+  // The public API alone. Functions of the service come as parameters.
+  'clients/terminal': /^(creel-client|commander|log-update|zod)(\/|$)/,
   // Only types of core, and the words of the engine: the page loads no code of the service.
   console:
     /^(@creel\/core|@trpc\/(client|server)|react|react-dom|@tanstack\/react-(query|virtual)|wouter|lucide-react|@codemirror|@lezer|@fontsource-variable)(\/|$)/,

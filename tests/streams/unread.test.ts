@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { ApiClient } from '../../clients/terminal/src/api/apiClient.ts'
-import { follow } from '../../clients/terminal/src/listen/follow.ts'
+import { createCreel } from 'creel-client'
 import { eventually } from '../support/eventually.ts'
 import { startService } from '../support/service.ts'
 
@@ -82,12 +81,12 @@ test('a listener that is told so reads what it missed one by one, in their order
     ids.push((await endpoint.capture({ body: 'x'.repeat(BODY_BYTES) })).id)
   }
   const slow = await slowReader(endpoint.at('/requests/stream?whole=true&afterId=0'), alice.key)
-  const api = new ApiClient({ url: service.baseUrl, key: alice.key, urlSource: 'test', keySource: 'test' })
+  const { endpoints } = createCreel({ url: service.baseUrl, key: alice.key })
   const arrived: number[][] = []
-  const followed = { endpointId: endpoint.id, afterId: 0, filters: {} }
-  for await (const event of follow(api, followed, hangUp.signal)) {
+  const options = { whole: true, afterId: 0, signal: hangUp.signal } as const
+  for await (const event of endpoints.requests(endpoint.id).feed(options)) {
     // It comes as a page in its own event, since two would not fit into one.
-    if (event.kind === 'arrived') arrived.push(event.requests.map(({ id }) => id))
+    if (event.type === 'arrived') arrived.push(event.requests.map(({ id }) => id))
     if (arrived.flat().length === CAPTURES) break
   }
   expect(arrived).toEqual(ids.map((id) => [id]))

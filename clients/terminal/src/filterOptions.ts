@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Query } from './api/apiClient.ts'
+import type { RequestFilters } from 'creel-client'
 import { requestIdOption, requiredMoment } from './words.ts'
 
 /** The filters of the API's list, as options. */
@@ -34,9 +34,10 @@ export function withFilterOptions(command: Command): Command {
  *
  * @throws ClientError for an invalid time
  */
-export function filterQuery(options: FilterOptions): Query {
+export function filterQuery(options: FilterOptions): RequestFilters {
   const { q, method, label, event, state, verification, since, until, after } = options
-  return {
+  // The service checks the words.
+  const words: Record<string, string | number | undefined> = {
     q,
     method,
     label,
@@ -47,4 +48,5 @@ export function filterQuery(options: FilterOptions): Query {
     until: until === undefined ? undefined : requiredMoment(until, '--until'),
     afterId: after,
   }
+  return words
 }

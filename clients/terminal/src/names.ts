@@ -1,7 +1,6 @@
 import type { ApiClient } from './api/apiClient.ts'
 import { operationsOf } from './api/description.ts'
 import { allEndpoints } from './api/endpointChoice.ts'
-import { SampleList } from './api/shapes.ts'
 import { openApi } from './session.ts'
 import type { TerminalTools } from './tools.ts'
 
@@ -34,7 +33,7 @@ const KINDS: Readonly<Record<string, (api: ApiClient, before: Before) => Promise
       .flatMap(({ events }) => events.map(({ event }) => event)),
 }
 
-const samplesOf = async (api: ApiClient) => (await api.get('/api/v1/samples', SampleList)).items
+const samplesOf = async ({ calls }: ApiClient) => (await calls.samples.list({})).items
 
 /**
  * Names for completion, each a word that needs no quoting. Empty for an unknown kind, after any error, and when the

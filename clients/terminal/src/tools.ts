@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { WholeRequest } from 'creel-client'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -17,6 +18,33 @@ export interface QuickService {
   /** Resolves when a signal asks the process to stop, with its exit code. */
   readonly stopAsked: Promise<number>
   /** Drains the service and stops it. */
+  close(): Promise<void>
+}
+
+/** A field of a message on the wire; the value is a latin1 byte string. */
+type Field = readonly [name: string, value: string]
+
+/** Sends requests byte for byte. */
+export interface LocalOutbound {
+  /** Sends one request. Follows no redirect, never throws. `outcome` is `response`, or a word for what went wrong. */
+  send(request: {
+    readonly method: string
+    readonly url: string
+    readonly headers: readonly Field[]
+    readonly body: Uint8Array
+    readonly totalTimeoutMs: number
+    readonly signal?: AbortSignal | undefined
+  }): Promise<
+    { readonly sentHeaders: readonly Field[]; readonly durationMs: number } & (
+      | {
+          readonly outcome: 'response'
+          readonly statusCode: number
+          readonly headers: readonly Field[]
+          readonly body: Uint8Array
+        }
+      | { readonly outcome: string; readonly detail: string }
+    )
+  >
   close(): Promise<void>
 }
 
@@ -47,4 +75,18 @@ export interface TerminalTools {
     environment: Environment,
     options: { readonly logLevel: 'warn' | 'fatal'; readonly handlesSignals: boolean },
   ) => Promise<QuickService>
+  /**
+   * Parses a condition of the API's language, to be evaluated by the same code as in the service.
+   *
+   * @throws ClientError naming every invalid part
+   */
+  readonly readCondition: (text: string) => Promise<(request: WholeRequest) => boolean>
+  /**
+   * A curl command that sends a request again, in the form of an export.
+   *
+   * @throws ClientError when a shell would obey a part of it
+   */
+  readonly curlCommand: (request: WholeRequest, url: string) => Promise<string>
+  /** Opens a sender for the user's own machine. */
+  readonly openOutbound: (trustsAnyCertificate: boolean) => Promise<LocalOutbound>
 }

@@ -1,16 +1,25 @@
+import { callerOf } from './call.ts'
+import { callsOf } from './calls.ts'
 import { Endpoint } from './endpoint.ts'
 import { itemsOf, PAGE_SIZE } from './paging.ts'
+import { Requests } from './requests.ts'
 import {
   type CallOptions,
   type CreelOptions,
   createTransport,
-  dataOf,
-  dataOrNull,
   type RawApi,
-  signalOf,
+  type Sending,
   type Transport,
 } from './transport.ts'
-import type { Me, NewEndpoint, NewWatchdog, Watchdog, WatchdogChange, WatchdogSuggestion } from './types.ts'
+import type {
+  Calls,
+  Me,
+  NewEndpoint,
+  NewWatchdog,
+  Watchdog,
+  WatchdogChange,
+  WatchdogSuggestion,
+} from './types.ts'
 
 /** A client of one workspace. */
 export interface Creel {
@@ -18,6 +27,10 @@ export interface Creel {
   readonly watchdogs: Watchdogs
   /** The key, its workspace, and the limits of its plan. */
   me(options?: CallOptions): Promise<Me>
+  /** Every operation of the API that takes and answers JSON, by its name: `calls.alertChannels.test({ id })`. */
+  readonly calls: Calls
+  /** One request of any path, for bodies and answers that are not JSON. Rejects for a refusal, like every call. */
+  send(path: string, sending?: Sending): Promise<Response>
   /**
    * Every path of the API, typed by its description. It does not reject by status. Calls are retried like all others.
    */
@@ -27,10 +40,14 @@ export interface Creel {
 /** A client for one key. Opens no connection, and sends nothing until it is called. */
 export function createCreel(options: CreelOptions): Creel {
   const transport = createTransport(options)
+  const calls = callsOf(callerOf(transport))
   return {
-    endpoints: new Endpoints(transport),
-    watchdogs: new Watchdogs(transport),
-    me: (call = {}) => dataOf(transport.api.GET('/api/v1/me', signalOf(call))),
+    endpoints: new Endpoints(transport, calls),
+    watchdogs: new Watchdogs(calls),
+    me: (call) => calls.me.get({}, call),
+    calls,
+    send: (path, sending) =>
+      transport.send(path, sending).catch((error) => Promise.reject(transport.refused(error))),
     api: transport.api,
   }
 }
@@ -38,102 +55,73 @@ export function createCreel(options: CreelOptions): Creel {
 /** The workspace's capture endpoints. */
 export class Endpoints {
   readonly #transport: Transport
+  readonly #calls: Calls
 
   /** @internal */
-  constructor(transport: Transport) {
+  constructor(transport: Transport, calls: Calls) {
     this.#transport = transport
+    this.#calls = calls
   }
 
   /** Makes an endpoint; with `ttlSeconds` one that is deleted by itself. */
   async create(members: NewEndpoint = {}, options: CallOptions = {}): Promise<Endpoint> {
-    const data = await dataOf(
-      this.#transport.api.POST('/api/v1/endpoints', { body: members, ...signalOf(options) }),
-    )
-    return new Endpoint(this.#transport, data)
+    return new Endpoint(this.#transport, this.#calls, await this.#calls.endpoints.create(members, options))
   }
 
   async get(endpointId: string, options: CallOptions = {}): Promise<Endpoint> {
-    const data = await dataOf(
-      this.#transport.api.GET('/api/v1/endpoints/{endpointId}', {
-        params: { path: { endpointId } },
-        ...signalOf(options),
-      }),
+    return new Endpoint(
+      this.#transport,
+      this.#calls,
+      await this.#calls.endpoints.get({ endpointId }, options),
     )
-    return new Endpoint(this.#transport, data)
+  }
+
+  /** The requests of an endpoint by its id; the endpoint is not read. */
+  requests(endpointId: string): Requests {
+    return new Requests(this.#transport, this.#calls, endpointId)
   }
 
   /** Newest first, read page by page as the loop goes on. */
   async *list(options: CallOptions = {}): AsyncGenerator<Endpoint, void, undefined> {
-    const all = itemsOf((from) =>
-      dataOf(
-        this.#transport.api.GET('/api/v1/endpoints', {
-          params: { query: { ...from, pageSize: PAGE_SIZE } },
-          ...signalOf(options),
-        }),
-      ),
-    )
-    for await (const data of all) yield new Endpoint(this.#transport, data)
+    const { list } = this.#calls.endpoints
+    const all = itemsOf((from) => list({ ...from, pageSize: PAGE_SIZE }, options))
+    for await (const data of all) yield new Endpoint(this.#transport, this.#calls, data)
   }
 }
 
 /** Dead man's switches: they raise an alarm when an expected capture does not arrive. */
 export class Watchdogs {
-  readonly #transport: Transport
+  readonly #calls: Calls['watchdogs']
 
   /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport
+  constructor(calls: Calls) {
+    this.#calls = calls.watchdogs
   }
 
   /** Newest first, read page by page as the loop goes on. */
   list(options: CallOptions = {}): AsyncIterable<Watchdog> {
-    return itemsOf((from) =>
-      dataOf(
-        this.#transport.api.GET('/api/v1/watchdogs', {
-          params: { query: { ...from, pageSize: PAGE_SIZE } },
-          ...signalOf(options),
-        }),
-      ),
-    )
+    return itemsOf((from) => this.#calls.list({ ...from, pageSize: PAGE_SIZE }, options))
   }
 
   /** Creates a watchdog, armed with the endpoint's history. */
   create(watchdog: NewWatchdog, options: CallOptions = {}): Promise<Watchdog> {
-    return dataOf(this.#transport.api.POST('/api/v1/watchdogs', { body: watchdog, ...signalOf(options) }))
+    return this.#calls.create(watchdog, options)
   }
 
   get(id: string, options: CallOptions = {}): Promise<Watchdog> {
-    return dataOf(
-      this.#transport.api.GET('/api/v1/watchdogs/{id}', { params: { path: { id } }, ...signalOf(options) }),
-    )
+    return this.#calls.get({ id }, options)
   }
 
   update(id: string, change: WatchdogChange, options: CallOptions = {}): Promise<Watchdog> {
-    return dataOf(
-      this.#transport.api.PUT('/api/v1/watchdogs/{id}', {
-        params: { path: { id } },
-        body: change,
-        ...signalOf(options),
-      }),
-    )
+    return this.#calls.update({ ...change, id }, options)
   }
 
-  async delete(id: string, options: CallOptions = {}): Promise<void> {
-    await dataOrNull(
-      this.#transport.api.DELETE('/api/v1/watchdogs/{id}', {
-        params: { path: { id } },
-        ...signalOf(options),
-      }),
-    )
+  delete(id: string, options: CallOptions = {}): Promise<void> {
+    return this.#calls.remove({ id }, options)
   }
 
   /** Suggests an interval from an endpoint's history. `available` is false if the history is too short. */
   suggest(endpointId: string, options: CallOptions = {}): Promise<WatchdogSuggestion> {
-    return dataOf(
-      this.#transport.api.GET('/api/v1/watchdogs/suggest', {
-        params: { query: { endpointId } },
-        ...signalOf(options),
-      }),
-    )
+    return this.#calls.suggest({ endpointId }, options)
   }
 }

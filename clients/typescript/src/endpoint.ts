@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Actions, Deliveries, Rules } from './endpointParts.ts'
 import { Requests } from './requests.ts'
-import { type CallOptions, dataOf, dataOrNull, signalOf, type Transport } from './transport.ts'
-import type { EndpointChange, EndpointData, EndpointStats } from './types.ts'
+import type { CallOptions, Transport } from './transport.ts'
+import type { Calls, EndpointChange, EndpointData, EndpointStats } from './types.ts'
 
 /** A capture endpoint: its URL, settings, requests and actions. */
 export class Endpoint {
@@ -13,19 +13,19 @@ export class Endpoint {
   readonly actions: Actions
   readonly deliveries: Deliveries
   readonly rules: Rules
-  readonly #transport: Transport
+  readonly #calls: Calls['endpoints']
   #data: EndpointData
 
   /** @internal */
-  constructor(transport: Transport, data: EndpointData) {
-    this.#transport = transport
+  constructor(transport: Transport, calls: Calls, data: EndpointData) {
+    this.#calls = calls.endpoints
     this.#data = data
     this.id = data.id
     this.url = data.url
-    this.requests = new Requests(transport, data.id)
-    this.actions = new Actions(transport, data.id)
-    this.deliveries = new Deliveries(transport, data.id)
-    this.rules = new Rules(transport, data.id)
+    this.requests = new Requests(transport, calls, data.id)
+    this.actions = new Actions(calls, data.id)
+    this.deliveries = new Deliveries(calls, data.id)
+    this.rules = new Rules(calls, data.id)
   }
 
   get name(): string {
@@ -39,46 +39,27 @@ export class Endpoint {
 
   /** Reads the endpoint again. */
   async refresh(options: CallOptions = {}): Promise<EndpointData> {
-    this.#data = await dataOf(
-      this.#transport.api.GET('/api/v1/endpoints/{endpointId}', { ...this.#at(), ...signalOf(options) }),
-    )
+    this.#data = await this.#calls.get({ endpointId: this.id }, options)
     return this.#data
   }
 
   /** Changes what `change` names, and nothing else. */
   async update(change: EndpointChange, options: CallOptions = {}): Promise<EndpointData> {
-    this.#data = await dataOf(
-      this.#transport.api.PATCH('/api/v1/endpoints/{endpointId}', {
-        ...this.#at(),
-        body: change,
-        ...signalOf(options),
-      }),
-    )
+    this.#data = await this.#calls.update({ ...change, endpointId: this.id }, options)
     return this.#data
   }
 
   stats(options: CallOptions = {}): Promise<EndpointStats> {
-    return dataOf(
-      this.#transport.api.GET('/api/v1/endpoints/{endpointId}/stats', {
-        ...this.#at(),
-        ...signalOf(options),
-      }),
-    )
+    return this.#calls.stats({ endpointId: this.id }, options)
   }
 
   /** Deletes the endpoint and everything that it captured, for good. */
-  async delete(options: CallOptions = {}): Promise<void> {
-    await dataOrNull(
-      this.#transport.api.DELETE('/api/v1/endpoints/{endpointId}', { ...this.#at(), ...signalOf(options) }),
-    )
+  delete(options: CallOptions = {}): Promise<void> {
+    return this.#calls.remove({ endpointId: this.id }, options)
   }
 
   /** `await using endpoint = …` deletes it at the end of the block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.delete()
-  }
-
-  #at() {
-    return { params: { path: { endpointId: this.id } } }
   }
 }

@@ -1,8 +1,9 @@
 import { itemsByIdOf, PAGE_SIZE } from './paging.ts'
-import { type CallOptions, dataOf, dataOrNull, signalOf, type Transport } from './transport.ts'
+import type { CallOptions } from './transport.ts'
 import type {
   Action,
   ActionChange,
+  Calls,
   DeliveryAttempt,
   DeliveryAttemptDetail,
   DeliveryFilters,
@@ -13,12 +14,12 @@ import type {
 
 /** A group of calls about one endpoint. */
 abstract class EndpointPart {
-  protected readonly transport: Transport
+  protected readonly calls: Calls
   protected readonly endpointId: string
 
   /** @internal */
-  constructor(transport: Transport, endpointId: string) {
-    this.transport = transport
+  constructor(calls: Calls, endpointId: string) {
+    this.calls = calls
     this.endpointId = endpointId
   }
 }
@@ -27,71 +28,42 @@ abstract class EndpointPart {
 export class Actions extends EndpointPart {
   /** In their order. */
   async list(options: CallOptions = {}): Promise<readonly Action[]> {
-    const { actions } = await dataOf(
-      this.transport.api.GET('/api/v1/endpoints/{endpointId}/actions', {
-        params: { path: { endpointId: this.endpointId } },
-        ...signalOf(options),
-      }),
-    )
-    return actions
+    return (await this.calls.actions.list({ endpointId: this.endpointId }, options)).actions
   }
 
   create(action: NewAction, options: CallOptions = {}): Promise<Action> {
-    return dataOf(
-      this.transport.api.POST('/api/v1/endpoints/{endpointId}/actions', {
-        params: { path: { endpointId: this.endpointId } },
-        body: action,
-        ...signalOf(options),
-      }),
-    )
+    return this.calls.actions.create({ ...action, endpointId: this.endpointId }, options)
   }
 
   update(actionId: string, change: ActionChange, options: CallOptions = {}): Promise<Action> {
-    return dataOf(
-      this.transport.api.PUT('/api/v1/endpoints/{endpointId}/actions/{actionId}', {
-        params: { path: { endpointId: this.endpointId, actionId } },
-        body: change,
-        ...signalOf(options),
-      }),
-    )
+    return this.calls.actions.update({ ...change, endpointId: this.endpointId, actionId }, options)
   }
 
   /** Removes the action and its rules, and drops its waiting deliveries. */
-  async delete(actionId: string, options: CallOptions = {}): Promise<void> {
-    await dataOrNull(
-      this.transport.api.DELETE('/api/v1/endpoints/{endpointId}/actions/{actionId}', {
-        params: { path: { endpointId: this.endpointId, actionId } },
-        ...signalOf(options),
-      }),
-    )
+  delete(actionId: string, options: CallOptions = {}): Promise<void> {
+    return this.calls.actions.remove({ endpointId: this.endpointId, actionId }, options)
   }
 }
 
 /** Every attempt at a delivery, with what was sent and received. */
 export class Deliveries extends EndpointPart {
   /** Newest first, read page by page as the loop goes on. */
-  list(options: DeliveryFilters & CallOptions = {}): AsyncIterable<DeliveryAttempt> {
-    const { signal, ...filters } = options
+  list({
+    signal,
+    timeoutMs,
+    ...filters
+  }: DeliveryFilters & CallOptions = {}): AsyncIterable<DeliveryAttempt> {
+    const { endpointId } = this
     return itemsByIdOf((from) =>
-      dataOf(
-        this.transport.api.GET('/api/v1/endpoints/{endpointId}/deliveries', {
-          params: {
-            path: { endpointId: this.endpointId },
-            query: { ...filters, ...from, pageSize: PAGE_SIZE },
-          },
-          ...(signal === undefined ? {} : { signal }),
-        }),
+      this.calls.deliveries.list(
+        { endpointId, ...filters, ...from, pageSize: PAGE_SIZE },
+        { signal, timeoutMs },
       ),
     )
   }
 
   get(attemptId: number, options: CallOptions = {}): Promise<DeliveryAttemptDetail> {
-    return dataOf(
-      this.transport.api.GET('/api/v1/endpoints/{endpointId}/deliveries/{attemptId}', {
-        params: { path: { endpointId: this.endpointId, attemptId } },
-        ...signalOf(options),
-      }),
-    )
+    return this.calls.deliveries.get({ endpointId: this.endpointId, attemptId }, options)
   }
 }
 
@@ -99,32 +71,15 @@ export class Deliveries extends EndpointPart {
 export class Rules extends EndpointPart {
   /** In their order. */
   async list(options: CallOptions = {}): Promise<readonly RuleView[]> {
-    const { rules } = await dataOf(
-      this.transport.api.GET('/api/v1/endpoints/{endpointId}/transformations', {
-        params: { path: { endpointId: this.endpointId } },
-        ...signalOf(options),
-      }),
-    )
-    return rules
+    return (await this.calls.transformations.getSet({ endpointId: this.endpointId }, options)).rules
   }
 
   /** Adds a rule; it runs last. Needs a forward action. */
   create(rule: RuleDocument, options: CallOptions = {}): Promise<RuleView> {
-    return dataOf(
-      this.transport.api.POST('/api/v1/endpoints/{endpointId}/transformations', {
-        params: { path: { endpointId: this.endpointId } },
-        body: rule,
-        ...signalOf(options),
-      }),
-    )
+    return this.calls.transformations.create({ ...rule, endpointId: this.endpointId }, options)
   }
 
-  async delete(ruleId: string, options: CallOptions = {}): Promise<void> {
-    await dataOrNull(
-      this.transport.api.DELETE('/api/v1/endpoints/{endpointId}/transformations/{ruleId}', {
-        params: { path: { endpointId: this.endpointId, ruleId } },
-        ...signalOf(options),
-      }),
-    )
+  delete(ruleId: string, options: CallOptions = {}): Promise<void> {
+    return this.calls.transformations.remove({ endpointId: this.endpointId, ruleId }, options)
   }
 }

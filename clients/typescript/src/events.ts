@@ -1,12 +1,8 @@
 import { CreelError } from './error.ts'
-import type { components } from './schema.ts'
+import type { Link } from './follow.ts'
 import type { ServerEvent } from './sse.ts'
 import { EVENT_MEMBERS, type StreamEvents } from './streams.ts'
-
-type Summary = components['schemas']['CapturedRequestSummary']
-
-/** A captured request as a stream sends it with `whole` or `listener`: with target, headers and body. */
-export type WholeRequest = components['schemas']['WholeRequest']
+import type { CapturedRequestSummary } from './types.ts'
 
 /** An event as its data and its name in one object; `lastId` is the id that a later stream resumes after. */
 type Flat<Event> = Event extends { readonly event: infer Name; readonly data: infer Data }
@@ -29,13 +25,20 @@ const MEMBERS: Readonly<Record<string, Readonly<Record<string, string>>>> = EVEN
  *
  * `lastId` is the id that a later stream resumes after.
  */
-export type StreamEvent<Captured = Summary> =
+export type StreamEvent<Captured = CapturedRequestSummary> =
   | { readonly type: 'arrived'; readonly requests: readonly Captured[]; readonly lastId: number }
   | (Extract<Sent, { type: 'replay' }> & {
       /** @deprecated `replayId` as text. */
       readonly deliveryId: string
     })
   | Exclude<Sent, { type: 'arrived' | 'captured' | 'replay' }>
+
+/**
+ * Event of a feed: the events of the stream, of which none is missed, so that there is no `behind`, and the states of its connection.
+ */
+export type FeedEvent<Captured = CapturedRequestSummary> =
+  | Exclude<StreamEvent<Captured>, { type: 'behind' }>
+  | Link
 
 /**
  * Decodes an event of the service.

@@ -1,15 +1,17 @@
 import { CreelError } from './error.ts'
-import type { StreamEvent, WholeRequest } from './events.ts'
+import type { FeedEvent, StreamEvent } from './events.ts'
 import { type StreamOptions, streamEvents, type WholeStreamOptions } from './follow.ts'
 import { itemsByIdOf, PAGE_SIZE } from './paging.ts'
-import { type CallOptions, dataOf, dataOrNull, queryText, signalOf, type Transport } from './transport.ts'
+import { type CallOptions, queryText, type Sending, type Transport } from './transport.ts'
 import type {
+  Calls,
   CapturedRequest,
   CapturedRequestSummary,
   ExportFormat,
   ImportResult,
   ReplayResult,
   RequestFilters,
+  WholeRequest,
 } from './types.ts'
 
 /** The longest that one await call blocks; the client asks again for longer waits. */
@@ -25,11 +27,13 @@ export type AwaitOptions = RequestFilters &
 /** Requests that an endpoint captured. Every method rejects with a `CreelError` when the service refuses it. */
 export class Requests {
   readonly #transport: Transport
+  readonly #calls: Calls['requests']
   readonly #endpointId: string
 
   /** @internal */
-  constructor(transport: Transport, endpointId: string) {
+  constructor(transport: Transport, calls: Calls, endpointId: string) {
     this.#transport = transport
+    this.#calls = calls.requests
     this.#endpointId = endpointId
   }
 
@@ -40,73 +44,65 @@ export class Requests {
    * @returns null when none came in time
    */
   async await(options: AwaitOptions = {}): Promise<CapturedRequest | null> {
-    const { timeoutSeconds = 30, signal, ...filters } = options
-    const path = { endpointId: this.#endpointId }
+    const { timeoutSeconds = 30, signal, timeoutMs, ...filters } = options
+    const endpointId = this.#endpointId
     for (let left = timeoutSeconds; left > 0; left -= AWAIT_SECONDS_MAX) {
       const query = { ...filters, timeoutSeconds: Math.min(left, AWAIT_SECONDS_MAX) }
-      const found = await dataOrNull(
-        this.#transport.api.GET('/api/v1/endpoints/{endpointId}/requests/await', {
-          params: { path, query },
-          ...(signal === undefined ? {} : { signal }),
-        }),
-      )
-      if (found !== null) return found
+      const found = await this.#calls.await({ endpointId, ...query }, { signal, timeoutMs })
+      if (found !== undefined) return found
     }
     return null
   }
 
   /** Stored requests, newest first, read page by page as the loop goes on. */
-  list(options: RequestFilters & CallOptions = {}): AsyncIterable<CapturedRequestSummary> {
-    const { signal, ...filters } = options
+  list({
+    signal,
+    timeoutMs,
+    ...filters
+  }: RequestFilters & CallOptions = {}): AsyncIterable<CapturedRequestSummary> {
     return itemsByIdOf((from) =>
-      dataOf(
-        this.#transport.api.GET('/api/v1/endpoints/{endpointId}/requests', {
-          params: {
-            path: { endpointId: this.#endpointId },
-            query: { ...filters, ...from, pageSize: PAGE_SIZE },
-          },
-          ...(signal === undefined ? {} : { signal }),
-        }),
-      ),
+      this.#page({ ...filters, ...from, pageSize: PAGE_SIZE }, { signal, timeoutMs }),
     )
   }
 
   /** One request, whole. */
   get(requestId: number, options: CallOptions = {}): Promise<CapturedRequest> {
-    return dataOf(
-      this.#transport.api.GET('/api/v1/endpoints/{endpointId}/requests/{requestId}', {
-        ...this.#at(requestId),
-        ...signalOf(options),
-      }),
-    )
+    return this.#calls.get(this.#at(requestId), options)
   }
 
   /** Yields every capture as it arrives, oldest first, each once, until the loop ends or `signal` aborts. */
   follow(options: WholeStreamOptions): AsyncGenerator<WholeRequest, void, undefined>
   follow(options?: StreamOptions): AsyncGenerator<CapturedRequestSummary, void, undefined>
   async *follow(options: StreamOptions = {}): AsyncGenerator<CapturedRequestSummary, void, undefined> {
-    const afterId = options.afterId ?? (await this.#newestId(options))
-    let lastId = afterId
-    for await (const event of this.events({ ...options, afterId })) {
-      const arrivals =
-        event.type === 'arrived'
-          ? event.requests
-          : event.type === 'behind'
-            ? this.#newerThan(lastId, options)
-            : []
-      for await (const request of arrivals) {
-        if (request.id <= lastId) continue
-        lastId = request.id
-        yield request
-      }
-    }
+    for await (const event of this.feed(options)) if (event.type === 'arrived') yield* event.requests
   }
 
   /** The live stream itself: arrivals, changes of deliveries, and replays for a named listener. */
   events(options: WholeStreamOptions): AsyncGenerator<StreamEvent<WholeRequest>, void, undefined>
   events(options?: StreamOptions): AsyncGenerator<StreamEvent, void, undefined>
-  events(options: StreamOptions = {}): AsyncGenerator<StreamEvent, void, undefined> {
-    return streamEvents(this.#transport, this.#endpointId, options, () => this.#newestId(options))
+  async *events(options: StreamOptions = {}): AsyncGenerator<StreamEvent, void, undefined> {
+    for await (const event of streamEvents(this.#streamed(options))) {
+      if (event.type !== 'connected' && event.type !== 'alive' && event.type !== 'lost') yield event
+    }
+  }
+
+  /**
+   * The live stream with the states of its connection, and without gaps: where too much arrives, the requests are read by pages.
+   * Each arrives once, oldest first.
+   */
+  feed(options: WholeStreamOptions): AsyncGenerator<FeedEvent<WholeRequest>, void, undefined>
+  feed(options?: StreamOptions): AsyncGenerator<FeedEvent, void, undefined>
+  async *feed(options: StreamOptions = {}): AsyncGenerator<FeedEvent, void, undefined> {
+    const missed = (afterId: number) => this.#newerThan(afterId, options)
+    let lastId = options.afterId ?? 0
+    for await (const event of streamEvents({ ...this.#streamed(options), missed })) {
+      if (event.type === 'behind') continue
+      if (event.type !== 'arrived') yield event
+      else {
+        yield { ...event, requests: event.requests.filter(({ id }) => id > lastId) }
+        lastId = event.lastId
+      }
+    }
   }
 
   /** Sends a request again, now and once: through every action whose condition matches, or through one. */
@@ -114,14 +110,9 @@ export class Requests {
     requestId: number,
     { actionId, ...options }: CallOptions & { readonly actionId?: string } = {},
   ): Promise<ReplayResult> {
-    return dataOf(
-      this.#transport.api.POST('/api/v1/endpoints/{endpointId}/requests/{requestId}/replay', {
-        params: {
-          path: { endpointId: this.#endpointId, requestId },
-          query: actionId === undefined ? {} : { actionId },
-        },
-        ...signalOf(options),
-      }),
+    return this.#calls.replay(
+      { ...this.#at(requestId), ...(actionId === undefined ? {} : { actionId }) },
+      options,
     )
   }
 
@@ -133,10 +124,11 @@ export class Requests {
   async export(
     requestId: number,
     format: ExportFormat,
-    { includeSecrets = false, signal }: CallOptions & { readonly includeSecrets?: boolean } = {},
+    { includeSecrets = false, ...options }: CallOptions & { readonly includeSecrets?: boolean } = {},
   ): Promise<Blob> {
-    const path = `${this.#path()}/${requestId}/export${queryText({ format, includeSecrets })}`
-    return await (await this.#transport.send(path, signal === undefined ? {} : { signal })).blob()
+    return await (
+      await this.#send(`/${requestId}/export${queryText({ format, includeSecrets })}`, options)
+    ).blob()
   }
 
   /** Every matching request, oldest first, as NDJSON or as a HAR file: a stream, of any size. */
@@ -144,11 +136,8 @@ export class Requests {
     options: RequestFilters &
       CallOptions & { readonly format?: 'ndjson' | 'har'; readonly includeSecrets?: boolean } = {},
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-    const { signal, ...query } = options
-    const response = await this.#transport.send(
-      `${this.#path()}/export${queryText(query)}`,
-      signal === undefined ? {} : { signal },
-    )
+    const { signal, timeoutMs, ...query } = options
+    const response = await this.#send(`/export${queryText(query)}`, { signal, timeoutMs })
     return response.body ?? new ReadableStream({ start: (controller) => controller.close() })
   }
 
@@ -161,12 +150,8 @@ export class Requests {
     lines: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>,
     options: CallOptions = {},
   ): Promise<ImportResult> {
-    const response = await this.#transport.send(`${this.#path()}/import`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/x-ndjson' },
-      body: lines,
-      ...signalOf(options),
-    })
+    const headers = { 'Content-Type': 'application/x-ndjson' }
+    const response = await this.#send('/import', { ...options, method: 'POST', headers, body: lines })
     const result: unknown = await response.json()
     if (isImportResult(result)) return result
     const detail = 'The answer does not say what was imported.'
@@ -174,36 +159,30 @@ export class Requests {
   }
 
   /** Moves a request to the recycle bin. */
-  async delete(requestId: number, options: CallOptions = {}): Promise<void> {
-    await dataOrNull(
-      this.#transport.api.DELETE('/api/v1/endpoints/{endpointId}/requests/{requestId}', {
-        ...this.#at(requestId),
-        ...signalOf(options),
-      }),
-    )
+  delete(requestId: number, options: CallOptions = {}): Promise<void> {
+    return this.#calls.remove(this.#at(requestId), options)
   }
 
   /** Moves every stored request to the recycle bin. */
   clear(options: CallOptions = {}): Promise<{ deletedCount: number }> {
-    return dataOf(
-      this.#transport.api.DELETE('/api/v1/endpoints/{endpointId}/requests', {
-        params: { path: { endpointId: this.#endpointId } },
-        ...signalOf(options),
-      }),
-    )
+    return this.#calls.clear({ endpointId: this.#endpointId }, options)
   }
 
-  #path() {
-    return `/api/v1/endpoints/${this.#endpointId}/requests`
+  async #send(path: string, sending: Sending): Promise<Response> {
+    try {
+      return await this.#transport.send(`/api/v1/endpoints/${this.#endpointId}/requests${path}`, sending)
+    } catch (error) {
+      throw this.#transport.refused(error)
+    }
   }
 
   #at(requestId: number) {
-    return { params: { path: { endpointId: this.#endpointId, requestId } } }
+    return { endpointId: this.#endpointId, requestId }
   }
 
-  async #newestId(options: CallOptions): Promise<number> {
-    const page = await this.#page({ page: 1, pageSize: 1 }, options)
-    return page.items[0]?.id ?? 0
+  #streamed(options: StreamOptions) {
+    const newestId = async () => (await this.#page({ pageSize: 1 }, options)).items[0]?.id ?? 0
+    return { transport: this.#transport, endpointId: this.#endpointId, options, newestId }
   }
 
   /**
@@ -212,10 +191,17 @@ export class Requests {
    */
   async *#newerThan(
     id: number,
-    { listener: _listener, whole: _whole, newest: _newest, signal, ...filters }: StreamOptions,
-  ): AsyncGenerator<CapturedRequestSummary, void, undefined> {
+    {
+      listener,
+      whole = listener !== undefined,
+      newest: _newest,
+      signal,
+      timeoutMs,
+      ...filters
+    }: StreamOptions,
+  ): AsyncGenerator<CapturedRequestSummary | WholeRequest, void, undefined> {
+    const options = { signal, timeoutMs }
     for (let afterId = id; ; ) {
-      const options = signal === undefined ? {} : { signal }
       const query = { ...filters, afterId, pageSize: PAGE_SIZE }
       const first = await this.#page(query, options)
       let page = first
@@ -234,20 +220,26 @@ export class Requests {
         }
       }
       const oldestFirst = [...items, ...page.items].reverse()
-      yield* oldestFirst
+      for (const summary of oldestFirst) {
+        const request = whole ? await this.#stillThere(summary.id, options) : summary
+        if (request !== null) yield request
+      }
       const last = oldestFirst.at(-1)
       if (last === undefined) return
       afterId = last.id
     }
   }
 
+  /** One request, whole; null when it was deleted meanwhile. */
+  async #stillThere(requestId: number, options: CallOptions): Promise<CapturedRequest | null> {
+    return await this.get(requestId, options).catch((error: unknown) => {
+      if (error instanceof Error && 'status' in error && error.status === 404) return null
+      throw error
+    })
+  }
+
   #page(query: RequestFilters & { page?: number; before?: string; pageSize: number }, options: CallOptions) {
-    return dataOf(
-      this.#transport.api.GET('/api/v1/endpoints/{endpointId}/requests', {
-        params: { path: { endpointId: this.#endpointId }, query },
-        ...signalOf(options),
-      }),
-    )
+    return this.#calls.list({ endpointId: this.#endpointId, ...query }, options)
   }
 }
 

@@ -10,14 +10,26 @@ export interface ServerEvent {
 const SILENCE_MS = 40_000
 
 /**
- * Yields the events of a stream until it ends. Comments and unknown fields are skipped.
+ * Yields the events of a stream until it ends, like {@link blocksOf} without its heartbeats.
  *
  * @throws Error when nothing arrives for `silenceMs` while the reader waits
  */
 export async function* serverEvents(
   body: ReadableStream<Uint8Array>,
-  silenceMs: number = SILENCE_MS,
+  silenceMs?: number,
 ): AsyncGenerator<ServerEvent, void, undefined> {
+  for await (const event of blocksOf(body, silenceMs)) if (event !== null) yield event
+}
+
+/**
+ * The events of a stream, until it ends, and null for each heartbeat. Unknown fields are passed over.
+ *
+ * @throws Error when nothing comes for `silenceMs` while the reader waits
+ */
+export async function* blocksOf(
+  body: ReadableStream<Uint8Array>,
+  silenceMs: number = SILENCE_MS,
+): AsyncGenerator<ServerEvent | null, void, undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let text = ''
@@ -28,10 +40,7 @@ export async function* serverEvents(
       // A CR that ends the chunk may be half of a CRLF.
       const blocks = text.split(/\r\n\r\n|\n\n|\r\r(?!\n)/)
       text = blocks.pop() ?? ''
-      for (const block of blocks) {
-        const event = parsedEvent(block)
-        if (event !== null) yield event
-      }
+      yield* blocks.map(parsedEvent)
       if (done) return
     }
   } finally {

@@ -12,16 +12,37 @@ export interface CreelOptions {
   readonly retries?: number
   /** The longest wait before a retry, in seconds. A longer `Retry-After` ends the call. Default 60. */
   readonly retryWaitSecondsMax?: number
+  /** Decides whether a call is repeated, in place of `retries` and `retryWaitSecondsMax`. */
+  readonly retry?: (refused: Refused) => boolean
+  /** Gets another key when the service refuses the present one; asked once a call. */
+  readonly renewKey?: () => Promise<string>
+  /** Limit of one attempt of a call without `signal`, in milliseconds; none unless told. */
+  readonly timeoutMs?: number | undefined
   /** Ends every call of this client. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Replaces the global `fetch`. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** Makes the error that calls reject with, where it is to be another than the client's own. */
+  readonly errorOf?: (error: CreelError) => Error
+}
+
+/** A call that was answered with 429 or 503, which means that nothing was done. */
+export interface Refused {
+  readonly status: number
+  /** Repeats until now. */
+  readonly repeats: number
+  /** Seconds until the repeat, as the service says; doubled each time where it does not. */
+  readonly seconds: number
+  /** Seconds that this call has waited until now. */
+  readonly waitedSeconds: number
 }
 
 /** Options of every call. */
 export interface CallOptions {
   /** Ends the call; it then rejects with the signal's reason. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
+  /** Limit of one attempt, in milliseconds, in place of that of the client. */
+  readonly timeoutMs?: number | undefined
 }
 
 /** Every path of the API, typed by its description; answers come as `{ data, error, response }`. */
@@ -29,20 +50,21 @@ export type RawApi = Client<paths>
 
 /** State that the calls of one client share. */
 export interface Transport {
-  readonly url: string
   readonly api: RawApi
-  /** One request with the key, retried; for answers that are streamed. */
+  /** Ends every call. */
+  readonly signal: AbortSignal | undefined
+  /** One request with the key, retried. Rejects with the client's own errors, which `refused` may replace. */
   readonly send: (path: string, sending?: Sending) => Promise<Response>
+  /** The error that a call rejects with for an error of `send`. */
+  readonly refused: (error: unknown) => unknown
 }
 
 /** Opens no connection: each call makes its own. */
 export function createTransport(options: CreelOptions): Transport {
   const url = options.url.replace(/\/+$/, '')
   const send = retrying(options)
-  const authorization = { Authorization: `Bearer ${options.key}` }
   const api = createFetchClient<paths>({
     baseUrl: url,
-    headers: authorization,
     fetch: async (given) => {
       const headers: Record<string, string> = {}
       given.headers.forEach((value, name) => {
@@ -54,13 +76,15 @@ export function createTransport(options: CreelOptions): Transport {
     },
   })
   return {
-    url,
     api,
-    async send(path, { headers = {}, ...init } = {}) {
-      const response = await send(url + path, { ...init, headers: { ...authorization, ...headers } })
+    signal: options.signal,
+    async send(path, sending = {}) {
+      const response = await send(url + path, sending)
       if (response.ok) return response
       throw errorOfAnswer(response, parsed(await response.text()))
     },
+    refused: (error) =>
+      error instanceof CreelError && options.errorOf !== undefined ? options.errorOf(error) : error,
   }
 }
 
@@ -68,7 +92,7 @@ const DEFAULT_RETRIES = 4
 const DEFAULT_WAIT_SECONDS_MAX = 60
 
 /** A request. A stream as its body is not buffered, so it can be sent once only. */
-export interface Sending {
+export interface Sending extends CallOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?:
@@ -77,34 +101,54 @@ export interface Sending {
     | Uint8Array<ArrayBuffer>
     | ReadableStream<Uint8Array<ArrayBuffer>>
     | null
-  readonly signal?: AbortSignal
 }
 
 /** Retries calls on 429 and 503, after which nothing was done. So calls of any method are retried. */
 function retrying(options: CreelOptions): (url: string, sending: Sending) => Promise<Response> {
-  const { retries = DEFAULT_RETRIES, retryWaitSecondsMax = DEFAULT_WAIT_SECONDS_MAX } = options
+  const { retries = DEFAULT_RETRIES, retryWaitSecondsMax = DEFAULT_WAIT_SECONDS_MAX, renewKey } = options
+  const retry =
+    options.retry ?? (({ repeats, seconds }) => repeats < retries && seconds <= retryWaitSecondsMax)
   const send = options.fetch ?? ((url, init) => fetch(url, init))
-  return async (url, sending) => {
-    const signals = [sending.signal, options.signal].filter((one) => one !== undefined)
-    const signal = AbortSignal.any(signals)
+  let { key } = options
+  return async (url, { signal: ofCall, timeoutMs, ...sending }) => {
+    const signal = AbortSignal.any([ofCall, options.signal].filter((one) => one !== undefined))
+    const limitMs = timeoutMs ?? (ofCall === undefined ? options.timeoutMs : undefined)
     const isStream = sending.body instanceof ReadableStream
-    // Fetch requires the statement that the answer comes after the whole body.
-    const init = { ...sending, signal, ...(isStream ? { duplex: 'half' as const } : {}) }
-    for (let attempt = 0; ; attempt += 1) {
+    let [repeats, waitedSeconds, isRenewed] = [0, 0, false]
+    for (;;) {
       signal.throwIfAborted()
-      const response = await send(url, init).catch((error: unknown) => {
+      const response = await send(url, {
+        ...sending,
+        headers: { ...sending.headers, Authorization: `Bearer ${key}` },
+        signal: limitMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
+        // Fetch wants to be told that the answer comes after the whole body.
+        ...(isStream ? { duplex: 'half' as const } : {}),
+      }).catch((error: unknown) => {
         signal.throwIfAborted()
-        const detail = `${options.url} cannot be reached: ${error instanceof Error ? error.message : String(error)}`
-        throw new CreelError({ code: 'connection_failed', status: 0, detail }, { cause: error })
+        throw connectionFailed(options.url, error)
       })
-      if (attempt >= retries || isStream) return response
+      if (isStream) return response
+      if (response.status === 401 && renewKey !== undefined && !isRenewed) {
+        isRenewed = true
+        await response.body?.cancel()
+        key = await renewKey()
+        continue
+      }
       if (response.status !== 429 && response.status !== 503) return response
-      const seconds = retryAfterSeconds(response) ?? 2 ** attempt
-      if (seconds > retryWaitSecondsMax) return response
+      const seconds = retryAfterSeconds(response) ?? 2 ** repeats
+      if (!retry({ status: response.status, repeats, seconds, waitedSeconds })) return response
+      repeats += 1
+      waitedSeconds += seconds
       await response.body?.cancel()
       await wait(seconds * 1000, signal)
     }
   }
+}
+
+/** The error of a call that got no answer, or only the beginning of one. */
+export function connectionFailed(url: string, error: unknown): CreelError {
+  const detail = `${url} cannot be reached: ${error instanceof Error ? error.message : String(error)}`
+  return new CreelError({ code: 'connection_failed', status: 0, detail }, { cause: error })
 }
 
 /**
@@ -127,51 +171,12 @@ export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-interface Answer<Data> {
-  readonly data?: Data
-  readonly error?: unknown
-  readonly response: Response
-}
-
-/**
- * The data of an answer.
- *
- * @throws CreelError for every answer that is not 2xx
- */
-export async function dataOf<Data>(call: Promise<Answer<Data>>): Promise<NonNullable<Data>> {
-  const data = await dataOrNull(call)
-  if (data === null)
-    throw new CreelError({ code: 'unexpected_answer', status: 204, detail: 'The answer is empty.' })
-  return data
-}
-
-/** The data of an answer; null for a 204. */
-export async function dataOrNull<Data>(call: Promise<Answer<Data>>): Promise<NonNullable<Data> | null> {
-  const { data, error, response } = await call.catch((thrown: unknown) => {
-    // openapi-fetch parses JSON itself, and fails on the answer of a proxy.
-    if (thrown instanceof SyntaxError) {
-      throw new CreelError(
-        { code: 'unexpected_answer', status: 0, detail: 'The answer is not JSON.' },
-        { cause: thrown },
-      )
-    }
-    throw thrown
-  })
-  if (!response.ok) throw errorOfAnswer(response, error)
-  return response.status === 204 ? null : (data ?? null)
-}
-
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
     return text
   }
-}
-
-/** The signal of a call as a member, which is absent if there is none. */
-export function signalOf({ signal }: CallOptions): { signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal }
 }
 
 /** Parameters as they follow a path; absent ones are left out. */

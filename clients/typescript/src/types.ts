@@ -1,11 +1,17 @@
+import type { callsOf } from './calls.ts'
 import type { components, operations } from './schema.ts'
 
 type Schemas = components['schemas']
+
+/** A method for each operation that takes and answers JSON, by its noun. Each rejects with a `CreelError` for a refusal. */
+export type Calls = ReturnType<typeof callsOf>
 
 /** An endpoint with its settings and counts. */
 export type EndpointData = Schemas['Endpoint']
 /** A captured request without its body, as lists show it. */
 export type CapturedRequestSummary = Schemas['CapturedRequestSummary']
+/** A captured request as a stream sends it with `whole` or `listener`: with target, headers and body. */
+export type WholeRequest = Schemas['WholeRequest']
 /** A captured request, whole. */
 export type CapturedRequest = Schemas['CapturedRequest']
 /** An action, without the members that this version of the service always answers with null. */

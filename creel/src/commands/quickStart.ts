@@ -1,6 +1,5 @@
 import type { ApiClient } from '@creel/terminal/api/apiClient'
 import { allEndpoints, lastUsed } from '@creel/terminal/api/endpointChoice'
-import { Endpoint } from '@creel/terminal/api/shapes'
 import { canOpenBrowser, openInBrowser } from '@creel/terminal/browser'
 import { consoleUrl } from '@creel/terminal/commands/open'
 import { readProfile } from '@creel/terminal/connection/profile'
@@ -70,10 +69,10 @@ async function show(
 }
 
 /** The endpoint with the latest capture, else the newest; creates one if there is none. */
-async function quickEndpoint(api: ApiClient): Promise<Endpoint> {
+async function quickEndpoint(api: ApiClient): Promise<{ readonly url: string }> {
   const [first, ...others] = await allEndpoints(api)
   if (first === undefined) {
-    return await api.expect(Endpoint, 'POST', '/api/v1/endpoints', { body: { name: 'My first endpoint' } })
+    return await api.calls.endpoints.create({ name: 'My first endpoint' })
   }
   return lastUsed([first, ...others])
 }

@@ -1,35 +1,25 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { z } from 'zod'
+import {
+  type Calls,
+  type Creel,
+  type CreelError,
+  createCreel,
+  type Refused,
+  type Sending,
+} from 'creel-client'
 import { ClientError } from '../clientError.ts'
 import type { Connection } from '../connection/connection.ts'
-import { Problem } from './shapes.ts'
 
-/** Timeout of one call. Awaits and streams pass a signal of their own. */
+/** Timeout of one call. Awaits and streams have their own. */
 const CALL_MILLISECONDS = 30_000
 
 /** Limit of the total wait for a spent budget in one call. */
-const BUDGET_MILLISECONDS = 120_000
+const BUDGET_SECONDS = 120
 
 /** A shorter wait is not told. */
 const TOLD_WAIT_SECONDS = 2
 
 /** Members of a query string; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
-
-/** Query, body and timeout of a request to the API. */
-export interface CallOptions {
-  readonly query?: Query
-  /** Sent as JSON. */
-  readonly body?: unknown
-  /**
-   * Lines of NDJSON, sent as they are read. They can be sent only once, so such a call is not retried when the budget
-   * is spent.
-   */
-  readonly lines?: ReadableStream<Uint8Array>
-  /** Replaces the timeout of 30 s. */
-  readonly signal?: AbortSignal
-  readonly headers?: Readonly<Record<string, string>>
-}
 
 /** Hint for the user after a refusal, by its code. */
 const NEXT_STEPS: Readonly<Record<string, string>> = {
@@ -70,106 +60,47 @@ export class ApiProblem extends ClientError {
 /** The service could not be reached, or broke off. Trying again may help. */
 export class Unreachable extends ClientError {}
 
-/** Calls the API of one service with one key. */
+/** The client of one service with one key, which says what to do about an error. */
 export class ApiClient {
+  /** Its calls reject with {@link ApiProblem} when the service refuses, and with {@link Unreachable} when it does not answer. */
+  readonly creel: Creel
+  readonly calls: Calls
   private key: string
 
   /** Gets a sentence when a call waits for the budget of its key. */
   onWait: (text: string) => void = () => undefined
 
   constructor(readonly connection: Connection) {
-    this.key = connection.key
-  }
-
-  /**
-   * Makes one call. If the budget is spent, waits for `Retry-After` and retries, up to two minutes in all.
-   *
-   * @param path starts with `/api/v1`
-   * @returns the answer's JSON, undefined for one without body
-   * @throws ApiProblem when the service refuses, Unreachable when it does not answer
-   */
-  async call(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
-    const text = await (await this.open(method, path, options)).text().catch((error: unknown) => {
-      throw this.unreachable(error)
+    const { url, key, renewKey } = connection
+    this.key = key
+    this.creel = createCreel({
+      url,
+      key,
+      timeoutMs: CALL_MILLISECONDS,
+      fetch: (to, init) => fetch(to, { ...init, redirect: 'manual' }),
+      retry: (refused) => this.waitsFor(refused),
+      errorOf: (error) => this.explained(error),
+      ...(renewKey === undefined
+        ? {}
+        : {
+            renewKey: async () => {
+              this.key = await renewKey()
+              return this.key
+            },
+          }),
     })
-    if (text === '') return undefined
-    try {
-      return JSON.parse(text)
-    } catch {
-      throw new ClientError(`${this.connection.url} answered without JSON.`, [
-        `Is it a Creel service? The address is from ${this.connection.urlSource}.`,
-      ])
-    }
+    this.calls = this.creel.calls
   }
 
-  /** A GET. The answer is validated against the schema. */
-  async get<Shape extends z.ZodType>(
+  /** Calls a path with members that the user has named. Returns the answer's JSON, undefined for one without body. */
+  async call(
+    method: string,
     path: string,
-    shape: Shape,
-    query: Query = {},
-  ): Promise<z.output<Shape>> {
-    return this.decoded(shape, await this.call('GET', path, { query }))
-  }
-
-  /** A call. The answer is validated against the schema. */
-  async expect<Shape extends z.ZodType>(
-    shape: Shape,
-    ...call: Parameters<ApiClient['call']>
-  ): Promise<z.output<Shape>> {
-    return this.decoded(shape, await this.call(...call))
-  }
-
-  /** The response of a successful call, with its body unread; for streams. */
-  async open(method: string, path: string, options: CallOptions = {}): Promise<Response> {
-    let waited = 0
-    let renewed = false
-    for (;;) {
-      const response = await this.send(method, path, options)
-      if (response.ok) return response
-      const text = await response.text().catch(() => '')
-      if (options.lines !== undefined) throw this.problem(response.status, text)
-      if (response.status === 401 && this.connection.renewKey !== undefined && !renewed) {
-        renewed = true
-        this.key = await this.connection.renewKey()
-        continue
-      }
-      const seconds = Number(response.headers.get('retry-after') ?? 'NaN')
-      if (response.status === 429 && seconds >= 0 && waited + seconds * 1000 <= BUDGET_MILLISECONDS) {
-        waited += seconds * 1000
-        if (seconds >= TOLD_WAIT_SECONDS) {
-          this.onWait(`The key has used its calls of this minute. Continuing in ${seconds} s.`)
-        }
-        await sleep(seconds * 1000, undefined, options.signal === undefined ? {} : { signal: options.signal })
-        continue
-      }
-      throw this.problem(response.status, text)
-    }
-  }
-
-  private async send(method: string, path: string, options: CallOptions): Promise<Response> {
-    const { query = {}, body, lines, headers = {}, signal = AbortSignal.timeout(CALL_MILLISECONDS) } = options
-    const search = new URLSearchParams()
-    for (const [name, value] of Object.entries(query))
-      if (value !== undefined) search.set(name, String(value))
-    const suffix = search.size === 0 ? '' : `?${search}`
-    try {
-      return await fetch(this.connection.url + path + suffix, {
-        method,
-        headers: {
-          Authorization: `Bearer ${this.key}`,
-          Accept: 'application/json',
-          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-          ...(lines === undefined ? {} : { 'Content-Type': 'application/x-ndjson' }),
-          ...headers,
-        },
-        redirect: 'manual',
-        signal,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...(lines === undefined ? {} : { body: lines }),
-      })
-    } catch (error) {
-      throw this.unreachable(error)
-    }
+    { query = {}, body }: { readonly query?: Query; readonly body?: unknown } = {},
+  ): Promise<unknown> {
+    const sending: Sending = body === undefined ? { method } : jsonSending(method, body)
+    const text = await (await this.creel.send(path + queryOf(query), sending)).text()
+    return text === '' ? undefined : JSON.parse(text)
   }
 
   /**
@@ -183,32 +114,33 @@ export class ApiClient {
     ])
   }
 
-  private decoded<Shape extends z.ZodType>(shape: Shape, answer: unknown): z.output<Shape> {
-    const decoded = shape.safeParse(answer)
-    if (decoded.success) return decoded.data
-    const places = decoded.error.issues.map(({ path }) => path.join('.')).join(', ')
-    throw new ClientError(
-      `${this.connection.url} sent an answer that this version of creel cannot read (${places}).`,
-      ['Check that the address is a Creel service, and compare the versions.'],
-    )
+  /** If the budget is spent, a call waits for `Retry-After`, up to two minutes in all. */
+  private waitsFor({ status, seconds, waitedSeconds }: Refused): boolean {
+    if (status !== 429 || waitedSeconds + seconds > BUDGET_SECONDS) return false
+    if (seconds >= TOLD_WAIT_SECONDS)
+      this.onWait(`The key has used its calls of this minute. Continuing in ${seconds} s.`)
+    return true
   }
 
-  private unreachable(error: unknown): Unreachable {
-    const { url, urlSource } = this.connection
-    return new Unreachable(`${url} does not answer: ${reasonOf(error)}.`, [
-      `The address is from ${urlSource}. Check that the service runs there; \`creel serve\` starts one here.`,
-    ])
-  }
-
-  private problem(status: number, text: string): ApiProblem {
+  private explained({ code, status, detail, errors, traceId, cause }: CreelError): ClientError {
     const { url, urlSource, keySource } = this.connection
-    const parsed = Problem.safeParse(jsonOf(text))
-    if (!parsed.success) {
-      return new ApiProblem(status, 'unknown', `${url} answered ${status}, but not as Creel's API does.`, [
-        `The address is from ${urlSource}. Check it; a proxy may have answered.`,
+    const from = `The address is from ${urlSource}.`
+    if (code === 'connection_failed') {
+      return new Unreachable(`${url} does not answer: ${reasonOf(cause)}.`, [
+        `${from} Check that the service runs there; \`creel serve\` starts one here.`,
       ])
     }
-    const { code, detail, traceId, errors = [] } = parsed.data
+    if (code === 'unexpected_answer' && status < 300) {
+      const problem = cause instanceof SyntaxError ? `${url} answered without JSON.` : detail
+      return new ClientError(problem, [
+        `Check that the address is a Creel service, and compare the versions. ${from}`,
+      ])
+    }
+    if (code === 'unexpected_answer') {
+      return new ApiProblem(status, 'unknown', `${url} answered ${status}, but not as Creel's API does.`, [
+        `${from} Check it; a proxy may have answered.`,
+      ])
+    }
     if (code === 'unauthorized') {
       const message = `${url} refuses the key ${masked(this.key)} (from ${keySource}).`
       return new ApiProblem(status, code, message, [
@@ -218,33 +150,35 @@ export class ApiClient {
     const parts = errors.map(
       ({ detail: part, pointer, parameter }) => `  ${pointer ?? parameter ?? ''} ${part}`,
     )
-    const trace = status >= 500 ? [`Look for ${traceId} in the log of the service.`] : []
-    const nextStep = Object.hasOwn(NEXT_STEPS, code) ? NEXT_STEPS[code] : undefined
-    const memberSteps = errors.flatMap(({ pointer }) =>
-      typeof pointer === 'string' && Object.hasOwn(MEMBER_STEPS, pointer)
-        ? (MEMBER_STEPS[pointer] ?? [])
-        : [],
-    )
     return new ApiProblem(status, code, detail, [
-      ...(nextStep === undefined ? [] : [nextStep]),
-      ...memberSteps,
+      ...stepsOf(NEXT_STEPS, code),
+      ...errors.flatMap(({ pointer }) => stepsOf(MEMBER_STEPS, pointer ?? '')),
       ...(parts.length > 1 ? parts : []),
-      ...trace,
+      ...(status >= 500 ? [`Look for ${traceId} in the log of the service.`] : []),
     ])
   }
 }
 
+/** A request with a JSON body. */
+export const jsonSending = (method: string, body: unknown): Sending => ({
+  method,
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+/** Members as they follow a path; absent ones are left out. */
+export function queryOf(query: Query): string {
+  const given = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value))
+  return given.size === 0 ? '' : `?${given}`
+}
+
+const stepsOf = (steps: Readonly<Record<string, string>>, name: string): readonly string[] =>
+  Object.hasOwn(steps, name) ? [steps[name] ?? ''] : []
+
 /** As much of a key as may be shown. */
 export function masked(key: string): string {
   return key.length <= 20 ? `${key.slice(0, 4)}…` : `${key.slice(0, 16)}…`
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Why a call brought no answer, in words. */

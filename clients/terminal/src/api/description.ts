@@ -69,7 +69,7 @@ export interface ApiOperation {
 
 /** Every operation that the service describes, in its order. */
 export async function operationsOf(api: ApiClient): Promise<ApiOperation[]> {
-  const { paths, components } = await api.get('/openapi/v1.json', Description)
+  const { paths, components } = Description.parse(await api.call('GET', '/openapi/v1.json'))
   const resolved = (value: unknown): Schema => {
     const schema = Schema.parse(value ?? {})
     const name = schema.$ref?.split('/').at(-1)

@@ -1,19 +1,17 @@
+import { type EndpointData, itemsOf } from 'creel-client'
 import { ClientError } from '../clientError.ts'
 import { editDistance } from '../closest.ts'
 import { printHint } from '../output/print.ts'
 import { agoText } from '../output/text.ts'
 import { type ApiClient, ApiProblem } from './apiClient.ts'
-import { pagesOf } from './requests.ts'
-import { Endpoint, RequestSummary } from './shapes.ts'
 
 /** Names in one error message. */
 const NAMES_MAX = 5
 
 /** Every endpoint of the workspace, newest first. */
-export async function allEndpoints(api: ApiClient): Promise<Endpoint[]> {
-  const endpoints: Endpoint[] = []
-  for await (const endpoint of pagesOf(api, '/api/v1/endpoints', Endpoint)) endpoints.push(endpoint)
-  return endpoints
+export async function allEndpoints({ calls }: ApiClient): Promise<EndpointData[]> {
+  const endpoints = await Array.fromAsync(itemsOf((from) => calls.endpoints.list({ ...from, pageSize: 100 })))
+  return [...new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])).values()]
 }
 
 /**
@@ -28,7 +26,7 @@ export async function chooseEndpoint(
   api: ApiClient,
   named: string | undefined,
   { onlyReads = false }: { readonly onlyReads?: boolean } = {},
-): Promise<Endpoint> {
+): Promise<EndpointData> {
   const endpoints = await allEndpoints(api)
   const wanted = named ?? api.connection.endpoint
   if (wanted === undefined) {
@@ -76,29 +74,26 @@ export async function endpointIdOf(
   requestId: number,
 ): Promise<string> {
   if (wanted !== undefined) return (await chooseEndpoint(api, wanted)).id
-  const query = { bodyBytesMax: 0 }
-  const found = await api
-    .get(`/api/v1/requests/${requestId}`, RequestSummary, query)
-    .catch((error: unknown) => {
-      // A service before 0.2.0 has no such route, so the user must name the endpoint.
-      if (error instanceof ApiProblem && error.code === 'unknown') return undefined
-      throw error
-    })
+  const found = await api.calls.requests.find({ requestId, bodyBytesMax: 0 }).catch((error: unknown) => {
+    // A service before 0.2.0 has no such route, so the user must name the endpoint.
+    if (error instanceof ApiProblem && error.code === 'unknown') return undefined
+    throw error
+  })
   return found?.endpointId ?? (await chooseEndpoint(api, wanted)).id
 }
 
 /** The endpoint that captured last; the newest where none has. */
-export function lastUsed(endpoints: readonly [Endpoint, ...Endpoint[]]): Endpoint {
+export function lastUsed(endpoints: readonly [EndpointData, ...EndpointData[]]): EndpointData {
   return endpoints.reduce((latest, one) =>
     (one.lastRequestAt ?? '') > (latest.lastRequestAt ?? '') ? one : latest,
   )
 }
 
 /** The endpoints that match a text, by the first way of matching that finds any. */
-function fitting(endpoints: readonly Endpoint[], wanted: string): readonly Endpoint[] {
+function fitting(endpoints: readonly EndpointData[], wanted: string): readonly EndpointData[] {
   const captureId = /\/hook\/([0-9a-f-]+)/i.exec(wanted)?.[1]?.toLowerCase()
   const id = captureId ?? wanted
-  const ways: readonly ((endpoint: Endpoint) => boolean)[] = [
+  const ways: readonly ((endpoint: EndpointData) => boolean)[] = [
     (endpoint) => captureId !== undefined && endpoint.url.endsWith(`/hook/${captureId}`),
     (endpoint) => endpoint.id === id.toLowerCase(),
     (endpoint) => endpoint.name === wanted,
@@ -112,7 +107,7 @@ function fitting(endpoints: readonly Endpoint[], wanted: string): readonly Endpo
   return []
 }
 
-const listed = (endpoints: readonly Endpoint[]) => [
+const listed = (endpoints: readonly EndpointData[]) => [
   ...endpoints
     .slice(0, NAMES_MAX)
     .map(
@@ -127,7 +122,7 @@ const listed = (endpoints: readonly Endpoint[]) => [
 ]
 
 /** Endpoints with a name that contains the text or differs by few letters, the nearest first. */
-function closest(endpoints: readonly Endpoint[], wanted: string): Endpoint[] {
+function closest(endpoints: readonly EndpointData[], wanted: string): EndpointData[] {
   const word = wanted.toLowerCase()
   return endpoints
     .map((endpoint) => {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import type { ApiClient, CallOptions } from '../api/apiClient.ts'
+import type { Sending } from 'creel-client'
+import { type ApiClient, jsonSending, queryOf } from '../api/apiClient.ts'
 import { type ApiOperation, type OperationValue, operationsOf } from '../api/description.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { flagOf, type OperationWords, readWords } from '../api/operationWords.ts'
@@ -103,11 +104,12 @@ async function call(api: ApiClient, operation: ApiOperation, words: OperationWor
     const [, value] = [...values].find(([known]) => known.place === 'path' && known.name === name) ?? []
     return encodeURIComponent(String(value))
   })
-  const response = await api.open(operation.method, path, {
-    query: textsAt('query', values),
-    headers: { Accept: '*/*', ...textsAt('header', values) },
-    ...(await bodyOf(operation, values, words)),
-    signal: operation.isStream ? new AbortController().signal : AbortSignal.timeout(ANSWER_MS),
+  const { headers, ...body } = await bodyOf(operation, values, words)
+  const response = await api.creel.send(path + queryOf(textsAt('query', values)), {
+    method: operation.method,
+    ...body,
+    headers: { Accept: '*/*', ...headers, ...textsAt('header', values) },
+    ...(operation.isStream ? { signal: new AbortController().signal } : { timeoutMs: ANSWER_MS }),
   })
   await print(api, operation, response)
 }
@@ -136,19 +138,19 @@ const textsAt = (
   )
 
 async function bodyOf(
-  { bodyType }: ApiOperation,
+  { method, bodyType }: ApiOperation,
   values: ReadonlyMap<OperationValue, unknown>,
   { body }: OperationWords,
-): Promise<Pick<CallOptions, 'body' | 'lines'>> {
+): Promise<Pick<Sending, 'body' | 'headers'>> {
   if (bodyType === undefined) return {}
   const text = body === undefined ? undefined : await textOf(body)
-  if (bodyType === NDJSON) return { lines: new Blob([text ?? '']).stream() }
+  if (bodyType === NDJSON) return { headers: { 'Content-Type': NDJSON }, body: text ?? '' }
   const members = Object.fromEntries(
     [...values].filter(([value]) => value.place === 'body').map(([{ name }, value]) => [name, value]),
   )
-  if (text === undefined) return { body: members }
+  if (text === undefined) return jsonSending(method, members)
   const whole: unknown = jsonOf(text)
-  return { body: Object.keys(members).length === 0 ? whole : { ...Object(whole), ...members } }
+  return jsonSending(method, Object.keys(members).length === 0 ? whole : { ...Object(whole), ...members })
 }
 
 async function textOf(body: string): Promise<string> {

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
+import type { CapturedRequest } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
-import { requestsPath } from '../api/requests.ts'
-import { RequestDetail } from '../api/shapes.ts'
 import { EXIT } from '../exitCodes.ts'
 import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
 import { printHint, printJson } from '../output/print.ts'
@@ -47,15 +46,13 @@ async function awaited(
   endpointId: string,
   options: FilterOptions,
   deadline: number,
-): Promise<RequestDetail | undefined> {
+): Promise<CapturedRequest | undefined> {
   const filters = filterQuery(options)
   for (;;) {
     const seconds = Math.min(CALL_SECONDS_MAX, Math.ceil((deadline - Date.now()) / 1000))
     if (seconds < 1) return undefined
-    const answer = await api.call('GET', `${requestsPath(endpointId)}/await`, {
-      query: { ...filters, timeoutSeconds: seconds },
-      signal: AbortSignal.timeout((seconds + 15) * 1000),
-    })
-    if (answer !== undefined) return RequestDetail.parse(answer)
+    const input = { ...filters, endpointId, timeoutSeconds: seconds }
+    const found = await api.calls.requests.await(input, { timeoutMs: (seconds + 15) * 1000 })
+    if (found !== undefined) return found
   }
 }

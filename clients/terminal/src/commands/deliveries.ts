@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
+import { type DeliveryAttempt, itemsByIdOf } from 'creel-client'
 import { chooseEndpoint, endpointIdOf } from '../api/endpointChoice.ts'
-import { pagesOf } from '../api/requests.ts'
-import { Attempt } from '../api/shapes.ts'
 import { printJson, printTable } from '../output/print.ts'
 import { clockText } from '../output/text.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
@@ -42,11 +41,17 @@ export function addDeliveriesCommand(command: Command, tools: TerminalTools): vo
       options.request === undefined
         ? (await chooseEndpoint(api, options.endpoint, { onlyReads: true })).id
         : await endpointIdOf(api, options.endpoint, options.request)
-    const path = `/api/v1/endpoints/${id}/deliveries`
-    if (options.attempt !== undefined) return printJson(await api.call('GET', `${path}/${options.attempt}`))
-    const rows: Attempt[] = []
-    const query = { requestId: options.request, state: options.state }
-    for await (const row of pagesOf(api, path, Attempt, query)) {
+    const { deliveries } = api.calls
+    if (options.attempt !== undefined)
+      return printJson(await deliveries.get({ endpointId: id, attemptId: options.attempt }))
+    const rows: DeliveryAttempt[] = []
+    // The service checks the word.
+    const filters: Record<string, string | number | undefined> = {
+      requestId: options.request,
+      state: options.state,
+    }
+    const input = { ...filters, endpointId: id, pageSize: 100 }
+    for await (const row of itemsByIdOf((from) => deliveries.list({ ...input, ...from }))) {
       rows.push(row)
       if (rows.length >= (options.limit ?? 20)) break
     }

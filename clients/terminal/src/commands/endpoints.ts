@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { allEndpoints, chooseEndpoint } from '../api/endpointChoice.ts'
-import { Endpoint } from '../api/shapes.ts'
 import { EXIT } from '../exitCodes.ts'
 import { printHint, printJson, printTable, printText } from '../output/print.ts'
 import { agoText } from '../output/text.ts'
@@ -43,7 +42,7 @@ export function addEndpointsCommands(command: Command, tools: TerminalTools): vo
   ).action(async (options: ClientOptions & MemberOptions) => {
     const api = await openApi(options, tools)
     const body = await membersOf(options, api, { method: 'POST', route: '/api/v1/endpoints' })
-    const made = await api.expect(Endpoint, 'POST', '/api/v1/endpoints', { body })
+    const made = await api.calls.endpoints.create(body)
     if (options.json === true) return printJson(made)
     printText(made.url)
     printHint(`Created the endpoint "${made.name}". Next: creel listen ${made.id.slice(0, 8)} --to <port>`)
@@ -87,7 +86,7 @@ export function addEndpointsCommands(command: Command, tools: TerminalTools): vo
     const { id } = await chooseEndpoint(api, wanted)
     const route = '/api/v1/endpoints/{endpointId}'
     const body = await membersOf(options, api, { method: 'PATCH', route })
-    const changed = await api.expect(Endpoint, 'PATCH', `/api/v1/endpoints/${id}`, { body })
+    const changed = await api.calls.endpoints.update({ ...body, endpointId: id })
     if (options.json === true) return printJson(changed)
     printText(`Changed the endpoint "${changed.name}".`)
   })
@@ -112,7 +111,7 @@ export function addEndpointsCommands(command: Command, tools: TerminalTools): vo
       process.exitCode = EXIT.usage
       return
     }
-    await api.call('DELETE', `/api/v1/endpoints/${id}`)
+    await api.calls.endpoints.remove({ endpointId: id })
     if (options.json === true) return printJson({ deleted: id })
     printText(`Deleted the endpoint "${name}".`)
   })

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { z } from 'zod'
+import type { CallAnswer } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
 import { printHint, printJson, printText } from '../output/print.ts'
 import { agoText } from '../output/text.ts'
@@ -15,20 +15,7 @@ interface FlowOptions extends ClientOptions {
 
 const PER_SECOND_MAX = 10_000
 
-/** Backlog of an action, as far as it is printed. Members that are not listed are passed on as they came. */
-const Backlog = z.looseObject({
-  waiting: z.int(),
-  inFlight: z.int(),
-  oldestWaitingAt: z.string().nullable(),
-  keysWaiting: z.int(),
-  keysHeld: z.array(z.looseObject({ key: z.string(), requestId: z.int() })),
-  breaker: z.looseObject({ state: z.string(), nextProbeAt: z.string().nullable() }),
-  rate: z.looseObject({ count: z.number(), perSeconds: z.number() }).nullable(),
-  pausedAt: z.string().nullable(),
-  drainsAt: z.string().nullable(),
-  expiring: z.int(),
-})
-type Backlog = z.infer<typeof Backlog>
+type Backlog = CallAnswer<'actions_backlog'>
 
 /** Adds `creel actions pause`, `resume` and `backlog`. */
 export function addFlowCommands(command: Command, tools: TerminalTools): void {
@@ -36,8 +23,8 @@ export function addFlowCommands(command: Command, tools: TerminalTools): void {
     json: 'print the action on one line',
     examples: ['creel actions pause Billing'],
   }).action(async (wanted: string, options: FlowOptions) => {
-    const { api, name, path } = await chosen(wanted, options, tools)
-    const action = await api.call('POST', `${path}/pause`)
+    const { api, name, place } = await chosen(wanted, options, tools)
+    const action = await api.calls.actions.pause(place)
     if (options.json === true) return printJson(action)
     printText(`Paused "${name}".`)
     printHint(`Captures continue and deliveries wait. Resume with: creel actions resume ${wanted}`)
@@ -53,9 +40,12 @@ export function addFlowCommands(command: Command, tools: TerminalTools): void {
       examples: ['creel actions resume Billing', 'creel actions resume Billing --per-second 10'],
     },
   ).action(async (wanted: string, options: FlowOptions) => {
-    const { api, name, path } = await chosen(wanted, options, tools)
-    const body = options.perSecond === undefined ? {} : { perSecond: options.perSecond }
-    const action = await api.call('POST', `${path}/resume`, { body })
+    const { api, name, place } = await chosen(wanted, options, tools)
+    const { perSecond } = options
+    const action = await api.calls.actions.resume({
+      ...place,
+      ...(perSecond === undefined ? {} : { perSecond }),
+    })
     if (options.json === true) return printJson(action)
     printText(`Resumed "${name}".`)
   })
@@ -64,8 +54,8 @@ export function addFlowCommands(command: Command, tools: TerminalTools): void {
     json: 'print the backlog on one line',
     examples: ['creel actions backlog Billing', 'creel actions backlog Billing --json | jq .waiting'],
   }).action(async (wanted: string, options: FlowOptions) => {
-    const { api, path } = await chosen(wanted, options, tools)
-    const backlog = await api.get(`${path}/backlog`, Backlog)
+    const { api, place } = await chosen(wanted, options, tools)
+    const backlog = await api.calls.actions.backlog(place)
     if (options.json === true) return printJson(backlog)
     for (const line of linesOf(backlog, Date.now())) printText(line)
   })
@@ -92,10 +82,14 @@ async function chosen(
   wanted: string,
   options: FlowOptions,
   tools: TerminalTools,
-): Promise<{ readonly api: ApiClient; readonly name: string; readonly path: string }> {
+): Promise<{
+  readonly api: ApiClient
+  readonly name: string
+  readonly place: { readonly endpointId: string; readonly actionId: string }
+}> {
   const api = await openApi(options, tools)
-  const { id, name, path } = await chooseItem(api, ACTIONS, { wanted, options })
-  return { api, name: name ?? id, path }
+  const { id, name, endpointId } = await chooseItem(api, ACTIONS, { wanted, options })
+  return { api, name: name ?? id, place: { endpointId, actionId: id } }
 }
 
 function withWhich(

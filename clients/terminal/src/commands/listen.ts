@@ -62,6 +62,7 @@ export function addListenCommand(command: Command, tools: TerminalTools): void {
     const sender = createLocalSender({
       target: options.to,
       skipVerify: options.skipVerify === true,
+      openOutbound: tools.openOutbound,
       ...(options.timeout === undefined ? {} : { answerMilliseconds: options.timeout }),
     })
     let quick: QuickService | undefined
@@ -71,7 +72,7 @@ export function addListenCommand(command: Command, tools: TerminalTools): void {
         quick = await serviceOfOurOwn(tools)
         return await openApi({ ...options, url: quick.url }, tools)
       })
-      await run(wanted, options, { api, sender })
+      await run(wanted, options, { api, sender, tools })
     } finally {
       await sender.close()
       await quick?.close()
@@ -92,9 +93,9 @@ async function serviceOfOurOwn(tools: TerminalTools): Promise<QuickService> {
 async function run(
   wanted: string | undefined,
   options: ListenOptions,
-  { api, sender }: { api: ApiClient; sender: LocalSender },
+  { api, sender, tools }: { api: ApiClient; sender: LocalSender; tools: TerminalTools },
 ): Promise<void> {
-  const filter = await readFilter(options.filter ?? [])
+  const filter = await readFilter(options.filter ?? [], tools)
   const endpoint = await chooseEndpoint(api, wanted, { onlyReads: true })
   const of = { serviceUrl: api.connection.url, endpointId: endpoint.id, target: sender.url }
   const listenerName = `${hostname()} ${sender.url}`.slice(0, 64)
@@ -118,7 +119,7 @@ async function run(
     ...(options.write ? { listenerName } : {}),
     onAnswered: reporter.take,
   }
-  await withView(options, { api, sender: listenerOptions.sender }, (view, signal) =>
+  await withView(options, { api, sender: listenerOptions.sender, tools }, (view, signal) =>
     listen({ ...listenerOptions, view, signal }),
   )
   checkpoint.close()

@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { ApiClient } from '../api/apiClient.ts'
-import { Me } from '../api/shapes.ts'
 import { usageError } from '../clientError.ts'
 import { baseUrlOf } from '../connection/connection.ts'
 import { removeProfile, writeProfile } from '../connection/profile.ts'
@@ -27,7 +26,7 @@ async function login(options: ClientOptions): Promise<void> {
   if (url === '') throw usageError('The address of the service is missing.', 'Give it with --url.')
   if (key === '') throw usageError('The API key is missing.', 'Give it with --key, or on stdin.')
   const connection = { url: baseUrlOf(url, '--url'), key, urlSource: '--url', keySource: 'the input' }
-  const me = await new ApiClient(connection).get('/api/v1/me', Me)
+  const me = await new ApiClient(connection).calls.me.get({})
   const file = await writeProfile(process.env, { url: connection.url, key })
   if (options.json === true) return printJson({ file, url: connection.url, workspace: me.workspace.name })
   printText(

@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import type { ApiClient, Query } from '../api/apiClient.ts'
+import type { ApiClient } from '../api/apiClient.ts'
 import { requireMembers } from '../api/bodyMembers.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
-import { pagesOf } from '../api/requests.ts'
-import { ActionList } from '../api/shapes.ts'
 import { ClientError, usageError } from '../clientError.ts'
 import { EXIT } from '../exitCodes.ts'
 import { printHint, printJson, printTable, printText } from '../output/print.ts'
@@ -13,7 +11,7 @@ import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { assignments } from '../words.ts'
 import type { ActionOptions } from './actionMembers.ts'
-import { ACTIONS, type Noun } from './nouns.ts'
+import type { Item, Noun, Place } from './nouns.ts'
 
 interface NounOptions extends ClientOptions, ActionOptions {
   readonly endpoint?: string
@@ -23,15 +21,8 @@ interface NounOptions extends ClientOptions, ActionOptions {
   readonly yes?: boolean
 }
 
-/** An item of a noun. Members that are not listed are kept unchanged. */
-const Item = z.looseObject({ id: z.string().regex(/^[\w-]{1,64}$/), name: z.string().nullish() })
-type Item = z.infer<typeof Item>
-
-/** The list that a command works on. */
-interface Place {
-  readonly endpointId: string | undefined
-  readonly query: Query
-}
+/** A changed or created item. Members that are not listed are kept unchanged. */
+const Changed = z.looseObject({ id: z.string(), name: z.string().nullish() })
 
 /** Adds the command `list` of a noun, which prints all items or a JSON object for each. */
 export function addNounList(command: Command, noun: Noun, tools: TerminalTools): void {
@@ -40,7 +31,7 @@ export function addNounList(command: Command, noun: Noun, tools: TerminalTools):
     examples: [`creel ${command.name()} list${noun.endpoint === 'path' ? ' -e orders' : ''}`],
   }).action(async (options: NounOptions) => {
     const api = await openApi(options, tools)
-    const items = await itemsOf(api, noun, await placeOf(api, noun, options))
+    const items = await noun.read(api.calls, await placeOf(api, noun, options))
     if (options.json === true) {
       for (const item of items) printJson(item)
       return
@@ -67,7 +58,7 @@ export function addNounChanges(command: Command, noun: Noun, tools: TerminalTool
     const inBody = noun.endpoint === 'body' ? { endpointId: place.endpointId } : {}
     const sent = { ...inBody, ...(await bodyOf(api, options, { method: 'POST', route: noun.list }, named)) }
     const path = pathOf(noun.list, place)
-    const made = await api.expect(Item, 'POST', path, { query: place.query, body: sent })
+    const made = Changed.parse(await api.call('POST', path, { query: place.query, body: sent }))
     if (options.json === true) return printJson(made)
     printText(made.id)
     printHint(`Created the ${noun.one} "${made.name ?? ''}".`)
@@ -85,7 +76,7 @@ export function addNounChanges(command: Command, noun: Noun, tools: TerminalTool
     const operation = { method: 'PUT', route: noun.item, fileMember: noun.fileMember } as const
     const body = await bodyOf(api, options, operation, named)
     const path = pathOf(noun.item, place, id)
-    const changed = await api.expect(Item, 'PUT', path, { query: place.query, body })
+    const changed = Changed.parse(await api.call('PUT', path, { query: place.query, body }))
     if (options.json === true) return printJson(changed)
     printText(`Changed the ${noun.one} "${changed.name ?? id}".`)
   })
@@ -134,27 +125,17 @@ const withBody = (command: Command, noun: Noun): Command =>
 const cellOf = (value: unknown): string =>
   value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
 
-const pathOf = (route: string, { endpointId = '' }: Place, id = ''): string =>
+const pathOf = (route: string, { endpointId }: Place, id = ''): string =>
   route.replace('{endpointId}', encodeURIComponent(endpointId)).replace(/\{\w+\}$/, encodeURIComponent(id))
 
+const OF_WORKSPACE: Place = { endpointId: '', query: {} }
+
 async function placeOf(api: ApiClient, noun: Noun, options: NounOptions): Promise<Place> {
-  if (noun.endpoint === undefined) return { endpointId: undefined, query: {} }
+  if (noun.endpoint === undefined) return OF_WORKSPACE
   const endpointId = (await chooseEndpoint(api, options.endpoint)).id
   if (options.action === undefined) return { endpointId, query: {} }
-  const place = { endpointId, query: {} }
-  const { actions } = await api.get(pathOf(ACTIONS.list, place), ActionList)
+  const { actions } = await api.calls.actions.list({ endpointId })
   return { endpointId, query: { actionId: called(actions, options.action, 'action').id } }
-}
-
-async function itemsOf(api: ApiClient, noun: Noun, place: Place): Promise<Item[]> {
-  const path = pathOf(noun.list, place)
-  const items: Item[] = []
-  if (noun.listedIn !== undefined) {
-    const answer = await api.get(path, z.record(z.string(), z.unknown()), place.query)
-    return z.array(Item).parse(answer[noun.listedIn])
-  }
-  for await (const item of pagesOf(api, path, Item)) items.push(item)
-  return items
 }
 
 async function chosen(
@@ -163,9 +144,8 @@ async function chosen(
   { wanted, options }: { readonly wanted: string; readonly options: NounOptions },
 ): Promise<Item & { readonly place: Place }> {
   // An item of the workspace needs no choice of an endpoint.
-  const place =
-    noun.endpoint === 'path' ? await placeOf(api, noun, options) : { endpointId: undefined, query: {} }
-  return { ...called(await itemsOf(api, noun, place), wanted, noun.one), place }
+  const place = noun.endpoint === 'path' ? await placeOf(api, noun, options) : OF_WORKSPACE
+  return { ...called(await noun.read(api.calls, place), wanted, noun.one), place }
 }
 
 /** The one item with this id or name, ignoring case. */
@@ -194,16 +174,16 @@ function called<Named extends { readonly id: string; readonly name?: string | nu
 /**
  * Chooses one item by its name or id.
  *
- * @returns the item, and the path of its routes
+ * @returns the item, and its endpoint
  * @throws ClientError when there is none, or several are called so
  */
 export async function chooseItem(
   api: ApiClient,
   noun: Noun,
   which: { readonly wanted: string; readonly options: Pick<NounOptions, 'endpoint' | 'action'> },
-): Promise<Item & { readonly path: string }> {
-  const item = await chosen(api, noun, which)
-  return { ...item, path: pathOf(noun.item, item.place, item.id) }
+): Promise<Pick<Item, 'id' | 'name'> & Pick<Place, 'endpointId'>> {
+  const { id, name, place } = await chosen(api, noun, which)
+  return { id, name, endpointId: place.endpointId }
 }
 
 async function bodyOf(

@@ -1,16 +1,30 @@
 import type { Command } from 'commander'
+import { type Calls, itemsOf } from 'creel-client'
 import { type ActionOptions, actionMembers, withActionOptions } from './actionMembers.ts'
+
+/** An item of a noun, with all its members. */
+export interface Item {
+  readonly id: string
+  readonly name: string | null
+  readonly [member: string]: unknown
+}
+
+/** The list that a command works on. `endpointId` is empty for items of the workspace. */
+export interface Place {
+  readonly endpointId: string
+  readonly query: { readonly actionId?: string }
+}
 
 /** An object of the API with commands to list, create, change and delete it; its members are those of the API. */
 export interface Noun {
   /** Singular name, for texts. */
   readonly one: string
-  /** Route to list and to create. */
+  /** Reads the items of an endpoint and an action, as far as the noun has them. */
+  readonly read: (calls: Calls, place: Place) => Promise<readonly Item[]>
+  /** Route to create. */
   readonly list: string
   /** Route of one item; its last segment is the id. */
   readonly item: string
-  /** Member of the list's answer that holds the items; undefined if the list has pages. */
-  readonly listedIn?: string
   /** Place of the endpoint: in the path, or in the body at creation. */
   readonly endpoint?: 'path' | 'body'
   /** Whether the items belong to an action, the first one by default. */
@@ -34,7 +48,7 @@ export const ACTIONS: Noun = {
   one: 'action',
   list: '/api/v1/endpoints/{endpointId}/actions',
   item: '/api/v1/endpoints/{endpointId}/actions/{actionId}',
-  listedIn: 'actions',
+  read: async ({ actions }, { endpointId }) => (await actions.list({ endpointId })).actions,
   endpoint: 'path',
   columns: ['id', 'name', 'kind', 'isActive', 'url', 'alertChannelName'],
   options: { add: withActionOptions, read: actionMembers },
@@ -46,7 +60,8 @@ export const RULES: Noun = {
   one: 'rule',
   list: '/api/v1/endpoints/{endpointId}/transformations',
   item: '/api/v1/endpoints/{endpointId}/transformations/{ruleId}',
-  listedIn: 'rules',
+  read: async ({ transformations }, { endpointId, query }) =>
+    (await transformations.getSet({ endpointId, ...query })).rules,
   endpoint: 'path',
   hasAction: true,
   fileMember: 'rule',
@@ -57,6 +72,8 @@ export const RULES: Noun = {
 /** Alert channels of the workspace. */
 export const CHANNELS: Noun = {
   one: 'channel',
+  read: ({ alertChannels }) =>
+    Array.fromAsync(itemsOf((from) => alertChannels.list({ ...from, pageSize: 100 }))),
   list: '/api/v1/alert-channels',
   item: '/api/v1/alert-channels/{id}',
   columns: ['id', 'name', 'kind', 'enabled', 'health', 'destination'],
@@ -66,6 +83,7 @@ export const CHANNELS: Noun = {
 /** Watchdogs of the workspace. */
 export const WATCHDOGS: Noun = {
   one: 'watchdog',
+  read: ({ watchdogs }) => Array.fromAsync(itemsOf((from) => watchdogs.list({ ...from, pageSize: 100 }))),
   list: '/api/v1/watchdogs',
   item: '/api/v1/watchdogs/{id}',
   endpoint: 'body',

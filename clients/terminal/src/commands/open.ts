@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { type ApiClient, ApiProblem } from '../api/apiClient.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
-import { Me, SignInLink } from '../api/shapes.ts'
 import { openInBrowser } from '../browser.ts'
 import { printHint, printJson, printText } from '../output/print.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
@@ -56,8 +55,8 @@ export async function consoleUrl(
 
 async function signInLink(api: ApiClient, tools: TerminalTools): Promise<string> {
   if (api.connection.dataDir === undefined) {
-    return (await api.expect(SignInLink, 'POST', '/api/v1/sign-in-links')).url
+    return (await api.calls.sessions.signInLink({})).url
   }
-  const { workspace } = await api.get('/api/v1/me', Me)
+  const { workspace } = await api.calls.me.get({})
   return await tools.localSignInLink(api.connection.dataDir, workspace.name)
 }

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { ProviderList } from '../api/shapes.ts'
 import { printJson, printTable } from '../output/print.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
@@ -12,7 +11,7 @@ export function addProvidersCommand(command: Command, tools: TerminalTools): voi
   }).action(async (text: string | undefined, options: ClientOptions) => {
     const api = await openApi(options, tools)
     const wanted = (text ?? '').toLowerCase()
-    const { items } = await api.get('/api/v1/providers', ProviderList)
+    const { items } = await api.calls.providers.list({})
     const found = items.filter(({ slug, name }) => `${slug}\n${name}`.toLowerCase().includes(wanted))
     if (options.json === true) {
       for (const provider of found) printJson(provider)

@@ -2,15 +2,17 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
+import type { CallAnswer } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
-import { Reconciliation } from '../api/shapes.ts'
 import { ClientError, usageError } from '../clientError.ts'
 import { EXIT } from '../exitCodes.ts'
 import { printHint, printJson, printText } from '../output/print.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { requiredMoment } from '../words.ts'
+
+type Reconciliation = CallAnswer<'reconcile_get'>
 
 interface ReconcileOptions extends ClientOptions {
   readonly since: string
@@ -54,12 +56,19 @@ export function addReconcileCommand(command: Command, tools: TerminalTools): voi
       const api = await openApi(options, tools)
       const endpoint = await chooseEndpoint(api, wanted)
       const credentials = await credentialsFor(endpoint.provider, options.hook)
-      const path = `/api/v1/endpoints/${endpoint.id}/reconcile`
       const types = options.types?.split(',').flatMap((type) => type.trim() || [])
-      const started = await api.expect(Reconciliation, 'POST', path, {
-        body: { credentials, since, until, types, dryRun: options.dryRun === true },
-      })
-      const run = await ended(api, path, started)
+      const run = await ended(
+        api,
+        endpoint.id,
+        await api.calls.reconcile.start({
+          endpointId: endpoint.id,
+          credentials,
+          since,
+          until,
+          types,
+          dryRun: options.dryRun === true,
+        }),
+      )
       if (options.json === true) printJson(run)
       else printText(...linesOf(run, endpoint.name))
       if (run.state !== 'done' || run.counts.outstanding !== 0) process.exitCode = EXIT.failed
@@ -101,12 +110,16 @@ async function typed(question: string): Promise<string> {
   }
 }
 
-async function ended(api: ApiClient, path: string, started: Reconciliation): Promise<Reconciliation> {
+async function ended(
+  { calls }: ApiClient,
+  endpointId: string,
+  started: Reconciliation,
+): Promise<Reconciliation> {
   let run = started
   let shown = ''
   while (run.state === 'queued' || run.state === 'running') {
     await sleep(LOOK_EVERY_MS)
-    run = await api.get(`${path}/${started.id}`, Reconciliation)
+    run = await calls.reconcile.get({ endpointId, reconciliationId: started.id })
     const { listed, missing, redelivered, captured } = run.counts
     const words = `${listed} listed, ${missing} missing, ${redelivered + captured} fetched`
     if (process.stderr.isTTY === true && words !== shown) printHint(words)

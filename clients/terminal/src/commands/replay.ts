@@ -1,8 +1,6 @@
 import type { Command } from 'commander'
 import type { ApiClient } from '../api/apiClient.ts'
 import { endpointIdOf } from '../api/endpointChoice.ts'
-import { requestOf, requestsPath } from '../api/requests.ts'
-import { ActionList, ReplayResult } from '../api/shapes.ts'
 import { ClientError } from '../clientError.ts'
 import { EXIT } from '../exitCodes.ts'
 import { createLocalSender } from '../listen/localSender.ts'
@@ -47,7 +45,9 @@ export function addReplayCommand(command: Command, tools: TerminalTools): void {
     try {
       for (const id of ids) {
         const endpointId = await endpointIdOf(api, options.endpoint, id)
-        const replay = replayers.get(endpointId) ?? (await replayer(api, endpointId, options))
+        const replay =
+          replayers.get(endpointId) ??
+          (await replayer(api, endpointId, { ...options, openOutbound: tools.openOutbound }))
         replayers.set(endpointId, replay)
         const { isGood, lines, json } = await replay.one(id)
         if (options.json === true) printJson(json)
@@ -68,12 +68,12 @@ interface Replayer {
 async function replayer(
   api: ApiClient,
   endpointId: string,
-  { to, skipVerify }: ReplayOptions,
+  { to, skipVerify, openOutbound }: ReplayOptions & Pick<TerminalTools, 'openOutbound'>,
 ): Promise<Replayer> {
   if (to === 'listeners')
     return { one: (id) => toListeners(api, endpointId, id), close: () => Promise.resolve() }
   if (to !== undefined && isTarget(to))
-    return fromHere(api, endpointId, { to, skipVerify: skipVerify === true })
+    return fromHere(api, endpointId, { to, skipVerify: skipVerify === true, openOutbound })
   const actionId = to === undefined ? undefined : await actionNamed(api, endpointId, to)
   return {
     one: (requestId) => throughActions(api, endpointId, requestId, actionId),
@@ -82,7 +82,7 @@ async function replayer(
 }
 
 async function actionNamed(api: ApiClient, endpointId: string, wanted: string): Promise<string> {
-  const { actions } = await api.get(`/api/v1/endpoints/${endpointId}/actions`, ActionList)
+  const { actions } = await api.calls.actions.list({ endpointId })
   const word = wanted.toLowerCase()
   const found = actions.find(({ id, name }) => id === word || name.toLowerCase() === word)
   if (found !== undefined) return found.id
@@ -100,8 +100,11 @@ async function throughActions(
   requestId: number,
   actionId: string | undefined,
 ): Promise<Replayed> {
-  const path = `${requestsPath(endpointId, requestId)}/replay`
-  const result = await api.expect(ReplayResult, 'POST', path, { query: { actionId } })
+  const result = await api.calls.requests.replay({
+    endpointId,
+    requestId,
+    ...(actionId === undefined ? {} : { actionId }),
+  })
   const lines = result.outcomes.map(({ actionName, state, statusCode, error, durationMs, url }) => {
     const answer = error ?? (statusCode === null ? '' : String(statusCode))
     const time = durationMs === null ? '' : `${durationMs} ms`
@@ -117,8 +120,7 @@ async function throughActions(
 }
 
 async function toListeners(api: ApiClient, endpointId: string, requestId: number): Promise<Replayed> {
-  const path = `${requestsPath(endpointId, requestId)}/replay`
-  const result = await api.expect(ReplayResult, 'POST', path, { query: { to: 'listeners' } })
+  const result = await api.calls.requests.replay({ endpointId, requestId, to: 'listeners' })
   const count = result.listenerCount ?? 0
   if (count === 0)
     throw new ClientError('No listener is connected to this endpoint.', [
@@ -132,12 +134,12 @@ async function toListeners(api: ApiClient, endpointId: string, requestId: number
 function fromHere(
   api: ApiClient,
   endpointId: string,
-  { to, skipVerify }: { to: string; skipVerify: boolean },
+  { to, skipVerify, openOutbound }: { to: string; skipVerify: boolean } & Pick<TerminalTools, 'openOutbound'>,
 ): Replayer {
-  const sender = createLocalSender({ target: to, skipVerify })
+  const sender = createLocalSender({ target: to, skipVerify, openOutbound })
   return {
     async one(requestId) {
-      const request = await requestOf(api, endpointId, requestId)
+      const request = await api.calls.requests.get({ endpointId, requestId })
       const answer = await sender.send(request)
       const said = answer.statusCode === null ? answer.error : String(answer.statusCode)
       return {

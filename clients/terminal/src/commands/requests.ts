@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
+import { type CapturedRequestSummary, itemsByIdOf } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
 import { chooseEndpoint, endpointIdOf } from '../api/endpointChoice.ts'
-import { pagesOf, requestOf, requestsPath } from '../api/requests.ts'
-import { Deleted, RequestSummary } from '../api/shapes.ts'
 import { EXIT } from '../exitCodes.ts'
 import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
 import { printHint, printJson, printTable, printText } from '../output/print.ts'
@@ -47,8 +46,9 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
   ).action(async (options: EndpointOption & FilterOptions & { limit?: number }) => {
     const api = await openApi(options, tools)
     const endpoint = await chooseEndpoint(api, options.endpoint, { onlyReads: true })
-    const rows: RequestSummary[] = []
-    for await (const row of pagesOf(api, requestsPath(endpoint.id), RequestSummary, filterQuery(options))) {
+    const input = { ...filterQuery(options), endpointId: endpoint.id, pageSize: 100 }
+    const rows: CapturedRequestSummary[] = []
+    for await (const row of itemsByIdOf((from) => api.calls.requests.list({ ...input, ...from }))) {
       rows.push(row)
       if (rows.length >= (options.limit ?? 20)) break
     }
@@ -85,7 +85,10 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
     },
   ).action(async (id: number, options: EndpointOption & { body?: boolean }) => {
     const api = await openApi(options, tools)
-    const request = await requestOf(api, await endpointIdOf(api, options.endpoint, id), id)
+    const request = await api.calls.requests.get({
+      endpointId: await endpointIdOf(api, options.endpoint, id),
+      requestId: id,
+    })
     if (options.json === true) return printJson(request)
     if (options.body === true) {
       const output = byteOutput()
@@ -124,10 +127,8 @@ function deleteRequests(tools: TerminalTools) {
       byEndpoint.set(id, [...(byEndpoint.get(id) ?? []), requestId])
     }
     let deletedCount = 0
-    for (const [id, ids] of byEndpoint) {
-      const body = { requestIds: ids }
-      deletedCount += (await api.expect(Deleted, 'POST', `${requestsPath(id)}/bulk-delete`, { body }))
-        .deletedCount
+    for (const [endpointId, ids] of byEndpoint) {
+      deletedCount += (await api.calls.requests.bulkDelete({ endpointId, requestIds: ids })).deletedCount
     }
     printDeleted(deletedCount, options)
   }
@@ -143,7 +144,7 @@ async function deleteAll(api: ApiClient, options: DeleteOptions): Promise<void> 
     process.exitCode = EXIT.usage
     return
   }
-  printDeleted((await api.expect(Deleted, 'DELETE', requestsPath(id))).deletedCount, options)
+  printDeleted((await api.calls.requests.clear({ endpointId: id })).deletedCount, options)
 }
 
 function printDeleted(deletedCount: number, { json }: ClientOptions): void {

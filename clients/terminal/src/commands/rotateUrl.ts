@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
-import { Endpoint } from '../api/shapes.ts'
 import { durationSeconds } from '../duration.ts'
 import { printHint, printJson, printText } from '../output/print.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
@@ -25,8 +24,8 @@ export function addRotateUrlCommand(command: Command, tools: TerminalTools): voi
   ).action(async (wanted: string, { overlap, ...options }: ClientOptions & { overlap?: number }) => {
     const api = await openApi(options, tools)
     const { id, name } = await chooseEndpoint(api, wanted)
-    const body = overlap === undefined ? {} : { overlapSeconds: overlap }
-    const rotated = await api.expect(Endpoint, 'POST', `/api/v1/endpoints/${id}/rotate-url`, { body })
+    const overlapping = overlap === undefined ? {} : { overlapSeconds: overlap }
+    const rotated = await api.calls.endpoints.rotateUrl({ endpointId: id, ...overlapping })
     if (options.json === true) return printJson(rotated)
     printText(rotated.url)
     const until = rotated.previousUrlUntil

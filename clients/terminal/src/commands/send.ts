@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { ApiClient } from '../api/apiClient.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
-import { SampleList, SentSample } from '../api/shapes.ts'
 import { usageError } from '../clientError.ts'
 import { printJson, printTable, printText } from '../output/print.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
@@ -55,7 +54,7 @@ function rateOption(text: string): number {
 }
 
 async function printSamples(api: ApiClient, { json }: SendOptions): Promise<void> {
-  const { items } = await api.get('/api/v1/samples', SampleList)
+  const { items } = await api.calls.samples.list({})
   if (json === true) {
     for (const item of items) printJson(item)
     return
@@ -74,12 +73,17 @@ async function send(
   { to, set = [], count = 1, rate, badSignature, json }: SendOptions,
 ): Promise<void> {
   const endpoint = await chooseEndpoint(api, to)
-  const body = { ...what, set: assignments(set, 'body.data.amount=5'), badSignature: badSignature === true }
+  const sample = {
+    endpointId: endpoint.id,
+    ...what,
+    set: assignments(set, 'body.data.amount=5'),
+    badSignature: badSignature === true,
+  }
   const begun = performance.now()
   for (let sent = 0; sent < count; sent += 1) {
     const due = rate === undefined ? begun : begun + (sent / rate) * 1000
     if (due > performance.now()) await sleep(due - performance.now())
-    const answer = await api.expect(SentSample, 'POST', `/api/v1/endpoints/${endpoint.id}/samples`, { body })
+    const answer = await api.calls.samples.send(sample)
     if (json === true) printJson(answer)
     else
       printText(

@@ -33,7 +33,7 @@ export function addTailCommand(command: Command, tools: TerminalTools): void {
       ],
     },
   ).action(async (wanted: string | undefined, options: TailOptions) => {
-    const filter = await readFilter(options.filter ?? [])
+    const filter = await readFilter(options.filter ?? [], tools)
     const api = await openApi(options, tools)
     const endpoint = await chooseEndpoint(api, wanted, { onlyReads: true })
     const start = await findStart(api, endpoint.id, {
@@ -42,7 +42,7 @@ export function addTailCommand(command: Command, tools: TerminalTools): void {
       filters: filter.query,
     })
     const nothingSent = { sender: null, checkpoint: null, concurrency: 1, retry: false }
-    await withView(options, { api, sender: null }, (view, signal) =>
+    await withView(options, { api, sender: null, tools }, (view, signal) =>
       listen({ api, endpoint, start, filter, ...nothingSent, view, signal }),
     )
   })

@@ -1,7 +1,5 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
-import { requestsPath } from '../api/requests.ts'
 import { usageError } from '../clientError.ts'
 import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
 import { printHint, printJson, printText } from '../output/print.ts'
@@ -26,8 +24,6 @@ const ENDPOINT = [
 /** Silence in the middle of an export after which the service counts as gone. */
 const SILENCE_MILLISECONDS = 60_000
 
-const Imported = z.looseObject({ importedCount: z.int() })
-
 /** `creel requests export`: copies the service's stream to stdout. */
 export function addExportCommand(requests: Command, tools: TerminalTools): void {
   withClientOptions(
@@ -50,20 +46,17 @@ export function addExportCommand(requests: Command, tools: TerminalTools): void 
     const api = await openApi(options, tools)
     const { id } = await chooseEndpoint(api, options.endpoint)
     const silence = new AbortController()
-    const response = await api.open('GET', `${requestsPath(id)}/export`, {
-      query: {
-        ...filterQuery(options),
-        format: options.har === true ? 'har' : 'ndjson',
-        includeSecrets: options.includeSecrets === true,
-      },
-      headers: { Accept: '*/*' },
+    const stream = await api.creel.endpoints.requests(id).exportAll({
+      ...filterQuery(options),
+      format: options.har === true ? 'har' : 'ndjson',
+      includeSecrets: options.includeSecrets === true,
       signal: silence.signal,
     })
     const watch = setTimeout(() => silence.abort(), SILENCE_MILLISECONDS)
     const output = byteOutput()
     let lines = 0
     try {
-      for await (const chunk of response.body ?? []) {
+      for await (const chunk of stream) {
         watch.refresh()
         lines += newLinesIn(chunk)
         await output.write(chunk)
@@ -102,11 +95,10 @@ export function addImportCommand(requests: Command, tools: TerminalTools): void 
       throw usageError('The input is missing.', 'Give a file, or pipe an export to this command.')
     }
     if (file !== undefined && !(await source.exists())) throw usageError(`The file ${file} does not exist.`)
-    const imported = await api.expect(Imported, 'POST', `${requestsPath(endpoint.id)}/import`, {
-      lines: file === undefined ? Bun.stdin.stream() : source.stream(),
-      // No timeout: the service ends an upload that is too slow.
-      signal: new AbortController().signal,
-    })
+    const lines = file === undefined ? Bun.stdin.stream() : source.stream()
+    // No timeout: the service ends an upload that is too slow.
+    const { signal } = new AbortController()
+    const imported = await api.creel.endpoints.requests(endpoint.id).import(lines, { signal })
     if (options.json === true) return printJson(imported)
     printText(`Imported ${imported.importedCount} requests into "${endpoint.name}".`)
   })

@@ -1,6 +1,4 @@
 import type { Command } from 'commander'
-import { pagesOf } from '../api/requests.ts'
-import { Watchdog } from '../api/shapes.ts'
 import { printJson, printTable } from '../output/print.ts'
 import { agoText, spanText } from '../output/text.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
@@ -17,10 +15,8 @@ export function addWatchdogsCommand(command: Command, tools: TerminalTools): voi
     examples: ['creel watchdogs', 'creel watchdogs --state alarmed --json'],
   }).action(async (options: ClientOptions & { state?: string }) => {
     const api = await openApi(options, tools)
-    const rows: (typeof Watchdog)['_output'][] = []
-    for await (const row of pagesOf(api, '/api/v1/watchdogs', Watchdog)) {
-      if (options.state === undefined || row.state === options.state) rows.push(row)
-    }
+    const all = await Array.fromAsync(api.creel.watchdogs.list())
+    const rows = all.filter(({ state }) => options.state === undefined || state === options.state)
     if (options.json === true) {
       for (const row of rows) printJson(row)
       return

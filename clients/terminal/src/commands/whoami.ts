@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import type { z } from 'zod'
-import { Me } from '../api/shapes.ts'
+import type { Me } from 'creel-client'
 import { printJson, printText } from '../output/print.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
@@ -12,7 +11,7 @@ export function addWhoamiCommand(command: Command, tools: TerminalTools): void {
     examples: ['creel whoami', 'creel whoami --url https://creel.example.com --key creel_live_…'],
   }).action(async (options: ClientOptions) => {
     const api = await openApi(options, tools)
-    const me = await api.get('/api/v1/me', Me)
+    const me = await api.calls.me.get({})
     const { url, urlSource, keySource } = api.connection
     if (options.json === true) return printJson({ url, urlSource, keySource, ...me })
     printText(
@@ -25,7 +24,7 @@ export function addWhoamiCommand(command: Command, tools: TerminalTools): void {
 }
 
 /** Scope, endpoint and expiry of the key. Services before scopes existed return none: their keys may do everything. */
-function may({ scope = 'admin', endpointId, expiresAt }: z.output<typeof Me>['key']): string {
+function may({ scope = 'admin', endpointId, expiresAt }: Me['key']): string {
   const where = endpointId ? `, only endpoint ${endpointId}` : ''
   return `${scope}${where}${expiresAt ? `, until ${expiresAt}` : ''}`
 }

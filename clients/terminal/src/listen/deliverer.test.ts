@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import type { RequestDetail } from '../api/shapes.ts'
+import type { WholeRequest } from 'creel-client'
 import type { Progress } from './checkpoint.ts'
 import { Deliverer } from './deliverer.ts'
 import type { LocalAnswer } from './localSender.ts'
 
-const request = (id: number): RequestDetail => ({
+const request = (id: number): WholeRequest => ({
   id,
   endpointId: '',
   receivedAt: '',
@@ -20,7 +20,12 @@ const request = (id: number): RequestDetail => ({
   bodyTruncated: false,
   bodyIsBinary: false,
   verification: null,
-  state: '',
+  state: 'Skipped',
+  userAgent: null,
+  firstRequestId: null,
+  bodyPreview: null,
+  imported: false,
+  reconciled: false,
   attemptCount: 0,
   url: '',
   queryString: null,

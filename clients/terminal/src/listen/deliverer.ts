@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RequestDetail } from '../api/shapes.ts'
+import type { WholeRequest } from 'creel-client'
 import type { Progress } from './checkpoint.ts'
 import type { LocalAnswer, LocalSender } from './localSender.ts'
 
@@ -8,7 +8,7 @@ const HELD_MILLISECONDS = { first: 250, max: 2_000 } as const
 
 /** A request for the local server. */
 export interface Item {
-  readonly request: RequestDetail
+  readonly request: WholeRequest
   /** Set for a replay, which is sent out of order. */
   readonly replayId?: number
 }

@@ -1,6 +1,6 @@
-import type { Query } from '../api/apiClient.ts'
-import type { RequestDetail } from '../api/shapes.ts'
+import type { RequestFilters, WholeRequest } from 'creel-client'
 import { usageError } from '../clientError.ts'
+import type { TerminalTools } from '../tools.ts'
 import { requiredMoment } from '../words.ts'
 
 /** The filter words of the list's search, by the API's name of each filter. */
@@ -18,8 +18,8 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** A filter of captures: the service's own filters, and a condition that is evaluated in this process. */
 export interface Filter {
-  readonly query: Query
-  matches(request: RequestDetail): boolean
+  readonly query: RequestFilters
+  matches(request: WholeRequest): boolean
 }
 
 /**
@@ -28,11 +28,14 @@ export interface Filter {
  *
  * @throws ClientError naming the error
  */
-export async function readFilter(texts: readonly string[]): Promise<Filter> {
+export async function readFilter(
+  texts: readonly string[],
+  { readCondition }: Pick<TerminalTools, 'readCondition'>,
+): Promise<Filter> {
   const query: Record<string, string> = {}
-  const conditions: ((request: RequestDetail) => boolean)[] = []
+  const conditions: ((request: WholeRequest) => boolean)[] = []
   for (const text of texts) {
-    if (text.trimStart().startsWith('{')) conditions.push(await condition(text))
+    if (text.trimStart().startsWith('{')) conditions.push(await readCondition(text))
     else Object.assign(query, wordsOf(text))
   }
   return { query, matches: (request) => conditions.every((holds) => holds(request)) }
@@ -57,9 +60,4 @@ function wordsOf(text: string): Record<string, string> {
   }
   if (free.length > 0) query.q = free.join(' ')
   return query
-}
-
-async function condition(text: string): Promise<(request: RequestDetail) => boolean> {
-  const { readCondition } = await import('./condition.ts')
-  return readCondition(text)
 }

@@ -1,11 +1,10 @@
+import type { EndpointData, FeedEvent, WholeRequest } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
-import { requestOf } from '../api/requests.ts'
-import type { Endpoint } from '../api/shapes.ts'
+import { reasonOf } from '../api/apiClient.ts'
 import { ClientError } from '../clientError.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import { Deliverer } from './deliverer.ts'
 import type { Filter } from './filter.ts'
-import { type FeedEvent, follow } from './follow.ts'
 import type { LocalSender } from './localSender.ts'
 import { countMatching, type Start } from './start.ts'
 import type { LinkState, ListenView, Shown } from './view.ts'
@@ -16,7 +15,7 @@ const HEARTBEAT_MILLISECONDS = 15_000
 /** Options of a listener: source, destination and view of the captures. */
 export interface ListenerOptions {
   readonly api: ApiClient
-  readonly endpoint: Endpoint
+  readonly endpoint: EndpointData
   readonly start: Start
   readonly filter: Filter
   /** Null to show captures without sending them. */
@@ -98,18 +97,19 @@ class Listener {
     }
   }
 
-  private events(): AsyncGenerator<FeedEvent> {
-    const { api, endpoint, start, filter, listenerName, signal } = this.options
-    const followed = { endpointId: endpoint.id, afterId: start.done, filters: filter.query }
-    return follow(
-      api,
-      { ...followed, ...(listenerName === undefined ? {} : { listener: listenerName }) },
-      signal,
-    )
+  /** Events until the signal aborts. */
+  private async *events(): AsyncGenerator<FeedEvent<WholeRequest>> {
+    const { api, endpoint, start, filter, listenerName: listener, signal } = this.options
+    const options = { ...filter.query, whole: true, listener, afterId: start.done, signal } as const
+    try {
+      yield* api.creel.endpoints.requests(endpoint.id).feed(options)
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
   }
 
-  private async handle(event: FeedEvent): Promise<void> {
-    switch (event.kind) {
+  private async handle(event: FeedEvent<WholeRequest>): Promise<void> {
+    switch (event.type) {
       case 'connected':
         this.isConnected = true
         // Requests may have arrived while the connection was lost.
@@ -121,7 +121,7 @@ class Listener {
         return
       case 'lost':
         this.isConnected = false
-        this.lost ??= { since: Date.now(), reason: event.reason }
+        this.lost ??= { since: Date.now(), reason: lostReason(event.error) }
         return this.tellState()
       case 'arrived':
         return await this.arrived(event)
@@ -130,7 +130,10 @@ class Listener {
     }
   }
 
-  private async arrived({ requests, lastId }: Extract<FeedEvent, { kind: 'arrived' }>): Promise<void> {
+  private async arrived({
+    requests,
+    lastId,
+  }: Extract<FeedEvent<WholeRequest>, { type: 'arrived' }>): Promise<void> {
     const { view, filter, sender, signal } = this.options
     this.behind = Math.max(this.behind, requests.length)
     for (const request of requests) {
@@ -152,12 +155,12 @@ class Listener {
   }
 
   /** Sends a replay. A request that was deleted meanwhile is skipped. */
-  private async replay({ requestId, replayId }: Extract<FeedEvent, { kind: 'replay' }>): Promise<void> {
+  private async replay({ requestId, replayId }: Extract<FeedEvent, { type: 'replay' }>): Promise<void> {
     const { api, endpoint, view, sender } = this.options
     if (sender === null || this.replays.has(replayId)) return
     this.replays.add(replayId)
     try {
-      const request = await requestOf(api, endpoint.id, requestId)
+      const request = await api.calls.requests.get({ endpointId: endpoint.id, requestId })
       if (request.bodyTruncated) throw new ClientError('its stored body is truncated.')
       await this.deliverer.take({ request, replayId })
     } catch (error) {
@@ -199,4 +202,9 @@ class Listener {
     if (this.isHeld !== undefined) return { kind: 'held', ...this.isHeld }
     return { kind: this.isConnected ? 'connected' : 'connecting' }
   }
+}
+
+function lostReason(error: unknown): string {
+  if (error === null) return 'the service ended the stream'
+  return error instanceof ClientError ? error.message : reasonOf(error)
 }

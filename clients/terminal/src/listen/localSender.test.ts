@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import type { WholeRequest } from 'creel-client'
 import fc from 'fast-check'
-import type { RequestDetail } from '../api/shapes.ts'
+import { openOutbound } from '../../../../creel/src/lent/outbound.ts'
 import { createLocalSender, type LocalSender } from './localSender.ts'
 
 /** A server that records every byte, answers requests, and redirects its clients. */
@@ -61,12 +62,17 @@ afterAll(async () => {
 })
 
 const senderTo = (target: string): LocalSender => {
-  const sender = createLocalSender({ target, skipVerify: false, answerMilliseconds: 2_000 })
+  const sender = createLocalSender({
+    target,
+    skipVerify: false,
+    answerMilliseconds: 2_000,
+    openOutbound: (trustsAny) => Promise.resolve(openOutbound(trustsAny)),
+  })
   senders.push(sender)
   return sender
 }
 
-const request = (members: Partial<RequestDetail>): RequestDetail => ({
+const request = (members: Partial<WholeRequest>): WholeRequest => ({
   id: 1,
   endpointId: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',
   receivedAt: '2026-11-22T10:00:00.000Z',
@@ -82,7 +88,12 @@ const request = (members: Partial<RequestDetail>): RequestDetail => ({
   bodyTruncated: false,
   bodyIsBinary: false,
   verification: null,
-  state: '',
+  state: 'Skipped',
+  userAgent: null,
+  firstRequestId: null,
+  bodyPreview: null,
+  imported: false,
+  reconciled: false,
   attemptCount: 0,
   url: '',
   queryString: null,

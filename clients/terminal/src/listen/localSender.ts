@@ -1,6 +1,6 @@
-import type { Outbound } from '@creel/core/platform/outbound'
+import type { WholeRequest } from 'creel-client'
 import { headerBytes } from '../api/requests.ts'
-import type { RequestDetail } from '../api/shapes.ts'
+import type { TerminalTools } from '../tools.ts'
 import { listenDeliveryId } from './deliveryId.ts'
 import { type CapturedTarget, localTarget } from './localTarget.ts'
 
@@ -55,7 +55,7 @@ export interface LocalSender {
   /** The URL that a captured request is sent to; undefined when it is not sent. See `LocalTarget`. */
   urlOf(captured: CapturedTarget): string | undefined
   /** Sends one request to the target only; redirects are not followed. Errors are part of the answer; never throws. */
-  send(request: RequestDetail, signal?: AbortSignal): Promise<LocalAnswer>
+  send(request: WholeRequest, signal?: AbortSignal): Promise<LocalAnswer>
   close(): Promise<void>
 }
 
@@ -65,6 +65,7 @@ interface LocalSenderOptions {
   /** Accepts any TLS certificate. */
   readonly skipVerify: boolean
   readonly answerMilliseconds?: number
+  readonly openOutbound: TerminalTools['openOutbound']
 }
 
 /** Opens a sender. Connections are kept open between requests. */
@@ -72,6 +73,7 @@ export function createLocalSender({
   target,
   skipVerify,
   answerMilliseconds,
+  openOutbound,
 }: LocalSenderOptions): LocalSender {
   const { url, urlOf } = localTarget(target)
   // Loaded while the command calls the service, which hides a tenth of a second.
@@ -113,7 +115,7 @@ export function createLocalSender({
         deliveryId,
       }
       const sent = { headers: result.sentHeaders, body }
-      if (result.outcome === 'response') {
+      if ('statusCode' in result) {
         const received = { headers: result.headers, body: result.body }
         const { statusCode } = result
         return { ...facts, statusCode, error: null, isRefused: false, isUnsendable: false, sent, received }
@@ -127,18 +129,8 @@ export function createLocalSender({
   }
 }
 
-async function openOutbound(skipVerify: boolean): Promise<Outbound> {
-  const { createOutbound } = await import('@creel/core/platform/outbound')
-  return createOutbound({
-    // The user chooses the destination, on the user's own machine, so every address is allowed.
-    allowDestinations: ['0.0.0.0/0', '::/0', 'localhost'],
-    ownHosts: () => [],
-    trustsAnyCertificate: skipVerify,
-  })
-}
-
 /** The captured fields in their order and spelling, without those of the connection, then our own. */
-function headersOf(request: RequestDetail, deliveryId: string): (readonly [string, string])[] {
+function headersOf(request: WholeRequest, deliveryId: string): (readonly [string, string])[] {
   const named = new Set(
     request.rawHeaders
       .filter(({ name }) => name.toLowerCase() === 'connection')
@@ -155,8 +147,8 @@ function headersOf(request: RequestDetail, deliveryId: string): (readonly [strin
     ['creel-delivery-id', deliveryId],
     ['creel-request-id', String(request.id)],
     // One byte a character, the form in which fields are sent.
-    ...(request.eventId === null
-      ? []
-      : [['creel-event-id', Buffer.from(request.eventId).toString('latin1')] as const]),
+    ...(request.eventId
+      ? [['creel-event-id', Buffer.from(request.eventId).toString('latin1')] as const]
+      : []),
   ]
 }

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { within } from '@creel/core/platform/time'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ApiClient } from '../api/apiClient.ts'
-import { requestsPath } from '../api/requests.ts'
 import { ClientError } from '../clientError.ts'
 import type { LocalMessage } from './localSender.ts'
 import type { Shown } from './view.ts'
@@ -60,7 +59,7 @@ export function createReporter(
       last = last.then(() => report(shown))
     },
     async finish() {
-      await within(last, FINISH_MILLISECONDS)
+      await Promise.race([last, sleep(FINISH_MILLISECONDS, undefined, { ref: false })])
       const missingCount = droppedCount + waitingCount
       ended.abort()
       return missingCount
@@ -76,7 +75,9 @@ async function reportAnswer(
 ): Promise<boolean> {
   if (answer === null) return true
   const { method, url, at, durationMs, statusCode, error, sent, received } = answer
-  const body = {
+  const report = {
+    endpointId: request.endpointId,
+    requestId: request.id,
     listener,
     replayId,
     url,
@@ -87,13 +88,10 @@ async function reportAnswer(
     received: received === null || statusCode === null ? null : { statusCode, ...reported(received) },
   }
   try {
-    await api.call('POST', `${requestsPath(request.endpointId, request.id)}/listen-attempts`, {
-      body,
-      signal: AbortSignal.any([ended, AbortSignal.timeout(REPORT_MILLISECONDS)]),
-    })
+    await api.calls.deliveries.report(report, { signal: ended, timeoutMs: REPORT_MILLISECONDS })
     return true
   } catch (failure) {
-    if (!(failure instanceof ClientError)) throw failure
+    if (!(failure instanceof ClientError) && !ended.aborted) throw failure
     return false
   }
 }

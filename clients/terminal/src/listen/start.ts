@@ -1,12 +1,9 @@
-import type { ApiClient, Query } from '../api/apiClient.ts'
-import { pagesOf, requestsPath } from '../api/requests.ts'
-import { pageOf, RequestSummary } from '../api/shapes.ts'
+import { itemsByIdOf, type RequestFilters } from 'creel-client'
+import type { ApiClient } from '../api/apiClient.ts'
 import { usageError } from '../clientError.ts'
 import { momentOf } from '../words.ts'
 import type { Progress } from './checkpoint.ts'
 import { RESUMED } from './view.ts'
-
-const Page = pageOf(RequestSummary)
 
 /** Start position of a listener. */
 export interface Start extends Progress {
@@ -27,7 +24,11 @@ export interface Start extends Progress {
 export async function findStart(
   api: ApiClient,
   endpointId: string,
-  { since, stored, filters }: { since: string | undefined; stored: Progress | undefined; filters: Query },
+  {
+    since,
+    stored,
+    filters,
+  }: { since: string | undefined; stored: Progress | undefined; filters: RequestFilters },
 ): Promise<Start> {
   const after = async (progress: Progress, from: string): Promise<Start> => ({
     ...progress,
@@ -57,31 +58,41 @@ export async function findStart(
 }
 
 /** The largest id of the endpoint; 0 if it has no requests. */
-async function newestId(api: ApiClient, endpointId: string): Promise<number> {
-  const { items } = await api.get(requestsPath(endpointId), Page, { pageSize: 1 })
+async function newestId({ calls }: ApiClient, endpointId: string): Promise<number> {
+  const { items } = await calls.requests.list({ endpointId, pageSize: 1 })
   return items[0]?.id ?? 0
 }
 
 async function oldestIdSince(api: ApiClient, endpointId: string, since: string): Promise<number | undefined> {
-  const { totalCount, search } = await api.get(requestsPath(endpointId), Page, { since, pageSize: 1 })
+  const { list } = api.calls.requests
+  const { totalCount, search } = await list({ endpointId, since, pageSize: 1 })
   if (search?.complete === false) return await lastIdOf(api, endpointId, since)
   if (totalCount === 0) return undefined
   // A new capture moves the oldest one to a later page, and the former last page has a younger one. Then search again.
-  const { items } = await api.get(requestsPath(endpointId), Page, { since, pageSize: 1, page: totalCount })
-  const { totalCount: now } = await api.get(requestsPath(endpointId), Page, { since, pageSize: 1 })
+  const { items } = await list({ endpointId, since, pageSize: 1, page: totalCount })
+  const { totalCount: now } = await list({ endpointId, since, pageSize: 1 })
   return now === totalCount ? items[0]?.id : oldestIdSince(api, endpointId, since)
 }
 
 /**
  * The newest id, found by reading the list to its end. For lists so long that the service estimates the number of their requests.
  */
-async function lastIdOf(api: ApiClient, endpointId: string, since: string): Promise<number | undefined> {
+async function lastIdOf(
+  { calls }: ApiClient,
+  endpointId: string,
+  since: string,
+): Promise<number | undefined> {
   let last: number | undefined
-  for await (const { id } of pagesOf(api, requestsPath(endpointId), RequestSummary, { since })) last = id
+  const all = itemsByIdOf((from) => calls.requests.list({ endpointId, since, ...from, pageSize: 100 }))
+  for await (const { id } of all) last = id
   return last
 }
 
 /** The number of requests that match, e.g. those after one: `{ afterId }`. An estimate where the search takes long. */
-export async function countMatching(api: ApiClient, endpointId: string, filters: Query): Promise<number> {
-  return (await api.get(requestsPath(endpointId), Page, { ...filters, pageSize: 1 })).totalCount
+export async function countMatching(
+  { calls }: ApiClient,
+  endpointId: string,
+  filters: RequestFilters,
+): Promise<number> {
+  return (await calls.requests.list({ ...filters, endpointId, pageSize: 1 })).totalCount
 }

@@ -1,4 +1,4 @@
-import type { RequestDetail } from '../api/shapes.ts'
+import type { WholeRequest } from 'creel-client'
 import type { LocalAnswer } from './localSender.ts'
 
 /** Start position of a listener that continues after its last stop. */
@@ -26,7 +26,7 @@ export type LinkState =
 
 /** One captured request and its result. */
 export interface Shown {
-  readonly request: RequestDetail
+  readonly request: WholeRequest
   /** Null if it was not sent: the listener is a viewer, or the body was too long to be stored. */
   readonly answer: LocalAnswer | null
   /** Set for a replay. */

@@ -1,6 +1,7 @@
 import type { ApiClient } from '../api/apiClient.ts'
 import { jsonView } from '../output/jsonView.ts'
 import { plainView } from '../output/plainView.ts'
+import type { TerminalTools } from '../tools.ts'
 import type { LocalSender } from './localSender.ts'
 import { untilStopped } from './stopping.ts'
 import type { ListenView } from './view.ts'
@@ -11,7 +12,7 @@ import type { ListenView } from './view.ts'
  */
 export async function withView(
   { json, plain }: { readonly json?: boolean; readonly plain?: boolean },
-  of: { readonly api: ApiClient; readonly sender: LocalSender | null },
+  of: { readonly api: ApiClient; readonly sender: LocalSender | null; readonly tools: TerminalTools },
   work: (view: ListenView, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true
@@ -24,7 +25,7 @@ export async function withView(
     import('../screen/actions.ts'),
   ])
   await untilStopped(async (signal, stop) => {
-    const view = screenView({ actions: screenActions(of.api, of.sender), quit: stop })
+    const view = screenView({ actions: screenActions(of.api, of.sender, of.tools), quit: stop })
     of.api.onWait = view.note
     try {
       await work(view, signal)

@@ -1,4 +1,4 @@
-import type { RequestDetail } from '../api/shapes.ts'
+import type { WholeRequest } from 'creel-client'
 import { SafeText } from './safeText.ts'
 import { clockText, sizeText } from './text.ts'
 
@@ -10,7 +10,7 @@ const BODY_CHARACTERS = 20_000
  *
  * @param width of the screen in columns; longer header lines are cut
  */
-export function requestText(request: RequestDetail, { width }: { width: number }): SafeText[] {
+export function requestText(request: WholeRequest, { width }: { width: number }): SafeText[] {
   const { id, method, path, queryString, receivedAt, ip, sizeBytes, label, verification, state } = request
   const { eventId, senderAttempt, duplicateOf } = request
   const target = `${path === '' ? '/' : path}${queryString === null ? '' : `?${queryString}`}`
@@ -20,9 +20,9 @@ export function requestText(request: RequestDetail, { width }: { width: number }
     ip === null ? '' : `from ${ip}`,
     sizeText(sizeBytes),
     label ?? '',
-    eventId === null ? '' : `event ${eventId}`,
-    senderAttempt === null || senderAttempt === 1 ? '' : `attempt ${senderAttempt} of the sender`,
-    duplicateOf === null ? '' : `duplicate of #${duplicateOf}`,
+    eventId ? `event ${eventId}` : '',
+    (senderAttempt ?? 1) === 1 ? '' : `attempt ${senderAttempt} of the sender`,
+    duplicateOf ? `duplicate of #${duplicateOf}` : '',
     state,
   ]
   return [
@@ -41,7 +41,7 @@ export function requestText(request: RequestDetail, { width }: { width: number }
 }
 
 /** Lines that show a body: indented JSON or text, shortened, or its size if it is binary. */
-export function bodyText({ body, bodyIsBinary, bodyTruncated, sizeBytes }: RequestDetail): SafeText[] {
+export function bodyText({ body, bodyIsBinary, bodyTruncated, sizeBytes }: WholeRequest): SafeText[] {
   if (body === null) return [SafeText.of('(no body)')]
   const note = bodyTruncated ? [SafeText.of(`(truncated: the full body had ${sizeText(sizeBytes)})`)] : []
   if (bodyIsBinary) return [SafeText.of(`(${sizeText(sizeBytes)} of binary data)`), ...note]

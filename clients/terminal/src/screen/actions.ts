@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { WholeRequest } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
-import { requestsPath } from '../api/requests.ts'
-import type { RequestDetail } from '../api/shapes.ts'
 import { openInBrowser } from '../browser.ts'
 import { ClientError } from '../clientError.ts'
 import type { LocalSender } from '../listen/localSender.ts'
 import { copyToClipboard } from '../output/write.ts'
+import type { TerminalTools } from '../tools.ts'
 import { messageText, readMessage } from './messageText.ts'
 import type { ScreenActions } from './screenView.ts'
 
@@ -16,11 +16,19 @@ import type { ScreenActions } from './screenView.ts'
  *
  * @param sender null for a viewer
  */
-export function screenActions(api: ApiClient, sender: LocalSender | null): ScreenActions {
+export function screenActions(
+  api: ApiClient,
+  sender: LocalSender | null,
+  { curlCommand }: Pick<TerminalTools, 'curlCommand'>,
+): ScreenActions {
   return {
     async replay({ request }) {
-      const query = sender === null ? {} : { to: 'listeners' }
-      await api.call('POST', `${requestsPath(request.endpointId, request.id)}/replay`, { query })
+      const { endpointId, id: requestId } = request
+      await api.calls.requests.replay({
+        endpointId,
+        requestId,
+        ...(sender === null ? {} : { to: 'listeners' }),
+      })
       return sender === null
         ? `Replayed #${request.id} through the actions.`
         : `Replayed #${request.id} to the listeners.`
@@ -34,10 +42,9 @@ export function screenActions(api: ApiClient, sender: LocalSender | null): Scree
       return `Edited #${request.id}: ${answer.statusCode ?? answer.error} in ${answer.durationMs} ms`
     },
     async copy({ request }) {
-      const { curlCommand } = await import('./curl.ts')
       const url = sender === null ? request.url : sender.urlOf(request)
       if (url === undefined) throw new ClientError('Its path would leave the base path of the target.')
-      copyToClipboard(curlCommand(request, url))
+      copyToClipboard(await curlCommand(request, url))
       return `Copied #${request.id} as a curl command.`
     },
     async open({ request }) {
@@ -54,7 +61,7 @@ function withoutAddedEnd(edited: string, original: string): string {
 }
 
 /** Opens the request in the user's editor. Returns the edited request; undefined if it was not changed. */
-async function editedRequest(request: RequestDetail): Promise<RequestDetail | undefined> {
+async function editedRequest(request: WholeRequest): Promise<WholeRequest | undefined> {
   if (request.bodyIsBinary) throw new ClientError('A binary body cannot be edited as text.')
   const folder = await mkdtemp(join(tmpdir(), 'creel-edit-'))
   try {

@@ -1,8 +1,8 @@
-import type { RequestDetail } from '../api/shapes.ts'
+import type { WholeRequest } from 'creel-client'
 import { ClientError } from '../clientError.ts'
 
 /** A request as editable text: its first line, its headers, an empty line, its body. */
-export function messageText({ method, path, queryString, rawHeaders, body }: RequestDetail): string {
+export function messageText({ method, path, queryString, rawHeaders, body }: WholeRequest): string {
   const target = `${path === '' ? '/' : path}${queryString === null ? '' : `?${queryString}`}`
   return [
     `${method} ${target}`,
@@ -17,7 +17,7 @@ export function messageText({ method, path, queryString, rawHeaders, body }: Req
  *
  * @throws ClientError naming the invalid line
  */
-export function readMessage(text: string, original: RequestDetail): RequestDetail {
+export function readMessage(text: string, original: WholeRequest): WholeRequest {
   const end = text.search(/\r?\n\r?\n/)
   const head = end === -1 ? text.trimEnd() : text.slice(0, end)
   const body = end === -1 ? '' : text.slice(end).replace(/^\r?\n\r?\n/, '')

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import type { RequestDetail } from '../api/shapes.ts'
-import { curlCommand } from './curl.ts'
+import type { WholeRequest } from 'creel-client'
+import { curlCommand } from '../../../../creel/src/lent/curl.ts'
 import { press } from './keys.ts'
 import { messageText, readMessage } from './messageText.ts'
 import { render } from './render.ts'
 import { chosenItem, EMPTY_SCREEN, listed, type ScreenState, withItem } from './state.ts'
 
-const request = (id: number, members: Partial<RequestDetail> = {}): RequestDetail => ({
+const request = (id: number, members: Partial<WholeRequest> = {}): WholeRequest => ({
   id,
   endpointId: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',
   receivedAt: '2026-11-22T10:00:00.000Z',
@@ -23,6 +23,11 @@ const request = (id: number, members: Partial<RequestDetail> = {}): RequestDetai
   bodyIsBinary: false,
   verification: null,
   state: 'NotAttempted',
+  userAgent: null,
+  firstRequestId: null,
+  bodyPreview: null,
+  imported: false,
+  reconciled: false,
   attemptCount: 0,
   url: `http://127.0.0.1/hook/x/path/${id}`,
   queryString: null,

@@ -1,7 +1,7 @@
 import { FORMATS } from '@creel/core/exports/formats'
-import { headerBytes } from '../api/requests.ts'
-import type { RequestDetail } from '../api/shapes.ts'
-import { ClientError } from '../clientError.ts'
+import { headerBytes } from '@creel/terminal/api/requests'
+import { ClientError } from '@creel/terminal/clientError'
+import type { WholeRequest } from 'creel-client'
 
 /**
  * Control characters that a shell's line editor interprets when they are pasted. Line feeds and tabs are safe within
@@ -16,7 +16,7 @@ const OBEYED = /(?![\t\n])\p{Cc}/u
  * @param url of the whole request, http or https
  * @throws ClientError when the URL has another scheme, or when control characters are anywhere but in the body
  */
-export function curlCommand(request: RequestDetail, url: string): string {
+export function curlCommand(request: WholeRequest, url: string): string {
   const isText = !request.bodyIsBinary && !OBEYED.test(request.body ?? '')
   const command = FORMATS.curl.write({
     receivedAt: new Date(request.receivedAt),

@@ -1,15 +1,15 @@
 import { matches, parseCondition } from '@creel/core/engine/conditions'
 import { verdictOf } from '@creel/core/engine/words'
-import { headerBytes } from '../api/requests.ts'
-import type { RequestDetail } from '../api/shapes.ts'
-import { usageError } from '../clientError.ts'
+import { headerBytes } from '@creel/terminal/api/requests'
+import { usageError } from '@creel/terminal/clientError'
+import type { WholeRequest } from 'creel-client'
 
 /**
  * Parses a condition of the API's language. It is evaluated in this process, by the same code as in the service.
  *
  * @throws ClientError naming every invalid part
  */
-export function readCondition(text: string): (request: RequestDetail) => boolean {
+export function readCondition(text: string): (request: WholeRequest) => boolean {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -29,7 +29,7 @@ export function readCondition(text: string): (request: RequestDetail) => boolean
 }
 
 /** The request in the form that conditions take. */
-function capturedRequest(request: RequestDetail): Parameters<typeof matches>[1] {
+function capturedRequest(request: WholeRequest): Parameters<typeof matches>[1] {
   const { verification } = request
   return {
     endpointId: request.endpointId,

@@ -1,0 +1,232 @@
+// Made from the API's description by `bun run openapi:snapshot`: do not edit.
+import type { MakeCall } from './call.ts'
+
+/** A method for each operation of the API that takes and answers JSON, by its noun. Members of path, query and body are one object. */
+export const callsOf = (call: MakeCall) => ({
+  me: {
+    /** Who am I: the key, its workspace, the plan and its limits */
+    get: call<'me_get'>('GET /api/v1/me'),
+  },
+  endpoints: {
+    /** List endpoints, newest first */
+    list: call<'endpoints_list'>('GET /api/v1/endpoints'),
+    /** Create an endpoint; with `ttlSeconds` an ephemeral one */
+    create: call<'endpoints_create'>('POST /api/v1/endpoints'),
+    /** Read an endpoint */
+    get: call<'endpoints_get'>('GET /api/v1/endpoints/{endpointId}'),
+    /** Change the named members of an endpoint */
+    update: call<'endpoints_update'>('PATCH /api/v1/endpoints/{endpointId}'),
+    /** Delete an endpoint with all its stored requests; irreversible */
+    remove: call<'endpoints_remove'>('DELETE /api/v1/endpoints/{endpointId}'),
+    /** Storage, traffic, retention and delivery backlog of an endpoint */
+    stats: call<'endpoints_stats'>('GET /api/v1/endpoints/{endpointId}/stats'),
+    /** Give an endpoint a new capture URL; the old one goes on for a while */
+    rotateUrl: call<'endpoints_rotateUrl'>('POST /api/v1/endpoints/{endpointId}/rotate-url'),
+    /** How much arrived and failed, in parts of a period */
+    traffic: call<'endpoints_traffic'>('GET /api/v1/endpoints/{endpointId}/traffic'),
+  },
+  actions: {
+    /** List the actions of an endpoint in dispatch order, and what could be added */
+    list: call<'actions_list'>('GET /api/v1/endpoints/{endpointId}/actions'),
+    /** Add an action: forward to a URL, or notify through an alert channel */
+    create: call<'actions_create'>('POST /api/v1/endpoints/{endpointId}/actions'),
+    /** Change the named members of an action */
+    update: call<'actions_update'>('PUT /api/v1/endpoints/{endpointId}/actions/{actionId}'),
+    /** Delete an action with its rules; what is queued for it is dropped */
+    remove: call<'actions_remove'>('DELETE /api/v1/endpoints/{endpointId}/actions/{actionId}'),
+    /** Stop the attempts of a forward action; its deliveries wait */
+    pause: call<'actions_pause'>('POST /api/v1/endpoints/{endpointId}/actions/{actionId}/pause'),
+    /** Let the deliveries of a paused action go out again */
+    resume: call<'actions_resume'>('POST /api/v1/endpoints/{endpointId}/actions/{actionId}/resume'),
+    /** Read what waits for an action, and why */
+    backlog: call<'actions_backlog'>('GET /api/v1/endpoints/{endpointId}/actions/{actionId}/backlog'),
+  },
+  providers: {
+    /** List the providers whose events are recognised, sorted by slug */
+    list: call<'providers_list'>('GET /api/v1/providers'),
+  },
+  requests: {
+    /** List and search captured requests, newest first */
+    list: call<'requests_list'>('GET /api/v1/endpoints/{endpointId}/requests'),
+    /** Move every stored request to the recycle bin */
+    clear: call<'requests_clear'>('DELETE /api/v1/endpoints/{endpointId}/requests'),
+    /** Wait for a matching request; 204 when none came in time */
+    await: call<'requests_await'>('GET /api/v1/endpoints/{endpointId}/requests/await'),
+    /** Read a captured request by its id alone, which is unique among all endpoints */
+    find: call<'requests_find'>('GET /api/v1/requests/{requestId}'),
+    /** Read a captured request, whole */
+    get: call<'requests_get'>('GET /api/v1/endpoints/{endpointId}/requests/{requestId}'),
+    /** Move a captured request to the recycle bin */
+    remove: call<'requests_remove'>('DELETE /api/v1/endpoints/{endpointId}/requests/{requestId}'),
+    /** What the newest requests hold: paths with their types, share and an example */
+    shape: call<'requests_shape'>('GET /api/v1/endpoints/{endpointId}/shape'),
+    /** Move up to 500 requests to the recycle bin */
+    bulkDelete: call<'requests_bulkDelete'>('POST /api/v1/endpoints/{endpointId}/requests/bulk-delete'),
+    /** Send a captured request again, now and once, and answer with what became of it */
+    replay: call<'requests_replay'>(
+      'POST /api/v1/endpoints/{endpointId}/requests/{requestId}/replay?actionId?to',
+    ),
+    /** Send a captured request with changes, now and once, and answer with the attempt */
+    send: call<'requests_send'>('POST /api/v1/endpoints/{endpointId}/requests/{requestId}/send'),
+    /** Queue up to 500 captured requests anew, with the full retry schedule */
+    bulkReplay: call<'requests_bulkReplay'>('POST /api/v1/endpoints/{endpointId}/requests/bulk-replay'),
+  },
+  deliveries: {
+    /** List delivery attempts, newest first, across requests, retries and replays */
+    list: call<'deliveries_list'>('GET /api/v1/endpoints/{endpointId}/deliveries'),
+    /** Make the next scheduled attempt of a delivery now */
+    retryNow: call<'deliveries_retryNow'>('POST /api/v1/endpoints/{endpointId}/deliveries/{attemptId}/retry'),
+    /** Let the deliveries of a key go on past the dead letter that holds it */
+    skip: call<'deliveries_skip'>('POST /api/v1/endpoints/{endpointId}/deliveries/{attemptId}/skip'),
+    /** Read a delivery attempt with exactly what was sent and received */
+    get: call<'deliveries_get'>('GET /api/v1/endpoints/{endpointId}/deliveries/{attemptId}'),
+    /** Report what a local server answered to a replayed request */
+    report: call<'deliveries_report'>(
+      'POST /api/v1/endpoints/{endpointId}/requests/{requestId}/listen-attempts',
+    ),
+  },
+  samples: {
+    /** List the sample events that can be sent, by provider */
+    list: call<'samples_list'>('GET /api/v1/samples'),
+    /** Send a sample event to an endpoint, signed with its own secret */
+    send: call<'samples_send'>('POST /api/v1/endpoints/{endpointId}/samples'),
+  },
+  reconcile: {
+    /** Compare captures with the list of their sender, and bring what never came */
+    start: call<'reconcile_start'>('POST /api/v1/endpoints/{endpointId}/reconcile'),
+    /** List reconciliations of an endpoint, newest first */
+    list: call<'reconcile_list'>('GET /api/v1/endpoints/{endpointId}/reconcile'),
+    /** Read a reconciliation, also while it runs */
+    get: call<'reconcile_get'>('GET /api/v1/endpoints/{endpointId}/reconcile/{reconciliationId}'),
+    /** Show numbers that are missing in the sequence of the sender's event ids */
+    gaps: call<'reconcile_gaps'>('GET /api/v1/endpoints/{endpointId}/gaps'),
+  },
+  alertChannels: {
+    /** List alert channels, newest first */
+    list: call<'alertChannels_list'>('GET /api/v1/alert-channels'),
+    /** Add an alert channel, untested; follow with test */
+    create: call<'alertChannels_create'>('POST /api/v1/alert-channels'),
+    /** Kinds of channel that this workspace can add */
+    kinds: call<'alertChannels_kinds'>('GET /api/v1/alert-channels/kinds'),
+    /** Event kinds that a channel can subscribe to */
+    events: call<'alertChannels_events'>('GET /api/v1/alert-channels/events'),
+    /** Event kinds that a channel can subscribe to */
+    eventKinds: call<'alertChannels_eventKinds'>('GET /api/v1/alert-channels/event-kinds'),
+    /** Every send of the last 30 days, newest first */
+    deliveries: call<'alertChannels_deliveries'>('GET /api/v1/alert-channels/deliveries'),
+    /** Read an alert channel */
+    get: call<'alertChannels_get'>('GET /api/v1/alert-channels/{id}'),
+    /** Change the named members of an alert channel */
+    update: call<'alertChannels_update'>('PUT /api/v1/alert-channels/{id}'),
+    /** Delete an alert channel; its history and its actions stay */
+    remove: call<'alertChannels_remove'>('DELETE /api/v1/alert-channels/{id}'),
+    /** Send a real message, also when the channel is off or muted */
+    test: call<'alertChannels_test'>('POST /api/v1/alert-channels/{id}/test'),
+  },
+  recycleBin: {
+    /** List deleted requests that can be restored, the last deleted first */
+    list: call<'recycleBin_list'>('GET /api/v1/recycle-bin'),
+    /** Restore deleted requests, newest first */
+    restore: call<'recycleBin_restore'>('POST /api/v1/recycle-bin/restore'),
+  },
+  transformations: {
+    /** Read the rules of a destination, in the order they run */
+    getSet: call<'transformations_getSet'>('GET /api/v1/endpoints/{endpointId}/transformations'),
+    /** Add a rule; it runs last */
+    create: call<'transformations_create'>('POST /api/v1/endpoints/{endpointId}/transformations?actionId'),
+    /** Put the rules of a destination in another order */
+    order: call<'transformations_order'>('PUT /api/v1/endpoints/{endpointId}/transformations/order?actionId'),
+    /** Try a set of rules on a sample or a stored request */
+    previewSet: call<'transformations_previewSet'>(
+      'POST /api/v1/endpoints/{endpointId}/transformations/preview-set?actionId',
+    ),
+    /** Read a rule */
+    get: call<'transformations_get'>('GET /api/v1/endpoints/{endpointId}/transformations/{ruleId}'),
+    /** Save a new version of a rule, switch it on or off, or both */
+    update: call<'transformations_update'>(
+      'PUT /api/v1/endpoints/{endpointId}/transformations/{ruleId}?actionId',
+    ),
+    /** Delete a rule with its versions; those after it move up */
+    remove: call<'transformations_remove'>('DELETE /api/v1/endpoints/{endpointId}/transformations/{ruleId}'),
+    /** List every version of a rule, newest first */
+    versions: call<'transformations_versions'>(
+      'GET /api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions',
+    ),
+    /** Put an old version back in force, as a new one */
+    restore: call<'transformations_restore'>(
+      'POST /api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions/{n}/restore?actionId',
+    ),
+    /** Read the first rule of a destination */
+    getFirst: call<'transformations_getFirst'>('GET /api/v1/endpoints/{endpointId}/transformation'),
+    /** Add a rule, like POST on the set */
+    createFirst: call<'transformations_createFirst'>(
+      'POST /api/v1/endpoints/{endpointId}/transformation?actionId',
+    ),
+    /** Change the first rule of a destination, like PUT on it */
+    updateFirst: call<'transformations_updateFirst'>(
+      'PUT /api/v1/endpoints/{endpointId}/transformation?actionId',
+    ),
+    /** Delete the first rule of a destination */
+    removeFirst: call<'transformations_removeFirst'>('DELETE /api/v1/endpoints/{endpointId}/transformation'),
+    /** Try one rule on a sample or a stored request */
+    preview: call<'transformations_preview'>('POST /api/v1/transformations/preview'),
+  },
+  watchdogs: {
+    /** List watchdogs, newest first */
+    list: call<'watchdogs_list'>('GET /api/v1/watchdogs'),
+    /** Create a watchdog, armed at once on the history of its endpoint */
+    create: call<'watchdogs_create'>('POST /api/v1/watchdogs'),
+    /** Suggest interval and grace from the rhythm of stored captures */
+    suggest: call<'watchdogs_suggest'>('GET /api/v1/watchdogs/suggest'),
+    /** List the labels of stored captures, most frequent first */
+    labels: call<'watchdogs_labels'>('GET /api/v1/watchdogs/labels'),
+    /** Read a watchdog */
+    get: call<'watchdogs_get'>('GET /api/v1/watchdogs/{id}'),
+    /** Change the named members of a watchdog */
+    update: call<'watchdogs_update'>('PUT /api/v1/watchdogs/{id}'),
+    /** Delete a watchdog */
+    remove: call<'watchdogs_remove'>('DELETE /api/v1/watchdogs/{id}'),
+    /** What happened to a watchdog: matches, alarms, and when the service itself was down */
+    timeline: call<'watchdogs_timeline'>('GET /api/v1/watchdogs/{id}/timeline'),
+    /** Pause or resume a watchdog; resuming arms it anew from now */
+    setActive: call<'watchdogs_setActive'>('POST /api/v1/watchdogs/{id}/active'),
+  },
+  keys: {
+    /** List the API keys of the workspace, newest first, ended ones included */
+    list: call<'keys_list'>('GET /api/v1/keys'),
+    /** Make an API key; the answer is the only time that it is shown */
+    create: call<'keys_create'>('POST /api/v1/keys'),
+    /** Change the name, the expiry or the networks of an API key */
+    update: call<'keys_update'>('PATCH /api/v1/keys/{keyId}'),
+    /** Revoke an API key, at once and for good */
+    revoke: call<'keys_revoke'>('DELETE /api/v1/keys/{keyId}'),
+    /** Put a new API key in the place of another, which goes on for a while */
+    rotate: call<'keys_rotate'>('POST /api/v1/keys/{keyId}/rotate'),
+  },
+  audit: {
+    /** List who changed what, when and from where, newest first */
+    list: call<'audit_list'>('GET /api/v1/audit'),
+  },
+  sessions: {
+    /** Make a link that signs a browser in to the console, once, to do what this key may */
+    signInLink: call<'sessions_signInLink'>('POST /api/v1/sign-in-links'),
+  },
+  incidents: {
+    /** List incidents, newest first */
+    list: call<'incidents_list'>('GET /api/v1/incidents'),
+  },
+  conditions: {
+    /** Try a condition on the newest stored requests */
+    try: call<'conditions_try'>('POST /api/v1/endpoints/{endpointId}/conditions/preview'),
+  },
+  verification: {
+    /** The verdict that other verification settings would give a captured request */
+    try: call<'verification_try'>('POST /api/v1/endpoints/{endpointId}/verification/preview'),
+  },
+  workspace: {
+    /** What the workspace uses, beside its plan's limits */
+    usage: call<'workspace_usage'>('GET /api/v1/usage'),
+    /** How much arrived and failed in the workspace, in parts of a period, and at which endpoints */
+    traffic: call<'workspace_traffic'>('GET /api/v1/traffic'),
+  },
+})
