@@ -3,9 +3,10 @@
  * client's types from it. Refuses a description that is incompatible with the previous one (v1 is append-only).
  */
 import { join } from 'node:path'
-import { callsOf, streamsOf, typesOf } from '../clients/typescript/generateTypes.ts'
+import { callsOf, streamsOf } from '../clients/typescript/generateTypes.ts'
 import { openApi } from '../gateway/src/openapi/index.ts'
 import { brokenPromises } from '../tests/contract/growth.ts'
+import { makeClientTypes } from './clientTypes.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const snapshot = Bun.file(join(ROOT, 'tests/contract/snapshots/openapi.v1.json'))
@@ -18,6 +19,6 @@ if (broken.length > 0) {
 }
 await snapshot.write(`${JSON.stringify(description, null, 1)}\n`)
 const text = JSON.stringify(description)
-await Bun.write(join(ROOT, 'clients/typescript/src/schema.ts'), await typesOf(text))
+await makeClientTypes()
 await Bun.write(join(ROOT, 'clients/typescript/src/streams.ts'), streamsOf(text))
 await Bun.write(join(ROOT, 'clients/typescript/src/calls.ts'), callsOf(text))

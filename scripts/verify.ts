@@ -1,5 +1,6 @@
 /** Types, lint and format: everything that needs no database. Half a minute on two cores. */
 import { join } from 'node:path'
+import { makeClientTypes } from './clientTypes.ts'
 
 const ROOT = join(import.meta.dir, '..')
 
@@ -19,6 +20,7 @@ const CHECKS = {
  * @returns the names of the checks that failed
  */
 export async function verify(): Promise<string[]> {
+  await makeClientTypes()
   const results = await Promise.all(
     Object.entries(CHECKS).map(async ([name, command]) => {
       // `--bun`, since the tools' launchers need node, which may not be installed.

@@ -5,6 +5,7 @@
  */
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
+import { makeClientTypes } from '../../scripts/clientTypes.ts'
 import { routerDeclaration } from './routerDeclaration.ts'
 
 const PACKAGE = import.meta.dir
@@ -19,6 +20,7 @@ if (import.meta.main) await buildClient(resolve(process.argv[2] ?? join(PACKAGE,
  * @param folder is emptied first
  */
 export async function buildClient(folder: string): Promise<void> {
+  await makeClientTypes()
   await rm(folder, { recursive: true, force: true })
   // Below the package, so that the compiler finds what the package needs.
   const scratch = await mkdtemp(join(PACKAGE, 'node_modules', '.build-'))

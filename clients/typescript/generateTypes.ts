@@ -1,10 +1,13 @@
 import openapiTypescript, { astToString } from 'openapi-typescript'
 
+/** Where the formatter breaks lines. */
+const LINE_WIDTH = 110
+
 const MADE = "// Made from the API's description by `bun run openapi:snapshot`: do not edit.\n"
 
-/** The types of a description, as the text of `src/schema.ts`. */
+/** The types of a description, as the text of `src/schema.ts` below its first line. */
 export async function typesOf(description: string): Promise<string> {
-  return MADE + astToString(await openapiTypescript(description))
+  return astToString(await openapiTypescript(description))
 }
 
 /**
@@ -67,8 +70,10 @@ export function callsOf(description: string): string {
       if (twice !== undefined) throw new Error(`${operationId} takes ${twice.name} in two places.`)
       const query = given.filter((one) => one.in === 'query' && !['get', 'delete'].includes(method))
       const route = [`${method.toUpperCase()} ${path}`, ...query.map(({ name }) => name)].join('?')
-      nouns[noun] =
-        `${nouns[noun] ?? ''}    /** ${summary} */\n    ${verb}: call<'${operationId}'>('${route}'),\n`
+      const line = `    ${verb}: call<'${operationId}'>('${route}'),`
+      const made =
+        line.length <= LINE_WIDTH ? line : line.replace("('", "(\n      '").replace("')", "',\n    )")
+      nouns[noun] = `${nouns[noun] ?? ''}    /** ${summary} */\n${made}\n`
     }
   }
   return `${MADE}import type { MakeCall } from './call.ts'
