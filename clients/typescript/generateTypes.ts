@@ -18,17 +18,20 @@ export async function typesOf(description: string): Promise<string> {
  */
 export function streamsOf(description: string): string {
   const root: unknown = JSON.parse(description)
-  const streams = Object.values(at(root, 'paths'))
-    .flatMap((methods) => Object.values(at(methods)))
-    .flatMap((operation) => {
+  const streams = Object.entries(at(root, 'paths'))
+    .flatMap(([path, methods]) => Object.values(at(methods)).map((operation) => ({ path, operation })))
+    .flatMap(({ path, operation }) => {
       if (!JSON.stringify(operation).includes('"text/event-stream":')) return []
       const answer = at(operation, 'responses', '200', 'content', 'text/event-stream')
       const reference = String(at(answer, 'schema', 'contentSchema', 'items').$ref)
       const name = reference.replace('#/components/schemas/', '')
       const events = Object.values(at(root, 'components', 'schemas', name, 'oneOf')).map(eventOf)
-      return [{ operation: String(at(operation).operationId), name, events }]
+      const { operationId, summary } = at(operation)
+      return [{ operation: String(operationId), name, events, summary, path }]
     })
-  return `${MADE}import type { components } from './schema.ts'
+  const nouns = Map.groupBy(streams, ({ operation }) => operation.split('_')[0])
+  return `${MADE}import type { MakeStream } from './call.ts'
+import type { components } from './schema.ts'
 
 /** Events of each stream, by its operation. */
 export interface StreamEvents {
@@ -39,7 +42,28 @@ ${streams.map(({ operation, name }) => `  ${operation}: components['schemas']['$
 export const EVENT_MEMBERS = {
 ${streams.map(({ operation, events }) => `  ${operation}: {\n    ${events.join(',\n    ')},\n  },`).join('\n')}
 } as const
+
+/** A method for each stream of the API, by its noun. */
+export const streamsOf = (stream: MakeStream) => ({
+${[...nouns].map(([noun, methods]) => `  ${noun}: {\n${methods.map(streamMethod).join('')}  },\n`).join('')}})
 `
+}
+
+function streamMethod({
+  operation,
+  path,
+  summary,
+}: Readonly<Record<'operation' | 'path', string> & { summary: unknown }>): string {
+  return written(String(summary), `    ${operation.split('_')[1]}: stream('${operation}', '${path}'),`)
+}
+
+/** A method below its docstring, broken where the formatter breaks it. */
+function written(summary: string, line: string): string {
+  const broken = line.replace(
+    /\('(.*)'\),$/,
+    (_, given: string) => `(\n      '${given.replace("', '", "',\n      '")}',\n    ),`,
+  )
+  return `    /** ${summary} */\n${line.length <= LINE_WIDTH ? line : broken}\n`
 }
 
 /**
@@ -71,9 +95,7 @@ export function callsOf(description: string): string {
       const query = given.filter((one) => one.in === 'query' && !['get', 'delete'].includes(method))
       const route = [`${method.toUpperCase()} ${path}`, ...query.map(({ name }) => name)].join('?')
       const line = `    ${verb}: call<'${operationId}'>('${route}'),`
-      const made =
-        line.length <= LINE_WIDTH ? line : line.replace("('", "(\n      '").replace("')", "',\n    )")
-      nouns[noun] = `${nouns[noun] ?? ''}    /** ${summary} */\n${made}\n`
+      nouns[noun] = (nouns[noun] ?? '') + written(String(summary), line)
     }
   }
   return `${MADE}import type { MakeCall } from './call.ts'

@@ -1,5 +1,8 @@
 import { CreelError } from './error.ts'
+import { sentEvent } from './events.ts'
+import { resumed } from './resumed.ts'
 import type { operations } from './schema.ts'
+import type { StreamEvents } from './streams.ts'
 import { type CallOptions, connectionFailed, queryText, type Transport } from './transport.ts'
 
 type Members<Part> = [NonNullable<Part>] extends [never] ? unknown : NonNullable<Part>
@@ -42,6 +45,46 @@ export type Call<Id extends keyof operations> = (
 /** Makes the method of an operation from its route: `POST /api/v1/endpoints/{endpointId}/replay?actionId`. */
 export type MakeCall = <Id extends keyof operations>(route: string) => Call<Id>
 
+/** Follows one stream, which is opened again where it ended until the reader or a signal ends it. Throws a `CreelError` when it is refused. */
+export type Stream<Id extends keyof StreamEvents> = (
+  input: CallInput<Id>,
+  options?: Pick<CallOptions, 'signal'>,
+) => AsyncGenerator<StreamEvents[Id], void, undefined>
+
+/** Makes the method of a stream from its path. */
+export type MakeStream = <Id extends keyof StreamEvents>(id: Id, path: string) => Stream<Id>
+
+/** Makes the methods of streams over one transport. */
+export function followerOf(transport: Transport): MakeStream {
+  return <Id extends keyof StreamEvents>(id: Id, path: string): Stream<Id> =>
+    async function* (input, { signal } = {}) {
+      const members: Record<string, unknown> = { ...Object(input) }
+      const filled = filledPath(path, members) + queryText(members)
+      let headers = {}
+      const events = resumed(transport, {
+        signal,
+        open: () => ({ path: filled, headers }),
+        read(sent) {
+          if (sent.id !== null) headers = { 'Last-Event-ID': sent.id }
+          const event = sentEvent(id, sent)
+          return event === null ? [] : [{ type: 'sent' as const, event }]
+        },
+      })
+      for await (const one of events) if (one.type === 'sent') yield one.event
+    }
+}
+
+/** The path with its members, which are taken out of `members`. */
+function filledPath(path: string, members: Record<string, unknown>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(taken(name, members))))
+}
+
+function taken(name: string, members: Record<string, unknown>): unknown {
+  const value = members[name]
+  delete members[name]
+  return value
+}
+
 /** Makes the methods of operations over one transport. */
 export function callerOf({ send, refused, signal }: Transport): MakeCall {
   return <Id extends keyof operations>(route: string): Call<Id> => {
@@ -49,15 +92,10 @@ export function callerOf({ send, refused, signal }: Transport): MakeCall {
     const hasBody = method !== 'GET' && method !== 'DELETE'
     return async (input, options = {}) => {
       const members: Record<string, unknown> = { ...Object(input) }
-      const take = (name: string) => {
-        const value = members[name]
-        delete members[name]
-        return value
-      }
-      const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-        encodeURIComponent(String(take(name))),
-      )
-      const query = hasBody ? Object.fromEntries(inQuery.map((name) => [name, take(name)])) : members
+      const filled = filledPath(path, members)
+      const query = hasBody
+        ? Object.fromEntries(inQuery.map((name) => [name, taken(name, members)]))
+        : members
       const body = hasBody && Object.keys(members).length > 0 ? JSON.stringify(members) : null
       const headers: Record<string, string> = { Accept: 'application/json' }
       if (body !== null) headers['Content-Type'] = 'application/json'

@@ -1,8 +1,9 @@
-import { callerOf } from './call.ts'
+import { callerOf, followerOf } from './call.ts'
 import { callsOf } from './calls.ts'
 import { Endpoint } from './endpoint.ts'
 import { itemsOf, PAGE_SIZE } from './paging.ts'
 import { Requests } from './requests.ts'
+import { streamsOf } from './streams.ts'
 import {
   type CallOptions,
   type CreelOptions,
@@ -16,6 +17,7 @@ import type {
   Me,
   NewEndpoint,
   NewWatchdog,
+  Streams,
   Watchdog,
   WatchdogChange,
   WatchdogSuggestion,
@@ -29,6 +31,8 @@ export interface Creel {
   me(options?: CallOptions): Promise<Me>
   /** Every operation of the API that takes and answers JSON, by its name: `calls.alertChannels.test({ id })`. */
   readonly calls: Calls
+  /** Every stream of the API, by its name; its events are as the service sends them. */
+  readonly streams: Streams
   /** One request of any path, for bodies and answers that are not JSON. Rejects for a refusal, like every call. */
   send(path: string, sending?: Sending): Promise<Response>
   /**
@@ -46,6 +50,7 @@ export function createCreel(options: CreelOptions): Creel {
     watchdogs: new Watchdogs(calls),
     me: (call) => calls.me.get({}, call),
     calls,
+    streams: streamsOf(followerOf(transport)),
     send: (path, sending) =>
       transport.send(path, sending).catch((error) => Promise.reject(transport.refused(error))),
     api: transport.api,

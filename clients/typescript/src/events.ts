@@ -1,5 +1,5 @@
 import { CreelError } from './error.ts'
-import type { Link } from './follow.ts'
+import type { Link } from './resumed.ts'
 import type { ServerEvent } from './sse.ts'
 import { EVENT_MEMBERS, type StreamEvents } from './streams.ts'
 import type { CapturedRequestSummary } from './types.ts'
@@ -10,8 +10,6 @@ type Flat<Event> = Event extends { readonly event: infer Name; readonly data: in
   : never
 
 type Sent = Flat<StreamEvents['requests_follow']>
-
-const MEMBERS: Readonly<Record<string, Readonly<Record<string, string>>>> = EVENT_MEMBERS.requests_follow
 
 /**
  * Event of an endpoint's live stream, told apart by `type`:
@@ -48,8 +46,8 @@ export type FeedEvent<Captured = CapturedRequestSummary> =
  * @throws CreelError `unexpected_answer` when a known event lacks a member or is not JSON
  */
 export function eventOf(sent: ServerEvent, lastId: number): StreamEvent | null {
-  if (!Object.hasOwn(MEMBERS, sent.event)) return null
-  const event = { ...membersOf(sent), type: sent.event, lastId: Math.max(lastId, Number(sent.id) || 0) }
+  if (!isKnown('requests_follow', sent)) return null
+  const event = { ...dataOf(sent), type: sent.event, lastId: Math.max(lastId, Number(sent.id) || 0) }
   if (!isSent(event)) throw unreadable(sent)
   // Captures have one name here, in whatever mode the service sends them.
   if (event.type === 'captured') return { ...event, type: 'arrived' }
@@ -57,14 +55,34 @@ export function eventOf(sent: ServerEvent, lastId: number): StreamEvent | null {
   return event
 }
 
-function isSent(event: { readonly type: string; readonly [member: string]: unknown }): event is Sent {
-  return Object.entries(MEMBERS[event.type] ?? {}).every(([name, type]) => {
-    const member = event[name]
-    return type === (Array.isArray(member) ? 'array' : typeof member)
+/** Decodes an event of any stream; null and errors as in {@link eventOf}. */
+export function sentEvent<Id extends keyof StreamEvents>(id: Id, sent: ServerEvent): StreamEvents[Id] | null {
+  if (!isKnown(id, sent)) return null
+  const event = { ...sent, data: dataOf(sent) }
+  if (!isEvent(id, event)) throw unreadable(sent)
+  return event
+}
+
+const isKnown = (id: keyof StreamEvents, { event }: ServerEvent) => Object.hasOwn(EVENT_MEMBERS[id], event)
+
+const isSent = (event: { readonly type: string }): event is Sent => fits('requests_follow', event.type, event)
+
+const isEvent = <Id extends keyof StreamEvents>(
+  id: Id,
+  sent: { readonly event: string; readonly data: object },
+): sent is typeof sent & StreamEvents[Id] => fits(id, sent.event, sent.data)
+
+/** Whether data has the members of an event, with their types. */
+function fits(id: keyof StreamEvents, name: string, data: object): boolean {
+  const events: Readonly<Record<string, Readonly<Record<string, string>>>> = EVENT_MEMBERS[id]
+  const members: Readonly<Record<string, unknown>> = { ...data }
+  return Object.entries(events[name] ?? {}).every(([member, type]) => {
+    const value = members[member]
+    return type === (Array.isArray(value) ? 'array' : typeof value)
   })
 }
 
-function membersOf(sent: ServerEvent): object {
+function dataOf(sent: ServerEvent): object {
   let data: unknown
   try {
     data = JSON.parse(sent.data)

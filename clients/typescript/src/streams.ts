@@ -1,4 +1,5 @@
 // Made from the API's description by `bun run openapi:snapshot`: do not edit.
+import type { MakeStream } from './call.ts'
 import type { components } from './schema.ts'
 
 /** Events of each stream, by its operation. */
@@ -17,3 +18,11 @@ export const EVENT_MEMBERS = {
     behind: { lastId: 'number' },
   },
 } as const
+
+/** A method for each stream of the API, by its noun. */
+export const streamsOf = (stream: MakeStream) => ({
+  requests: {
+    /** Follow an endpoint: what arrives, and what becomes of it */
+    follow: stream('requests_follow', '/api/v1/endpoints/{endpointId}/requests/stream'),
+  },
+})

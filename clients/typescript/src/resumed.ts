@@ -1,0 +1,69 @@
+import { CreelError } from './error.ts'
+import { blocksOf, type ServerEvent } from './sse.ts'
+import { type Transport, wait } from './transport.ts'
+
+/** State of the connection of a stream. */
+export type Link =
+  | { readonly type: 'connected' }
+  /** A heartbeat, or an event that only a newer service knows. */
+  | { readonly type: 'alive' }
+  /** Opened again in `waitMs`. `error` is null where the service has ended the stream. */
+  | { readonly type: 'lost'; readonly error: unknown; readonly waitMs: number }
+
+/** A stream that can be opened again where it ended. */
+export interface Resumable<Event> {
+  readonly signal: AbortSignal | undefined
+  /** Where the stream goes on. */
+  readonly open: () => { readonly path: string; readonly headers?: Readonly<Record<string, string>> }
+  /**
+   * Decodes an event of the service.
+   *
+   * @throws CreelError `unexpected_answer` when it cannot be read
+   */
+  readonly read: (sent: ServerEvent) => Iterable<Event | Link> | AsyncIterable<Event | Link>
+}
+
+const RECONNECT_MS = { first: 250, max: 5_000 } as const
+
+/**
+ * The events of a stream and the states of its connection, for as long as the reader reads: a stream that breaks or ends is opened
+ * again where it ended.
+ *
+ * @throws CreelError when the service refuses the stream (what it follows was deleted, the key revoked), or sends an event that
+ * cannot be read
+ */
+export async function* resumed<Event>(
+  transport: Transport,
+  { signal = new AbortController().signal, open, read }: Resumable<Event>,
+): AsyncGenerator<Event | Link, void, undefined> {
+  let waitMs: number = RECONNECT_MS.first
+  for (;;) {
+    signal.throwIfAborted()
+    const { path, headers } = open()
+    let lost: unknown = null
+    try {
+      const accepting = { ...headers, Accept: 'text/event-stream' }
+      const response = await transport.send(path, { headers: accepting, signal })
+      if (response.body === null) throw new TypeError('The stream has no body.')
+      yield { type: 'connected' }
+      for await (const sent of blocksOf(response.body)) {
+        waitMs = RECONNECT_MS.first
+        if (sent === null) yield { type: 'alive' }
+        else yield* read(sent)
+      }
+    } catch (error) {
+      signal.throwIfAborted()
+      lost = transport.refused(error)
+      if (isFinal(error)) throw lost
+    }
+    yield { type: 'lost', error: lost, waitMs }
+    await wait(waitMs, signal)
+    waitMs = Math.min(waitMs * 2, RECONNECT_MS.max)
+  }
+}
+
+/** True for refusals and unreadable answers. Connections that fail and services that are down are tried again. */
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof CreelError)) return false
+  return error.status > 0 && error.status < 500 && error.status !== 429 && error.status !== 408
+}
