@@ -1,8 +1,9 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowUp } from 'lucide-react'
-import { memo, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import type { CaptureStream } from '../live/captureStream.ts'
 import { count, plural } from '../words/format.ts'
+import { sharedMembers, tellingPreview } from '../words/telling.ts'
 import { CaptureRow, ROW_HEIGHT } from './CaptureRow.tsx'
 import { useStandsStill } from './useStandsStill.ts'
 
@@ -43,6 +44,7 @@ export const CaptureList = memo(function CaptureList({ stream, selected, picked,
     // Only when the selection changes, not with every arrival.
   }, [selected, stream, takeIn, virtual.scrollToIndex])
 
+  const shared = useMemo(() => sharedMembers(rows), [rows])
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {
@@ -83,6 +85,7 @@ export const CaptureList = memo(function CaptureList({ stream, selected, picked,
                   <CaptureRow
                     key={key}
                     row={row}
+                    preview={tellingPreview(row, shared)}
                     at={index + 1}
                     isSelected={row.id === selected}
                     isPicked={picked.has(row.id)}

@@ -4,7 +4,6 @@ import { StateMark } from '../parts/StateMark.tsx'
 import { VerdictMark } from '../parts/VerdictMark.tsx'
 import type { RequestSummary } from '../trpc.ts'
 import { bytes, clock, fullTime, ordinal } from '../words/format.ts'
-import { peek } from '../words/peek.ts'
 import { visible } from '../words/visible.ts'
 
 /** In pixels; keep equal to the style sheet. */
@@ -12,6 +11,8 @@ export const ROW_HEIGHT = 34
 
 interface Props {
   readonly row: RequestSummary
+  /** The beginning of the body. */
+  readonly preview: string
   /** 1-based place in the list. */
   readonly at: number
   readonly isSelected: boolean
@@ -24,6 +25,7 @@ interface Props {
 /** One capture in the list. */
 export const CaptureRow = memo(function CaptureRow({
   row,
+  preview,
   at,
   isSelected,
   isPicked,
@@ -63,6 +65,9 @@ export const CaptureRow = memo(function CaptureRow({
         <StateMark state={state} isShort />
         {isPicked && <span className="sr-only">, selected</span>}
       </span>
+      <span role="gridcell" className="cell-id">
+        #{id}
+      </span>
       <span role="gridcell" className="cell-method">
         <Method method={method} />
       </span>
@@ -79,7 +84,7 @@ export const CaptureRow = memo(function CaptureRow({
           </span>
         )}
         <span className="path">{path === '' ? (label === null ? '/' : '') : visible(path)}</span>
-        <span className="preview">{peek(row.bodyPreview)}</span>
+        <span className="preview">{preview}</span>
       </span>
       <span role="gridcell" className="cell-tries" data-trouble={state !== 'Succeeded'}>
         {attemptCount > 1 ? `${attemptCount} attempts` : ''}

@@ -3,6 +3,7 @@ import { attemptErrorWords } from './attemptError.ts'
 import { clock, ordinal, plural } from './format.ts'
 import { limitOfBytes, limitWords, ofLimit } from './limit.ts'
 import { peek } from './peek.ts'
+import { sharedMembers, tellingPreview } from './telling.ts'
 import { visible } from './visible.ts'
 
 test('an error of an attempt is a sentence, and what is not known stands as it is', () => {
@@ -53,4 +54,24 @@ test('an ordinal ends as it is spoken', () => {
   expect([1, 2, 3, 4, 11, 12, 13, 21, 22, 100].map(ordinal).join(' ')).toBe(
     '1st 2nd 3rd 4th 11th 12th 13th 21st 22nd 100th',
   )
+})
+
+test('a preview leads with the members that differ among requests of one label', () => {
+  const row = (n: number, label: string | null = 'order.paid') => ({
+    label,
+    eventId: `evt_${n}`,
+    bodyPreview: `{"id":"evt_${n}","object":"event","type":"${label}","created":17${n},"data":{"amount":${n}0,"currency":"eur","note":"cut he`,
+  })
+  const rows = [row(1), row(2), row(3), row(4, 'order.made')]
+  const previews = rows.map((one) => tellingPreview(one, sharedMembers(rows)))
+  expect(previews[0]).toBe('amount 10 · created 171 · object event · currency eur')
+  expect(previews[2]).toBe('amount 30 · created 173 · object event · currency eur')
+  // A label with one request has nothing to compare with.
+  expect(previews[3]).toBe('object event · amount 40 · currency eur · created 174')
+})
+
+test('the preview of another body than JSON is its beginning', () => {
+  const row = { label: null, eventId: null, bodyPreview: 'a=1&b="x": 2' }
+  expect(tellingPreview(row, sharedMembers([row, row]))).toBe('a=1&b= x 2')
+  expect(tellingPreview({ ...row, bodyPreview: null }, sharedMembers([]))).toBe('')
 })
