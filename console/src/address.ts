@@ -21,6 +21,8 @@ export interface CaptureAddress {
   readonly c: number | undefined
   /** Whether the form to edit and send it is open. */
   readonly isEdited: boolean
+  /** Whether the form for a sample event is open. */
+  readonly isSampling: boolean
 }
 
 /** Changes some parameters; undefined removes one. `replace` adds no entry to the history. */
@@ -39,6 +41,7 @@ export function useCaptureAddress(): [CaptureAddress, ChangeAddress] {
       tab: TABS.find((known) => known === params.get('tab')) ?? 'body',
       c: idOf(params.get('c')),
       isEdited: params.get('edit') === '1',
+      isSampling: params.get('sample') === '1',
     },
     change,
   ]

@@ -177,6 +177,25 @@ describe('the captures of an endpoint', () => {
     expect(faults).toEqual([])
   })
 
+  test('a sample event is sent, and opens as the first capture', async () => {
+    const endpoint = await service.alice.endpoint({
+      name: 'sampled',
+      provider: 'stripe',
+      signingSecret: 'whsec_x',
+    })
+    const { page, faults } = opened
+    await opened.goTo(`/e/${endpoint.id}`)
+    await page.getByRole('button', { name: 'Send a sample event' }).last().click()
+    const dialog = page.getByRole('dialog', { name: 'Send a sample event' })
+    await dialog.getByLabel('Event').selectOption('invoice.paid')
+    await dialog.getByText('The invoice of a subscription was paid').waitFor()
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('heading', { name: 'invoice.paid' }).waitFor()
+    await page.getByText('Signature verified.').waitFor()
+    expect(faults).toEqual([])
+  })
+
   test('narrow: one pane at a time, and a way back', async () => {
     const endpoint = await service.alice.endpoint({ name: 'narrow' })
     await endpoint.capture()

@@ -43,11 +43,11 @@ export function RotateKey({ of, onClose }: Props) {
         />
         <Problem error={rotate.error} />
         <div className="dialog-foot">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
           <button type="submit" className="button primary" disabled={rotate.isPending}>
             Create new key
+          </button>
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
           </button>
         </div>
       </form>

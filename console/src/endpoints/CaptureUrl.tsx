@@ -72,11 +72,11 @@ function RotateUrl({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => v
         />
         <Problem error={rotate.error} />
         <div className="dialog-foot">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
           <button type="submit" className="button primary" disabled={rotate.isPending}>
             Create new URL
+          </button>
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
           </button>
         </div>
       </form>

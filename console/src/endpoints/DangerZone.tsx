@@ -73,15 +73,15 @@ function DeleteEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: ()
         </Field>
         <Problem error={remove.error} />
         <div className="dialog-foot">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
           <button
             type="submit"
             className="button danger"
             disabled={typed !== endpoint.name || remove.isPending}
           >
             Delete permanently
+          </button>
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
           </button>
         </div>
       </form>

@@ -10,8 +10,8 @@ import { problemAt, problemOf } from '../words/problem.ts'
 
 const LIFETIMES = [
   { seconds: 0, words: 'Never' },
-  { seconds: 3600, words: 'For an hour' },
-  { seconds: 86_400, words: 'For a day' },
+  { seconds: 3600, words: 'In 1 hour' },
+  { seconds: 86_400, words: 'In 1 day' },
 ] as const
 
 /** Creates an endpoint with the typed name and opens it. */
@@ -72,11 +72,11 @@ export function NewEndpoint({ onClose }: { onClose: () => void }) {
         </Field>
         {nameProblem === '' && <Problem error={create.error} />}
         <div className="dialog-foot">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
           <button type="submit" className="button primary" disabled={create.isPending}>
             {create.isPending ? 'Creating…' : 'Create endpoint'}
+          </button>
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
           </button>
         </div>
       </form>

@@ -1,4 +1,4 @@
-import { Pause, Play } from 'lucide-react'
+import { FlaskConical, Pause, Play } from 'lucide-react'
 import {
   lazy,
   Suspense,
@@ -32,6 +32,7 @@ import { useCaptureKeys } from './useCaptureKeys.ts'
 import { useSelection } from './useSelection.ts'
 
 const loadPane = () => import('./RequestPane.tsx')
+const SendSample = lazy(async () => ({ default: (await import('./SendSample.tsx')).SendSample }))
 const RequestPane = lazy(async () => ({ default: (await loadPane()).RequestPane }))
 
 /** The captures of an endpoint, live, and next to them the open request. */
@@ -103,6 +104,15 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
             value={address.q}
             onChange={(q) => change({ q, r: undefined, tab: undefined }, true)}
           />
+          <button
+            type="button"
+            className="button icon"
+            onClick={() => change({ sample: 1 })}
+            aria-label="Send a sample event"
+            title="Send a sample event"
+          >
+            <FlaskConical size={14} aria-hidden="true" />
+          </button>
           <button type="button" className="button" aria-pressed={isPaused} onClick={pause} title="Pause (p)">
             {isPaused ? <Play size={14} aria-hidden="true" /> : <Pause size={14} aria-hidden="true" />}
             {isPaused ? (
@@ -145,7 +155,7 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
           terms.length > 0 ? (
             <NothingMatches onClear={() => change({ q: undefined })} />
           ) : (
-            <FirstRun endpoint={endpoint} />
+            <FirstRun endpoint={endpoint} onSample={() => change({ sample: 1 })} />
           )
         ) : (
           <CaptureList
@@ -173,6 +183,11 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
               void deletions.remove(address.r === undefined ? [] : [address.r])
             }}
           />
+        </Suspense>
+      )}
+      {address.isSampling && (
+        <Suspense fallback={null}>
+          <SendSample endpoint={endpoint} onClose={() => change({ sample: undefined }, true)} />
         </Suspense>
       )}
     </main>

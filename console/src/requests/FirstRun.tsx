@@ -12,7 +12,7 @@ const COMMON = [
 ] as const
 
 /** Shown before the first capture: instructions, with a command to try. */
-export function FirstRun({ endpoint }: { endpoint: Endpoint }) {
+export function FirstRun({ endpoint, onSample }: { endpoint: Endpoint; onSample: () => void }) {
   const providers = useQuery(providersQuery)
   const others = Math.max(0, (providers.data?.items.length ?? 0) - COMMON.length)
   return (
@@ -43,6 +43,9 @@ export function FirstRun({ endpoint }: { endpoint: Endpoint }) {
         </Link>
       </p>
       <p className="acts">
+        <button type="button" className="button primary" onClick={onSample}>
+          Send a sample event
+        </button>
         <Link href={`/e/${endpoint.id}/actions/new`} className="button">
           Add action
         </Link>

@@ -103,6 +103,7 @@ function useCommands(typed: string): Command[] {
           go('Rules', current.name, `/e/${current.id}/rules`),
           go('Deliveries', current.name, `/e/${current.id}/deliveries`),
           go('Dead letters', current.name, `/e/${current.id}?q=state:deadletter`),
+          go('Send a sample event', current.name, `/e/${current.id}?sample=1`),
           go('Settings', current.name, `/e/${current.id}/settings`),
           { words: 'Copy capture URL', about: current.name, run: () => void copyText(current.url) },
         ]

@@ -1,0 +1,101 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Bones } from '../parts/Bones.tsx'
+import { Dialog } from '../parts/Dialog.tsx'
+import { Field } from '../parts/Field.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { toast } from '../parts/toasts.ts'
+import { creel, type Endpoint } from '../trpc.ts'
+
+interface Props {
+  readonly endpoint: Endpoint
+  readonly onClose: () => void
+}
+
+/** Sends a sample event of a provider to the endpoint. Starts with the provider of the endpoint. */
+export function SendSample({ endpoint, onClose }: Props) {
+  const samples = useQuery({
+    queryKey: ['sample events'],
+    queryFn: () => creel.samples.list.query({}),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const [chosen, setChosen] = useState({ provider: endpoint.provider ?? '', event: '' })
+  const [badSignature, setBadSignature] = useState(false)
+  const items = samples.data?.items ?? []
+  const provider = items.find((one) => one.provider === chosen.provider) ?? items[0]
+  const event = provider?.events.find((one) => one.event === chosen.event) ?? provider?.events[0]
+  const send = useMutation({
+    mutationFn: (sample: { provider: string; event: string }) =>
+      creel.samples.send.mutate({ endpointId: endpoint.id, badSignature, ...sample }),
+    onSuccess: (sent) => {
+      toast(`Sent ${sent.event} as #${sent.requestId}${sent.signed ? '' : ', not signed'}`)
+      onClose()
+    },
+  })
+  const submit = (submitted: FormEvent) => {
+    submitted.preventDefault()
+    if (provider !== undefined && event !== undefined)
+      send.mutate({ provider: provider.provider, event: event.event })
+  }
+  return (
+    <Dialog title="Send a sample event" onClose={onClose}>
+      <Problem error={samples.error} onRetry={() => void samples.refetch()} />
+      {samples.isLoading && <Bones />}
+      {provider !== undefined && event !== undefined && (
+        <form className="form" onSubmit={submit}>
+          <Field label="Provider">
+            {(ids) => (
+              <select
+                {...ids}
+                className="select"
+                value={provider.provider}
+                onChange={({ target }) => setChosen({ provider: target.value, event: '' })}
+              >
+                {items.map(({ provider: slug, name }) => (
+                  <option key={slug} value={slug}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label="Event" hint={event.summary}>
+            {(ids) => (
+              <select
+                {...ids}
+                className="select mono"
+                value={event.event}
+                onChange={({ target }) => setChosen({ provider: provider.provider, event: target.value })}
+              >
+                {provider.events.map(({ event: name }) => (
+                  <option key={name}>{name}</option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={badSignature}
+              onChange={({ target }) => setBadSignature(target.checked)}
+            />
+            Sign with a wrong secret
+          </label>
+          <p className="hint">
+            The event is signed with the secret of this endpoint if it has the same provider, and runs its
+            actions.
+          </p>
+          <Problem error={send.error} />
+          <div className="dialog-foot">
+            <button type="submit" className="button primary" disabled={send.isPending}>
+              {send.isPending ? 'Sending…' : 'Send'}
+            </button>
+            <button type="button" className="button" onClick={onClose}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  )
+}
