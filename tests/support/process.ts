@@ -149,7 +149,16 @@ function spawnCreel(words: readonly string[], options: ProcessOptions): Subproce
           ...words,
         ]
   return Bun.spawn(command, {
-    env: { ...LIGHT, CREEL_PORT: '0', CREEL_LOG_LEVEL: 'warn', ...GATEWAYS, ...databaseEnv, ...env },
+    env: {
+      ...LIGHT,
+      CREEL_PORT: '0',
+      CREEL_LOG_LEVEL: 'warn',
+      // Tests of limits need a plan that has them.
+      CREEL_DEFAULT_PLAN: 'team',
+      ...GATEWAYS,
+      ...databaseEnv,
+      ...env,
+    },
     ...(cwd === undefined ? {} : { cwd }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -81,7 +81,8 @@ describe('creel without a command', () => {
     expect(block.split(String(key))).toHaveLength(2)
     expect((await fetch(String(hook), { method: 'POST', body: '{"a":1}' })).status).toBe(200)
     const headers = { Authorization: `Bearer ${key}` }
-    expect((await fetch(`${baseUrl}/api/v1/me`, { headers })).status).toBe(200)
+    const own = await fetch(`${baseUrl}/api/v1/me`, { headers })
+    expect(await own.json()).toMatchObject({ plan: { key: 'self-hosted' } })
 
     const elsewhere = { env: { ...env, DATABASE_URL: 'postgres://127.0.0.1:9/other' } }
     const cwd = await temporaryFolder()

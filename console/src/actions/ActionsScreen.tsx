@@ -6,7 +6,7 @@ import { Bones } from '../parts/Bones.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { actionsQuery } from '../requests/queries.ts'
 import { creel, type Endpoint } from '../trpc.ts'
-import { ofLimit } from '../words/limit.ts'
+import { isLimit, ofLimit } from '../words/limit.ts'
 import { ActionForm } from './ActionForm.tsx'
 import { ActionItem } from './ActionItem.tsx'
 import { Backlog } from './Backlog.tsx'
@@ -40,7 +40,7 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
       <div className="section-head">
         <h2>Actions</h2>
         <span className="hint">
-          {ofLimit(actions.length, limit)} on {options.planName}
+          {isLimit(limit) && `${ofLimit(actions.length, limit)} on ${options.planName}`}
         </span>
         {canAddMore && item !== 'new' && (
           <Link href={`${home}/new`} className="button primary">

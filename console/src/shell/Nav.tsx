@@ -20,6 +20,7 @@ import { queryClient } from '../live/queryClient.ts'
 import { session } from '../live/session.ts'
 import { Mark } from '../parts/Mark.tsx'
 import { signOut } from '../signIn/signIn.ts'
+import { hasPlan } from '../words/limit.ts'
 import { meQuery, openIncidentsQuery, watchdogsQuery } from './queries.ts'
 import { useTheme } from './theme.ts'
 
@@ -49,7 +50,7 @@ export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) 
         <Mark size={24} />
         <div>
           <strong className="cut">{me.data?.workspace.name ?? '…'}</strong>
-          <small>{me.data === undefined ? '' : `${me.data.plan.displayName} plan`}</small>
+          {me.data !== undefined && hasPlan(me.data.plan) && <small>{me.data.plan.displayName} plan</small>}
         </div>
       </header>
       <EndpointNav />
@@ -69,7 +70,7 @@ export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) 
           Recycle bin
         </Place>
         <Place to="/usage" icon={<ChartNoAxesColumn size={15} aria-hidden="true" />}>
-          Usage and plan
+          Usage
         </Place>
         <Place to="/access" icon={<KeyRound size={15} aria-hidden="true" />}>
           Access

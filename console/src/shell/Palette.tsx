@@ -114,7 +114,7 @@ function useCommands(typed: string): Command[] {
     go('Add watchdog', 'command', `/watchdogs/new${current === undefined ? '' : `?endpoint=${current.id}`}`),
     go('Alerts', 'page', '/alerts'),
     go('Recycle bin', 'page', '/bin'),
-    go('Usage and plan', 'page', '/usage'),
+    go('Usage and limits', 'page', '/usage'),
     go('Access: keys, sessions, contacts', 'page', '/access'),
     go('Audit log', 'page', '/audit'),
     { words: 'Change theme', about: 'light, dark, system', run: nextTheme },

@@ -6,7 +6,7 @@ import { PageHead } from '../shell/PageHead.tsx'
 import { meQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
 import { bytes, count, plural } from '../words/format.ts'
-import { isLimit, limitOfBytes, limitWords } from '../words/limit.ts'
+import { hasPlan, isLimit, limitOfBytes, limitWords } from '../words/limit.ts'
 import { Days } from './Days.tsx'
 import { Meter } from './Meter.tsx'
 
@@ -18,7 +18,7 @@ export function UsageScreen() {
   if (me.data === undefined || usage.data === undefined) {
     return (
       <main id="main" className="page">
-        <PageHead title="Usage and plan" />
+        <PageHead title="Usage" />
         <div className="page-body">{error === null ? <Bones /> : <Problem error={error} />}</div>
       </main>
     )
@@ -28,8 +28,8 @@ export function UsageScreen() {
   const fullest = perEndpoint.toSorted((left, right) => right.storedRequestCount - left.storedRequestCount)
   return (
     <main id="main" className="page">
-      <PageHead title="Usage and plan">
-        <span className="badge">{plan.displayName}</span>
+      <PageHead title="Usage">
+        {hasPlan(plan) && <span className="badge">{plan.displayName} plan</span>}
       </PageHead>
       <div className="page-body">
         <section className="meters" aria-label="Usage and limits">
@@ -57,7 +57,7 @@ export function UsageScreen() {
           </div>
         </section>
         <section className="card" aria-label="Limits">
-          <h2>Limits of the plan</h2>
+          <h2>Limits</h2>
           <dl className="facts">
             <div>
               <dt>Captures per minute and endpoint</dt>

@@ -4,6 +4,9 @@ import { bytes, count } from './format.ts'
 const NO_LIMIT = 1_000_000_000
 const NO_LIMIT_BYTES = 1_000_000_000_000_000
 
+/** Whether the plan is worth a mention: a service of one's own has none. */
+export const hasPlan = ({ key }: { readonly key: string }): boolean => key !== 'self-hosted'
+
 /** Whether a limit of a plan is a real one. */
 export const isLimit = (limit: number): boolean => limit < NO_LIMIT
 

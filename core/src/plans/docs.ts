@@ -26,9 +26,10 @@ ${rows.join('\n')}
 
 ## Which plan
 
-\`CREEL_DEFAULT_PLAN\` (\`team\`) is the plan of the first workspace and of those that \`creel workspace create\` makes without \`--plan\`.
-\`self-hosted\` has no practical limit: what the machine holds is what there is. \`creel workspace set-plan\` moves a workspace to another
-plan: nothing is deleted by it, and what is over the new limits is suspended until there is room again.
+\`CREEL_DEFAULT_PLAN\` (\`self-hosted\`) is the plan of the first workspace and of those that \`creel workspace create\` makes without \`--plan\`.
+\`self-hosted\` has no limits but those of the machine and \`CREEL_STORAGE_MAX\`, and keeps requests for
+a century. Take another plan where strangers know your capture URLs, or where requests must be deleted after some days.
+\`creel workspace set-plan\` moves a workspace to another plan: nothing is deleted by it, and what is over the new limits is suspended until there is room again.
 
 ## Other numbers
 

@@ -17,7 +17,7 @@ Environment of the service:
   CREEL_ALLOW_DESTINATIONS  private CIDRs or hosts that forwards and alerts may reach
   CREEL_TRUSTED_PROXIES     CIDRs of proxies whose X-Forwarded-For is believed
   CREEL_PLANS_FILE          JSON file that overrides plan limits
-  CREEL_DEFAULT_PLAN        plan of new workspaces; default team
+  CREEL_DEFAULT_PLAN        plan of new workspaces; default self-hosted, without limits
   CREEL_STORAGE_MAX         limit for all stored captures, e.g. 50GB; off: no limit
   CREEL_FORMER_HOSTS        old host names, redirected (301) to the base URL
   CREEL_SMTP_URL            mail server for alerts, smtp:// or smtps://

@@ -115,7 +115,7 @@ export const Variables = z.object({
     .string()
     .transform((file) => resolve(file))
     .optional(),
-  CREEL_DEFAULT_PLAN: z.enum(PLAN_KEYS, `must be one of ${PLAN_KEYS.join(', ')}`).default('team'),
+  CREEL_DEFAULT_PLAN: z.enum(PLAN_KEYS, `must be one of ${PLAN_KEYS.join(', ')}`).default('self-hosted'),
   CREEL_STORAGE_MAX: StorageMax.optional(),
   CREEL_FORMER_HOSTS: List.superRefine(readableHosts).default([]),
   CREEL_SMTP_URL: z

@@ -18,7 +18,7 @@ export function addWhoamiCommand(command: Command, tools: TerminalTools): void {
       `Service    ${url} (from ${urlSource})`,
       `Key        ${me.key.prefix}… "${me.key.name}" (from ${keySource})`,
       `Scope      ${may(me.key)}`,
-      `Workspace  ${me.workspace.name}, on the ${me.plan.displayName} plan`,
+      `Workspace  ${me.workspace.name}${me.plan.key === 'self-hosted' ? '' : `, on the ${me.plan.displayName} plan`}`,
     )
   })
 }
