@@ -129,7 +129,7 @@ describe('creel endpoints', () => {
     const update = (...words: string[]) => ['endpoints', 'update', made.id, '--json', ...words]
     const byPath = await succeeds(update('--dedupe', 'mark', '--dedupe-by', 'query.id'), env)
     expect(JSON.parse(byPath).dedupe).toEqual({ by: 'query.id', windowSeconds: 86_400, then: 'mark' })
-    expect((await fails(update('--dedupe', 'drop'), env)).stderr).toContain('mark, skip, discard, off')
+    expect((await fails(update('--dedupe', 'drop'), env)).stderr).toContain('dedupe.then')
     expect(JSON.parse(await succeeds(update('--dedupe', 'off'), env)).dedupe).toBeNull()
   })
 
@@ -245,7 +245,7 @@ describe('completion', () => {
     expect(await offered('listen', '--to', '3000', 'ord')).toEqual(['orders'])
     expect(await offered('requests', 'list', '-e', spaced.id.slice(0, 4))).toEqual([spaced.id.slice(0, 8)])
     expect(await offered('send', 'str')).toEqual(['stripe'])
-    expect(await offered('send', 'stripe', 'inv')).toEqual(['invoice.paid'])
+    expect(await offered('send', 'stripe', 'inv')).toContain('invoice.paid')
   })
 
   test('is silent where nobody answers', async () => {

@@ -4,7 +4,7 @@ import type { MakeCall } from './call.ts'
 /** A method for each operation of the API that takes and answers JSON, by its noun. Members of path, query and body are one object. */
 export const callsOf = (call: MakeCall) => ({
   me: {
-    /** Who am I: the key, its workspace, the plan and its limits */
+    /** Read the key of this call, its workspace, the plan and its limits */
     get: call<'me_get'>('GET /api/v1/me'),
   },
   endpoints: {
@@ -18,31 +18,31 @@ export const callsOf = (call: MakeCall) => ({
     update: call<'endpoints_update'>('PATCH /api/v1/endpoints/{endpointId}'),
     /** Delete an endpoint with all its stored requests; irreversible */
     remove: call<'endpoints_remove'>('DELETE /api/v1/endpoints/{endpointId}'),
-    /** Storage, traffic, retention and delivery backlog of an endpoint */
+    /** Read storage, traffic, retention and delivery backlog of an endpoint */
     stats: call<'endpoints_stats'>('GET /api/v1/endpoints/{endpointId}/stats'),
-    /** Give an endpoint a new capture URL; the old one goes on for a while */
+    /** Create a new capture URL; the old one keeps working for a while */
     rotateUrl: call<'endpoints_rotateUrl'>('POST /api/v1/endpoints/{endpointId}/rotate-url'),
-    /** How much arrived and failed, in parts of a period */
+    /** Count captures and failures of an endpoint over a period */
     traffic: call<'endpoints_traffic'>('GET /api/v1/endpoints/{endpointId}/traffic'),
   },
   actions: {
-    /** List the actions of an endpoint in dispatch order, and what could be added */
+    /** List the actions of an endpoint in dispatch order, with the kinds that can be added */
     list: call<'actions_list'>('GET /api/v1/endpoints/{endpointId}/actions'),
     /** Add an action: forward to a URL, or notify through an alert channel */
     create: call<'actions_create'>('POST /api/v1/endpoints/{endpointId}/actions'),
     /** Change the named members of an action */
     update: call<'actions_update'>('PUT /api/v1/endpoints/{endpointId}/actions/{actionId}'),
-    /** Delete an action with its rules; what is queued for it is dropped */
+    /** Delete an action with its rules; its queued deliveries are dropped */
     remove: call<'actions_remove'>('DELETE /api/v1/endpoints/{endpointId}/actions/{actionId}'),
-    /** Stop the attempts of a forward action; its deliveries wait */
+    /** Pause a forward action; its deliveries wait */
     pause: call<'actions_pause'>('POST /api/v1/endpoints/{endpointId}/actions/{actionId}/pause'),
-    /** Let the deliveries of a paused action go out again */
+    /** Resume a paused action */
     resume: call<'actions_resume'>('POST /api/v1/endpoints/{endpointId}/actions/{actionId}/resume'),
-    /** Read what waits for an action, and why */
+    /** Read an action's backlog and its cause */
     backlog: call<'actions_backlog'>('GET /api/v1/endpoints/{endpointId}/actions/{actionId}/backlog'),
   },
   providers: {
-    /** List the providers whose events are recognised, sorted by slug */
+    /** List the recognised providers, sorted by slug */
     list: call<'providers_list'>('GET /api/v1/providers'),
   },
   requests: {
@@ -50,37 +50,39 @@ export const callsOf = (call: MakeCall) => ({
     list: call<'requests_list'>('GET /api/v1/endpoints/{endpointId}/requests'),
     /** Move every stored request to the recycle bin */
     clear: call<'requests_clear'>('DELETE /api/v1/endpoints/{endpointId}/requests'),
-    /** Wait for a matching request; 204 when none came in time */
+    /** Wait for a matching request; 204 if none arrives in time */
     await: call<'requests_await'>('GET /api/v1/endpoints/{endpointId}/requests/await'),
-    /** Read a captured request by its id alone, which is unique among all endpoints */
+    /** Read a captured request by its id only, which is unique in the workspace */
     find: call<'requests_find'>('GET /api/v1/requests/{requestId}'),
-    /** Read a captured request, whole */
+    /** Read a captured request in full */
     get: call<'requests_get'>('GET /api/v1/endpoints/{endpointId}/requests/{requestId}'),
     /** Move a captured request to the recycle bin */
     remove: call<'requests_remove'>('DELETE /api/v1/endpoints/{endpointId}/requests/{requestId}'),
-    /** What the newest requests hold: paths with their types, share and an example */
+    /** List the paths in the newest requests, with types, share and an example */
     shape: call<'requests_shape'>('GET /api/v1/endpoints/{endpointId}/shape'),
     /** Move up to 500 requests to the recycle bin */
     bulkDelete: call<'requests_bulkDelete'>('POST /api/v1/endpoints/{endpointId}/requests/bulk-delete'),
-    /** Send a captured request again, now and once, and answer with what became of it */
+    /** Replay a captured request now, once, and answer with the outcome */
     replay: call<'requests_replay'>(
       'POST /api/v1/endpoints/{endpointId}/requests/{requestId}/replay?actionId?to',
     ),
-    /** Send a captured request with changes, now and once, and answer with the attempt */
+    /** Send a captured request with changes now, once, and answer with the attempt */
     send: call<'requests_send'>('POST /api/v1/endpoints/{endpointId}/requests/{requestId}/send'),
-    /** Queue up to 500 captured requests anew, with the full retry schedule */
+    /** Queue replays of up to 500 captured requests, with the full retry schedule */
     bulkReplay: call<'requests_bulkReplay'>('POST /api/v1/endpoints/{endpointId}/requests/bulk-replay'),
+    /** Confirm the handshake of a sender of CloudEvents by the callback that it gave */
+    confirm: call<'requests_confirm'>('POST /api/v1/endpoints/{endpointId}/requests/{requestId}/confirm'),
   },
   deliveries: {
     /** List delivery attempts, newest first, across requests, retries and replays */
     list: call<'deliveries_list'>('GET /api/v1/endpoints/{endpointId}/deliveries'),
-    /** Make the next scheduled attempt of a delivery now */
+    /** Retry a delivery now */
     retryNow: call<'deliveries_retryNow'>('POST /api/v1/endpoints/{endpointId}/deliveries/{attemptId}/retry'),
-    /** Let the deliveries of a key go on past the dead letter that holds it */
+    /** Skip a dead letter that holds the deliveries of its key */
     skip: call<'deliveries_skip'>('POST /api/v1/endpoints/{endpointId}/deliveries/{attemptId}/skip'),
-    /** Read a delivery attempt with exactly what was sent and received */
+    /** Read a delivery attempt with its exact request and response */
     get: call<'deliveries_get'>('GET /api/v1/endpoints/{endpointId}/deliveries/{attemptId}'),
-    /** Report what a local server answered to a replayed request */
+    /** Report the answer of a local server to a replayed request */
     report: call<'deliveries_report'>(
       'POST /api/v1/endpoints/{endpointId}/requests/{requestId}/listen-attempts',
     ),
@@ -92,13 +94,13 @@ export const callsOf = (call: MakeCall) => ({
     send: call<'samples_send'>('POST /api/v1/endpoints/{endpointId}/samples'),
   },
   reconcile: {
-    /** Compare captures with the list of their sender, and bring what never came */
+    /** Compare captures with the sender's event list, and fetch the missing events */
     start: call<'reconcile_start'>('POST /api/v1/endpoints/{endpointId}/reconcile'),
     /** List reconciliations of an endpoint, newest first */
     list: call<'reconcile_list'>('GET /api/v1/endpoints/{endpointId}/reconcile'),
     /** Read a reconciliation, also while it runs */
     get: call<'reconcile_get'>('GET /api/v1/endpoints/{endpointId}/reconcile/{reconciliationId}'),
-    /** Show numbers that are missing in the sequence of the sender's event ids */
+    /** List gaps in the sequence of the sender's event ids */
     gaps: call<'reconcile_gaps'>('GET /api/v1/endpoints/{endpointId}/gaps'),
   },
   alertChannels: {
@@ -106,13 +108,13 @@ export const callsOf = (call: MakeCall) => ({
     list: call<'alertChannels_list'>('GET /api/v1/alert-channels'),
     /** Add an alert channel, untested; follow with test */
     create: call<'alertChannels_create'>('POST /api/v1/alert-channels'),
-    /** Kinds of channel that this workspace can add */
+    /** List the kinds of channel that this workspace can add */
     kinds: call<'alertChannels_kinds'>('GET /api/v1/alert-channels/kinds'),
-    /** Event kinds that a channel can subscribe to */
+    /** List the event kinds that a channel can subscribe to */
     events: call<'alertChannels_events'>('GET /api/v1/alert-channels/events'),
-    /** Event kinds that a channel can subscribe to */
+    /** List the event kinds that a channel can subscribe to */
     eventKinds: call<'alertChannels_eventKinds'>('GET /api/v1/alert-channels/event-kinds'),
-    /** Every send of the last 30 days, newest first */
+    /** List the alerts sent in the last 30 days, newest first */
     deliveries: call<'alertChannels_deliveries'>('GET /api/v1/alert-channels/deliveries'),
     /** Read an alert channel */
     get: call<'alertChannels_get'>('GET /api/v1/alert-channels/{id}'),
@@ -124,7 +126,7 @@ export const callsOf = (call: MakeCall) => ({
     test: call<'alertChannels_test'>('POST /api/v1/alert-channels/{id}/test'),
   },
   recycleBin: {
-    /** List deleted requests that can be restored, the last deleted first */
+    /** List deleted requests that can be restored, latest deletion first */
     list: call<'recycleBin_list'>('GET /api/v1/recycle-bin'),
     /** Restore deleted requests, newest first */
     restore: call<'recycleBin_restore'>('POST /api/v1/recycle-bin/restore'),
@@ -152,7 +154,7 @@ export const callsOf = (call: MakeCall) => ({
     versions: call<'transformations_versions'>(
       'GET /api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions',
     ),
-    /** Put an old version back in force, as a new one */
+    /** Restore an old version of a rule, as a new version */
     restore: call<'transformations_restore'>(
       'POST /api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions/{n}/restore?actionId',
     ),
@@ -174,7 +176,7 @@ export const callsOf = (call: MakeCall) => ({
   watchdogs: {
     /** List watchdogs, newest first */
     list: call<'watchdogs_list'>('GET /api/v1/watchdogs'),
-    /** Create a watchdog, armed at once on the history of its endpoint */
+    /** Create a watchdog, active at once on the history of its endpoint */
     create: call<'watchdogs_create'>('POST /api/v1/watchdogs'),
     /** Suggest interval and grace from the rhythm of stored captures */
     suggest: call<'watchdogs_suggest'>('GET /api/v1/watchdogs/suggest'),
@@ -186,29 +188,29 @@ export const callsOf = (call: MakeCall) => ({
     update: call<'watchdogs_update'>('PUT /api/v1/watchdogs/{id}'),
     /** Delete a watchdog */
     remove: call<'watchdogs_remove'>('DELETE /api/v1/watchdogs/{id}'),
-    /** What happened to a watchdog: matches, alarms, and when the service itself was down */
+    /** Read the timeline of a watchdog: matches, alarms, and outages of the service */
     timeline: call<'watchdogs_timeline'>('GET /api/v1/watchdogs/{id}/timeline'),
-    /** Pause or resume a watchdog; resuming arms it anew from now */
+    /** Pause or resume a watchdog; resuming restarts its interval now */
     setActive: call<'watchdogs_setActive'>('POST /api/v1/watchdogs/{id}/active'),
   },
   keys: {
-    /** List the API keys of the workspace, newest first, ended ones included */
+    /** List the API keys of the workspace, newest first, with expired and revoked keys */
     list: call<'keys_list'>('GET /api/v1/keys'),
-    /** Make an API key; the answer is the only time that it is shown */
+    /** Create an API key; only this answer shows it */
     create: call<'keys_create'>('POST /api/v1/keys'),
     /** Change the name, the expiry or the networks of an API key */
     update: call<'keys_update'>('PATCH /api/v1/keys/{keyId}'),
-    /** Revoke an API key, at once and for good */
+    /** Revoke an API key, at once and permanently */
     revoke: call<'keys_revoke'>('DELETE /api/v1/keys/{keyId}'),
-    /** Put a new API key in the place of another, which goes on for a while */
+    /** Replace an API key with a new one; both work during the overlap */
     rotate: call<'keys_rotate'>('POST /api/v1/keys/{keyId}/rotate'),
   },
   audit: {
-    /** List who changed what, when and from where, newest first */
+    /** List the audit log, newest first */
     list: call<'audit_list'>('GET /api/v1/audit'),
   },
   sessions: {
-    /** Make a link that signs a browser in to the console, once, to do what this key may */
+    /** Create a one-time sign-in link to the console, with the scope of this key */
     signInLink: call<'sessions_signInLink'>('POST /api/v1/sign-in-links'),
   },
   incidents: {
@@ -216,17 +218,17 @@ export const callsOf = (call: MakeCall) => ({
     list: call<'incidents_list'>('GET /api/v1/incidents'),
   },
   conditions: {
-    /** Try a condition on the newest stored requests */
+    /** Test a condition on the newest stored requests */
     try: call<'conditions_try'>('POST /api/v1/endpoints/{endpointId}/conditions/preview'),
   },
   verification: {
-    /** The verdict that other verification settings would give a captured request */
+    /** Test other verification settings on a captured request */
     try: call<'verification_try'>('POST /api/v1/endpoints/{endpointId}/verification/preview'),
   },
   workspace: {
-    /** What the workspace uses, beside its plan's limits */
+    /** Read the usage of the workspace, with its plan's limits */
     usage: call<'workspace_usage'>('GET /api/v1/usage'),
-    /** How much arrived and failed in the workspace, in parts of a period, and at which endpoints */
+    /** Count captures and failures of the workspace over a period, by endpoint */
     traffic: call<'workspace_traffic'>('GET /api/v1/traffic'),
   },
 })

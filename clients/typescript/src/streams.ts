@@ -22,7 +22,7 @@ export const EVENT_MEMBERS = {
 /** A method for each stream of the API, by its noun. */
 export const streamsOf = (stream: MakeStream) => ({
   requests: {
-    /** Follow an endpoint: what arrives, and what becomes of it */
+    /** Follow the captures and deliveries of an endpoint */
     follow: stream('requests_follow', '/api/v1/endpoints/{endpointId}/requests/stream'),
   },
 })

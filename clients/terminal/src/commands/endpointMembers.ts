@@ -1,5 +1,4 @@
-import { DEDUPE_MODES } from '@creel/core/engine/words'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { ApiClient } from '../api/apiClient.ts'
 import { type Operation, requireMembers } from '../api/bodyMembers.ts'
 import { assignments, spanOption } from '../words.ts'
@@ -35,12 +34,7 @@ export function withMemberOptions(command: Command, { isNew }: { isNew: boolean 
       '--event-id-path <path>',
       'path of the event id, e.g. body.order.id; "" for the path of the provider',
     )
-    .addOption(
-      new Option('--dedupe <mode>', 'mark, skip or discard an event that comes again').choices([
-        ...DEDUPE_MODES,
-        OFF,
-      ]),
-    )
+    .option('--dedupe <mode>', 'mark, skip or discard an event that comes again; off for none')
     .option(
       '--dedupe-by <path>',
       'path that identifies an event for --dedupe, e.g. body.order.id; default event id',
