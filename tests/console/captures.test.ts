@@ -160,7 +160,7 @@ describe('the captures of an endpoint', () => {
     await page.getByRole('dialog', { name: 'Go to a page or run a command' }).waitFor()
     await page.keyboard.type('recycle')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Recycle bin' }).waitFor()
+    await page.getByRole('heading', { name: 'Recycle bin', exact: true }).waitFor()
   })
 
   test('an endpoint gets a new capture URL, and the old one goes on as long as is chosen', async () => {

@@ -46,6 +46,7 @@ export const handshakeRoutes = router({
       requestId: Int64.meta({ description: 'Id of the captured request' }),
     }),
     output: HandshakeConfirmation,
+    errors: ['validation_failed'],
     finds: findsRequest,
   }).mutation(({ ctx }) => confirmHandshake(ctx, ctx.endpoint, ctx.request)),
 })
