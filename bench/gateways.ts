@@ -1,10 +1,11 @@
 /**
  * `bun bench/gateways.ts [seconds] [rounds]`: one gateway process against two on the same PostgreSQL, with captures of
- * 1 KB and the same number of connections to each gateway. With one connection a gateway mostly waits for the disk, and
+ * 1 KB and the same number of connections to each gateway. The two are programs of their own, or one program with
+ * `--gateways 2`, where the system decides which process gets a connection. With one connection a gateway mostly waits for the disk, and
  * a second one finds idle cores. With many, load, gateways and PostgreSQL share the machine, and a second one finds
  * none. So each rate is reported with the idle share of the processors.
  *
- * Both gateways are warm, and the three cases take turns, so that other work on the machine affects all of them.
+ * All gateways are warm, and the cases take turns, so that other work on the machine affects all of them.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -27,14 +28,13 @@ const GOAL = { atLeast: 1.4 }
 
 await using service = await startBenchService()
 const dataDir = service.env.CREEL_DATA_DIR ?? ''
-const second = await startCreel(
-  {
-    ...service.env,
-    DATABASE_URL: (await findEmbeddedPostgres(dataDir)) ?? '',
-    CREEL_SECRET_KEY: (await readFile(join(dataDir, 'secret.key'), 'utf8')).trim(),
-  },
-  ['--only', 'gateway'],
-)
+const beside = {
+  ...service.env,
+  DATABASE_URL: (await findEmbeddedPostgres(dataDir)) ?? '',
+  CREEL_SECRET_KEY: (await readFile(join(dataDir, 'secret.key'), 'utf8')).trim(),
+}
+const second = await startCreel(beside, ['--only', 'gateway'])
+const program = await startCreel(beside, ['--only', 'gateway', '--gateways', '2'])
 const shared = await service.endpoint()
 const own = await service.endpoint()
 
@@ -79,11 +79,16 @@ const WAYS = {
     [service.baseUrl, shared.id],
     [second.baseUrl, shared.id],
   ],
+  'through one program of two, two endpoints': [
+    [program.baseUrl, shared.id],
+    [program.baseUrl, own.id],
+  ],
 } as const
 
 const warming = { connections: 32, seconds: 0, warmupSeconds: WARM_SECONDS, body: BODY }
 await load({ ...warming, url: `${service.baseUrl}/hook/${shared.id}` })
 await load({ ...warming, url: `${second.baseUrl}/hook/${own.id}` })
+await load({ ...warming, url: `${program.baseUrl}/hook/${own.id}` })
 
 for (const connections of CONNECTIONS) {
   const taken = new Map<string, Awaited<ReturnType<typeof burst>>[]>()
@@ -117,4 +122,4 @@ for (const connections of CONNECTIONS) {
     })
   }
 }
-await second.stop()
+await Promise.all([second.stop(), program.stop()])

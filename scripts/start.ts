@@ -2,11 +2,13 @@
  * `bun run start`: installs missing packages, then serves. It is one process, so that signals reach the service itself.
  */
 import { join } from 'node:path'
+import { runWithServingEnvironment } from '../creel/src/compileLater.ts'
 import { bundledProgram } from './bundle.ts'
 import { packedConsole } from './consolePack.ts'
 import { installMissing } from './install.ts'
 import { whenLauncherDies } from './launchers.ts'
 
+runWithServingEnvironment([process.execPath, ...process.execArgv, Bun.main, ...process.argv.slice(2)])
 installMissing()
 const root = join(import.meta.dir, '..')
 // Both at once: another process makes the pack.

@@ -2,14 +2,18 @@
 import { join } from 'node:path'
 import consolePack from '../../dist/console.pack' with { type: 'file' }
 import postgres from '../../dist/postgres.tar.zst' with { type: 'file' }
+import { runWithServingEnvironment } from './compileLater.ts'
 import { type ArchiveLabel, archiveRuntime, withoutRuntime } from './embeddedPostgres/index.ts'
 import { runProgram } from './program.ts'
 
 /** Inserted by `scripts/build.ts`; null for an executable without PostgreSQL. */
 declare const CREEL_POSTGRES_LABEL: ArchiveLabel | null
 
+const words = process.argv.slice(2)
+if (words[0] === 'serve') runWithServingEnvironment([process.execPath, ...words])
+
 const embedded = (path: string) => Bun.file(path.startsWith('/') ? path : join(import.meta.dir, path))
-await runProgram(process.argv.slice(2), {
+await runProgram(words, {
   runtime:
     CREEL_POSTGRES_LABEL === null
       ? withoutRuntime

@@ -3,6 +3,7 @@ import type { Captures } from '@creel/core/capture'
 import { connectionFaults, refusedRequests } from '@creel/core/platform/metrics'
 import { type AppOptions, createApp } from './app.ts'
 import { createCaptureHandler } from './capture/captureHandler.ts'
+import { warmUp } from './capture/warmUp.ts'
 import { clientAddressOf } from './clientAddress.ts'
 import { formerHosts } from './formerHosts.ts'
 import { startHeartbeat } from './heartbeat.ts'
@@ -28,6 +29,8 @@ export interface GatewayOptions extends Omit<AppOptions, 'capture' | 'adapter'> 
   readonly trustedProxies?: readonly string[]
   /** Overrides of the usual limits of connections. */
   readonly limits?: Partial<HttpLimits>
+  /** Compiles the path of captures before the port opens; false by default. Resets the metrics of captures. */
+  readonly warmsUp?: boolean
   /** Counts of the program's other gateway processes, which share the port; none by default. */
   readonly counts?: SharedCounts
 }
@@ -64,6 +67,7 @@ export async function startGateway(services: Services, options: GatewayOptions):
     onFault: (error) => noteFault(services.log, error),
     onRefused: (refusal) => noteRefusal(services.log, refusal),
   })
+  if (options.warmsUp === true) await warmUp(services)
   const capture = createCaptureHandler({
     captures,
     clock: services.clock,

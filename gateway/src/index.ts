@@ -1,4 +1,5 @@
 export { type AppOptions, createApp } from './app.ts'
+export { warmUp } from './capture/warmUp.ts'
 export type { FetchHandler } from './fetchHandler.ts'
 export { type Gateway, type GatewayOptions, startGateway, startOperationsListener } from './gateway.ts'
 export type { HttpLimits } from './http/httpLimits.ts'

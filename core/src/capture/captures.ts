@@ -82,14 +82,21 @@ const EVALUATIONS_MAX = 10
 /**
  * Opens the capture path. It holds one connection of `pool` while it is open.
  *
- * @param firstAttempts makes first attempts of captured requests, if the process also runs jobs
+ * @param options `firstAttempts` makes first attempts of captured requests, if the process also runs jobs;
+ *   `load` reads settings by capture ids, from the database by default
  */
 export function createCaptures(
   services: Services,
   pool: pg.Pool,
-  firstAttempts: FirstAttempts = NO_FIRST_ATTEMPTS,
+  {
+    firstAttempts = NO_FIRST_ATTEMPTS,
+    load = (ids) => loadCaptureSettings(services, ids),
+  }: {
+    readonly firstAttempts?: FirstAttempts
+    readonly load?: (captureIds: readonly string[]) => Promise<Map<string, CaptureSettings>>
+  } = {},
 ): Captures {
-  const cache = createSettingsCache((ids) => loadCaptureSettings(services, ids), services.clock)
+  const cache = createSettingsCache(load, services.clock)
   const queue = createCaptureQueue({ ...services, firstAttempts }, pool)
   const evaluator = createEvaluations(services)
   const history = createRejectionHistory(services)

@@ -204,6 +204,7 @@ export async function startOn(
         connectionsPerAddressMax: config.CREEL_CONNECTIONS_PER_ADDRESS,
       },
       processes,
+      warmsUp: true,
       dispatches: config.CREEL_DISPATCH === 'on',
       queueConnections: shareOfProcess(config, processes).queue,
       log,

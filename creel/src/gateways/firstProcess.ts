@@ -7,6 +7,7 @@ import {
 } from '@creel/core/platform/metrics'
 import { CountsHub, createCountsMember } from '@creel/gateway'
 import type { Logger } from 'pino'
+import { servingEnvironment } from '../compileLater.ts'
 import type { GatewayProcesses, ProcessStates, RunningService } from '../service/index.ts'
 import { StartupError } from '../startupError.ts'
 import { ChildProcess } from './childProcess.ts'
@@ -109,7 +110,7 @@ export function startProcesses({ processes, words, env, log }: FirstProcessOptio
       }, wait)
       restarts.add(timer)
     }
-    const child = new ChildProcess(words, env, { onMessage, onEnded })
+    const child = new ChildProcess(words, servingEnvironment(env), { onMessage, onEnded })
     children.add(child)
   }
 

@@ -76,6 +76,8 @@ export interface ServiceOptions {
   readonly hasConsole?: boolean
   /** The console's files, packed; without them only its API is served. */
   readonly consolePack?: Uint8Array | undefined
+  /** Whether the path of captures is compiled before the port opens; false by default. */
+  readonly warmsUp?: boolean
   /** The gateway processes of the program; this one alone by default. */
   readonly processes?: GatewayProcesses | undefined
   /** Overrides of the usual limits of connections. */

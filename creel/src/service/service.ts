@@ -135,7 +135,7 @@ async function openGateway(
 ): Promise<Gateway> {
   const { host, version, formerHosts = [], trustedProxies = [], metricsPort } = options
   const { hasConsole = true, consolePack } = options
-  const captures = createCaptures(opened.services, options.database.pool, firstAttempts)
+  const captures = createCaptures(opened.services, options.database.pool, { firstAttempts })
   opened.takeCaptures(captures)
   const opening = startGateway(opened.services, {
     host,
@@ -148,6 +148,7 @@ async function openGateway(
     ...(options.processes !== undefined && { counts: options.processes.counts }),
     operations: operationsOf(opened, options.processes),
     servesMetrics: metricsPort === undefined,
+    warmsUp: options.warmsUp ?? false,
     hasConsole,
     consolePack,
   })

@@ -70,7 +70,8 @@ export const captureBatches = new Counter({
   labelNames: ['way'] as const,
   registers,
 })
-for (const way of ['plain', 'evicting', 'general'] as const) captureBatches.inc({ way }, 0)
+const BATCH_WAYS = ['plain', 'evicting', 'general'] as const
+for (const way of BATCH_WAYS) captureBatches.inc({ way }, 0)
 
 /**
  * Stored requests that were evicted for newer ones. `limit`: `requests` (an endpoint's `storedRequestsMax`), `bytes` (a
@@ -173,6 +174,15 @@ export const captureCommitSeconds = new Histogram({
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
   registers,
 })
+
+/** Sets the metrics of captures to 0, after the captures of a warm-up. */
+export function resetCaptureMetrics(): void {
+  answeredSenders.clear()
+  captureBatches.reset()
+  for (const way of BATCH_WAYS) captureBatches.inc({ way }, 0)
+  captureBatchSize.reset()
+  captureCommitSeconds.reset()
+}
 
 /** Attempts of forwards that ended, replays included. `state` as in the API. */
 export const deliveryAttempts = new Counter({

@@ -1,0 +1,1 @@
+export { WARM_UP_ID, warmUpCaptures } from './warmUpCaptures.ts'

@@ -1,0 +1,72 @@
+import pg from 'pg'
+import type { Services } from '../../api/services.ts'
+import { safeResponse } from '../../endpoints/index.ts'
+import { ConditionSet } from '../../engine/conditions/index.ts'
+import { prepareVerification } from '../../engine/verification/index.ts'
+import type { CaptureSettings } from '../captureSettings.ts'
+import { type Captures, createCaptures } from '../captures.ts'
+import { SilentServer } from './silentServer.ts'
+
+/** Id of the endpoint of the warm-up. No database has it. */
+export const WARM_UP_ID = '00000000-0000-4000-8000-000000000000'
+
+/**
+ * Opens the capture path on a {@link SilentServer}, so that the code is compiled before the first capture. Each capture
+ * for {@link WARM_UP_ID} is evaluated, written as a row and answered as any other. Nothing is stored or announced, and no
+ * job is made.
+ */
+export function warmUpCaptures(services: Services): Captures {
+  const pool = new pg.Pool({ max: 1, stream: () => new SilentServer() })
+  pool.on('error', () => {})
+  const quiet: Services = {
+    ...services,
+    endpointChanges: { onEndpoint: () => () => {}, onAny: () => () => {}, announce: () => {} },
+  }
+  const captures = createCaptures(quiet, pool, { load: async () => new Map([[WARM_UP_ID, settings()]]) })
+  return {
+    ...captures,
+    async close() {
+      await captures.close()
+      await pool.end()
+    },
+  }
+}
+
+/** Settings of a new endpoint. */
+function settings(): CaptureSettings {
+  const unlimited = Number.MAX_SAFE_INTEGER
+  return {
+    endpointId: WARM_UP_ID,
+    captureId: WARM_UP_ID,
+    previousCaptureId: null,
+    previousCaptureUntil: null,
+    endpointName: 'warm-up',
+    workspaceId: WARM_UP_ID,
+    plan: 'team',
+    revision: 1,
+    payloadBytesMax: 1024 * 1024,
+    storedRequestsMax: 1_000_000,
+    captureRatePerMinute: 1_000_000,
+    captureBytesPerMinute: unlimited,
+    rejectUnverified: false,
+    isAllowedSender: undefined,
+    response: safeResponse({
+      responseStatusCode: 200,
+      responseContentType: 'application/json',
+      responseHeaders: {},
+      responseBody: '{"ok":true}',
+    }),
+    verification: prepareVerification({
+      provider: null,
+      signingSecret: null,
+      handshakeToken: null,
+      manual: null,
+    }),
+    eventIdPath: null,
+    dedupe: null,
+    actions: [],
+    hasFlows: false,
+    criteria: new ConditionSet([]),
+    looks: 0,
+  }
+}
