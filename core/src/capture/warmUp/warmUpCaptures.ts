@@ -20,9 +20,13 @@ export function warmUpCaptures(services: Services): Captures {
   pool.on('error', () => {})
   const quiet: Services = {
     ...services,
+    // A sender never sees a failure of the warm-up.
+    log: services.log.child({}, { level: 'silent' }),
     endpointChanges: { onEndpoint: () => () => {}, onAny: () => () => {}, announce: () => {} },
   }
-  const captures = createCaptures(quiet, pool, { load: async () => new Map([[WARM_UP_ID, settings()]]) })
+  // One object, since captures with other settings are no plain batch.
+  const loaded = new Map([[WARM_UP_ID, settings()]])
+  const captures = createCaptures(quiet, pool, { load: async () => loaded })
   return {
     ...captures,
     async close() {
