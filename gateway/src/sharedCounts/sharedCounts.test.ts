@@ -27,6 +27,8 @@ async function until(is: () => boolean): Promise<void> {
   for (const deadline = performance.now() + 5000; !is(); await Bun.sleep(1)) {
     if (performance.now() > deadline) throw new Error('It never was.')
   }
+  // The hub tells all members of a report in the next turn of the event loop.
+  await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
 class Connection implements OwnedConnection {
