@@ -4,14 +4,18 @@ import { boundedRequest } from '../input.ts'
 import { noteAddress, presentedBy, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 import { mcpApi } from './mcpApi.ts'
+import { isFromHere } from './origin.ts'
 
 /** Messages in one request. Each may cost as much as a call of the API. */
 const BATCH_MAX = 20
 
 /**
- * `/mcp`: the tools over streamable HTTP, without sessions, for the key of each request. A request counts as a call,
- * and so does every call of the API that its tool makes. `?readOnly=true`, like a key that may only read, leaves out
- * the tools that change or send something.
+ * `/mcp`: tools and events over streamable HTTP, without sessions, for the key of each request. A request counts as a
+ * call, and so does every call of the API that its tool makes. `?readOnly=true`, like a key that may only read, leaves
+ * out the tools that change or send something.
+ *
+ * Revisions 2026-07-28 and 2025-11-25 are served at this URL. Each request says which one it speaks. Answers are JSON,
+ * except those of methods that stream.
  *
  * @param serve answers calls of the API, in process
  */
@@ -24,6 +28,9 @@ export function mcpHandler(
     let caller: Caller
     let bounded: Request
     try {
+      if (!isFromHere(request, services.urls.baseUrl)) {
+        throw new DomainError('forbidden', 'This Host or Origin may not call /mcp.')
+      }
       caller = await authenticate(services, presented)
       notes.caller = caller
       // There are no sessions to end, and no stream for messages that the server initiates.
@@ -33,10 +40,7 @@ export function mcpHandler(
       return problemResponse(services, error, { traceId: traceIdOf(request) })
     }
     // The protocol's code is loaded with the first message, not at start.
-    const [{ WebStandardStreamableHTTPServerTransport }, { createMcpServer }] = await Promise.all([
-      import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
-      import('./server.ts'),
-    ])
+    const { serveMessages } = await import('./serveMessages.ts')
     const api = mcpApi((path, init) => {
       const headers = { ...init.headers, Authorization: `Bearer ${presented.key}` }
       const call = new Request(`http://localhost${path}`, { ...init, headers, signal: request.signal })
@@ -44,10 +48,7 @@ export function mcpHandler(
       return serve(call)
     })
     const readOnly = caller.scope === 'read' || new URL(request.url).searchParams.get('readOnly') === 'true'
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-    const server = createMcpServer({ api, version, readOnly })
-    await server.connect(transport)
-    return await transport.handleRequest(bounded)
+    return await serveMessages(bounded, { api, version, readOnly })
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ToolEffect } from '@creel/core'
-import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { readCapture } from './bodyParts.ts'
 import { MASKED, type Masking, UNMASKED } from './masked.ts'
@@ -93,7 +93,7 @@ async function newestCaptures(api: McpApi) {
 
 /** Adds the prompt that checks a webhook step by step, in the order in which it passes the service. */
 function addDebugPrompt(server: McpServer): void {
-  const argsSchema = { endpointId: z.string(), requestId: z.string().optional() }
+  const argsSchema = z.object({ endpointId: z.string(), requestId: z.string().optional() })
   const about = {
     title: 'Debug this webhook',
     description: 'Find the cause of a webhook problem',

@@ -1,4 +1,5 @@
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import { once } from 'node:events'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { mcpApi } from './mcpApi.ts'
 import { createMcpServer, type McpServerOptions } from './server.ts'
 
@@ -12,11 +13,8 @@ export async function serveMcpOnStdio(
   send: (path: string, init: RequestInit) => Promise<Response>,
   options: Omit<McpServerOptions, 'api'>,
 ): Promise<void> {
-  const server = createMcpServer({ ...options, api: mcpApi(send) })
-  const { promise: closed, resolve } = Promise.withResolvers<void>()
-  server.server.onclose = resolve
-  // The SDK's transport does not notice when its client has gone.
-  process.stdin.once('end', () => void server.close())
-  await server.connect(new StdioServerTransport())
-  await closed
+  const api = mcpApi(send)
+  const handle = serveStdio(() => createMcpServer({ ...options, api }))
+  await once(process.stdin, 'end')
+  await handle.close()
 }

@@ -1,5 +1,5 @@
 import type { ToolEffect } from '@creel/core'
-import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import type { McpServer } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import type { Masking } from './masked.ts'
 import { type McpApi, RefusedCall } from './mcpApi.ts'
