@@ -8,6 +8,7 @@ import { contactRoutes } from './contacts/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { endpointEditingRoutes } from './endpointEditing/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
+import { eventRoutes } from './events/routes.ts'
 import { exportRoutes, transferRoutes } from './exports/routes.ts'
 import { handshakeRoutes } from './handshakes/routes.ts'
 import { incidentRoutes } from './incidents/routes.ts'
@@ -38,6 +39,7 @@ export const appRouter = router({
   deliveries: mergeRouters(deliveryRoutes, listenReportRoutes),
   samples: sampleRoutes,
   reconcile: reconcileRoutes,
+  events: eventRoutes,
   alertChannels: alertChannelRoutes,
   recycleBin: recycleBinRoutes,
   transformations: transformationRoutes,

@@ -30,6 +30,7 @@ import * as deliverySettings from './20261123T0100_delivery_settings.ts'
 import * as deliveryFlows from './20261123T0210_delivery_flows.ts'
 import * as reconciliations from './20261123T0300_reconciliations.ts'
 import * as eventDedupe from './20261123T0400_event_dedupe.ts'
+import * as eventTypes from './20261123T0600_event_types.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -67,4 +68,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261123T0210_delivery_flows': deliveryFlows,
   '20261123T0300_reconciliations': reconciliations,
   '20261123T0400_event_dedupe': eventDedupe,
+  '20261123T0600_event_types': eventTypes,
 }

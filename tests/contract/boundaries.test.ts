@@ -47,6 +47,8 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   endpoints: ['endpoints', 'retention'],
   // Captures claim their events; retention deletes claims whose time is over.
   eventClaims: ['capture', 'retention'],
+  eventLabels: ['events'],
+  eventSources: ['events'],
   gatewayHeartbeats: ['watchdogs'],
   gatewayOutages: ['watchdogs'],
   importBatches: ['exports'],

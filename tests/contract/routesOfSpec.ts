@@ -57,6 +57,9 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'GET /api/v1/samples',
   'POST /api/v1/endpoints/{}/samples',
 
+  'GET /api/v1/events/types',
+  'POST /api/v1/events/poll',
+
   'POST /api/v1/endpoints/{}/reconcile',
   'GET /api/v1/endpoints/{}/reconcile',
   'GET /api/v1/endpoints/{}/reconcile/{}',

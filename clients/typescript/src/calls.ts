@@ -103,6 +103,12 @@ export const callsOf = (call: MakeCall) => ({
     /** List gaps in the sequence of the sender's event ids */
     gaps: call<'reconcile_gaps'>('GET /api/v1/endpoints/{endpointId}/gaps'),
   },
+  events: {
+    /** List event types, as `events/list` of `/mcp` does */
+    types: call<'events_types'>('GET /api/v1/events/types'),
+    /** Read events after a cursor, as `events/poll` of `/mcp` does */
+    poll: call<'events_poll'>('POST /api/v1/events/poll'),
+  },
   alertChannels: {
     /** List alert channels, newest first */
     list: call<'alertChannels_list'>('GET /api/v1/alert-channels'),

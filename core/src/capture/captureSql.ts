@@ -251,6 +251,7 @@ counted as (
     storage_bytes = c.storage_bytes + t.storage_bytes - coalesce(x.storage_bytes, 0),
     evicted_count = c.evicted_count + coalesce(x.requests, 0),
     oldest_request_id = greatest(c.oldest_request_id, x.newest_id + 1),
+    removed_up_to = greatest(c.removed_up_to, x.newest_id),
     last_request_at = greatest(c.last_request_at, t.last_received_at),
     window_started_at = case when o.runs or t.taken > 0 then o.window_started_at else c.window_started_at end,
     window_count = o.window_count + t.taken,

@@ -87,7 +87,8 @@ counted as (
     stored_bytes = c.stored_bytes + $4::bigint - x.body_bytes,
     storage_bytes = c.storage_bytes + $10::bigint - x.storage_bytes,
     evicted_count = c.evicted_count + x.requests,
-    oldest_request_id = greatest(c.oldest_request_id, x.newest_id + 1),${COUNTS}
+    oldest_request_id = greatest(c.oldest_request_id, x.newest_id + 1),
+    removed_up_to = greatest(c.removed_up_to, x.newest_id),${COUNTS}
   from (
     select count(*)::integer as requests, coalesce(sum(body_bytes), 0) as body_bytes,
       coalesce(sum(storage_bytes), 0) as storage_bytes, max(id) as newest_id

@@ -63,7 +63,8 @@ async function evict(
   await removeDeliveries(trx, endpointId, removed)
   await removeRecords(trx, endpointId, { requestIds: [...hidden, ...removed] })
   await sql`
-    update endpoint_counters set evicted_count = evicted_count + ${hidden.length + removed.length}
+    update endpoint_counters set evicted_count = evicted_count + ${hidden.length + removed.length},
+      removed_up_to = greatest(removed_up_to, (select max(id) from unnest(${[...hidden, ...removed]}::bigint[]) as id))
     where endpoint_id = ${endpointId}`.execute(trx)
 }
 

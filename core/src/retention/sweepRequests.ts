@@ -46,6 +46,10 @@ export async function sweepStored(
       const removed = await removeRequests(trx, { endpointId, ids, state: 'stored' })
       await removeRecords(trx, endpointId, { requestIds: removed })
       sweptRows.inc({ sweep: 'retention' }, removed.length)
+      await sql`
+        update endpoint_counters
+        set removed_up_to = greatest(removed_up_to, (select max(id) from unnest(${removed}::bigint[]) as id))
+        where endpoint_id = ${endpointId}`.execute(trx)
       // Unless a restore moved the mark meanwhile.
       await sql`
         update endpoint_counters set oldest_request_id = ${firstKept}

@@ -34,7 +34,27 @@ export interface McpApi {
 }
 
 /** The API's refusal of a call. The model sees it and may correct its input. */
-export class RefusedCall extends Error {}
+export class RefusedCall extends Error {
+  /** Code of the API's error; empty when the answer had none. */
+  readonly reason: string
+  /** When the call succeeds, if that is known. */
+  readonly retryAfterSeconds: number | undefined
+  /** Wrong parts of the input. */
+  readonly parts: readonly unknown[]
+
+  /**
+   * @param response a refusal
+   * @param text its body
+   */
+  constructor(response: Response, text: string) {
+    const { code, detail, errors } = problemIn(text)
+    super(code === '' ? `The service answered ${response.status}.` : refusalText(code, detail, errors))
+    this.reason = code
+    this.parts = errors
+    const after = Number(response.headers.get('Retry-After') ?? Number.NaN)
+    this.retryAfterSeconds = Number.isFinite(after) ? after : undefined
+  }
+}
 
 /**
  * The API over any transport.
@@ -52,7 +72,7 @@ export function mcpApi(send: (path: string, init: RequestInit) => Promise<Respon
           : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
       })
       const text = await response.text()
-      if (!response.ok) throw new RefusedCall(refusalText(response.status, text))
+      if (!response.ok) throw new RefusedCall(response, text)
       return text === '' ? null : JSON.parse(text)
     },
     async octets(name, input, end) {
@@ -63,7 +83,7 @@ export function mcpApi(send: (path: string, init: RequestInit) => Promise<Respon
         const last = Math.min(end, text.length + PIECE_BYTES) - 1
         const headers = { Range: `bytes=${text.length}-${last}` }
         const response = await send(path, { method: 'GET', headers })
-        if (!response.ok) throw new RefusedCall(refusalText(response.status, await response.text()))
+        if (!response.ok) throw new RefusedCall(response, await response.text())
         const piece = Buffer.from(await response.arrayBuffer())
         countPiece(piece.length * COPIES)
         const [, of = piece.length] = /\/(\d+)$/.exec(response.headers.get('Content-Range') ?? '') ?? []
@@ -75,15 +95,26 @@ export function mcpApi(send: (path: string, init: RequestInit) => Promise<Respon
   }
 }
 
-/** The text of a problem, without the members that are for programs only. */
-function refusalText(status: number, text: string): string {
+interface ProblemParts {
+  readonly code: string
+  readonly detail: string
+  readonly errors: readonly unknown[]
+}
+
+function problemIn(text: string): ProblemParts {
   try {
     const { code, detail, errors = [] } = JSON.parse(text)
-    const items = Array.isArray(errors)
-      ? errors.map(({ pointer, parameter, detail: what }) => `\n- ${pointer ?? parameter}: ${what}`)
-      : []
-    return `${code}: ${detail}${items.join('')}`
+    return { code: String(code), detail: String(detail), errors: Array.isArray(errors) ? errors : [] }
   } catch {
-    return `The service answered ${status}.`
+    return { code: '', detail: '', errors: [] }
   }
+}
+
+/** The text of a problem, without the members that are for programs only. */
+function refusalText(code: string, detail: string, errors: readonly unknown[]): string {
+  const items = errors.map((item) => {
+    const { pointer, parameter, detail: reason } = Object(item)
+    return `\n- ${pointer ?? parameter}: ${reason}`
+  })
+  return `${code}: ${detail}${items.join('')}`
 }

@@ -2,6 +2,7 @@ import type { ToolEffect } from '@creel/core'
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { readCapture } from './bodyParts.ts'
+import { addEvents, EVENT_CAPABILITIES } from './events.ts'
 import { MASKED, type Masking, UNMASKED } from './masked.ts'
 import type { McpApi } from './mcpApi.ts'
 import { READING_TOOLS } from './readingTools.ts'
@@ -36,12 +37,16 @@ const TOOLS: readonly Tool[] = [...READING_TOOLS, ...routeTools()].sort(
 export function createMcpServer(options: McpServerOptions): McpServer {
   const { api, version, readOnly } = options
   const masking = options.includeSecrets === true ? UNMASKED : MASKED
-  const server = new McpServer({ name: 'creel', version }, { instructions: INSTRUCTIONS })
+  const server = new McpServer(
+    { name: 'creel', version },
+    { instructions: INSTRUCTIONS, capabilities: EVENT_CAPABILITIES },
+  )
   for (const tool of TOOLS) {
     if (tool.effect === 'reads' || !readOnly) tool.register(server, { api, masking })
   }
   addCaptures(server, api, masking)
   addDebugPrompt(server)
+  addEvents(server, api)
   return server
 }
 

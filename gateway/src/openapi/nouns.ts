@@ -51,6 +51,11 @@ export const NOUNS: readonly {
     description: 'Senders with known signatures, event types and handshakes.',
   },
   {
+    name: 'events',
+    title: 'Events',
+    description: 'Webhooks as events for agents, as the Model Context Protocol has them.',
+  },
+  {
     name: 'reconcile',
     title: 'Reconciliation',
     description: "Comparison of a sender's event list with the captures. Missing events are fetched.",

@@ -260,6 +260,7 @@ export interface EndpointCountersTable {
   claimCount: Generated<number>
   discardedCount: Generated<number>
   lastDiscardedAt: Date | null
+  removedUpTo: Generated<number>
 }
 
 export interface EndpointRevisionsTable {
@@ -302,6 +303,19 @@ export interface EventClaimsTable {
   key: string
   firstRequestId: number
   expiresAt: Date
+}
+
+export interface EventLabelsTable {
+  endpointId: string
+  label: string
+}
+
+export interface EventSourcesTable {
+  endpointId: string
+  workspaceId: string
+  slug: string
+  fields: string | null
+  fieldsAt: Date | null
 }
 
 export interface GatewayHeartbeatsTable {
@@ -560,6 +574,8 @@ export interface Database {
   endpointRevisions: EndpointRevisionsTable
   endpoints: EndpointsTable
   eventClaims: EventClaimsTable
+  eventLabels: EventLabelsTable
+  eventSources: EventSourcesTable
   gatewayHeartbeats: GatewayHeartbeatsTable
   gatewayOutages: GatewayOutagesTable
   importBatches: ImportBatchesTable

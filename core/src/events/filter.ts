@@ -1,0 +1,62 @@
+import { type Condition, type Path, parseCondition, parsePath } from '../engine/conditions/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
+import type { EventArguments } from './schema.ts'
+
+/** What arguments ask for, ready to be evaluated. */
+export interface EventFilter {
+  /** Labels of which a request has one; null: any. */
+  readonly labels: readonly string[] | null
+  readonly verification: EventArguments['verification']
+  readonly condition: Condition
+  /** Paths to show; null: those of the endpoint. */
+  readonly fields: readonly FieldPath[] | null
+}
+
+/** A path whose value an event shows. */
+export interface FieldPath {
+  readonly text: string
+  readonly path: Path
+}
+
+/**
+ * Compiles arguments.
+ *
+ * @returns the filter, or every wrong part; paths of issues start at `arguments`
+ */
+export function readArguments(
+  given: EventArguments | null | undefined,
+): { filter: EventFilter } | { issues: InputIssue[] } {
+  const { labels, verification, where = [], fields } = given ?? {}
+  const issues: InputIssue[] = []
+  const parsed = parseCondition(where.length === 0 ? {} : { all: where })
+  if ('issues' in parsed) {
+    for (const issue of parsed.issues) {
+      issues.push({ ...issue, path: ['arguments', 'where', ...issue.path.slice(1)] })
+    }
+  }
+  const paths: FieldPath[] = []
+  for (const [at, text] of (fields ?? []).entries()) {
+    const read = fieldPath(text)
+    if (typeof read !== 'string') paths.push(read)
+    else issues.push({ path: ['arguments', 'fields', at], code: 'bad_format', detail: read })
+  }
+  if (!('condition' in parsed) || issues.length > 0) return { issues }
+  return {
+    filter: {
+      labels: labels ?? null,
+      verification,
+      condition: parsed.condition,
+      fields: fields === undefined ? null : paths,
+    },
+  }
+}
+
+/** A path that addresses one value; the reason if it cannot. The whole body is no value: it could not be masked. */
+export function fieldPath(text: string): FieldPath | string {
+  const parsed = parsePath(text, { every: false, deliveryFacts: false })
+  if (!('path' in parsed)) return parsed.problem.reason
+  if (parsed.path.root === 'body' && parsed.path.segments.length === 0) {
+    return 'A field is a member of the body, like body.id.'
+  }
+  return { text, path: parsed.path }
+}

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { z } from 'zod'
+import type { Context } from '../api/context.ts'
+import { validationFailed } from '../api/errors.ts'
+import { takeSlot } from '../api/slots.ts'
+import { newestRequestId } from '../requests/index.ts'
+import { watchCaller } from '../streams/index.ts'
+import { type EventFilter, readArguments } from './filter.ts'
+import { type EventPage, type EventSearch, pageOfEvents } from './page.ts'
+import { POLL, type PollResult, type pollInput } from './schema.ts'
+import { type FoundType, findType } from './sources.ts'
+
+/** Least time between two looks of a poll that waits, so that a flood of other captures costs few looks. */
+const LOOK_PAUSE_MS = 250
+
+/**
+ * Events of a type after a position; waits for one if asked to. Holds no database connection while it waits.
+ *
+ * @throws DomainError `not_found`, `validation_failed`; `rate_limited` over the waiting polls of the key; `unauthorized`
+ *   when the key is revoked while it waits
+ */
+export async function pollEvents(
+  ctx: Context,
+  input: z.output<typeof pollInput>,
+): Promise<z.input<typeof PollResult>> {
+  const type = await findType(ctx, input.name)
+  const filter = filterOf(type, input.arguments)
+  const { endpointId } = type.source
+  const afterId = input.cursor ?? (await newestRequestId(ctx.db, endpointId))
+  const { maxAgeMs } = input
+  const search: EventSearch = {
+    endpointId,
+    name: input.name,
+    filter,
+    fields: filter.fields ?? type.source.fields,
+    afterId,
+    maxEvents: input.maxEvents ?? POLL.events,
+    notBefore:
+      maxAgeMs === null || maxAgeMs === undefined ? null : new Date(ctx.clock.now().getTime() - maxAgeMs),
+    signal: ctx.signal,
+  }
+  const page =
+    input.waitSeconds === 0 ? await pageOfEvents(ctx.db, search) : await awaitPage(ctx, search, input)
+  return {
+    events: [...page.events],
+    cursor: String(page.lastId),
+    truncated: page.isTruncated,
+    hasMore: page.hasMore,
+    nextPollMs: POLL.nextPollMs,
+  }
+}
+
+/**
+ * The filter of a type with its arguments.
+ *
+ * @throws DomainError `validation_failed`
+ */
+export function filterOf(
+  { label }: Pick<FoundType, 'label'>,
+  given: z.output<typeof pollInput>['arguments'],
+): EventFilter {
+  const read = readArguments(given)
+  if (!('filter' in read)) throw validationFailed(read.issues)
+  const { filter } = read
+  if (label === null) return filter
+  // Both must hold.
+  const isAsked = filter.labels === null || filter.labels.includes(label)
+  return { ...filter, labels: isAsked ? [label] : [] }
+}
+
+async function awaitPage(
+  ctx: Context,
+  search: EventSearch,
+  { waitSeconds }: { readonly waitSeconds: number },
+): Promise<EventPage> {
+  const slot = await takeSlot(ctx, {
+    scope: `events:${ctx.callerId}`,
+    max: POLL.waiting,
+    longestMs: waitSeconds * 1000,
+    noun: 'waiting polls of this key',
+  })
+  const validity = watchCaller(ctx, ctx)
+  const ended = AbortSignal.any([
+    ctx.signal,
+    ctx.stopping,
+    validity.signal,
+    AbortSignal.timeout(waitSeconds * 1000),
+  ])
+  let changed = Promise.withResolvers<void>()
+  // Listening starts before the first look, so that an arrival in between is not missed.
+  const stop = ctx.endpointChanges.onEndpoint(search.endpointId, () => changed.resolve())
+  ended.addEventListener('abort', () => changed.resolve(), { once: true })
+  try {
+    let { afterId } = search
+    let isTruncated = false
+    for (;;) {
+      changed = ended.aborted ? changed : Promise.withResolvers<void>()
+      const page = await pageOfEvents(ctx.db, { ...search, afterId })
+      isTruncated ||= page.isTruncated
+      if (validity.signal.aborted) throw validity.signal.reason
+      if (page.events.length > 0 || isTruncated || ended.aborted) return { ...page, isTruncated }
+      afterId = page.lastId
+      if (page.hasMore) continue
+      await changed.promise
+      await sleep(LOOK_PAUSE_MS, undefined, { signal: ended }).catch(() => undefined)
+    }
+  } finally {
+    stop()
+    validity.release()
+    await slot.free()
+  }
+}

@@ -1,0 +1,154 @@
+import { z } from 'zod'
+import { withExample } from '../api/examples.ts'
+import { optional, Timestamp } from '../api/values.ts'
+import { CONDITION_OPS } from '../engine/conditions/index.ts'
+import { VERIFICATION_FILTERS } from '../engine/words/index.ts'
+
+/** Bounds of the list of types. */
+export const TYPES = { page: 100, max: 300 } as const
+
+/** Bounds of a poll, and the pause that its answer asks for. */
+export const POLL = { events: 100, waitSeconds: 20, nextPollMs: 5_000, waiting: 32 } as const
+
+const PATH_CHARACTERS_MAX = 200
+
+const Path = z.string().min(1).max(PATH_CHARACTERS_MAX)
+
+/** Arguments of an event type: flat, because models fill flat lists better than nested conditions. All must hold. */
+export const EventArguments = z
+  .strictObject({
+    labels: z
+      .array(z.string().min(1).max(200))
+      .min(1)
+      .max(20)
+      .optional()
+      .meta({ description: 'One of these labels' }),
+    verification: z
+      .enum(VERIFICATION_FILTERS)
+      .optional()
+      .meta({ description: 'Result of the check of the signature' }),
+    where: z
+      .array(z.strictObject({ path: Path, op: z.enum(CONDITION_OPS), value: z.unknown().optional() }))
+      .max(10)
+      .optional()
+      .meta({
+        description: 'Comparisons that must all hold, such as path `body.amount`, op `gt`, value 100',
+      }),
+    fields: z
+      .array(Path)
+      .max(20)
+      .optional()
+      .meta({ description: 'Paths to values that the events show, such as `body.amount`' }),
+  })
+  .meta({ id: 'EventArguments' })
+
+/** Arguments of an event type after parsing. */
+export type EventArguments = z.output<typeof EventArguments>
+
+const JsonSchema = z.record(z.string(), z.unknown())
+
+/** An event type, as the Events extension of the Model Context Protocol describes one. */
+export const EventType = withExample(
+  'EventType',
+  z.object({
+    name: z.string().meta({ description: 'Slug of the endpoint, a dot, and a label or `any`' }),
+    description: z.string(),
+    delivery: z.array(z.enum(['poll', 'push', 'webhook'])).min(1),
+    inputSchema: JsonSchema,
+    payloadSchema: JsonSchema,
+  }),
+  {
+    name: 'shop.order.paid',
+    description: 'A webhook with this label arrived at the endpoint.',
+    delivery: ['poll', 'push'] as ('poll' | 'push')[],
+    inputSchema: { type: 'object' },
+    payloadSchema: { type: 'object' },
+  },
+)
+
+/** Data of an event. Values of `fields` are scalars; those called like credentials are masked. */
+export const EventData = z.object({
+  requestId: z.int(),
+  endpoint: z.string().meta({ format: 'uuid' }),
+  label: z.string().nullable(),
+  receivedAt: Timestamp,
+  method: z.string(),
+  verification: z.string(),
+  resource: z.string().meta({ description: 'URI of the whole request, for `resources/read`' }),
+  fields: z
+    .record(z.string(), z.unknown())
+    .meta({ description: 'Values by path: text, numbers, booleans, null' }),
+})
+
+/** One event: a captured request. */
+export const Occurrence = withExample(
+  'EventOccurrence',
+  z.object({
+    eventId: z.string(),
+    name: z.string(),
+    timestamp: Timestamp,
+    data: EventData,
+    cursor: z.string(),
+  }),
+  {
+    eventId: 'req_90117',
+    name: 'shop.order.paid',
+    timestamp: '2026-11-21T09:15:00.123Z',
+    data: {
+      requestId: 90117,
+      endpoint: '0b7bfa1e-6f0e-4f5e-9d54-1f4f5f0f9d3c',
+      label: 'order.paid',
+      receivedAt: '2026-11-21T09:15:00.123Z',
+      method: 'POST',
+      verification: 'verified',
+      resource: 'creel://endpoints/0b7bfa1e-6f0e-4f5e-9d54-1f4f5f0f9d3c/requests/90117',
+      fields: { 'body.amount': 250 },
+    },
+    cursor: '90117',
+  },
+)
+
+/** One event before it is written: its times are dates. */
+export type Occurrence = z.input<typeof Occurrence>
+
+/** Name of an event type. */
+export const EventName = z.string().min(1).max(200)
+
+/** A position in an endpoint's events: opaque for clients, the id of a request for us. */
+export const EventCursor = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a cursor of an earlier answer')
+  .transform(Number)
+
+/** Input of the list of types. */
+export const typesInput = z.object({
+  cursor: optional(z.string().regex(/^\d{1,3}$/, 'must be `nextCursor` of an earlier page')).meta({
+    description: '`nextCursor` of the page before',
+  }),
+})
+
+/** Members that say which events are meant, and from where on. */
+export const eventsMembers = {
+  name: EventName.meta({ description: 'Name of the event type' }),
+  arguments: EventArguments.nullish(),
+  cursor: EventCursor.nullish().meta({ description: 'Where to go on; null or absent: now' }),
+  maxAgeMs: z.int().min(0).nullish().meta({ description: 'Older events are skipped' }),
+}
+
+/** Input of a poll: the type, the arguments, the position, and how long the call waits for an event. */
+export const pollInput = z.object({
+  ...eventsMembers,
+  maxEvents: z.int().min(1).max(POLL.events).nullish(),
+  waitSeconds: z.int().min(0).max(POLL.waitSeconds).default(0).meta({
+    description: 'Waits so long for an event; default 0',
+  }),
+})
+
+/** Answer to a poll. */
+export const PollResult = z.object({
+  events: z.array(Occurrence).max(POLL.events),
+  cursor: z.string(),
+  truncated: z.boolean().meta({ description: 'Events that matched may have been skipped' }),
+  hasMore: z.boolean(),
+  nextPollMs: z.int(),
+})

@@ -1,0 +1,49 @@
+import { ProtocolError } from '@modelcontextprotocol/server'
+import { RefusedCall } from './mcpApi.ts'
+
+/** Name of the Events extension. */
+export const EXTENSION = 'io.modelcontextprotocol/events'
+
+/** Codes of the extension: of its drafts, and of clients that declare it. */
+const CODES = {
+  NotFound: [-32011, -32023],
+  Forbidden: [-32012, -32024],
+  ResourceExhausted: [-32013, -32025],
+  Unsupported: [-32014, -32026],
+  CallbackEndpointError: [-32015, -32027],
+} as const
+
+const INVALID_PARAMS = -32602
+
+/**
+ * A refusal of the API in the protocol's words.
+ *
+ * @param isDeclared whether the client declares the extension
+ * @returns anything else as it is
+ */
+export function eventError(error: unknown, isDeclared: boolean): unknown {
+  if (!(error instanceof RefusedCall)) return error
+  const code = (name: keyof typeof CODES) => CODES[name][isDeclared ? 1 : 0]
+  const { reason, message, retryAfterSeconds, parts } = error
+  switch (reason) {
+    case 'not_found':
+      return new ProtocolError(code('NotFound'), message, { kind: 'event' })
+    case 'validation_failed':
+    case 'request_invalid':
+      return new ProtocolError(INVALID_PARAMS, message, { errors: parts })
+    case 'unauthorized':
+    case 'forbidden':
+    case 'api_access_disabled':
+    case 'feature_not_in_plan':
+      return new ProtocolError(code('Forbidden'), message, { reason })
+    case 'rate_limited':
+    case 'limit_reached':
+    case 'unavailable':
+      return new ProtocolError(code('ResourceExhausted'), message, {
+        limit: reason,
+        ...(retryAfterSeconds === undefined ? {} : { retryAfterMs: retryAfterSeconds * 1000 }),
+      })
+    default:
+      return error
+  }
+}

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type McpServer, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { EXTENSION, eventError } from './eventErrors.ts'
+import { type McpApi, RefusedCall } from './mcpApi.ts'
+
+/** Waits of a stream for events. Each ends with a heartbeat, so that none is over 20 s late. */
+const HEARTBEAT_SECONDS = 20
+/** Least time between two reads of a stream, which count against the budget of the key. */
+const READ_PAUSE_MS = 500
+
+const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId'
+
+const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
+const Envelope = z.looseObject({ [CLIENT_CAPABILITIES]: z.unknown().optional() })
+const Declared = z.looseObject({ extensions: z.looseObject({ [EXTENSION]: z.unknown().optional() }) })
+
+const Wanted = z.looseObject({
+  name: z.string(),
+  arguments: z.unknown().optional(),
+  cursor: z.unknown().optional(),
+  maxAgeMs: z.unknown().optional(),
+})
+const PollParams = Wanted.extend({ maxEvents: z.unknown().optional() })
+const Listed = z.object({ events: z.array(z.unknown()), nextCursor: z.string().nullable() })
+const Page = z.object({
+  events: z.array(z.looseObject({ cursor: z.string() })),
+  cursor: z.string(),
+  truncated: z.boolean(),
+  hasMore: z.boolean(),
+  nextPollMs: z.int(),
+})
+
+/** Capabilities that offer the events: in both places where clients look. */
+export const EVENT_CAPABILITIES = { events: {}, extensions: { [EXTENSION]: { listChanged: false } } } as const
+
+/** Adds the methods of the Events extension to a server. Each is a call of the API, so keys, scopes and budgets hold. */
+export function addEvents(server: McpServer, api: McpApi): void {
+  const on = server.server
+  const asked = async <Result>(ctx: ServerContext, call: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await call()
+    } catch (error) {
+      throw eventError(error, declaresEvents(server, ctx))
+    }
+  }
+
+  on.setRequestHandler(
+    'events/list',
+    { params: z.looseObject({ cursor: z.string().optional() }).optional() },
+    (params, ctx) =>
+      asked(ctx, async () => {
+        const page = Listed.parse(await api.call('events.types', { cursor: params?.cursor }))
+        const { events, nextCursor } = page
+        return nextCursor === null ? { events } : { events, nextCursor }
+      }),
+  )
+
+  on.setRequestHandler('events/poll', { params: PollParams }, (params, ctx) =>
+    asked(ctx, async () => {
+      const { name, arguments: given, cursor, maxAgeMs, maxEvents } = params
+      const page = await read(api, { name, arguments: given, cursor, maxAgeMs, maxEvents })
+      return { ...page, events: page.events.map(({ cursor: _own, ...event }) => event) }
+    }),
+  )
+
+  on.setRequestHandler('events/stream', { params: Wanted }, (params, ctx) =>
+    asked(ctx, () => stream(api, params, ctx, declaresEvents(server, ctx))),
+  )
+}
+
+async function read(api: McpApi, input: Readonly<Record<string, unknown>>) {
+  return Page.parse(await api.call('events.poll', input))
+}
+
+/** Whether the client says that it knows the extension; its codes follow from that. */
+function declaresEvents(server: McpServer, ctx: ServerContext): boolean {
+  const envelope = Envelope.safeParse(ctx.mcpReq.envelope)
+  const capabilities = envelope.data?.[CLIENT_CAPABILITIES] ?? server.server.getClientCapabilities()
+  const declared = Declared.safeParse(capabilities)
+  return declared.success && declared.data.extensions[EXTENSION] !== undefined
+}
+
+/**
+ * Sends events until the client hangs up, or its key may no longer read them. A refusal of the first read is the answer;
+ * nothing is streamed then.
+ */
+async function stream(
+  api: McpApi,
+  { name, arguments: given, cursor, maxAgeMs }: z.output<typeof Wanted>,
+  ctx: ServerContext,
+  isDeclared: boolean,
+) {
+  const { signal } = ctx.mcpReq
+  const _meta = { [SUBSCRIPTION_ID]: ctx.mcpReq.id }
+  const say = (kind: string, params: object) =>
+    ctx.mcpReq.notify({ method: `notifications/events/${kind}`, params: { ...params, _meta } })
+  const wanted = { name, arguments: given }
+  const sayEvents = async ({ events }: z.output<typeof Page>) => {
+    for (const event of events) {
+      if (signal.aborted) return
+      await say('event', { ...event, name })
+    }
+  }
+  const first = await read(api, { ...wanted, cursor, maxAgeMs })
+  await say('active', {
+    cursor: typeof cursor === 'string' ? cursor : first.cursor,
+    truncated: first.truncated,
+  })
+  await sayEvents(first)
+  let after = first.cursor
+  while (!signal.aborted) {
+    try {
+      const page = await read(api, { ...wanted, cursor: after, waitSeconds: HEARTBEAT_SECONDS })
+      await sayEvents(page)
+      after = page.cursor
+      if (!signal.aborted && page.events.length === 0) await say('heartbeat', { cursor: after })
+    } catch (error) {
+      if (signal.aborted) break
+      const wait = error instanceof RefusedCall ? error.retryAfterSeconds : undefined
+      if (wait !== undefined) {
+        // Within its budget a stream waits, it is not ended.
+        await say('heartbeat', { cursor: after })
+        await sleep(Math.min(wait, HEARTBEAT_SECONDS) * 1000, undefined, { signal }).catch(() => undefined)
+        continue
+      }
+      const refused = eventError(error, isDeclared)
+      if (!(refused instanceof ProtocolError)) throw refused
+      const { code, message, data } = refused
+      await say('terminated', { error: { code, message, ...(data === undefined ? {} : { data }) } })
+      break
+    }
+    await sleep(READ_PAUSE_MS, undefined, { signal }).catch(() => undefined)
+  }
+  return { _meta }
+}
