@@ -23,7 +23,7 @@ const ABANDONED_AFTER_MS = 60 * 60_000
 /** Longest wait of an import for earlier ones of its workspace, in milliseconds. */
 const WAIT_MS_MAX = 60_000
 
-const imports = new Turns({ atOnce: 1, patience: { ms: WAIT_MS_MAX, noun: 'imports' } })
+const imports = new Turns({ atOnce: 1, wait: { msMax: WAIT_MS_MAX, noun: 'imports' } })
 
 /**
  * Stores requests that another service exported: with their times, marked as imported, and never dispatched. The import

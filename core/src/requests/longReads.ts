@@ -1,7 +1,7 @@
 import type { Context } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import { countPiece } from '../platform/memory/index.ts'
-import { PATIENCE_MS, Turns } from '../platform/turns/index.ts'
+import { Turns, WAIT_MS_MAX } from '../platform/turns/index.ts'
 
 /** A body of more octets than this is long. */
 export const LONG_BODY_BYTES = 1024 * 1024
@@ -15,7 +15,7 @@ const COPIES = 4
 const turns = new Turns({
   atOnce: AT_ONCE,
   inAll: AT_ONCE,
-  patience: { ms: PATIENCE_MS, noun: 'long bodies' },
+  wait: { msMax: WAIT_MS_MAX, noun: 'long bodies' },
 })
 
 /**

@@ -1,5 +1,5 @@
 import type { Context } from '../api/context.ts'
-import { PATIENCE_MS, Turns } from '../platform/turns/index.ts'
+import { Turns, WAIT_MS_MAX } from '../platform/turns/index.ts'
 
 /** The most previews that run at once in the process: each may hold bodies of tens of megabytes. */
 const AT_ONCE = 4
@@ -7,7 +7,7 @@ const AT_ONCE = 4
 const turns = new Turns({
   atOnce: 1,
   inAll: AT_ONCE,
-  patience: { ms: PATIENCE_MS, noun: 'previews' },
+  wait: { msMax: WAIT_MS_MAX, noun: 'previews' },
 })
 
 /**

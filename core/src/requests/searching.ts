@@ -1,7 +1,7 @@
 import type { AbortableQueryOptions } from 'kysely'
 import type { Context } from '../api/context.ts'
 import type { Db } from '../platform/db/index.ts'
-import { PATIENCE_MS, Turns } from '../platform/turns/index.ts'
+import { Turns, WAIT_MS_MAX } from '../platform/turns/index.ts'
 
 /**
  * The most searches of a workspace at once: half of the process's search connections, so that a second workspace has
@@ -9,7 +9,7 @@ import { PATIENCE_MS, Turns } from '../platform/turns/index.ts'
  */
 const PER_WORKSPACE = 2
 
-const turns = new Turns({ atOnce: PER_WORKSPACE, patience: { ms: PATIENCE_MS, noun: 'searches' } })
+const turns = new Turns({ atOnce: PER_WORKSPACE, wait: { msMax: WAIT_MS_MAX, noun: 'searches' } })
 
 /**
  * Runs a scan of stored requests without delaying other work: on the connections for searches, at most two at once for

@@ -15,10 +15,10 @@ import { startFlows } from './flows.ts'
 import { Recorder } from './recorder.ts'
 
 /** Longest wait of a batch for slots of destinations that answer. Then the rest of the batch is deferred. */
-const PATIENCE_MS = 1000
+const WAIT_MS_MAX = 1000
 /** The same when several batches wait already, so that workers are left for other destinations. */
-const LITTLE_PATIENCE_MS = 150
-const PATIENT_BATCHES = 2
+const SHORT_WAIT_MS = 150
+const WAITING_BATCHES_MAX = 2
 const GATHER_MS = 2
 
 /** Longest wait of a flow for a slot. Then it looks again, even if none was given back. */
@@ -178,20 +178,17 @@ export function startDispatcher(
         while (left.length > 0) {
           await recorder.hasRoom()
           const waitedMs = performance.now() - startedAt
-          const { starting, waiting, defer } = sort(
-            left,
-            waitedMs < (mayWait ? PATIENCE_MS : LITTLE_PATIENCE_MS),
-          )
+          const { starting, waiting, defer } = sort(left, waitedMs < (mayWait ? WAIT_MS_MAX : SHORT_WAIT_MS))
           const soon = freed.promise
           if (starting.length > 0) await start(starting)
           if (defer.length > 0) await postponeAttempts(services, defer)
           left = waiting
           if (left.length === 0) return
-          if (!mayWait && waitingBatches < PATIENT_BATCHES) {
+          if (!mayWait && waitingBatches < WAITING_BATCHES_MAX) {
             mayWait = true
             waitingBatches++
           }
-          await Promise.race([soon, sleep(LITTLE_PATIENCE_MS)])
+          await Promise.race([soon, sleep(SHORT_WAIT_MS)])
           // Slots that become free together share a claim.
           await sleep(GATHER_MS)
         }

@@ -6,7 +6,7 @@ import { overdueSince, queueSends } from './queries.ts'
 /** Retention of the history. */
 const HISTORY_DAYS = 30
 /** Alerts and sends younger than this still have a job that is about to run. */
-const PATIENCE_MS = 15_000
+const JOB_AGE_MS_MAX = 15_000
 
 /**
  * Queues alerts and sends again whose jobs were lost in a crash, and deletes old ones. A surplus job is harmless: an
@@ -14,7 +14,7 @@ const PATIENCE_MS = 15_000
  */
 export async function sweepAlerts(services: Services): Promise<void> {
   const now = services.clock.now()
-  const before = new Date(now.getTime() - PATIENCE_MS)
+  const before = new Date(now.getTime() - JOB_AGE_MS_MAX)
   await services.db.transaction().execute(async (trx) => {
     const waiting = await waitingSince(trx, before)
     await services.enqueue(

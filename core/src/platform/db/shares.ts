@@ -1,6 +1,6 @@
 import type { Kysely, PostgresPool } from 'kysely'
 import type pg from 'pg'
-import { PATIENCE_MS, Turns } from '../turns/index.ts'
+import { Turns, WAIT_MS_MAX } from '../turns/index.ts'
 import type { Db } from './handles.ts'
 import type { Database } from './tables.ts'
 
@@ -47,7 +47,7 @@ export function shareConnections(
   const turns = new Turns({
     atOnce: Math.max(LEAST, Math.floor(inAll / 2)),
     inAll,
-    patience: { ms: PATIENCE_MS, noun },
+    wait: { msMax: WAIT_MS_MAX, noun },
   })
   const handles = new Map<string, Db>()
   sharesOf.set(db, (workspaceId) => {

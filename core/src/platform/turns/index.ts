@@ -1,2 +1,2 @@
 export { inSlices, slices } from './slices.ts'
-export { type EndTurn, LineTooLong, PATIENCE_MS, type TurnLimits, Turns, type WorkOptions } from './turns.ts'
+export { type EndTurn, LineTooLong, type TurnLimits, Turns, WAIT_MS_MAX, type WorkOptions } from './turns.ts'

@@ -51,7 +51,7 @@ describe('turns', () => {
   })
 
   test('a line is as long as the work in it takes, and who is refused hears when a turn will come', async () => {
-    const turns = new Turns({ atOnce: 1, patience: { ms: 1_000, noun: 'things' } })
+    const turns = new Turns({ atOnce: 1, wait: { msMax: 1_000, noun: 'things' } })
     // From now on a unit is expected to take 20 ms or a bit more.
     for (let count = 0; count < 8; count += 1) await turns.run('a', () => Bun.sleep(20), { kind: 'slow' })
     const caller = new AbortController()
@@ -83,7 +83,7 @@ describe('turns', () => {
   })
 
   test('work that has waited as long as it may is refused, be its cost unknown', async () => {
-    const turns = new Turns({ atOnce: 1, patience: { ms: 20, noun: 'things' } })
+    const turns = new Turns({ atOnce: 1, wait: { msMax: 20, noun: 'things' } })
     const first = held()
     const running = turns.run('a', first.work)
     expect(await turns.run('a', () => 'never').catch((error: unknown) => error)).toBeInstanceOf(LineTooLong)

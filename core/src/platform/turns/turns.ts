@@ -1,12 +1,12 @@
 import { addTo, Costs, type Load } from './costs.ts'
 
 /** Default timeout of waiting work, in milliseconds. */
-export const PATIENCE_MS = 10_000
+export const WAIT_MS_MAX = 10_000
 
 /**
  * Work is refused at once if the expected wait is this many times its timeout: a shorter wait may still end in time.
  */
-const CERTAINTY = 2
+const CERTAIN_AT = 2
 
 /** Limits of running work, and of the wait for a turn. */
 export interface TurnLimits {
@@ -15,9 +15,9 @@ export interface TurnLimits {
   /** The most work of all keys that runs at once. When it is reached, waiting keys get the next turns in rotation. */
   readonly inAll?: number
   /** Without it all work waits, and callers must bound how much there is. */
-  readonly patience?: {
+  readonly wait?: {
     /** Timeout. Work is refused after it, or at once if by recent costs it would certainly not get a turn in time. */
-    readonly ms: number
+    readonly msMax: number
     /** Name of the waiting work, in the plural, for messages. */
     readonly noun: string
   }
@@ -131,9 +131,9 @@ export class Turns {
       addTo(line.load, kind, size)
       return this.#start(line, work)
     }
-    const { patience } = this.#limits
-    if (patience !== undefined && this.#costs.isCertain(kind)) {
-      if (this.#expectedWait(line) > patience.ms * CERTAINTY) throw this.#refusal(line, work)
+    const { wait } = this.#limits
+    if (wait !== undefined && this.#costs.isCertain(kind)) {
+      if (this.#expectedWait(line) > wait.msMax * CERTAIN_AT) throw this.#refusal(line, work)
     }
     return this.#turnOf(line, work, signal)
   }
@@ -147,7 +147,7 @@ export class Turns {
   #start(line: Line, { kind, size }: Work): EndTurn {
     line.running += 1
     this.#running += 1
-    const isMeasured = this.#limits.patience !== undefined
+    const isMeasured = this.#limits.wait !== undefined
     const startedAt = isMeasured ? performance.now() : 0
     let isOver = false
     return (isWhole = true) => {
@@ -178,7 +178,7 @@ export class Turns {
   }
 
   #turnOf(line: Line, work: Work, signal: AbortSignal | undefined): Promise<EndTurn> {
-    const { patience } = this.#limits
+    const { wait } = this.#limits
     addTo(line.load, work.kind, work.size)
     const { promise, resolve, reject } = Promise.withResolvers<EndTurn>()
     const waiting: Waiting = {
@@ -203,7 +203,7 @@ export class Turns {
       leave()
       reject(this.#refusal(line, work))
     }
-    const timer = patience === undefined ? undefined : setTimeout(giveUp, patience.ms)
+    const timer = wait === undefined ? undefined : setTimeout(giveUp, wait.msMax)
     const forget = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', hangUp)
@@ -229,7 +229,7 @@ export class Turns {
     const now = performance.now()
     const at = Math.max(line.promisedUntil, now + this.#expectedWait(line))
     line.promisedUntil = at + this.#costs.of(kind, size) / this.#parallel()
-    return new LineTooLong(this.#limits.patience?.noun ?? 'calls', at - now)
+    return new LineTooLong(this.#limits.wait?.noun ?? 'calls', at - now)
   }
 
   #closeIfIdle(line: Line): void {
