@@ -28,9 +28,13 @@ const INTERRUPTED_MS = 15_000
 describe('SIGKILL of the jobs process in the middle of 1 000 deliveries', () => {
   test('each arrives at least once, cut-off tries say so, and nothing recorded as Succeeded goes out again', async () => {
     const arrivals: number[] = []
+    const killed = Promise.withResolvers<void>()
     await using receiver = await startReceiver((request, response) => {
       arrivals.push(Number(request.header('creel-request-id')))
-      setTimeout(() => response.end('ok'), ANSWER_MS)
+      const answer = () => response.end('ok')
+      // From here on attempts are under way until the process is gone.
+      if (arrivals.length >= KILL_AT) void killed.promise.then(answer)
+      else setTimeout(answer, ANSWER_MS)
     })
     const folder = await temporaryFolder()
     const plans = join(folder, 'plans.json')
@@ -65,6 +69,7 @@ describe('SIGKILL of the jobs process in the middle of 1 000 deliveries', () => 
     await receiver.take(KILL_AT)
     first.signal('SIGKILL')
     await first.exited
+    killed.resolve()
 
     const { db, close } = openDatabase(database.url, 2)
     const attemptsOf = (endpointId: string) =>

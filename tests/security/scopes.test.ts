@@ -17,6 +17,7 @@ let keys: Record<KeyScope | 'ownRead' | 'ownWrite', Client>
 
 /** Mutations that change nothing. */
 const READING_MUTATIONS = [
+  'events.poll',
   'transformations.preview',
   'transformations.previewSet',
   'conditions.try',
@@ -29,6 +30,8 @@ const READING_MUTATIONS = [
  */
 const NARROWED = [
   'endpoints.list',
+  'events.types',
+  'events.poll',
   'requests.find',
   'watchdogs.list',
   'watchdogs.get',

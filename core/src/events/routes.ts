@@ -28,6 +28,7 @@ export const eventRoutes = router({
     example: { name: 'shop.order.paid', arguments: { fields: ['body.amount'] }, cursor: '90116' },
     output: PollResult,
     scope: 'read',
+    errors: ['not_found'],
     narrows: true,
     check: (_ctx, { arguments: given }) => {
       const read = readArguments(given)
