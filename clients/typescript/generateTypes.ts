@@ -25,7 +25,9 @@ export function streamsOf(description: string): string {
       const answer = at(operation, 'responses', '200', 'content', 'text/event-stream')
       const reference = String(at(answer, 'schema', 'contentSchema', 'items').$ref)
       const name = reference.replace('#/components/schemas/', '')
-      const events = Object.values(at(root, 'components', 'schemas', name, 'oneOf')).map(eventOf)
+      const events = Object.values(at(root, 'components', 'schemas', name, 'oneOf')).map((event) =>
+        eventOf(root, event),
+      )
       const { operationId, summary } = at(operation)
       return [{ operation: String(operationId), name, events, summary, path }]
     })
@@ -116,8 +118,13 @@ function membersOf(root: unknown, schema: Readonly<Record<string, unknown>>): re
 }
 
 /** One event of the description, as a line of the table. Members of several types are not checked. */
-function eventOf(event: unknown): string {
-  const data = at(event, 'properties', 'data')
+function eventOf(root: unknown, event: unknown): string {
+  const given = at(event, 'properties', 'data')
+  const { $ref } = given
+  const data =
+    typeof $ref === 'string'
+      ? at(root, 'components', 'schemas', $ref.replace('#/components/schemas/', ''))
+      : given
   const required = Object.values(at(data, 'required')).flatMap((name) => {
     const { type } = at(data, 'properties', String(name))
     return typeof type === 'string' ? [`${String(name)}: '${type === 'integer' ? 'number' : type}'`] : []

@@ -20,6 +20,7 @@ import { reconcileRoutes } from './reconcile/routes.ts'
 import { recycleBinRoutes } from './recycleBin/routes.ts'
 import { listenReportRoutes } from './replay/listenReport.ts'
 import { replayRoutes } from './replay/routes.ts'
+import { replayRunRoutes } from './replays/index.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { sampleRoutes } from './samples/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
@@ -39,6 +40,7 @@ export const appRouter = router({
   deliveries: mergeRouters(deliveryRoutes, listenReportRoutes),
   samples: sampleRoutes,
   reconcile: reconcileRoutes,
+  replays: replayRunRoutes,
   events: eventRoutes,
   alertChannels: alertChannelRoutes,
   recycleBin: recycleBinRoutes,

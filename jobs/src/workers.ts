@@ -18,6 +18,7 @@ import {
 import { sweepImports } from '@creel/core/exports'
 import { sleep, within } from '@creel/core/platform/time'
 import { runReconciliation, sweepReconciliations } from '@creel/core/reconcile'
+import { runReplay, sweepReplays } from '@creel/core/replays'
 import { holdByteBounds, sweepEndpoints, sweepRetention } from '@creel/core/retention'
 import { checkWatchdogs } from '@creel/core/watchdogs'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
@@ -48,6 +49,8 @@ const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Na
   'imports.sweep': (services, _payload, signal) => sweepImports(services, signal),
   'reconcile.run': runReconciliation,
   'reconcile.sweep': (services) => sweepReconciliations(services),
+  'replays.run': runReplay,
+  'replays.sweep': (services) => sweepReplays(services),
   'retention.sweep': (services, _payload, signal) => sweepRetention(services, signal),
   'statistics.analyze': (services) => analyzeOutgrown(services.db),
   'storage.sweep': (services, _payload, signal) => holdByteBounds(services, signal),
@@ -77,7 +80,12 @@ export interface RunningWorkers {
 }
 
 /** Queues whose jobs call other servers. */
-const SENDING_QUEUES: readonly QueueName[] = ['deliveries.attempt', 'alerts.send', 'reconcile.run']
+const SENDING_QUEUES: readonly QueueName[] = [
+  'deliveries.attempt',
+  'alerts.send',
+  'reconcile.run',
+  'replays.run',
+]
 
 /**
  * Takes jobs of every queue until stopped; runs the clock-driven ones now and keeps them scheduled.

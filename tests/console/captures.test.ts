@@ -84,7 +84,11 @@ describe('the captures of an endpoint', () => {
     await opened.goTo(`/e/${endpoint.id}`)
     await page.getByText('Live', { exact: true }).waitFor()
     const send = async () => {
-      for (let at = 0; at < 100; at += 1) await (await endpoint.send()).body?.cancel()
+      for (let at = 0; at < 100; at += 1) {
+        const answer = await endpoint.send()
+        expect(answer.status).toBe(200)
+        await answer.body?.cancel()
+      }
     }
     await Promise.all(Array.from({ length: 20 }, send))
     await page.getByText('2 000 stored').waitFor()

@@ -60,6 +60,8 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   listenerReplays: ['listeners'],
   reconciliationEvents: ['reconcile'],
   reconciliations: ['reconcile'],
+  replayItems: ['replays'],
+  replays: ['replays'],
   ruleFaults: ['transformations'],
   sessionWindows: ['sessions'],
   sessions: ['sessions'],

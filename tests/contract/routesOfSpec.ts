@@ -65,6 +65,17 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'GET /api/v1/endpoints/{}/reconcile/{}',
   'GET /api/v1/endpoints/{}/gaps',
 
+  'POST /api/v1/endpoints/{}/replays',
+  'GET /api/v1/endpoints/{}/replays',
+  'GET /api/v1/endpoints/{}/replays/{}',
+  'POST /api/v1/endpoints/{}/replays/{}/pause',
+  'POST /api/v1/endpoints/{}/replays/{}/resume',
+  'POST /api/v1/endpoints/{}/replays/{}/cancel',
+  'GET /api/v1/endpoints/{}/replays/{}/results',
+  'GET /api/v1/endpoints/{}/replays/{}/report',
+  'POST /api/v1/endpoints/{}/replays/{}/take',
+  'POST /api/v1/endpoints/{}/replays/{}/answer',
+
   'GET /api/v1/endpoints/{}/requests/{}/body',
   'GET /api/v1/endpoints/{}/shape',
   'POST /api/v1/endpoints/{}/verification/preview',

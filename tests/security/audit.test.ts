@@ -46,6 +46,8 @@ const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   'transformations.preview': 'changes nothing',
   'transformations.previewSet': 'changes nothing',
   'events.poll': 'changes nothing',
+  'replays.take': 'its results are its record',
+  'replays.answer': 'its results are its record',
   'conditions.try': 'changes nothing',
   'verification.try': 'changes nothing',
 }
@@ -71,6 +73,16 @@ const STEPS: Readonly<Record<string, Step>> = {
       world.client.patch(at(world), { name: 'renamed', provider: 'stripe', signingSecret: SECRET }),
   },
   'endpoints.rotateUrl': { run: (world) => world.client.post(at(world, '/rotate-url'), {}) },
+  'replays.start': {
+    run: (world) =>
+      world.client.post(at(world, '/replays'), {
+        select: { requestIds: [Number(world.ids.requestId)] },
+        to: { listeners: true },
+      }),
+  },
+  'replays.pause': { run: (world) => world.client.post(at(world, `/replays/${world.ids.replayId}/pause`)) },
+  'replays.resume': { run: (world) => world.client.post(at(world, `/replays/${world.ids.replayId}/resume`)) },
+  'replays.cancel': { run: (world) => world.client.post(at(world, `/replays/${world.ids.replayId}/cancel`)) },
   'reconcile.start': {
     run: async (world) => {
       await world.client.patch(at(world), { provider: 'stripe' })

@@ -49,6 +49,14 @@ export async function makeWorld(client: Client): Promise<World> {
     })
     await client.patch(endpoint.at(''), { provider: '' })
   }
+  if (has('replays.start')) {
+    const started = client.post(endpoint.at('/replays'), {
+      select: { requestIds: [request.id] },
+      to: { listeners: true },
+    })
+    const { replay } = await client.expect(started, z.looseObject({ replay: WithId }))
+    ids.replayId = String(replay.id)
+  }
   if (has('requests.replay')) await client.post(endpoint.at(`/requests/${request.id}/replay`))
   if (has('deliveries.list')) {
     const page = z.looseObject({ items: z.tuple([WithId], WithId) })

@@ -103,6 +103,26 @@ export const callsOf = (call: MakeCall) => ({
     /** List gaps in the sequence of the sender's event ids */
     gaps: call<'reconcile_gaps'>('GET /api/v1/endpoints/{endpointId}/gaps'),
   },
+  replays: {
+    /** Start a replay of many captured requests */
+    start: call<'replays_start'>('POST /api/v1/endpoints/{endpointId}/replays'),
+    /** List replays of many requests, newest first */
+    list: call<'replays_list'>('GET /api/v1/endpoints/{endpointId}/replays'),
+    /** Read a replay of many requests, also while it runs */
+    get: call<'replays_get'>('GET /api/v1/endpoints/{endpointId}/replays/{replayId}'),
+    /** Pause a replay of many requests */
+    pause: call<'replays_pause'>('POST /api/v1/endpoints/{endpointId}/replays/{replayId}/pause'),
+    /** Resume a paused replay of many requests */
+    resume: call<'replays_resume'>('POST /api/v1/endpoints/{endpointId}/replays/{replayId}/resume'),
+    /** End a replay of many requests for good */
+    cancel: call<'replays_cancel'>('POST /api/v1/endpoints/{endpointId}/replays/{replayId}/cancel'),
+    /** List the sends of a replay with their outcomes, in their order */
+    results: call<'replays_results'>('GET /api/v1/endpoints/{endpointId}/replays/{replayId}/results'),
+    /** Take the requests of a replay that are due, to send them from here */
+    take: call<'replays_take'>('POST /api/v1/endpoints/{endpointId}/replays/{replayId}/take'),
+    /** Report the answer to a request of a replay that was taken */
+    answer: call<'replays_answer'>('POST /api/v1/endpoints/{endpointId}/replays/{replayId}/answer'),
+  },
   events: {
     /** List event types, as `events/list` of `/mcp` does */
     types: call<'events_types'>('GET /api/v1/events/types'),

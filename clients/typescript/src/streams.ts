@@ -5,6 +5,7 @@ import type { components } from './schema.ts'
 /** Events of each stream, by its operation. */
 export interface StreamEvents {
   requests_follow: components['schemas']['RequestsFollowEvent']
+  replays_follow: components['schemas']['ReplaysFollowEvent']
 }
 
 /** Members that the data of each event must have, with their JSON types. */
@@ -17,6 +18,10 @@ export const EVENT_MEMBERS = {
     replay: { replayId: 'number', requestId: 'number' },
     behind: { lastId: 'number' },
   },
+  replays_follow: {
+    progress: { id: 'string', endpointId: 'string', state: 'string', order: 'string', sign: 'string', seed: 'number', concurrency: 'number', counts: 'object', plannedMs: 'number', createdAt: 'string' },
+    ended: { state: 'string' },
+  },
 } as const
 
 /** A method for each stream of the API, by its noun. */
@@ -24,5 +29,9 @@ export const streamsOf = (stream: MakeStream) => ({
   requests: {
     /** Follow the captures and deliveries of an endpoint */
     follow: stream('requests_follow', '/api/v1/endpoints/{endpointId}/requests/stream'),
+  },
+  replays: {
+    /** Follow the progress of a replay, to its end */
+    follow: stream('replays_follow', '/api/v1/endpoints/{endpointId}/replays/{replayId}/stream'),
   },
 })

@@ -13,7 +13,7 @@ export {
   planDispatchInSteps,
 } from './planDispatch.ts'
 export { applyActionLimits } from './planLimit.ts'
-export { type ActionRow, listActions, lockActions } from './queries.ts'
+export { type ActionRow, findAction, listActions, lockActions } from './queries.ts'
 export { resealActions } from './reseal.ts'
 export { SIGNING_SECRET } from './schema.ts'
 export { signingColumns, signingIssues } from './signing.ts'

@@ -36,6 +36,8 @@ export interface Attempt {
   readonly inFlow: boolean
   /** Why the attempt ends unsent, decided when it was claimed; null if it is sent. */
   readonly refusal: Refusal | null
+  /** Id of the replay of many requests that it belongs to. */
+  readonly rehearsalId?: string
   /** The job that recovers it if it is left without a result; null if only `deliveries.sweep` does. */
   readonly recoveryJob: RecoveryJob | null
 }

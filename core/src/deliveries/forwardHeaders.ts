@@ -60,3 +60,6 @@ export function creelHeaders(facts: AttemptFacts): WireHeader[] {
     [ORIGIN_HEADER, facts.origin],
   ]
 }
+
+/** The field that marks every request of a replay of many. */
+export const rehearsalHeader = (replayId: string): WireHeader => ['creel-rehearsal', replayId]

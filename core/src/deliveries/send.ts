@@ -15,7 +15,7 @@ import { type Attempt, type AttemptResult, type SentMessage, TIMEOUT_SECONDS } f
 import { withHiddenAuth } from './auth.ts'
 import { deliveryUuid } from './deliveryUuid.ts'
 import { deliveryFacts } from './facts.ts'
-import { creelHeaders, hopsOf, originMark } from './forwardHeaders.ts'
+import { creelHeaders, hopsOf, originMark, rehearsalHeader } from './forwardHeaders.ts'
 import { sendWithAuth } from './sendWithAuth.ts'
 import { targetUrl } from './targetUrl.ts'
 
@@ -133,6 +133,7 @@ async function forwardOf(
       hops: hopsOf(request.headers),
       origin: originMark(secrets),
     }),
+    ...(attempt.rehearsalId === undefined ? [] : [rehearsalHeader(attempt.rehearsalId)]),
     ...signature,
   ]
   // Drops the sender's signature of the same scheme: it does not sign the message that we send.

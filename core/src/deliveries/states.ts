@@ -1,7 +1,7 @@
 import type { AttemptState } from '../engine/words/index.ts'
 
 /** Causes of a delivery or of one of its attempts. */
-export const TRIGGERS = ['capture', 'retry', 'replay', 'bulkReplay', 'edited'] as const
+export const TRIGGERS = ['capture', 'retry', 'replay', 'bulkReplay', 'edited', 'rehearsal'] as const
 
 /** One of {@link TRIGGERS}. */
 export type Trigger = (typeof TRIGGERS)[number]

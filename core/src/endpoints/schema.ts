@@ -65,6 +65,9 @@ const writable = {
     description:
       'Captures that are not `verified` are answered 401 and not stored; needs verification to be set up',
   }),
+  allowRehearsal: optional(z.boolean()).meta({
+    description: 'Whether replays of many requests may be started; default true',
+  }),
   allowedSenders: optional(z.array(Network).max(100)).meta({
     description:
       'Networks (CIDR) or addresses; captures from elsewhere are answered 403 and not stored. [] clears',
@@ -155,6 +158,7 @@ export const Endpoint = withExample(
       .nullable()
       .meta({ description: 'Null: every event is captured each time that it comes' }),
     rejectUnverified: z.boolean(),
+    allowRehearsal: z.boolean(),
     allowedSenders: z.array(z.string()),
     forwardingEnabled: z.boolean().meta({ deprecated: true }),
     forwardUrl: z.string().nullable().meta({ deprecated: true }),
@@ -183,6 +187,7 @@ export const Endpoint = withExample(
     eventIdPath: null,
     dedupe: { by: 'event', windowSeconds: 86_400, then: 'skip' },
     rejectUnverified: false,
+    allowRehearsal: true,
     allowedSenders: [],
     forwardingEnabled: true,
     forwardUrl: 'https://app.acme.dev/hooks',

@@ -25,6 +25,7 @@ export function settingsColumns(
   if (input.responseHeaders !== undefined) columns.responseHeaders = JSON.stringify(input.responseHeaders)
   if (input.responseBody !== undefined) columns.responseBody = input.responseBody
   if (input.rejectUnverified !== undefined) columns.rejectUnverified = input.rejectUnverified
+  if (input.allowRehearsal !== undefined) columns.allowRehearsal = input.allowRehearsal
   if (input.allowedSenders !== undefined) columns.allowedSenders = JSON.stringify(input.allowedSenders)
   if (input.signingSecret !== undefined) {
     const cleared = input.signingSecret === ''

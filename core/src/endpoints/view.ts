@@ -36,6 +36,7 @@ export function endpointView(
     eventIdPath: row.eventIdPath,
     dedupe: storedDedupe(row.dedupe),
     rejectUnverified: row.rejectUnverified,
+    allowRehearsal: row.allowRehearsal,
     allowedSenders: JSON.parse(row.allowedSenders),
     forwardingEnabled: row.forwardingEnabled,
     forwardUrl: row.forwardUrl,

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import { type ActionRow, pauseGone } from '../actions/index.ts'
 import { type ChannelState, listChannelStates, notifyNow } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
-import type { Attempt, Trigger } from '../deliveries/index.ts'
+import type { Attempt, AttemptResult, Trigger } from '../deliveries/index.ts'
 import {
   type AttemptRow,
   findAttempts,
@@ -26,6 +27,14 @@ export interface ReplayTarget {
   readonly endpoint: { readonly id: string; readonly name: string; readonly captureId: string }
   readonly requestId: number
   readonly request: EvaluatedRequest
+  /** Set if it is part of a replay of many requests. */
+  readonly rehearsal?: {
+    readonly id: string
+    /** The secrets that sign it: those of the action, none, or a wrong one. */
+    readonly signing: 'own' | 'none' | 'wrong'
+    /** Time limit of the send; that of the action without it. */
+    readonly timeoutSeconds: number | undefined
+  }
   /** Set if the request was edited. */
   readonly edited?: {
     /** Whether it is signed with the action's secret. */
@@ -54,7 +63,7 @@ export async function replayThrough(
       const channel = channels.find(({ id }) => id === action.alertChannelId)
       return action.kind === 'notify'
         ? replayNotify(services, target, action, channel, signal)
-        : replayForward(services, target, action, signal)
+        : replayForward(services, target, action, signal).then(({ attemptId }) => attemptId)
     }),
   )
   const rows = await findAttempts(services.db, target.endpoint.id, ids)
@@ -64,19 +73,17 @@ export async function replayThrough(
 
 /**
  * Makes one recorded attempt through a forward action, immediately; a failure is a result.
- *
- * @returns the id of the attempt
  */
 export async function replayForward(
   services: Services,
   target: ReplayTarget,
   action: ActionRow,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<{ readonly attemptId: number; readonly result: AttemptResult }> {
   const attempt = await beginReplay(services, target, action, { url: action.url ?? '', leased: true })
   const result = await sendAttempt(services, attempt, signal)
   await recordAttempts(services, [{ attempt, result }], pauseGone)
-  return attempt.id
+  return { attemptId: attempt.id, result }
 }
 
 /** Sends one message immediately. If this process dies, the outbox sends it. */
@@ -108,14 +115,31 @@ const unsigned = (action: Attempt['action']): Attempt['action'] => ({
   signing: { ...action.signing, secrets: [] },
 })
 
+/** The action with the secrets and the time limit of a replay of many requests. */
+function rehearsedWith(action: Attempt['action'], rehearsal: ReplayTarget['rehearsal']): Attempt['action'] {
+  if (rehearsal === undefined) return action
+  const { signing, timeoutSeconds = action.policy.timeoutSeconds } = rehearsal
+  const timed = { ...action, policy: { ...action.policy, timeoutSeconds } }
+  if (signing === 'own') return timed
+  if (signing === 'none') return unsigned(timed)
+  const secrets = action.signing.secrets.map((secret) => wrongSecret(secret))
+  return { ...timed, signing: { ...action.signing, secrets } }
+}
+
+/** Another secret of the same form. */
+function wrongSecret(secret: string): string {
+  const [prefix = ''] = /^whsec_/.exec(secret) ?? []
+  return prefix + createHash('sha256').update(`not ${secret}`).digest('base64')
+}
+
 async function beginReplay(
   services: Services,
-  { workspaceId, plan, endpoint, requestId, request, edited }: ReplayTarget,
+  { workspaceId, plan, endpoint, requestId, request, edited, rehearsal }: ReplayTarget,
   action: ActionRow,
   { url, leased }: { url: string; leased: boolean },
 ): Promise<Attempt> {
   const now = services.clock.now()
-  const trigger: Trigger = edited === undefined ? 'replay' : 'edited'
+  const trigger: Trigger = rehearsal !== undefined ? 'rehearsal' : edited === undefined ? 'replay' : 'edited'
   const leaseUntil = leaseFrom(now, storedPolicy(action.deliveryPolicy))
   const row = {
     endpointId: endpoint.id,
@@ -149,7 +173,8 @@ async function beginReplay(
     trigger,
     workspaceId,
     endpoint,
-    action: edited?.sign === false ? unsigned(forward) : forward,
+    action: edited?.sign === false ? unsigned(forward) : rehearsedWith(forward, rehearsal),
+    ...(rehearsal === undefined ? {} : { rehearsalId: rehearsal.id }),
     requestId,
     request,
     rules,

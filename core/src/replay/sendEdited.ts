@@ -38,7 +38,7 @@ export async function sendEdited(
   const request = editedRequest(storedRequest(row), edits)
   if (request.bodyTruncated) throw refusedAsOversize()
   return await inReplaySlot(ctx, [action], async (signal) => {
-    const id = await replayForward(
+    const { attemptId: id } = await replayForward(
       ctx,
       {
         workspaceId: ctx.workspace.id,

@@ -1,11 +1,11 @@
-import { createHash, createHmac } from 'node:crypto'
 import type { CapturedRequest, WireHeader } from '../engine/message/index.ts'
 import { findProvider, type SchemeRow } from '../engine/providers/index.ts'
 import {
-  compileMessage,
   Evidence,
-  keyFor,
+  laidOutSignature,
   manualSchemeRow,
+  signatureOver,
+  timestampText,
   type VerificationSettings,
 } from '../engine/verification/index.ts'
 import { setMember } from './members.ts'
@@ -52,13 +52,14 @@ export function signSample(draft: Draft, signing: Signing): Signed {
   const headers = [...draft.headers, ...headersBeside(row, signing, timestamp)]
   if (row.timestamp?.in === 'body')
     setMember(draft.body, row.timestamp.path ?? '', bodyTimestamp(row, timestamp))
-  const signature = signatureOf(row, { ...draft, headers }, { ...signing, timestamp, secret })
+  const evidence = new Evidence(asCaptured({ ...draft, headers }, signing.now), signing.url)
+  const signature = signatureOver(row, evidence, { timestamp, secret, isBad: signing.isBad })
   if (signature === undefined) return { headers: draft.headers, body: bodyText(draft), isSigned: false }
   if (row.signature.in === 'body') {
     setMember(draft.body, row.signature.path ?? '', signature)
     return { headers, body: bodyText(draft), isSigned: true }
   }
-  const field: WireHeader = [row.signature.name ?? '', laidOut(row, signature, timestamp)]
+  const field: WireHeader = [row.signature.name ?? '', laidOutSignature(row, signature, timestamp)]
   return { headers: [...headers, field], body: bodyText(draft), isSigned: true }
 }
 
@@ -78,19 +79,6 @@ function schemeFor(draft: Draft, { provider, settings }: Signing, secret: string
   return fitting.find(({ items }) => items !== undefined && items in draft.body) ?? fitting[0]
 }
 
-function timestampText(row: SchemeRow, now: Date): string {
-  switch (row.timestamp?.unit) {
-    case 'ms':
-      return String(now.getTime())
-    case 'rfc3339':
-      return now.toISOString()
-    case 'http-date':
-      return now.toUTCString()
-    default:
-      return String(Math.floor(now.getTime() / 1000))
-  }
-}
-
 const bodyTimestamp = (row: SchemeRow, text: string): string | number =>
   row.timestamp?.unit === 'ms' ? Number(text) : text
 
@@ -99,30 +87,6 @@ function headersBeside(row: SchemeRow, { id }: Signing, timestamp: string): Wire
   if (row.timestamp?.in === 'header') headers.push([row.timestamp.name ?? '', timestamp])
   if (row.idHeader !== undefined) headers.push([row.idHeader, id])
   return headers
-}
-
-interface Keyed extends Signing {
-  readonly timestamp: string
-  readonly secret: string
-}
-
-function signatureOf(
-  row: SchemeRow,
-  draft: Draft,
-  { url, now, isBad, timestamp, secret }: Keyed,
-): string | undefined {
-  const wrong = createHash('sha256').update(`not ${secret}`).digest()
-  if (row.mac === 'token') return isBad ? wrong.toString('hex') : secret
-  const key = keyFor(row, secret)
-  if (!('kind' in key) || key.kind !== 'secret') return undefined
-  const evidence = new Evidence(asCaptured(draft, now), url)
-  const message = compileMessage(row.message ?? '')({ scheme: row, evidence, timestamp, secret: key.bytes })
-  if ('missing' in message) return undefined
-  const hash = row.hash === undefined || row.hash === 'from-prefix' ? 'sha256' : row.hash
-  const mac = createHmac(hash, isBad ? wrong : key.bytes)
-  for (const piece of message.pieces) mac.update(piece)
-  const { encoding } = row.signature
-  return mac.digest(encoding === 'base64' || encoding === 'base64url' ? encoding : 'hex')
 }
 
 function asCaptured(draft: Draft, now: Date): CapturedRequest {
@@ -140,14 +104,6 @@ function asCaptured(draft: Draft, now: Date): CapturedRequest {
     bodyTruncated: false,
     ip: null,
   }
-}
-
-/** The signature in its provider's format. */
-function laidOut(row: SchemeRow, signature: string, timestamp: string): string {
-  const { parse, prefix = '', keys, timestampKey, kvSep = '=', pairSep = ',' } = row.signature
-  if (parse === 'raw' || parse === 'list') return prefix + signature
-  const stamp = timestampKey === undefined ? [] : [`${timestampKey}${kvSep}${timestamp}`]
-  return [...stamp, `${keys?.[0] ?? ''}${kvSep}${signature}`].join(pairSep)
 }
 
 /** The media type of a sample's body. */

@@ -20,6 +20,7 @@ import quickstartNginx from '../../../docs/quickstarts/nginx-and-managed-postgre
 import quickstartVm from '../../../docs/quickstarts/one-vm.md' with { type: 'text' }
 import quickstartStripe from '../../../docs/quickstarts/stripe-to-three-services.md' with { type: 'text' }
 import reconcile from '../../../docs/reconcile.md' with { type: 'text' }
+import rehearse from '../../../docs/rehearse.md' with { type: 'text' }
 import routes from '../../../docs/routes.md' with { type: 'text' }
 import rules from '../../../docs/rules.md' with { type: 'text' }
 import rulesExamples from '../../../docs/rules-examples.md' with { type: 'text' }
@@ -64,6 +65,11 @@ export const PAGES: readonly Page[] = [
     text: destinations,
   },
   { file: 'providers.md', about: 'the known senders, their signatures and handshakes', text: providers },
+  {
+    file: 'rehearse.md',
+    about: 'replays of many requests, with faults and comparison',
+    text: rehearse,
+  },
   {
     file: 'reconcile.md',
     about: "bringing the events that never came, from their sender's list",

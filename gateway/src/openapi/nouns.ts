@@ -61,6 +61,11 @@ export const NOUNS: readonly {
     description: "Comparison of a sender's event list with the captures. Missing events are fetched.",
   },
   {
+    name: 'replays',
+    title: 'Replays',
+    description: 'Replays of many captured requests, with faults, and comparison of the answers.',
+  },
+  {
     name: 'samples',
     title: 'Samples',
     description: 'Signed sample events of well-known providers, to test an endpoint.',

@@ -10,10 +10,10 @@ export {
 } from './eventId.ts'
 export { Evidence } from './evidence.ts'
 export { type HandshakeAnswer, handshakeAnswer } from './handshakes.ts'
-export { keyFor } from './keys.ts'
 export { labelOf } from './label.ts'
-export { compileMessage } from './message.ts'
+export { laidOutSignature, signatureOver, timestampText } from './makeSignature.ts'
 export { type PreparedVerification, prepareVerification } from './prepare.ts'
+export { resigned } from './resign.ts'
 export {
   MANUAL_DEFAULTS,
   type ManualEncoding,

@@ -296,6 +296,7 @@ export interface EndpointsTable {
   previousCaptureUntil: Date | null
   eventIdPath: string | null
   dedupe: string | null
+  allowRehearsal: Generated<boolean>
 }
 
 export interface EventClaimsTable {
@@ -420,6 +421,45 @@ export interface RejectionMinutesTable {
   minute: Date
   rejectedCount: number
   discardedCount: Generated<number>
+}
+
+export interface ReplayItemsTable {
+  replayId: string
+  position: number
+  requestId: number
+  fault: string | null
+  copy: number
+  dueMs: number
+  state: Generated<string>
+  sentAt: Date | null
+  durationMs: number | null
+  statusCode: number | null
+  error: string | null
+  headers: string | null
+  body: Buffer | null
+  outcome: string | null
+  differences: string | null
+}
+
+export interface ReplaysTable {
+  id: string
+  workspaceId: string
+  endpointId: string
+  state: string
+  reason: string | null
+  options: string
+  seed: number
+  requestCount: number
+  droppedCount: number
+  sendCount: number
+  plannedMs: number
+  answerBytes: Generated<number>
+  baseAt: Date | null
+  leaseId: string | null
+  dueAt: Date
+  createdAt: Date
+  startedAt: Date | null
+  finishedAt: Date | null
 }
 
 export interface RequestsTable {
@@ -586,6 +626,8 @@ export interface Database {
   reconciliationEvents: ReconciliationEventsTable
   reconciliations: ReconciliationsTable
   rejectionMinutes: RejectionMinutesTable
+  replayItems: ReplayItemsTable
+  replays: ReplaysTable
   requests: RequestsTable
   ruleFaults: RuleFaultsTable
   sessionWindows: SessionWindowsTable

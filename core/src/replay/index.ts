@@ -1,0 +1,1 @@
+export { type ReplayTarget, replayForward } from './replayThrough.ts'

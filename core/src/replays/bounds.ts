@@ -1,0 +1,38 @@
+/** Requests that one replay sends, at most. */
+export const REQUESTS_MAX = 10_000
+
+/** Requests a second of a replay without a pace. */
+export const PER_SECOND_DEFAULT = 50
+
+/** Longest replay by its pace, in milliseconds. */
+export const RUN_MS_MAX = 24 * 3_600_000
+
+/** Replays of a workspace that run at once; the others wait. */
+export const RUNNING_MAX = 2
+
+/** Replays of a workspace that run, wait or are paused. */
+export const UNFINISHED_MAX = 10
+
+/** Ended replays that are kept for each workspace. */
+export const ENDED_KEPT = 20
+
+/** Bytes of the body of an answer that are kept. */
+export const ANSWER_BYTES_MAX = 256 * 1024
+
+/** Bytes of the bodies of all answers of a replay that are kept. Later answers are compared, and their bodies dropped. */
+export const ANSWERS_BYTES_MAX = 16 * 1024 * 1024
+
+/** Time for which a job works on a replay before it makes room for others, in milliseconds. */
+export const SLICE_MS = 20_000
+
+/** Time after which the job of a replay counts as lost, in milliseconds. */
+export const LEASE_MS = 60_000
+
+/** Items that a job reads ahead. */
+export const READ_AHEAD = 100
+
+/** Requests that `dryRun` shows as they would go out. */
+export const SHOWN_MAX = 10
+
+/** Differences of one answer that are kept. */
+export const DIFFERENCES_MAX = 50

@@ -1,0 +1,107 @@
+import type { Context } from '../api/context.ts'
+import { notFound, validationFailed } from '../api/errors.ts'
+import type { Services } from '../api/services.ts'
+import { recordChange } from '../audit/index.ts'
+import type { EndpointRow } from '../endpoints/index.ts'
+import type { Trx } from '../platform/db/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
+import { RUNNING_MAX } from './bounds.ts'
+import { storedOptions } from './options.ts'
+import {
+  countUnfinished,
+  listQueued,
+  lockReplay,
+  type ReplayRow,
+  releaseItems,
+  updateReplay,
+} from './queries.ts'
+import type { ReplayState } from './schema.ts'
+import { readView } from './view.ts'
+
+/** Changes of state that a caller may ask for: from which states, and to which. */
+const CHANGES = {
+  pause: { from: ['queued', 'running'], to: 'paused' },
+  resume: { from: ['paused'], to: 'queued' },
+  cancel: { from: ['queued', 'running', 'paused'], to: 'cancelled' },
+} as const satisfies Record<string, { from: readonly ReplayState[]; to: ReplayState }>
+
+/** One of the changes of state that a caller may ask for. */
+export type Change = keyof typeof CHANGES
+
+/**
+ * Pauses, resumes or cancels a replay. A send that is under way ends.
+ *
+ * @throws DomainError `validation_failed` if the replay is in another state
+ */
+export async function changeState(
+  ctx: Context,
+  endpoint: EndpointRow,
+  { id }: Pick<ReplayRow, 'id'>,
+  change: Change,
+) {
+  const { from, to } = CHANGES[change]
+  return await ctx.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, ctx.workspace.id)
+    const row = await lockReplay(trx, id)
+    if (row === undefined) throw notFound('replay')
+    if (!from.some((state) => state === row.state))
+      throw validationFailed([
+        {
+          path: ['replayId'],
+          code: 'not_allowed',
+          detail: `The replay is ${row.state}. Only one that is ${from.join(' or ')} can be changed so.`,
+        },
+      ])
+    const now = ctx.clock.now()
+    const isPulled = 'listeners' in storedOptions(row.options).to
+    const state = to === 'queued' && isPulled ? 'running' : to
+    await updateReplay(trx, id, {
+      state,
+      leaseId: null,
+      baseAt: null,
+      dueAt: now,
+      finishedAt: state === 'cancelled' ? now : null,
+    })
+    if (state === 'queued') await ctx.enqueue(trx, 'replays.run', [{ payload: { replayId: id } }])
+    // A running replay made room.
+    if (row.state === 'running') await wakeQueued(trx, ctx, row.workspaceId)
+    await recordChange(trx, ctx, {
+      action: `replays.${change}`,
+      workspaceId: ctx.workspace.id,
+      subject: { type: 'endpoint', id: endpoint.id, name: endpoint.name },
+      endpointId: endpoint.id,
+      before: { replayId: id, state: row.state },
+      after: { replayId: id, state },
+    })
+    const changed = await lockReplay(trx, id)
+    if (changed === undefined) throw notFound('replay')
+    return await readView(trx, changed)
+  })
+}
+
+/** Ends a replay for good, and wakes the next one of its workspace. */
+export async function endReplay(
+  trx: Trx,
+  services: Pick<Services, 'clock' | 'enqueue'>,
+  { id, workspaceId }: Pick<ReplayRow, 'id' | 'workspaceId'>,
+  { state, reason }: { readonly state: 'done' | 'failed'; readonly reason: string | null },
+): Promise<void> {
+  await releaseItems(trx, id)
+  await updateReplay(trx, id, { state, reason, leaseId: null, finishedAt: services.clock.now() })
+  await wakeQueued(trx, services, workspaceId)
+}
+
+async function wakeQueued(
+  trx: Trx,
+  { enqueue }: Pick<Services, 'enqueue'>,
+  workspaceId: string,
+): Promise<void> {
+  const room = RUNNING_MAX - (await countUnfinished(trx, workspaceId, true))
+  if (room <= 0) return
+  const ids = await listQueued(trx, workspaceId, room)
+  await enqueue(
+    trx,
+    'replays.run',
+    ids.map((replayId) => ({ payload: { replayId } })),
+  )
+}

@@ -1,0 +1,76 @@
+import type { Services } from '../api/services.ts'
+import type { AttemptResult } from '../deliveries/index.ts'
+import type { WireHeader } from '../engine/message/index.ts'
+import { ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX } from './bounds.ts'
+import type { Answer } from './compare.ts'
+import type { ReplayOptions } from './options.ts'
+import { outcomeOf } from './outcome.ts'
+import { finishItem, type ItemRow, lockReplay, updateReplay } from './queries.ts'
+
+/** An answer as it came, before it is cut. */
+export interface Received {
+  readonly statusCode: number | null
+  readonly headers: readonly WireHeader[]
+  readonly body: Uint8Array
+  readonly isCut: boolean
+  readonly durationMs: number
+  readonly error: string | null
+}
+
+/** The answer of an attempt. An HTTP status is no error here: it is compared. */
+export function receivedOf({ received, error, durationMs }: AttemptResult): Received {
+  return {
+    statusCode: received?.statusCode ?? null,
+    headers: received?.headers ?? [],
+    body: received?.body ?? Buffer.alloc(0),
+    isCut: received?.bodyTruncated ?? false,
+    durationMs,
+    error: received === null ? error : null,
+  }
+}
+
+/**
+ * Stores the answer to a send with its outcome. A body over {@link ANSWER_BYTES_MAX} is cut, and not compared. After
+ * {@link ANSWERS_BYTES_MAX} of a replay, bodies are compared and dropped.
+ */
+export async function finishSend(
+  { db }: Pick<Services, 'db'>,
+  replay: { readonly endpointId: string; readonly options: ReplayOptions },
+  item: Pick<ItemRow, 'replayId' | 'position' | 'requestId' | 'copy'>,
+  received: Received,
+): Promise<void> {
+  const isWhole = !received.isCut && received.body.length <= ANSWER_BYTES_MAX
+  const answer: Answer = { ...received, body: isWhole ? received.body : null }
+  const compared = await outcomeOf(db, replay, item, answer)
+  const kept = Buffer.from(received.body.subarray(0, ANSWER_BYTES_MAX))
+  await db.transaction().execute(async (trx) => {
+    const row = kept.length === 0 ? undefined : await lockReplay(trx, item.replayId)
+    const hasRoom = row !== undefined && row.answerBytes + kept.length <= ANSWERS_BYTES_MAX
+    const isStored = await finishItem(trx, item, {
+      state: 'done',
+      durationMs: received.durationMs,
+      statusCode: received.statusCode,
+      error: received.error,
+      headers: JSON.stringify(received.headers),
+      body: kept.length === 0 ? kept : hasRoom ? kept : null,
+      outcome: compared?.outcome ?? null,
+      differences: compared === undefined ? null : JSON.stringify(compared.differences),
+    })
+    if (isStored && hasRoom)
+      await updateReplay(trx, item.replayId, { answerBytes: row.answerBytes + kept.length })
+  })
+}
+
+/** Stores that a send could not be made. */
+export async function failSend(
+  { db }: Pick<Services, 'db'>,
+  item: Pick<ItemRow, 'replayId' | 'position'>,
+  error: string,
+): Promise<void> {
+  const nothing = { durationMs: null, statusCode: null, headers: null, body: null }
+  await db
+    .transaction()
+    .execute((trx) =>
+      finishItem(trx, item, { state: 'errored', error, ...nothing, outcome: null, differences: null }),
+    )
+}

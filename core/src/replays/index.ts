@@ -1,0 +1,2 @@
+export { replayRunRoutes } from './routes.ts'
+export { runReplay, sweepReplays } from './run.ts'

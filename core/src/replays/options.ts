@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import type { RuleSet } from '../transformations/index.ts'
+import { ORDERS, SIGNERS, type StartInput, startInput } from './schema.ts'
+
+/** What a replay keeps of its input. */
+const Options = z.object({
+  to: startInput.shape.to,
+  order: z.enum(ORDERS),
+  sign: z.enum(SIGNERS),
+  /** The text of the rule document. */
+  edit: z.string().nullable(),
+  compare: startInput.shape.compare,
+  concurrency: z.int(),
+  timeoutSeconds: z.int().nullable(),
+})
+/** What a replay keeps of its input. */
+export type ReplayOptions = z.output<typeof Options>
+
+/** Writes the options for their column. */
+export function optionsText(input: StartInput): string {
+  const { to, order, sign, edit, compare, concurrency, timeoutSeconds = null } = input
+  const kept = { to, order, sign, compare, concurrency, timeoutSeconds }
+  return JSON.stringify({ ...kept, edit: edit === undefined || edit === null ? null : JSON.stringify(edit) })
+}
+
+/** Reads options that {@link optionsText} wrote. */
+export function storedOptions(text: string): ReplayOptions {
+  return Options.parse(JSON.parse(text))
+}
+
+/** The rule document as a set of one rule. */
+export function editRules({ edit }: Pick<ReplayOptions, 'edit'>): RuleSet {
+  if (edit === null) return []
+  return [
+    {
+      id: 'edit',
+      name: 'edit',
+      version: 1,
+      enabled: true,
+      disabledReason: null,
+      holdsDeliveries: false,
+      text: edit,
+    },
+  ]
+}

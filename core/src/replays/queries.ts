@@ -1,0 +1,219 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
+import { type Page, window } from '../api/pagination.ts'
+import type { Db, ReplayItemsTable, ReplaysTable, Trx } from '../platform/db/index.ts'
+import { STORED_REQUEST_COLUMNS, visibleRequests } from '../requests/index.ts'
+import type { ScheduledItem } from './schedule.ts'
+
+/** A replay as it is stored. */
+export type ReplayRow = Selectable<ReplaysTable>
+
+/** One send as it is stored. */
+export type ItemRow = Selectable<ReplayItemsTable>
+
+/** How many sends of a replay are in each state, and of each outcome. */
+export interface ItemCounts {
+  readonly replayId: string
+  readonly waiting: number
+  readonly done: number
+  readonly errored: number
+  readonly equal: number
+  readonly changed: number
+  readonly failed: number
+  readonly slower: number
+}
+
+/** States in which a replay has not ended. */
+export const UNFINISHED = ['queued', 'running', 'paused'] as const
+
+/** Adds a replay with its sends. */
+export async function insertReplay(
+  trx: Trx,
+  row: Insertable<ReplaysTable>,
+  items: readonly ScheduledItem[],
+): Promise<void> {
+  await trx.insertInto('replays').values(row).execute()
+  await sql`
+    insert into replay_items (replay_id, position, request_id, fault, copy, due_ms)
+    select ${row.id}::uuid, place, request_id, fault, copy, due_ms
+    from unnest(${items.map(({ requestId }) => requestId)}::bigint[], ${items.map(({ fault }) => fault)}::text[],
+      ${items.map(({ copy }) => copy)}::integer[], ${items.map(({ dueMs }) => dueMs)}::bigint[])
+      with ordinality as i (request_id, fault, copy, due_ms, place)`.execute(trx)
+}
+
+/** Finds a replay of an endpoint. */
+export async function findReplay(db: Db, endpointId: string, id: string): Promise<ReplayRow | undefined> {
+  return await db
+    .selectFrom('replays')
+    .where('endpointId', '=', endpointId)
+    .where('id', '=', id)
+    .selectAll()
+    .executeTakeFirst()
+}
+
+/** One page of an endpoint's replays, newest first; served by `replays_by_endpoint`. */
+export async function listReplays(db: Db, endpointId: string, page: Page & Between<TimePlace>) {
+  const { limit, offset } = window(page)
+  const of = db.selectFrom('replays').where('endpointId', '=', endpointId)
+  const rows = await of
+    .selectAll()
+    .where(isBetween('createdAt', 'id', page))
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  const { count } = await of.select((one) => one.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  return { rows, totalCount: count }
+}
+
+/** Counts the sends of replays, by replay. */
+export async function countItems(db: Db, ids: readonly string[]): Promise<Map<string, ItemCounts>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await sql<ItemCounts>`
+    select replay_id,
+      (count(*) filter (where state in ('waiting', 'sending')))::int as waiting,
+      (count(*) filter (where state = 'done'))::int as done,
+      (count(*) filter (where state = 'errored'))::int as errored,
+      (count(*) filter (where outcome = 'equal'))::int as equal,
+      (count(*) filter (where outcome = 'changed'))::int as changed,
+      (count(*) filter (where outcome = 'failed'))::int as failed,
+      (count(*) filter (where outcome = 'slower'))::int as slower
+    from replay_items where replay_id = any(${ids}::uuid[]) group by replay_id`.execute(db)
+  return new Map(rows.map((row) => [row.replayId, row]))
+}
+
+/** Replays of a workspace that have not ended; without paused ones if `isRunning`. */
+export async function countUnfinished(trx: Trx, workspaceId: string, isRunning = false): Promise<number> {
+  const { count } = await trx
+    .selectFrom('replays')
+    .where('workspaceId', '=', workspaceId)
+    .where('state', 'in', isRunning ? ['running'] : UNFINISHED)
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Deletes the oldest ended replays of a workspace beyond a number, with their results. */
+export async function dropEnded(trx: Trx, workspaceId: string, kept: number): Promise<void> {
+  await trx
+    .deleteFrom('replays')
+    .where('id', 'in', (of) =>
+      of
+        .selectFrom('replays')
+        .select('id')
+        .where('workspaceId', '=', workspaceId)
+        .where('state', 'not in', UNFINISHED)
+        .orderBy('createdAt', 'desc')
+        .orderBy('id', 'desc')
+        .offset(kept),
+    )
+    .execute()
+}
+
+/** The oldest waiting replays of a workspace. */
+export async function listQueued(trx: Trx, workspaceId: string, limit: number): Promise<readonly string[]> {
+  const rows = await trx
+    .selectFrom('replays')
+    .where('workspaceId', '=', workspaceId)
+    .where('state', '=', 'queued')
+    .select('id')
+    .orderBy('createdAt')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Locks a replay, whatever its state; undefined when it is gone. */
+export async function lockReplay(trx: Trx, id: string): Promise<ReplayRow | undefined> {
+  return await trx.selectFrom('replays').where('id', '=', id).selectAll().forUpdate().executeTakeFirst()
+}
+
+/** Changes the named columns of a replay. */
+export async function updateReplay(db: Db, id: string, changes: Updateable<ReplaysTable>): Promise<void> {
+  await db.updateTable('replays').set(changes).where('id', '=', id).execute()
+}
+
+/** Sends of a replay that wait, in their order. */
+export async function nextItems(db: Db, replayId: string, limit: number): Promise<ItemRow[]> {
+  return await db
+    .selectFrom('replayItems')
+    .where('replayId', '=', replayId)
+    .where('state', '=', 'waiting')
+    .orderBy('position')
+    .limit(limit)
+    .selectAll()
+    .execute()
+}
+
+/**
+ * Marks a send as under way, so that it is made once.
+ *
+ * @param leaseId the job that makes it; null for a listener
+ * @returns false if the replay no longer runs, or another has taken the send
+ */
+export async function beginItem(
+  db: Db,
+  { replayId, position }: Pick<ItemRow, 'replayId' | 'position'>,
+  leaseId: string | null,
+  now: Date,
+): Promise<boolean> {
+  const { rows } = await sql`
+    update replay_items set state = 'sending', sent_at = ${now}
+    where replay_id = ${replayId} and position = ${position} and state = 'waiting' and exists (
+      select from replays where id = ${replayId} and state = 'running' and lease_id is not distinct from ${leaseId}::uuid)
+    returning position`.execute(db)
+  return rows.length > 0
+}
+
+/** Sends that were under way when their job was lost are made again. */
+export async function releaseItems(trx: Trx, replayId: string): Promise<void> {
+  await trx
+    .updateTable('replayItems')
+    .set({ state: 'waiting' })
+    .where('replayId', '=', replayId)
+    .where('state', '=', 'sending')
+    .execute()
+}
+
+/** The end of a send. */
+export type ItemEnd = Pick<
+  ItemRow,
+  'state' | 'durationMs' | 'statusCode' | 'error' | 'headers' | 'body' | 'outcome' | 'differences'
+>
+
+/** Stores the end of a send that is under way. Returns false if it was not. */
+export async function finishItem(
+  trx: Trx,
+  { replayId, position }: Pick<ItemRow, 'replayId' | 'position'>,
+  end: ItemEnd,
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('replayItems')
+    .set(end)
+    .where('replayId', '=', replayId)
+    .where('position', '=', position)
+    .where('state', '=', 'sending')
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** The answers to a request in a replay: to the first send and, of a duplicate, to the second. */
+export async function answersTo(db: Db, replayId: string, requestId: number): Promise<ItemRow[]> {
+  return await db
+    .selectFrom('replayItems')
+    .where('replayId', '=', replayId)
+    .where('requestId', '=', requestId)
+    .where('state', '=', 'done')
+    .orderBy('copy')
+    .selectAll()
+    .execute()
+}
+
+/** A captured request with what its restoration needs; undefined once it is deleted. */
+export async function findCaptured(db: Db, endpointId: string, requestId: number) {
+  return await visibleRequests(db, endpointId)
+    .where('r.id', '=', requestId)
+    .select(['r.id', ...STORED_REQUEST_COLUMNS.map((name) => `r.${name}` as const)])
+    .executeTakeFirst()
+}

@@ -1,0 +1,148 @@
+import type { Db } from '../platform/db/index.ts'
+import type { ItemRow, ReplayRow } from './queries.ts'
+import type { Difference, REPORT_FORMATS } from './schema.ts'
+
+/** One of {@link REPORT_FORMATS}. */
+export type ReportFormat = (typeof REPORT_FORMATS)[number]
+
+/** Rows of a Markdown report. */
+const ROWS_MAX = 200
+const VALUE_CHARACTERS_MAX = 200
+
+/** Sends that a report shows as failures: a baseline differs, or the send could not be made. */
+const isFailure = ({ outcome, state }: Pick<ItemRow, 'outcome' | 'state'>): boolean =>
+  outcome === 'changed' || outcome === 'failed' || state === 'errored'
+
+/** A part of a send for a report, without its body. */
+type Reported = Pick<
+  ItemRow,
+  | 'position'
+  | 'requestId'
+  | 'fault'
+  | 'copy'
+  | 'state'
+  | 'outcome'
+  | 'durationMs'
+  | 'statusCode'
+  | 'error'
+  | 'differences'
+>
+
+/** The report of a replay: JUnit XML, one test case a send, or Markdown with the sends that differ. */
+export async function reportOf(db: Db, replay: ReplayRow, format: ReportFormat) {
+  const items = await db
+    .selectFrom('replayItems')
+    .where('replayId', '=', replay.id)
+    .orderBy('position')
+    .select([
+      'position',
+      'requestId',
+      'fault',
+      'copy',
+      'state',
+      'outcome',
+      'durationMs',
+      'statusCode',
+      'error',
+    ])
+    .select('differences')
+    .execute()
+  return format === 'junit'
+    ? {
+        contentType: 'application/xml',
+        fileName: `replay-${replay.id}.xml`,
+        content: junit(replay, items),
+        encoding: 'utf8' as const,
+      }
+    : {
+        contentType: 'text/markdown',
+        fileName: `replay-${replay.id}.md`,
+        content: markdown(replay, items),
+        encoding: 'utf8' as const,
+      }
+}
+
+function junit(replay: ReplayRow, items: readonly Reported[]): string {
+  const cases = items.map((item) => {
+    const seconds = ((item.durationMs ?? 0) / 1000).toFixed(3)
+    const begin = `    <testcase classname="${escaped(replay.endpointId)}" name="${escaped(nameOf(item))}" time="${seconds}"`
+    if (item.state === 'waiting' || item.state === 'sending') return `${begin}><skipped/></testcase>`
+    if (!isFailure(item)) return `${begin}/>`
+    const kind = item.state === 'errored' ? 'error' : 'failure'
+    return `${begin}>
+      <${kind} message="${escaped(summaryOf(item))}">${escaped(differencesOf(item).map(lineOf).join('\n'))}</${kind}>
+    </testcase>`
+  })
+  const [failures, errors, skipped] = [
+    items.filter((item) => isFailure(item) && item.state !== 'errored').length,
+    items.filter(({ state }) => state === 'errored').length,
+    items.filter(({ state }) => state === 'waiting' || state === 'sending').length,
+  ]
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites>
+  <testsuite name="creel replay ${escaped(replay.id)}" tests="${items.length}" failures="${failures}" errors="${errors}" skipped="${skipped}">
+    <properties><property name="seed" value="${replay.seed}"/></properties>
+${cases.join('\n')}
+  </testsuite>
+</testsuites>
+`
+}
+
+function markdown(replay: ReplayRow, items: readonly Reported[]): string {
+  const failed = items.filter(isFailure)
+  const lines = failed
+    .slice(0, ROWS_MAX)
+    .map(
+      (item) => `| ${item.position} | ${item.requestId} | ${item.fault ?? ''} | ${cell(summaryOf(item))} |`,
+    )
+  const more =
+    failed.length > ROWS_MAX ? `\n${failed.length - ROWS_MAX} more differ and are not shown.\n` : ''
+  return `# Replay ${replay.id}
+
+${items.length} sends, seed ${replay.seed}: ${failed.length === 0 ? 'no differences.' : `${failed.length} differ.`}
+${
+  failed.length === 0
+    ? ''
+    : `
+| send | request | fault | difference |
+| --- | --- | --- | --- |
+${lines.join('\n')}
+${more}`
+}`
+}
+
+const nameOf = ({ requestId, fault, copy }: Reported): string =>
+  `request ${requestId}${fault === null ? '' : ` (${fault}${copy === 1 ? ', again' : ''})`}`
+
+function differencesOf({ differences }: Reported): readonly Difference[] {
+  return differences === null ? [] : JSON.parse(differences)
+}
+
+function summaryOf(item: Reported): string {
+  if (item.state === 'errored') return item.error ?? 'not sent'
+  const [first, ...others] = differencesOf(item)
+  if (first === undefined) return item.error ?? `status ${item.statusCode}`
+  return lineOf(first) + (others.length === 0 ? '' : `, and ${others.length} more`)
+}
+
+const lineOf = ({ path, before, after }: Difference): string =>
+  `${path}: ${shownValue(before)} became ${shownValue(after)}`
+
+function shownValue(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'null'
+  return text.length <= VALUE_CHARACTERS_MAX ? text : `${text.slice(0, VALUE_CHARACTERS_MAX).toWellFormed()}…`
+}
+
+/** Text for XML 1.0, which knows few control characters. */
+function escaped(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[^\t\n\r\x20-\uffff]/g, '�')
+    .replaceAll(/[\ufffe\uffff]/g, '�')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')

@@ -1,0 +1,51 @@
+import type { z } from 'zod'
+import { recordedBody } from '../deliveries/index.ts'
+import { headerText, type WireHeader } from '../engine/message/index.ts'
+import type { Db } from '../platform/db/index.ts'
+import type { ItemRow } from './queries.ts'
+import {
+  FAULTS,
+  ITEM_STATES,
+  OUTCOMES,
+  type ReplayResultItem,
+  type ReplayResults,
+  type resultsInput,
+} from './schema.ts'
+
+/** One page of the sends of a replay, in their order. */
+export async function listResults(
+  db: Db,
+  replayId: string,
+  { outcome, state, afterPosition = 0, pageSize }: z.output<typeof resultsInput>,
+): Promise<z.input<typeof ReplayResults>> {
+  let query = db
+    .selectFrom('replayItems')
+    .where('replayId', '=', replayId)
+    .where('position', '>', afterPosition)
+  if (outcome !== undefined) query = query.where('outcome', '=', outcome)
+  if (state !== undefined) query = query.where('state', '=', state)
+  const rows = await query.orderBy('position').limit(pageSize).selectAll().execute()
+  const last = rows.length < pageSize ? undefined : rows.at(-1)
+  return { items: rows.map(itemView), next: last?.position ?? null }
+}
+
+function itemView(row: ItemRow): z.input<typeof ReplayResultItem> {
+  const headers: readonly WireHeader[] | null = row.headers === null ? null : JSON.parse(row.headers)
+  const shown = row.body === null ? { body: null, bodyIsBinary: false } : recordedBody(row.body, true)
+  return {
+    position: row.position,
+    requestId: row.requestId,
+    fault: FAULTS.find((known) => known === row.fault) ?? null,
+    copy: row.copy,
+    state: ITEM_STATES.find((known) => known === row.state) ?? 'waiting',
+    outcome: OUTCOMES.find((known) => known === row.outcome) ?? null,
+    dueMs: row.dueMs,
+    sentAt: row.sentAt,
+    durationMs: row.durationMs,
+    statusCode: row.statusCode,
+    error: row.error,
+    headers: headers === null ? null : headers.map(([name, value]) => ({ name, value: headerText(value) })),
+    ...shown,
+    differences: row.differences === null ? [] : JSON.parse(row.differences),
+  }
+}

@@ -1,0 +1,181 @@
+import { z } from 'zod'
+import { Download, type Finds } from '../api/contract.ts'
+import { timeCursor } from '../api/cursors.ts'
+import { notFound } from '../api/errors.ts'
+import { envelope, paged } from '../api/pagination.ts'
+import { requireFeature } from '../api/planGates.ts'
+import { route, router, stream } from '../api/route.ts'
+import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
+import { openStream } from '../streams/index.ts'
+import { checkStart } from './check.ts'
+import { changeState } from './control.ts'
+import { followReplay } from './follow.ts'
+import { countItems, findReplay, listReplays, type ReplayRow } from './queries.ts'
+import { reportOf } from './report.ts'
+import { listResults } from './results.ts'
+import {
+  answerInput,
+  followEvents,
+  getInput,
+  listInput,
+  ReplayResults,
+  ReplayRun,
+  reportInput,
+  resultsInput,
+  Started,
+  startInput,
+  Taken,
+  takeInput,
+} from './schema.ts'
+import { startReplay } from './start.ts'
+import { answerItem, takeItems } from './take.ts'
+import { readView, replayView } from './view.ts'
+
+const findsReplay: Finds<{ endpoint: EndpointRow; replay: ReplayRow }> = async (ctx, ids) => {
+  const { endpoint } = await findsEndpoint(ctx, ids)
+  const id = z.guid().safeParse(ids.replayId)
+  const replay = id.success ? await findReplay(ctx.db, endpoint.id, id.data.toLowerCase()) : undefined
+  if (replay === undefined) throw notFound('replay')
+  return { endpoint, replay }
+}
+
+/** Replays of many requests, and their results. */
+export const replayRunRoutes = router({
+  start: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/replays',
+    summary: 'Start a replay of many captured requests',
+    description:
+      'Sends the chosen requests again, in the background, at their pace: through an action, to a URL, or to a listener. Faults, an edit and another signature are possible; answers are compared with a baseline. Every request carries `creel-rehearsal: <id of the replay>`. With `dryRun` the answer shows what would be sent, and nothing is sent. The newest 20 replays of a workspace that have ended are kept.',
+    input: startInput,
+    example: {
+      select: { filter: { label: 'invoice.*', since: '2026-11-16' }, sample: 500 },
+      to: { url: 'https://staging.acme.dev/hooks' },
+      pace: { speed: 10 },
+      faults: { duplicate: 0.1 },
+      seed: 42,
+      compare: { with: 'recorded', ignore: ['body.id'] },
+    },
+    output: Started,
+    status: 202,
+    errors: ['feature_not_in_plan'],
+    finds: findsEndpoint,
+    gate: (ctx) => requireFeature(ctx.plan, 'bulkReplay'),
+    check: checkStart,
+  }).mutation(({ ctx, input }) => startReplay(ctx, ctx.endpoint, input)),
+
+  list: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/replays',
+    summary: 'List replays of many requests, newest first',
+    input: listInput,
+    output: envelope(ReplayRun),
+    finds: findsEndpoint,
+  }).query(async ({ ctx, input }) => {
+    const found = await listReplays(ctx.db, ctx.endpoint.id, input)
+    const counts = await countItems(
+      ctx.db,
+      found.rows.map(({ id }) => id),
+    )
+    return paged(found, input, {
+      view: (row) => replayView(row, counts.get(row.id)),
+      cursorOf: ({ createdAt, id }) => timeCursor({ at: createdAt, id }),
+    })
+  }),
+
+  get: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}',
+    summary: 'Read a replay of many requests, also while it runs',
+    input: getInput,
+    output: ReplayRun,
+    finds: findsReplay,
+  }).query(({ ctx }) => readView(ctx.db, ctx.replay)),
+
+  pause: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/pause',
+    summary: 'Pause a replay of many requests',
+    description: 'A send that is under way ends.',
+    input: getInput,
+    output: ReplayRun,
+    errors: ['validation_failed'],
+    finds: findsReplay,
+  }).mutation(({ ctx }) => changeState(ctx, ctx.endpoint, ctx.replay, 'pause')),
+
+  resume: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/resume',
+    summary: 'Resume a paused replay of many requests',
+    description: 'It goes on at its pace, from the next request.',
+    input: getInput,
+    output: ReplayRun,
+    errors: ['validation_failed'],
+    finds: findsReplay,
+  }).mutation(({ ctx }) => changeState(ctx, ctx.endpoint, ctx.replay, 'resume')),
+
+  cancel: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/cancel',
+    summary: 'End a replay of many requests for good',
+    description: 'Its results stay.',
+    input: getInput,
+    output: ReplayRun,
+    errors: ['validation_failed'],
+    finds: findsReplay,
+  }).mutation(({ ctx }) => changeState(ctx, ctx.endpoint, ctx.replay, 'cancel')),
+
+  results: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/results',
+    summary: 'List the sends of a replay with their outcomes, in their order',
+    input: resultsInput,
+    output: ReplayResults,
+    finds: findsReplay,
+  }).query(({ ctx, input }) => listResults(ctx.db, ctx.replay.id, input)),
+
+  report: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/report',
+    summary: 'Read the results of a replay as JUnit XML or Markdown',
+    input: reportInput,
+    output: Download,
+    media: { gives: ['application/xml', 'text/markdown'] },
+    finds: findsReplay,
+  }).query(({ ctx, input }) => reportOf(ctx.db, ctx.replay, input.format)),
+
+  take: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/take',
+    summary: 'Take the requests of a replay that are due, to send them from here',
+    description: 'For a replay with `to.listeners`; `creel rehearse` does so. Report each with `answer`.',
+    input: takeInput,
+    example: { max: 1, waitSeconds: 20 },
+    output: Taken,
+    errors: ['validation_failed'],
+    finds: findsReplay,
+  }).mutation(({ ctx, input }) => takeItems(ctx, ctx.endpoint, ctx.replay, input)),
+
+  answer: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/answer',
+    summary: 'Report the answer to a request of a replay that was taken',
+    input: answerInput,
+    example: {
+      position: 1,
+      durationMs: 12,
+      received: { statusCode: 200, headers: [{ name: 'Content-Type', value: 'text/plain' }], body: 'b2s=' },
+    },
+    output: z.null(),
+    finds: findsReplay,
+  }).mutation(({ ctx, input }) => answerItem(ctx, ctx.endpoint, ctx.replay, input)),
+
+  follow: stream({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/stream',
+    summary: 'Follow the progress of a replay, to its end',
+    input: getInput,
+    events: followEvents,
+    finds: findsReplay,
+  }).subscription(({ ctx }) => openStream(ctx, (open) => followReplay(ctx, ctx.endpoint, ctx.replay, open))),
+})

@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto'
+import { findAction } from '../actions/index.ts'
+import type { Services } from '../api/services.ts'
+import { storedPolicy } from '../deliveries/index.ts'
+import { findEndpoint } from '../endpoints/index.ts'
+import { planOf } from '../plans/index.ts'
+import { isDatabaseOutage } from '../platform/db/index.ts'
+import { sleep } from '../platform/time/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
+import { LEASE_MS, READ_AHEAD, RUNNING_MAX, SLICE_MS } from './bounds.ts'
+import { endReplay } from './control.ts'
+import { failSend, finishSend } from './finish.ts'
+import { storedOptions } from './options.ts'
+import { prepare } from './prepare.ts'
+import {
+  beginItem,
+  countUnfinished,
+  findCaptured,
+  type ItemRow,
+  lockReplay,
+  nextItems,
+  type ReplayRow,
+  releaseItems,
+  updateReplay,
+} from './queries.ts'
+import { type Sending, send } from './send.ts'
+
+/** A wait longer than this is left to the queue. */
+const WAIT_MS_MAX = 2_000
+/** A replay that is later than this is not hurried: the rest keeps its distances. */
+const BEHIND_MS_MAX = 1_000
+/** A replay without a job for this time has lost it, in milliseconds. */
+const LOST_AFTER_MS = 60_000
+
+/**
+ * Works on a replay for {@link SLICE_MS}, and queues the job that continues it. Safe to run twice and to be interrupted
+ * anywhere: a send is marked before it is made, so only those under way are made again.
+ *
+ * @throws errors of an unreachable database
+ */
+export async function runReplay(
+  services: Services,
+  { replayId }: { readonly replayId: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const row = await claim(services, replayId)
+  if (row === undefined) return
+  try {
+    const sending = await findSending(services, row)
+    if (typeof sending === 'string') await end(services, row, 'failed', sending)
+    else await workOn(services, row, sending, signal)
+  } catch (error) {
+    if (isDatabaseOutage(error)) throw error
+    services.log.error({ err: error, replayId }, 'a replay failed')
+    await end(services, row, 'failed', 'internal_error')
+  }
+}
+
+/** A replay that a job holds. */
+type Held = ReplayRow & { readonly leaseId: string; readonly baseAt: Date }
+
+async function claim({ db, clock, enqueue }: Services, id: string): Promise<Held | undefined> {
+  return await db.transaction().execute(async (trx) => {
+    const known = await trx
+      .selectFrom('replays')
+      .where('id', '=', id)
+      .select('workspaceId')
+      .executeTakeFirst()
+    if (known === undefined) return undefined
+    await lockWorkspace(trx, known.workspaceId)
+    const row = await lockReplay(trx, id)
+    const now = clock.now()
+    if (row === undefined || (row.state !== 'queued' && row.state !== 'running')) return undefined
+    if (row.leaseId !== null && row.dueAt > now) {
+      await enqueue(trx, 'replays.run', [{ payload: { replayId: id }, startAfter: row.dueAt }])
+      return undefined
+    }
+    // A replay that ends wakes those that wait.
+    if (row.state === 'queued' && (await countUnfinished(trx, row.workspaceId, true)) >= RUNNING_MAX)
+      return undefined
+    await releaseItems(trx, id)
+    const [first] = await nextItems(trx, id, 1)
+    const leaseId = randomUUID()
+    const changes = {
+      state: 'running',
+      startedAt: row.startedAt ?? now,
+      leaseId,
+      baseAt: baseOf(row, first?.dueMs ?? 0, now),
+      dueAt: new Date(now.getTime() + LEASE_MS),
+    }
+    await updateReplay(trx, id, changes)
+    return { ...row, ...changes }
+  })
+}
+
+/** When a send at 0 ms would have gone out. A replay that was held up goes on from here, at its own pace. */
+function baseOf({ baseAt }: ReplayRow, nextDueMs: number, now: Date): Date {
+  const isBehind = baseAt === null || baseAt.getTime() + nextDueMs < now.getTime() - BEHIND_MS_MAX
+  return isBehind ? new Date(now.getTime() - nextDueMs) : baseAt
+}
+
+/** What the sends need; a reason if it is gone. */
+async function findSending(
+  { db, plans }: Services,
+  { id, workspaceId, endpointId, options: text }: ReplayRow,
+): Promise<Sending | string> {
+  const options = storedOptions(text)
+  const endpoint = await findEndpoint(db, workspaceId, endpointId)
+  if (endpoint === undefined) return 'endpoint_gone'
+  if (!endpoint.allowRehearsal) return 'rehearsal_forbidden'
+  const workspace = await db
+    .selectFrom('workspaces')
+    .where('id', '=', workspaceId)
+    .select('plan')
+    .executeTakeFirstOrThrow()
+  const base = { id, workspaceId, options, endpoint, plan: planOf(plans, workspace.plan) }
+  if (!('actionId' in options.to)) return { ...base, action: null }
+  const action = await findAction(db, endpointId, options.to.actionId)
+  if (action === undefined || !action.isActive || action.suspendedByPlan) return 'action_off'
+  return { ...base, action }
+}
+
+async function workOn(services: Services, row: Held, sending: Sending, signal: AbortSignal): Promise<void> {
+  const stop = AbortSignal.any([signal, services.stopping])
+  const endsAt = performance.now() + SLICE_MS
+  const underWay = new Set<Promise<void>>()
+  const policy = storedPolicy(sending.action?.deliveryPolicy ?? null)
+  const atOnce = Math.min(sending.options.concurrency, policy.concurrency ?? sending.options.concurrency)
+  let renewedAt = performance.now()
+  let wait = 0
+  let hasMore = true
+  let isHeld = true
+  while (isHeld && hasMore && wait <= WAIT_MS_MAX && performance.now() < endsAt && !stop.aborted) {
+    const items = await nextItems(services.db, row.id, READ_AHEAD)
+    hasMore = items.length > 0
+    for (const item of items) {
+      wait = row.baseAt.getTime() + item.dueMs - services.clock.now().getTime()
+      if (wait > WAIT_MS_MAX || performance.now() >= endsAt || stop.aborted) break
+      if (wait > 0) await sleep(wait)
+      while (underWay.size >= atOnce) await Promise.race(underWay)
+      if (performance.now() - renewedAt > LEASE_MS / 4) {
+        await renew(services, row)
+        renewedAt = performance.now()
+      }
+      isHeld = await beginItem(services.db, item, row.leaseId, services.clock.now())
+      if (!isHeld) break
+      const work = sendItem(services, sending, item).finally(() => underWay.delete(work))
+      underWay.add(work)
+    }
+    // The next page must not have sends that are under way.
+    await Promise.all(underWay)
+  }
+  await Promise.all(underWay)
+  if (!isHeld) return
+  if (hasMore) await release(services, row, Math.max(0, wait))
+  else await end(services, row, 'done', null)
+}
+
+async function sendItem(services: Services, sending: Sending, item: ItemRow): Promise<void> {
+  const captured = await findCaptured(services.db, sending.endpoint.id, item.requestId)
+  const prepared = await prepare(services, sending, item, captured)
+  if ('error' in prepared) return await failSend(services, item, prepared.error)
+  // A send that has begun ends, also while the service stops.
+  const received = await send(services, sending, item, prepared.request, new AbortController().signal)
+  await finishSend(services, { endpointId: sending.endpoint.id, options: sending.options }, item, received)
+}
+
+async function renew({ db, clock }: Services, { id, leaseId }: Held): Promise<void> {
+  await db
+    .updateTable('replays')
+    .set({ dueAt: new Date(clock.now().getTime() + LEASE_MS) })
+    .where('id', '=', id)
+    .where('leaseId', '=', leaseId)
+    .execute()
+}
+
+/** Releases the replay and queues its next job. */
+async function release({ db, clock, enqueue }: Services, held: Held, waitMs: number): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const row = await lockReplay(trx, held.id)
+    if (row?.leaseId !== held.leaseId) return
+    const dueAt = new Date(clock.now().getTime() + Math.max(0, waitMs - WAIT_MS_MAX / 2))
+    await updateReplay(trx, held.id, { leaseId: null, dueAt, baseAt: held.baseAt })
+    const job = { payload: { replayId: held.id } }
+    await enqueue(trx, 'replays.run', [waitMs > WAIT_MS_MAX ? { ...job, startAfter: dueAt } : job])
+  })
+}
+
+async function end(
+  services: Services,
+  held: Held,
+  state: 'done' | 'failed',
+  reason: string | null,
+): Promise<void> {
+  await services.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, held.workspaceId)
+    const row = await lockReplay(trx, held.id)
+    if (row?.leaseId !== held.leaseId) return
+    await endReplay(trx, services, row, { state, reason })
+  })
+}
+
+/** Queues a job for each replay that lost its own. */
+export async function sweepReplays({
+  db,
+  clock,
+  enqueue,
+}: Pick<Services, 'db' | 'clock' | 'enqueue'>): Promise<void> {
+  const now = clock.now()
+  await db.transaction().execute(async (trx) => {
+    const lost = await trx
+      .updateTable('replays')
+      .set({ dueAt: now })
+      .where('state', 'in', ['queued', 'running'])
+      .where('options', 'not like', '%"listeners":true%')
+      .where('dueAt', '<', new Date(now.getTime() - LOST_AFTER_MS))
+      .returning('id')
+      .execute()
+    await enqueue(
+      trx,
+      'replays.run',
+      lost.map(({ id }) => ({ payload: { replayId: id } })),
+    )
+  })
+}

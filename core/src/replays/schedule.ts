@@ -1,0 +1,127 @@
+import { PER_SECOND_DEFAULT } from './bounds.ts'
+import { randomOf, shuffled } from './random.ts'
+import type { Fault, Faults, Order, Pace } from './schema.ts'
+
+/** A request to send, in the order of arrival. */
+export interface Captured {
+  readonly requestId: number
+  readonly receivedAtMs: number
+}
+
+/** One send of a replay. */
+export interface ScheduledItem {
+  readonly requestId: number
+  /** What is wrong with it on purpose; null without a fault. */
+  readonly fault: Fault | null
+  /** 1 for the second send of a duplicate. */
+  readonly copy: 0 | 1
+  /** Milliseconds from the start of the replay. */
+  readonly dueMs: number
+}
+
+/** What a replay sends, in its order, and the requests that it leaves out on purpose. */
+export interface Schedule {
+  readonly items: readonly ScheduledItem[]
+  readonly dropped: readonly number[]
+}
+
+/** Terms of a schedule. */
+export interface ScheduleOptions {
+  readonly order: Order
+  readonly pace: Pace | null
+  readonly faults: Faults
+  readonly seed: number
+  /** Least time between two sends, in milliseconds; 0 by default. */
+  readonly gapMs?: number
+}
+
+/**
+ * Plans a replay. The same input gives the same plan.
+ *
+ * A request has one fault at most. A share of `n` requests is `n * share`, rounded. A reordered request changes places
+ * with the next one. A late one comes `bySeconds` later, divided by the speed. A duplicate comes twice in a row.
+ */
+export function scheduleOf(captured: readonly Captured[], options: ScheduleOptions): Schedule {
+  const { faults, pace } = options
+  const random = randomOf(options.seed)
+  const inOrder = options.order === 'shuffled' ? shuffled(captured, random) : [...captured]
+  const dueMs = dueTimes(captured, pace)
+  const faultOf = chooseFaults(captured, faults, random)
+  const dropped = inOrder.filter(({ requestId }) => faultOf.get(requestId) === 'drop')
+  const sent = inOrder.filter(({ requestId }) => faultOf.get(requestId) !== 'drop')
+  for (let at = 0; at + 1 < sent.length; at += 1) {
+    const [one, two] = [sent[at], sent[at + 1]]
+    if (one === undefined || two === undefined || faultOf.get(one.requestId) !== 'reorder') continue
+    sent[at] = two
+    sent[at + 1] = one
+    at += 1
+  }
+  const lateMs = ((faults.late?.bySeconds ?? 0) * 1000) / (pace !== null && 'speed' in pace ? pace.speed : 1)
+  const items = sent.flatMap(({ requestId }, at): ScheduledItem[] => {
+    const fault = faultOf.get(requestId) ?? null
+    const due = (dueMs[at] ?? 0) + (fault === 'late' ? lateMs : 0)
+    const item: ScheduledItem = {
+      requestId,
+      fault: fault === 'drop' ? null : fault,
+      copy: 0,
+      dueMs: Math.round(due),
+    }
+    return fault === 'duplicate' ? [item, { ...item, copy: 1 }] : [item]
+  })
+  const ordered = items
+    .map((item, at) => ({ item, at }))
+    .sort((one, two) => one.item.dueMs - two.item.dueMs || one.at - two.at)
+  return {
+    items: spaced(
+      ordered.map(({ item }) => item),
+      options.gapMs ?? 0,
+    ),
+    dropped: dropped.map(({ requestId }) => requestId),
+  }
+}
+
+/** The times of the sends, in their order. */
+function dueTimes(captured: readonly Captured[], pace: Pace | null): readonly number[] {
+  const first = captured[0]?.receivedAtMs ?? 0
+  if (pace !== null && 'speed' in pace) {
+    let latest = 0
+    return captured.map(({ receivedAtMs }) => {
+      latest = Math.max(latest, (receivedAtMs - first) / pace.speed)
+      return latest
+    })
+  }
+  const perSecond = pace?.perSecond ?? PER_SECOND_DEFAULT
+  return captured.map((_, index) => (index * 1000) / perSecond)
+}
+
+function chooseFaults(
+  captured: readonly Captured[],
+  faults: Faults,
+  random: () => number,
+): Map<number, Fault | 'drop'> {
+  const left = shuffled(captured, random)
+  const shares = [
+    ['drop', faults.drop],
+    ['duplicate', faults.duplicate],
+    ['bad-signature', faults.badSignature],
+    ['late', faults.late?.share],
+    ['reorder', faults.reorder],
+  ] as const
+  const chosen = new Map<number, Fault | 'drop'>()
+  for (const [fault, share = 0] of shares) {
+    for (const { requestId } of left.splice(0, Math.round(captured.length * share)))
+      chosen.set(requestId, fault)
+  }
+  return chosen
+}
+
+/** Moves sends that come too close after the one before. */
+function spaced(items: readonly ScheduledItem[], gapMs: number): readonly ScheduledItem[] {
+  if (gapMs === 0) return items
+  let earliest = 0
+  return items.map((item) => {
+    const dueMs = Math.max(item.dueMs, earliest)
+    earliest = dueMs + gapMs
+    return { ...item, dueMs: Math.round(dueMs) }
+  })
+}

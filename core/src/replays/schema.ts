@@ -1,0 +1,389 @@
+import { z } from 'zod'
+import { timeCursorInput } from '../api/cursors.ts'
+import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { pageInput } from '../api/pagination.ts'
+import { Int64, optional, Timestamp } from '../api/values.ts'
+import { filterInput } from '../requests/index.ts'
+import { PER_SECOND_DEFAULT, REQUESTS_MAX, SHOWN_MAX } from './bounds.ts'
+
+/** States of a replay, in their order. */
+export const REPLAY_STATES = ['queued', 'running', 'paused', 'done', 'cancelled', 'failed'] as const
+/** One of {@link REPLAY_STATES}. */
+export type ReplayState = (typeof REPLAY_STATES)[number]
+
+/** Orders in which requests are sent. */
+export const ORDERS = ['arrival', 'shuffled'] as const
+/** One of {@link ORDERS}. */
+export type Order = (typeof ORDERS)[number]
+
+/** What can be wrong with a send on purpose. */
+export const FAULTS = ['duplicate', 'reorder', 'late', 'bad-signature'] as const
+/** One of {@link FAULTS}. */
+export type Fault = (typeof FAULTS)[number]
+
+/** Who signs the requests. */
+export const SIGNERS = ['as-captured', 'creel', 'provider'] as const
+/** One of {@link SIGNERS}. */
+export type Signer = (typeof SIGNERS)[number]
+
+/** Outcomes of a comparison. */
+export const OUTCOMES = ['equal', 'changed', 'failed', 'slower'] as const
+/** One of {@link OUTCOMES}. */
+export type Outcome = (typeof OUTCOMES)[number]
+
+/** States of one send. `errored`: it could not be sent, and `error` says why. */
+export const ITEM_STATES = ['waiting', 'sending', 'done', 'errored'] as const
+/** One of {@link ITEM_STATES}. */
+export type ItemState = (typeof ITEM_STATES)[number]
+
+const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
+const replayId = z.string().meta({ format: 'uuid', description: 'Id of the replay' })
+
+const Share = z.number().min(0).max(1)
+
+const Faults = z
+  .strictObject({
+    duplicate: optional(Share).meta({ description: 'Share of requests that are sent twice in a row' }),
+    reorder: optional(Share).meta({ description: 'Share of requests that change places with the next one' }),
+    late: optional(z.strictObject({ share: Share, bySeconds: z.number().min(1).max(86_400) })).meta({
+      description: 'Share of requests that come later; the time is divided by `pace.speed`',
+    }),
+    badSignature: optional(Share).meta({ description: 'Share of requests whose signature is wrong' }),
+    drop: optional(Share).meta({ description: 'Share of requests that are not sent' }),
+  })
+  .refine(
+    ({ duplicate = 0, reorder = 0, late, badSignature = 0, drop = 0 }) =>
+      duplicate + reorder + (late?.share ?? 0) + badSignature + drop <= 1.000_001,
+    {
+      params: { code: 'out_of_range' },
+      message: 'The shares of all faults together must be at most 1: a request has one fault.',
+    },
+  )
+/** Shares of requests with a fault. */
+export type Faults = Partial<z.output<typeof Faults>>
+
+const Pace = z.union([
+  z.strictObject({
+    speed: z.number().min(0.1).max(10_000).meta({ description: 'Multiple of the original pace' }),
+  }),
+  z.strictObject({ perSecond: z.number().min(0.01).max(1000) }),
+])
+/** When requests are sent. */
+export type Pace = z.output<typeof Pace>
+
+const Target = z.union([
+  z.strictObject({
+    actionId: z
+      .guid()
+      .toLowerCase()
+      .meta({ description: 'Through this forward action, on its terms, whatever its condition' }),
+  }),
+  z.strictObject({
+    url: z.string().min(1).max(2048),
+    appendPath: optional(z.boolean()).meta({
+      description: 'Whether the captured path and query follow those of the URL; default false',
+    }),
+  }),
+  z.strictObject({
+    listeners: z.literal(true).meta({
+      description:
+        'To programs that take the requests with `take` and report with `answer`, such as `creel rehearse`',
+    }),
+  }),
+])
+/** Where requests are sent. */
+export type Target = z.output<typeof Target>
+
+const Selection = z.strictObject({
+  requestIds: optional(z.array(Int64).min(1).max(REQUESTS_MAX)).meta({ description: 'These requests' }),
+  filter: optional(z.strictObject(filterInput)).meta({
+    description: 'All requests that match, as in the list; a `label` may end with `*`',
+  }),
+  sample: optional(z.int().min(1).max(REQUESTS_MAX)).meta({
+    description: `At most so many of them, chosen at random by \`seed\`; default ${REQUESTS_MAX.toLocaleString('en')}, the newest`,
+  }),
+})
+
+/** Name of the baseline that is the first answer to the same request in the same replay. */
+export const BASELINES = ['recorded', 'first'] as const
+
+const Comparing = z.strictObject({
+  with: z.union([z.enum(BASELINES), z.guid().toLowerCase()]).meta({
+    description:
+      '`recorded`: the newest recorded answer to the request. `first`: the answer to the first send of a duplicate. An id: the answers of that replay; members that differ between its duplicates are ignored',
+  }),
+  ignore: optional(z.array(z.string().min(1).max(200)).max(100)).meta({
+    description: 'Paths that may differ, like `headers.date`, `body.id` or `body.items[].id`',
+  }),
+})
+
+/** Input of the route that starts a replay. */
+export const startInput = z.object({
+  endpointId,
+  select: Selection,
+  to: Target,
+  order: z.enum(ORDERS).default('arrival'),
+  pace: Pace.nullish().meta({
+    description: `\`{"speed"}\` or \`{"perSecond"}\`; default ${PER_SECOND_DEFAULT} a second`,
+  }),
+  edit: z.unknown().optional().meta({ description: 'A rule document that is applied to each request' }),
+  sign: z.enum(SIGNERS).default('as-captured').meta({
+    description:
+      '`as-captured` sends the captured signature. `creel` signs with the secret of the action. `provider` signs with the secret of the endpoint and a fresh time, as its provider does',
+  }),
+  faults: optional(Faults),
+  seed: optional(z.int().min(0).max(4_294_967_295)).meta({
+    description: 'The same seed gives the same replay; default a new one, which the answer names',
+  }),
+  compare: optional(Comparing),
+  concurrency: z.int().min(1).max(64).default(1).meta({
+    description: 'Requests under way at once; 1 keeps the order',
+  }),
+  timeoutSeconds: optional(z.int().min(1).max(300)).meta({
+    description: 'Time limit of one send; default that of the action, or 15',
+  }),
+  dryRun: optional(z.boolean()).meta({ description: 'Only answers what would be sent' }),
+})
+/** {@link startInput} after parsing. */
+export type StartInput = z.output<typeof startInput>
+
+/** Input of the list of replays. */
+export const listInput = z.object({ endpointId, ...pageInput, ...timeCursorInput })
+
+/** Input of the routes of one replay. */
+export const getInput = z.object({ endpointId, replayId })
+
+const count = (description: string) => z.int().meta({ description })
+
+/** A replay, as the API shows it. */
+export const ReplayRun = withExample(
+  'ReplayRun',
+  z.object({
+    id: z.uuid(),
+    endpointId: z.uuid(),
+    state: z.enum(REPLAY_STATES).meta({
+      description: '`queued`: two replays of a workspace run at once. `failed`: `reason` says why',
+    }),
+    reason: z.string().nullable(),
+    to: z.unknown().meta({ description: 'As it was given' }),
+    order: z.enum(ORDERS),
+    sign: z.enum(SIGNERS),
+    seed: z.int(),
+    concurrency: z.int(),
+    compare: z.unknown().meta({ description: 'As it was given; null without' }),
+    counts: z.object({
+      requests: count('Requests that were chosen'),
+      dropped: count('Requests that are left out on purpose'),
+      sends: count('Sends in all; a duplicate is two'),
+      waiting: count('Sends that are not done'),
+      done: count('Sends with an answer or without one'),
+      errored: count('Sends that could not be made'),
+      equal: count('Answers equal to their baseline'),
+      changed: count('Answers that differ'),
+      failed: count('No answer, or a 5xx, where the baseline has none'),
+      slower: count('Equal answers that took over twice as long, and 100 ms more'),
+    }),
+    plannedMs: z.int().meta({ description: 'Time of the last send, from the start, by the pace' }),
+    createdAt: Timestamp,
+    startedAt: Timestamp.nullable(),
+    finishedAt: Timestamp.nullable(),
+  }),
+  {
+    id: '3f0c7f7a-61a8-4f33-8a2c-2e6c2f4f1a90',
+    endpointId: EXAMPLE_IDS.endpoint,
+    state: 'done',
+    reason: null,
+    to: { url: 'https://staging.acme.dev/hooks' },
+    order: 'arrival',
+    sign: 'as-captured',
+    seed: 42,
+    concurrency: 1,
+    compare: { with: 'recorded' },
+    counts: {
+      requests: 500,
+      dropped: 0,
+      sends: 550,
+      waiting: 0,
+      done: 550,
+      errored: 0,
+      equal: 548,
+      changed: 2,
+      failed: 0,
+      slower: 0,
+    },
+    plannedMs: 11_000,
+    createdAt: '2026-11-23T09:00:00.000Z',
+    startedAt: '2026-11-23T09:00:00.100Z',
+    finishedAt: '2026-11-23T09:00:12.400Z',
+  },
+)
+
+const headers = z.array(z.object({ name: z.string(), value: z.string() }))
+
+/** A request as it goes out. */
+export const OutgoingRequest = withExample(
+  'OutgoingRequest',
+  z.object({
+    position: z.int().meta({ description: 'Place in the replay, from 1' }),
+    requestId: Int64,
+    fault: z.enum(FAULTS).nullable(),
+    copy: z.int().meta({ description: '1 for the second send of a duplicate' }),
+    dueMs: z.int().meta({ description: 'Time of the send, from the start' }),
+    method: z.string(),
+    path: z.string().meta({ description: 'Captured path below the capture URL' }),
+    query: z.string().nullable(),
+    headers: headers.meta({ description: 'In wire order; values as text' }),
+    body: z.string().meta({ description: 'Base64' }),
+    error: z.string().nullable().meta({ description: 'Why it cannot be sent, or cannot be signed' }),
+  }),
+  {
+    position: 1,
+    requestId: 90117,
+    fault: null,
+    copy: 0,
+    dueMs: 0,
+    method: 'POST',
+    path: '/orders',
+    query: null,
+    headers: [{ name: 'Content-Type', value: 'application/json' }],
+    body: 'eyJpZCI6ImV2dF8xIn0=',
+    error: null,
+  },
+)
+
+/** Answer of the route that starts a replay: the replay, or what a dry run found. */
+export const Started = z.object({
+  replay: ReplayRun.nullable().meta({ description: 'Null for a dry run' }),
+  requestCount: z.int().meta({ description: 'Requests that were chosen' }),
+  matchedCount: z
+    .int()
+    .meta({ description: 'Requests that match; over `requestCount` if a sample was taken' }),
+  sendCount: z.int(),
+  droppedCount: z.int(),
+  plannedMs: z.int(),
+  seed: z.int(),
+  shown: z
+    .array(OutgoingRequest)
+    .max(SHOWN_MAX)
+    .meta({
+      description: `Of a dry run: the first ${SHOWN_MAX} requests as they would go out`,
+    }),
+  unsignedCount: z.int().meta({
+    description: 'Of a dry run with `sign: "provider"`: requests among those shown that cannot be signed',
+  }),
+})
+
+/** Input of the list of results. */
+export const resultsInput = z.object({
+  endpointId,
+  replayId,
+  outcome: optional(z.enum(OUTCOMES)),
+  state: optional(z.enum(ITEM_STATES)),
+  afterPosition: optional(z.int().min(0)).meta({ description: '`next` of the page before' }),
+  pageSize: z.int().min(1).max(100).default(50),
+})
+
+/** A difference between an answer and its baseline. */
+export const Difference = z.object({
+  path: z.string().meta({ description: 'Like `status`, `headers.location` or `body.items[0].id`' }),
+  before: z.unknown(),
+  after: z.unknown(),
+})
+/** A difference between an answer and its baseline. */
+export type Difference = z.output<typeof Difference>
+
+/** One send and its outcome. */
+export const ReplayResultItem = withExample(
+  'ReplayResultItem',
+  z.object({
+    position: z.int(),
+    requestId: Int64,
+    fault: z.enum(FAULTS).nullable(),
+    copy: z.int(),
+    state: z.enum(ITEM_STATES),
+    outcome: z.enum(OUTCOMES).nullable().meta({ description: 'Null without a baseline' }),
+    dueMs: z.int(),
+    sentAt: Timestamp.nullable(),
+    durationMs: z.int().nullable(),
+    statusCode: z.int().nullable(),
+    error: z.string().nullable(),
+    headers: headers.nullable(),
+    body: z
+      .string()
+      .nullable()
+      .meta({ description: 'Text, or base64 when `bodyIsBinary`; null if not kept' }),
+    bodyIsBinary: z.boolean(),
+    differences: z.array(Difference),
+  }),
+  {
+    position: 7,
+    requestId: 90117,
+    fault: 'duplicate',
+    copy: 1,
+    state: 'done',
+    outcome: 'changed',
+    dueMs: 140,
+    sentAt: '2026-11-23T09:00:00.240Z',
+    durationMs: 12,
+    statusCode: 409,
+    error: null,
+    headers: [{ name: 'Content-Type', value: 'application/json' }],
+    body: '{"error":"already paid"}',
+    bodyIsBinary: false,
+    differences: [{ path: 'status', before: 200, after: 409 }],
+  },
+)
+
+/** A page of results. */
+export const ReplayResults = z.object({
+  items: z.array(ReplayResultItem),
+  next: z.int().nullable().meta({ description: 'Give it as `afterPosition`; null after the last' }),
+})
+
+/** Formats of a report: `junit` is XML for test runners, `md` is Markdown. */
+export const REPORT_FORMATS = ['junit', 'md'] as const
+
+/** Input of the report: the replay, and the format. */
+export const reportInput = z.object({ endpointId, replayId, format: z.enum(REPORT_FORMATS) })
+
+/** Input of `take`: how many requests, and how long the call waits for one. */
+export const takeInput = z.object({
+  endpointId,
+  replayId,
+  max: z.int().min(1).max(64).default(1),
+  waitSeconds: z.int().min(0).max(20).default(0).meta({
+    description: 'Waits so long for a request to become due',
+  }),
+})
+
+/** Requests to send now. */
+export const Taken = z.object({
+  items: z.array(OutgoingRequest),
+  state: z
+    .enum(REPLAY_STATES)
+    .meta({ description: 'Take again while it is `running`, `queued` or `paused`' }),
+})
+
+/** Input of `answer`: what the local server answered. */
+export const answerInput = z.object({
+  endpointId,
+  replayId,
+  position: z.int().min(1),
+  durationMs: z.int().min(0).max(86_400_000),
+  error: optional(z.string().min(1).max(500)).meta({ description: 'Why there was no answer' }),
+  received: optional(
+    z.object({
+      statusCode: z.int().min(100).max(599),
+      headers: headers.max(300),
+      body: z.string().max(700_000).meta({ description: 'Base64' }),
+    }),
+  ),
+})
+
+/** Events of the stream of a replay. */
+export const followEvents = {
+  progress: ReplayRun,
+  ended: z.object({ state: z.enum(REPLAY_STATES), reason: z.string().nullable() }).meta({
+    description: 'The last event',
+  }),
+}

@@ -1,0 +1,159 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import { findAction } from '../actions/index.ts'
+import type { Context } from '../api/context.ts'
+import { DomainError, validationFailed } from '../api/errors.ts'
+import { recordChange } from '../audit/index.ts'
+import { storedPolicy } from '../deliveries/index.ts'
+import type { EndpointRow } from '../endpoints/index.ts'
+import { searching } from '../requests/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
+import { ENDED_KEPT, SHOWN_MAX, UNFINISHED_MAX } from './bounds.ts'
+import { tooLong } from './check.ts'
+import { optionsText, storedOptions } from './options.ts'
+import { outgoingView, prepare } from './prepare.ts'
+import { countUnfinished, dropEnded, findCaptured, findReplay, insertReplay } from './queries.ts'
+import { randomOf } from './random.ts'
+import { type Schedule, scheduleOf } from './schedule.ts'
+import type { Started, StartInput } from './schema.ts'
+import { selectRequests } from './select.ts'
+import { readView } from './view.ts'
+
+const SEED_MAX = 4_294_967_295
+/** `Retry-After` while too many replays are unfinished. */
+const RETRY_AFTER_SECONDS = 30
+
+/**
+ * Plans a replay and queues it: the replay, its sends, its job and its audit entry, in one transaction. A dry run only
+ * plans.
+ *
+ * @throws DomainError `validation_failed` if nothing matches or the replay would take too long, `rate_limited` while too
+ *   many replays of the workspace are not done
+ */
+export async function startReplay(
+  ctx: Context,
+  endpoint: EndpointRow,
+  input: StartInput,
+): Promise<z.input<typeof Started>> {
+  const seed = input.seed ?? randomInt(SEED_MAX)
+  const { captured, matchedCount } = await searching(ctx, `replay ${endpoint.id}`, (db) =>
+    selectRequests(db, endpoint.id, input.select, randomOf(seed)),
+  )
+  if (captured.length === 0)
+    throw validationFailed([
+      {
+        path: ['select'],
+        code: 'not_allowed',
+        detail: 'No stored request matches. Oversize traces are left out.',
+      },
+    ])
+  const schedule = scheduleOf(captured, {
+    order: input.order,
+    pace: input.pace ?? null,
+    faults: input.faults ?? {},
+    seed,
+    gapMs: await gapOf(ctx, endpoint, input),
+  })
+  const plannedMs = schedule.items.at(-1)?.dueMs ?? 0
+  const issues = tooLong(plannedMs)
+  if (issues.length > 0) throw validationFailed(issues)
+  const plan = {
+    requestCount: captured.length,
+    matchedCount,
+    sendCount: schedule.items.length,
+    droppedCount: schedule.dropped.length,
+    plannedMs,
+    seed,
+  }
+  if (input.dryRun === true) {
+    const shown = await show(ctx, endpoint, input, schedule)
+    const unsignedCount = shown.filter(({ error }) => error?.startsWith('unsigned') === true).length
+    return { replay: null, ...plan, shown, unsignedCount }
+  }
+  const replay = await insert(ctx, endpoint, input, schedule, plan)
+  return { replay, ...plan, shown: [], unsignedCount: 0 }
+}
+
+/** Least time between two sends by the policy of the action, in milliseconds. */
+async function gapOf(ctx: Context, endpoint: EndpointRow, { to }: StartInput): Promise<number> {
+  if (!('actionId' in to)) return 0
+  const action = await findAction(ctx.db, endpoint.id, to.actionId)
+  const { rate } = storedPolicy(action?.deliveryPolicy ?? null)
+  return rate === null || rate === undefined ? 0 : (rate.perSeconds * 1000) / rate.count
+}
+
+async function show(ctx: Context, endpoint: EndpointRow, input: StartInput, { items }: Schedule) {
+  const options = storedOptions(optionsText(input))
+  const id = randomUUID()
+  const shown = []
+  for (const [index, item] of items.slice(0, SHOWN_MAX).entries()) {
+    const row = await findCaptured(ctx.db, endpoint.id, item.requestId)
+    const prepared = await prepare(ctx, { id, options, endpoint }, item, row)
+    shown.push(outgoingView(id, { ...item, position: index + 1 }, prepared))
+  }
+  return shown
+}
+
+async function insert(
+  ctx: Context,
+  endpoint: EndpointRow,
+  input: StartInput,
+  { items }: Schedule,
+  plan: Omit<z.input<typeof Started>, 'replay' | 'shown' | 'unsignedCount'>,
+) {
+  const now = ctx.clock.now()
+  const id = randomUUID()
+  return await ctx.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, ctx.workspace.id)
+    if ((await countUnfinished(trx, ctx.workspace.id)) >= UNFINISHED_MAX) {
+      const detail = `At most ${UNFINISHED_MAX} replays of a workspace may run, wait or be paused.`
+      throw new DomainError('rate_limited', detail, { retryAfterSeconds: RETRY_AFTER_SECONDS })
+    }
+    await dropEnded(trx, ctx.workspace.id, ENDED_KEPT - 1)
+    const isPulled = 'listeners' in input.to
+    await insertReplay(
+      trx,
+      {
+        id,
+        workspaceId: ctx.workspace.id,
+        endpointId: endpoint.id,
+        // Listeners take their requests themselves.
+        state: isPulled ? 'running' : 'queued',
+        options: optionsText(input),
+        seed: plan.seed,
+        requestCount: plan.requestCount,
+        droppedCount: plan.droppedCount,
+        sendCount: plan.sendCount,
+        plannedMs: plan.plannedMs,
+        dueAt: now,
+        createdAt: now,
+        startedAt: isPulled ? now : null,
+      },
+      items,
+    )
+    if (!isPulled) await ctx.enqueue(trx, 'replays.run', [{ payload: { replayId: id } }])
+    const { select, to, order, pace, faults, sign, compare, concurrency } = input
+    await recordChange(trx, ctx, {
+      action: 'replays.start',
+      workspaceId: ctx.workspace.id,
+      subject: { type: 'endpoint', id: endpoint.id, name: endpoint.name },
+      endpointId: endpoint.id,
+      before: null,
+      after: {
+        replayId: id,
+        requestCount: plan.requestCount,
+        to,
+        order,
+        pace: pace ?? null,
+        faults: faults ?? null,
+        sign,
+        compare: compare ?? null,
+        concurrency,
+        sample: select.sample ?? null,
+      },
+    })
+    const row = await findReplay(trx, endpoint.id, id)
+    if (row === undefined) throw new Error('The replay that was inserted is not there.')
+    return await readView(trx, row)
+  })
+}
