@@ -129,7 +129,12 @@ function eventOf(root: unknown, event: unknown): string {
     const { type } = at(data, 'properties', String(name))
     return typeof type === 'string' ? [`${String(name)}: '${type === 'integer' ? 'number' : type}'`] : []
   })
-  return `${String(at(event, 'properties', 'event').const)}: { ${required.join(', ')} }`
+  const name = String(at(event, 'properties', 'event').const)
+  const line = `${name}: { ${required.join(', ')} }`
+  // Broken where the formatter breaks it.
+  return line.length + 5 <= LINE_WIDTH
+    ? line
+    : `${name}: {\n${required.map((one) => `      ${one},\n`).join('')}    }`
 }
 
 function at(value: unknown, ...path: readonly string[]): Readonly<Record<string, unknown>> {

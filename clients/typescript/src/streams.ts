@@ -19,7 +19,18 @@ export const EVENT_MEMBERS = {
     behind: { lastId: 'number' },
   },
   replays_follow: {
-    progress: { id: 'string', endpointId: 'string', state: 'string', order: 'string', sign: 'string', seed: 'number', concurrency: 'number', counts: 'object', plannedMs: 'number', createdAt: 'string' },
+    progress: {
+      id: 'string',
+      endpointId: 'string',
+      state: 'string',
+      order: 'string',
+      sign: 'string',
+      seed: 'number',
+      concurrency: 'number',
+      counts: 'object',
+      plannedMs: 'number',
+      createdAt: 'string',
+    },
     ended: { state: 'string' },
   },
 } as const
