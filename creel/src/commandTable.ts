@@ -114,6 +114,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('@creel/terminal/commands/reconcile')).addReconcileCommand,
       },
       {
+        name: 'rehearse',
+        description: 'send many captures again to a server, with faults, and compare its answers',
+        load: async () => (await import('@creel/terminal/commands/rehearse')).addRehearseCommand,
+      },
+      {
         name: 'watchdogs',
         description: 'list, create, change and delete watchdogs',
         load: async () => (await import('@creel/terminal/commands/watchdogs')).addWatchdogsCommand,

@@ -205,6 +205,9 @@ describe('a body that cannot be read answers request_invalid', () => {
   })
 })
 
+/** An address may send 600 failing calls a minute. */
+const forgetFailures = () => service.clock.advance(61_000)
+
 describe('lists', () => {
   test('take page and pageSize within their bounds, and name whichever is out of them', async () => {
     const wrong = [
@@ -260,6 +263,7 @@ describe('methods', () => {
       'watchdogs.suggest': `?endpointId=${alices.ids.endpointId}`,
       'watchdogs.labels': `?endpointId=${alices.ids.endpointId}`,
       'requests.export': '?format=curl',
+      'replays.report': '?format=md',
     }
     expect(
       await walk(reads, async (route) => {
@@ -282,6 +286,7 @@ describe('methods', () => {
   test('one that a path does not have answers 404, and 401 without a key', async () => {
     const paths = Map.groupBy(ROUTES, (route) => pathOf(route, alices.ids))
     const faults: string[] = []
+    await forgetFailures()
     for (const [path, routes] of paths) {
       const declared = new Set<string>(routes.map(({ method }) => method))
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
@@ -308,6 +313,8 @@ describe('methods', () => {
 })
 
 describe('unknown routes', () => {
+  beforeAll(forgetFailures)
+
   const UNDER_V1 = [
     '/api/v1',
     '/api/v1/',

@@ -16,7 +16,7 @@ import {
 export async function listResults(
   db: Db,
   replayId: string,
-  { outcome, state, afterPosition = 0, pageSize }: z.output<typeof resultsInput>,
+  { outcome, state, afterPosition = 0, limit }: z.output<typeof resultsInput>,
 ): Promise<z.input<typeof ReplayResults>> {
   let query = db
     .selectFrom('replayItems')
@@ -24,8 +24,8 @@ export async function listResults(
     .where('position', '>', afterPosition)
   if (outcome !== undefined) query = query.where('outcome', '=', outcome)
   if (state !== undefined) query = query.where('state', '=', state)
-  const rows = await query.orderBy('position').limit(pageSize).selectAll().execute()
-  const last = rows.length < pageSize ? undefined : rows.at(-1)
+  const rows = await query.orderBy('position').limit(limit).selectAll().execute()
+  const last = rows.length < limit ? undefined : rows.at(-1)
   return { items: rows.map(itemView), next: last?.position ?? null }
 }
 

@@ -280,7 +280,7 @@ export const resultsInput = z.object({
   outcome: optional(z.enum(OUTCOMES)),
   state: optional(z.enum(ITEM_STATES)),
   afterPosition: optional(z.int().min(0)).meta({ description: '`next` of the page before' }),
-  pageSize: z.int().min(1).max(100).default(50),
+  limit: z.int().min(1).max(100).default(50).meta({ description: 'Items a page' }),
 })
 
 /** A difference between an answer and its baseline. */

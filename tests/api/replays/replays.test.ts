@@ -99,7 +99,7 @@ const ended = (id: string) =>
     const run = await read(id)
     return ['done', 'failed', 'cancelled'].includes(run.state) && run
   })
-const resultsOf = async (id: string, query = 'pageSize=100') =>
+const resultsOf = async (id: string, query = 'limit=100') =>
   (await alice.expect(alice.get(at(`/${id}/results?${query}`)), Results)).items
 
 /** The ids of the requests that have arrived since a count, in their order. */

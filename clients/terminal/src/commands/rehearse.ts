@@ -1,0 +1,218 @@
+import { writeFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import type { CallAnswer } from 'creel-client'
+import type { ApiClient } from '../api/apiClient.ts'
+import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { ClientError, usageError } from '../clientError.ts'
+import { EXIT } from '../exitCodes.ts'
+import { localTarget } from '../listen/localTarget.ts'
+import { printHint, printJson, printText } from '../output/print.ts'
+import { runLocally } from '../rehearse/localRun.ts'
+import { StateWatch } from '../rehearse/stateWatch.ts'
+import { isFine, summaryLines } from '../rehearse/summary.ts'
+import { expectsIdempotence, type RehearseOptions, repeatWords, termsOf } from '../rehearse/terms.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import type { TerminalTools } from '../tools.ts'
+import { countOption, spanOption } from '../words.ts'
+
+interface Options extends ClientOptions, RehearseOptions {
+  readonly to: string
+  readonly yes?: boolean
+  readonly dryRun?: boolean
+  readonly stateUrl?: string
+  readonly junit?: string
+  readonly md?: string
+  readonly timeout?: number
+  readonly skipVerify?: boolean
+}
+
+type Run = CallAnswer<'replays_get'>
+
+const LOOK_EVERY_MS = 500
+const TIMEOUT_MS = 60_000
+/** Differing sends that are read for the summary. */
+const SHOWN = 20
+
+/** `creel rehearse` */
+export function addRehearseCommand(command: Command, tools: TerminalTools): void {
+  withClientOptions(
+    command
+      .argument('[endpoint]', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
+      .requiredOption('--to <target>', 'a port or URL; path and query of captures are appended')
+      .option('--since <when>', 'captures since, e.g. 7d, 2026-11-01')
+      .option('--until <when>', 'captures until')
+      .option('--label <label>', 'only this label; may end with *')
+      .option('--sample <n>', 'at most so many, at random; default 500', countOption)
+      .option('--request <ids...>', 'these requests, in place of a sample')
+      .option('--order <order>', 'arrival or shuffled; default arrival')
+      .option('--speed <factor>', 'multiple of the original pace', Number)
+      .option('--per-second <n>', 'requests a second; default 50', Number)
+      .option('--faults <faults>', 'duplicate, reorder, late, bad-signature, drop; a share as duplicate=0.1')
+      .option('--seed <n>', 'the same seed gives the same rehearsal', Number)
+      .option('--sign <signer>', 'as-captured, creel or provider; default as-captured')
+      .option('--against <baseline>', 'recorded, first, or the id of a replay')
+      .option('--ignore <paths...>', 'paths that may differ, e.g. headers.etag body.items[].id')
+      .option('--expect <property>', 'idempotent: each is sent twice, the second answer must equal the first')
+      .option(
+        '--state-url <url>',
+        'with --expect: a fingerprint of your state, which a repetition must not change',
+      )
+      .option('--concurrency <n>', 'requests in flight at once; default 1, strictly in order', countOption)
+      .option('--timeout <span>', 'timeout for an answer; default 60s', spanOption)
+      .option('--junit <file>', 'write the results as JUnit XML')
+      .option('--md <file>', 'write the differences as Markdown')
+      .option('--dry-run', 'only say what would be sent')
+      .option('--yes', 'send to a server that is not on this machine')
+      .option('--skip-verify', 'accept any TLS certificate of a local server'),
+    {
+      json: 'print the replay as one JSON object',
+      examples: [
+        'creel rehearse orders --to 3000 --since 7d --against recorded',
+        "creel rehearse orders --to 3000 --label 'invoice.*' --faults duplicate,reorder --seed 42 --junit out.xml --against recorded",
+        'creel rehearse orders --to 3000 --expect idempotent --state-url http://localhost:3000/state',
+        'creel rehearse orders --to https://staging.example.com/hooks --yes --sample 50',
+      ],
+    },
+  )
+    .addHelpText('after', '\nExits with 1 if answers differ, failed, or could not be had.')
+    .action(async (wanted: string | undefined, options: Options) => {
+      const { hostname } = new URL(localTarget(options.to).url)
+      const isLocal = /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
+      if (options.stateUrl !== undefined && (!expectsIdempotence(options) || !isLocal))
+        throw usageError(
+          '--state-url needs --expect idempotent and a server on this machine.',
+          'Leave it out.',
+        )
+      const terms = termsOf(options)
+      const api = await openApi(options, tools)
+      const endpoint = await chooseEndpoint(api, wanted)
+      const to = isLocal
+        ? { listeners: true as const }
+        : { url: localTarget(options.to).url, appendPath: true }
+      const planned = await api.calls.replays.start({ endpointId: endpoint.id, ...terms, to, dryRun: true })
+      const { requestCount, matchedCount, sendCount, droppedCount, plannedMs, seed } = planned
+      const plan = `${sendCount} sends of ${requestCount} requests (${matchedCount} match, ${droppedCount} dropped) to ${localTarget(options.to).url}, ${Math.ceil(plannedMs / 1000)} s, seed ${seed}`
+      if (options.dryRun === true) {
+        if (options.json === true) printJson(planned)
+        else printText(plan, ...planned.shown.map(shownLine))
+        return
+      }
+      if (!isLocal && options.yes !== true)
+        throw new ClientError(`This would make ${plan}.`, [
+          'That server is not on this machine. Add --yes if it is meant.',
+        ])
+      printHint(plan)
+      const { replay } = await api.calls.replays.start({ endpointId: endpoint.id, ...terms, to, seed })
+      if (replay === null) throw new ClientError('The service started no replay.', [])
+      const state = options.stateUrl === undefined ? undefined : new StateWatch(options.stateUrl)
+      const running = isLocal ? followLocally(api, endpoint.id, replay, { options, state, tools }) : undefined
+      const run = await ended(api, endpoint.id, replay, running)
+      await writeReports(api, endpoint.id, run, options)
+      const found = {
+        run,
+        differing: await differing(api, endpoint.id, run),
+        stateChanges: state?.changes ?? [],
+        again: (result: { readonly requestId: number; readonly fault: string | null }) =>
+          [
+            'creel rehearse',
+            endpoint.id.slice(0, 8),
+            `--to ${options.to}`,
+            ...repeatWords(options, result, run.seed),
+          ].join(' '),
+      }
+      if (options.json === true) printJson(run)
+      else printText(...summaryLines(found))
+      if (!isFine(found)) process.exitCode = EXIT.failed
+    })
+}
+
+function shownLine({
+  position,
+  requestId,
+  fault,
+  method,
+  path,
+  error,
+}: CallAnswer<'replays_start'>['shown'][number]) {
+  return `  ${position}  request ${requestId}  ${method} ${path}${fault === null ? '' : `  ${fault}`}${error === null ? '' : `  ${error}`}`
+}
+
+async function followLocally(
+  api: ApiClient,
+  endpointId: string,
+  { id }: Run,
+  { options, state, tools }: { options: Options; state: StateWatch | undefined; tools: TerminalTools },
+): Promise<void> {
+  const outbound = await tools.openOutbound(options.skipVerify === true)
+  try {
+    await runLocally({
+      api,
+      endpointId,
+      replayId: id,
+      target: options.to,
+      outbound,
+      concurrency: options.concurrency ?? 1,
+      timeoutMs: options.timeout ?? TIMEOUT_MS,
+      onAnswer: async (item) => state?.note(item),
+    })
+  } catch (error) {
+    // A replay without its listener would never end.
+    await api.calls.replays.cancel({ endpointId, replayId: id }).catch(() => undefined)
+    throw error
+  } finally {
+    await outbound.close()
+  }
+}
+
+/** Waits for the end of a replay, with a live line on a terminal. */
+async function ended(
+  { calls }: ApiClient,
+  endpointId: string,
+  started: Run,
+  running: Promise<void> | undefined,
+): Promise<Run> {
+  let isOver = false
+  const local = running?.finally(() => {
+    isOver = true
+  })
+  local?.catch(() => undefined)
+  let run = started
+  let shown = ''
+  while (run.finishedAt === null) {
+    await (isOver ? local : Promise.race([sleep(LOOK_EVERY_MS), ...(local === undefined ? [] : [local])]))
+    run = await calls.replays.get({ endpointId, replayId: started.id })
+    const { done, errored, sends, changed, failed } = run.counts
+    const words = `${done + errored} of ${sends}, ${changed + failed} differ`
+    if (process.stderr.isTTY === true && words !== shown) printHint(words)
+    shown = words
+  }
+  await local
+  return run
+}
+
+async function differing({ calls }: ApiClient, endpointId: string, { id, counts }: Run) {
+  const found = []
+  const of = { endpointId, replayId: id, limit: SHOWN }
+  if (counts.changed > 0) found.push(...(await calls.replays.results({ ...of, outcome: 'changed' })).items)
+  if (counts.failed > 0) found.push(...(await calls.replays.results({ ...of, outcome: 'failed' })).items)
+  if (counts.errored > 0) found.push(...(await calls.replays.results({ ...of, state: 'errored' })).items)
+  return found.sort((one, other) => one.position - other.position)
+}
+
+async function writeReports(
+  api: ApiClient,
+  endpointId: string,
+  { id }: Run,
+  { junit, md }: Options,
+): Promise<void> {
+  for (const [format, file] of [
+    ['junit', junit],
+    ['md', md],
+  ] as const) {
+    if (file === undefined) continue
+    const path = `/api/v1/endpoints/${endpointId}/replays/${id}/report?format=${format}`
+    const answer = await api.creel.send(path, { method: 'GET' })
+    await writeFile(file, await answer.text())
+  }
+}

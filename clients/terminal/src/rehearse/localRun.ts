@@ -1,0 +1,80 @@
+import type { CallAnswer } from 'creel-client'
+import type { ApiClient } from '../api/apiClient.ts'
+import { localTarget } from '../listen/localTarget.ts'
+import type { LocalOutbound } from '../tools.ts'
+
+type Taken = CallAnswer<'replays_take'>['items'][number]
+
+/** A server on this machine, and what is sent to it. */
+export interface LocalRun {
+  readonly api: ApiClient
+  readonly endpointId: string
+  readonly replayId: string
+  readonly target: string
+  readonly outbound: LocalOutbound
+  readonly concurrency: number
+  readonly timeoutMs: number
+  /** Called after each answer, before it is reported; the next request waits for it. */
+  readonly onAnswer: (item: Taken) => Promise<void>
+}
+
+/** Fields that the new connection sets itself. */
+const OF_CONNECTION = new Set(['connection', 'content-length', 'expect', 'host', 'transfer-encoding'])
+const WAIT_SECONDS = 20
+
+/** Takes the requests of a replay, sends each to the local server, and reports the answers, to the end of the replay. */
+export async function runLocally(run: LocalRun): Promise<void> {
+  const { api, endpointId, replayId, concurrency } = run
+  const underWay = new Set<Promise<void>>()
+  for (let state = 'running'; state === 'running' || state === 'queued' || state === 'paused'; ) {
+    const taken = await api.calls.replays.take(
+      { endpointId, replayId, max: concurrency, waitSeconds: underWay.size > 0 ? 0 : WAIT_SECONDS },
+      { timeoutMs: (WAIT_SECONDS + 10) * 1000 },
+    )
+    state = taken.state
+    for (const item of taken.items) {
+      const work = sendOne(run, item).finally(() => underWay.delete(work))
+      underWay.add(work)
+    }
+    if (underWay.size >= concurrency || (taken.items.length === 0 && underWay.size > 0))
+      await Promise.race(underWay)
+  }
+  await Promise.all(underWay)
+}
+
+async function sendOne(run: LocalRun, item: Taken): Promise<void> {
+  const { api, endpointId, replayId, outbound, timeoutMs } = run
+  const { urlOf } = localTarget(run.target)
+  const url = urlOf({ path: item.path, queryString: item.query })
+  const report = (answer: object) =>
+    api.calls.replays.answer({ endpointId, replayId, position: item.position, durationMs: 0, ...answer })
+  if (url === undefined) {
+    await report({ error: 'unsendable: its path would leave the base path of the target' })
+    return
+  }
+  const result = await outbound.send({
+    method: item.method,
+    url,
+    headers: item.headers
+      .filter(({ name }) => !OF_CONNECTION.has(name.toLowerCase()))
+      .map(({ name, value }) => [name, Buffer.from(value).toString('latin1')] as const),
+    body: Buffer.from(item.body, 'base64'),
+    totalTimeoutMs: timeoutMs,
+  })
+  await run.onAnswer(item)
+  await report({
+    durationMs: result.durationMs,
+    ...('statusCode' in result
+      ? {
+          received: {
+            statusCode: result.statusCode,
+            headers: result.headers.map(([name, value]) => ({
+              name,
+              value: Buffer.from(value, 'latin1').toString(),
+            })),
+            body: Buffer.from(result.body).toString('base64'),
+          },
+        }
+      : { error: `${result.outcome}: ${'detail' in result ? result.detail : ''}`.slice(0, 500) }),
+  })
+}

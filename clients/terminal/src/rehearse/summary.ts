@@ -1,0 +1,64 @@
+import type { CallAnswer } from 'creel-client'
+import type { StateChange } from './stateWatch.ts'
+
+type Run = CallAnswer<'replays_get'>
+type Result = CallAnswer<'replays_results'>['items'][number]
+
+/** What a rehearsal found. */
+export interface Found {
+  readonly run: Run
+  /** The first sends that differ, failed or could not be made. */
+  readonly differing: readonly Result[]
+  readonly stateChanges: readonly StateChange[]
+  /** The command that sends the first differing request again. */
+  readonly again: (result: Pick<Result, 'requestId' | 'fault'>) => string
+}
+
+const VALUE_CHARACTERS = 100
+
+/** Whether everything was as it should be. */
+export const isFine = ({ run, stateChanges }: Pick<Found, 'run' | 'stateChanges'>): boolean =>
+  run.state === 'done' && differingCount(run) === 0 && stateChanges.length === 0
+
+const differingCount = ({ counts }: Run): number => counts.changed + counts.failed + counts.errored
+
+/** The lines that end the command. */
+export function summaryLines(found: Found): string[] {
+  const { run, differing, stateChanges, again } = found
+  const { sends, done, equal, changed, failed, slower, errored } = run.counts
+  const compared = equal + changed + failed + slower
+  const lines = [
+    `${done} of ${sends} sent, seed ${run.seed}.${run.state === 'done' ? '' : ` The replay ${run.state}${run.reason === null ? '' : `: ${run.reason}`}.`}`,
+    ...(compared === 0
+      ? ['Nothing was compared: no baseline has an answer to these requests.']
+      : [`${equal} equal, ${changed} changed, ${failed} failed, ${slower} slower.`]),
+    ...(errored === 0 ? [] : [`${errored} could not be sent.`]),
+  ]
+  const [first] = differing
+  if (first !== undefined) {
+    const again1 = first.copy === 1 ? ', sent again' : ''
+    lines.push(
+      '',
+      `First: request ${first.requestId}${first.fault === null ? '' : ` (${first.fault}${again1})`}, send ${first.position}`,
+      ...(first.error === null ? [] : [`  ${first.error}`]),
+      ...first.differences.map(
+        ({ path, before, after }) => `  ${path}: ${text(before)} became ${text(after)}`,
+      ),
+      `Send it again: ${again(first)}`,
+    )
+  }
+  const [changedState] = stateChanges
+  if (changedState !== undefined) {
+    lines.push(
+      '',
+      `${stateChanges.length} requests changed the state when they were sent again, first request ${changedState.requestId}.`,
+      `Send it again: ${again({ requestId: changedState.requestId, fault: 'duplicate' })}`,
+    )
+  }
+  return lines
+}
+
+function text(value: unknown): string {
+  const written = JSON.stringify(value) ?? 'null'
+  return written.length <= VALUE_CHARACTERS ? written : `${written.slice(0, VALUE_CHARACTERS)}…`
+}

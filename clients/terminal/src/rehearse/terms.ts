@@ -1,0 +1,132 @@
+import type { CallInput } from 'creel-client'
+import { usageError } from '../clientError.ts'
+import { requiredMoment } from '../words.ts'
+
+/** Options of `creel rehearse` that say what is sent, and how. */
+export interface RehearseOptions {
+  readonly request?: readonly string[]
+  readonly since?: string
+  readonly until?: string
+  readonly label?: string
+  readonly sample?: number
+  readonly order?: string
+  readonly speed?: number
+  readonly perSecond?: number
+  readonly faults?: string
+  readonly seed?: number
+  readonly sign?: string
+  readonly against?: string
+  readonly ignore?: readonly string[]
+  readonly expect?: string
+  readonly concurrency?: number
+}
+
+/** Shares of faults that are named without one. */
+const SHARES = { duplicate: 0.1, reorder: 0.1, late: 0.05, 'bad-signature': 0.02, drop: 0.01 } as const
+/** A late request comes an hour later, divided by the speed. */
+const LATE_SECONDS = 3600
+const SAMPLE_DEFAULT = 500
+
+type Terms = Omit<CallInput<'replays_start'>, 'endpointId' | 'to'>
+
+/**
+ * Members of the API's input.
+ *
+ * @throws ClientError for words that are not understood
+ */
+export function termsOf(options: RehearseOptions): Terms {
+  const { request, label, sample, order, speed, perSecond, seed, sign, ignore, concurrency } = options
+  const isIdempotence = expectsIdempotence(options)
+  const faults = isIdempotence ? { duplicate: 1 } : faultsOf(options.faults)
+  const against = isIdempotence ? 'first' : options.against
+  return {
+    select:
+      request === undefined
+        ? {
+            filter: {
+              label: label ?? null,
+              since: options.since === undefined ? null : requiredMoment(options.since, '--since'),
+              until: options.until === undefined ? null : requiredMoment(options.until, '--until'),
+            },
+            sample: sample ?? SAMPLE_DEFAULT,
+          }
+        : { requestIds: request.map(Number) },
+    order: order === undefined ? undefined : oneOf(['arrival', 'shuffled'] as const, order, '--order'),
+    pace: speed !== undefined ? { speed } : perSecond !== undefined ? { perSecond } : undefined,
+    faults,
+    seed,
+    sign:
+      sign === undefined ? undefined : oneOf(['as-captured', 'creel', 'provider'] as const, sign, '--sign'),
+    compare:
+      against === undefined
+        ? undefined
+        : { with: against, ignore: ignore === undefined ? null : [...ignore] },
+    concurrency,
+  }
+}
+
+/** Whether each request is sent twice, and the second answer must equal the first. */
+export function expectsIdempotence({ expect }: Pick<RehearseOptions, 'expect'>): boolean {
+  if (expect === undefined) return false
+  oneOf(['idempotent'], expect, '--expect')
+  return true
+}
+
+function faultsOf(text: string | undefined): Terms['faults'] {
+  if (text === undefined) return undefined
+  const shares = new Map(
+    text.split(',').map((part) => {
+      const [word = '', given] = part.trim().split('=')
+      const name = oneOf(Object.keys(SHARES) as (keyof typeof SHARES)[], word, '--faults')
+      const share = given === undefined ? SHARES[name] : Number(given)
+      if (!(share >= 0 && share <= 1))
+        throw usageError(`"${part}" is not a share.`, 'Write a share from 0 to 1: duplicate=0.1.')
+      return [name, share] as const
+    }),
+  )
+  const late = shares.get('late')
+  return {
+    duplicate: shares.get('duplicate') ?? null,
+    reorder: shares.get('reorder') ?? null,
+    late: late === undefined ? null : { share: late, bySeconds: LATE_SECONDS },
+    badSignature: shares.get('bad-signature') ?? null,
+    drop: shares.get('drop') ?? null,
+  }
+}
+
+function oneOf<Word extends string>(words: readonly Word[], given: string, option: string): Word {
+  const found = words.find((word) => word === given)
+  if (found !== undefined) return found
+  throw usageError(`"${given}" is no value of ${option}.`, `Write one of ${words.join(', ')}.`)
+}
+
+/**
+ * The options again, for a command that repeats one request with its fault. A reordered request needs its neighbours, so
+ * the whole rehearsal is repeated.
+ */
+export function repeatWords(
+  options: RehearseOptions,
+  { requestId, fault }: { readonly requestId: number; readonly fault: string | null },
+  seed: number,
+): string[] {
+  const { sign, against, expect, since, until, label, sample, faults } = options
+  const isWhole = fault === 'reorder'
+  return [
+    ...(isWhole
+      ? [
+          ...(since === undefined ? [] : [`--since ${since}`]),
+          ...(until === undefined ? [] : [`--until ${until}`]),
+          ...(label === undefined ? [] : [`--label '${label}'`]),
+          ...(sample === undefined ? [] : [`--sample ${sample}`]),
+          `--faults ${faults}`,
+          `--seed ${seed}`,
+        ]
+      : [
+          `--request ${requestId}`,
+          ...(fault === null || expect !== undefined ? [] : [`--faults ${fault}=1`]),
+        ]),
+    ...(sign === undefined ? [] : [`--sign ${sign}`]),
+    ...(against === undefined ? [] : [`--against ${against}`]),
+    ...(expect === undefined ? [] : [`--expect ${expect}`]),
+  ]
+}

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestEndpoint } from '../support/client.ts'
+import { runCreel, temporaryFolder } from '../support/process.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** `creel rehearse` against a sample handler with planted bugs. */
+
+interface Bugs {
+  /** Pays the same order twice. */
+  readonly paysTwice?: boolean
+  /** Answers another status for one kind of order. */
+  readonly otherStatus?: boolean
+  /** Refuses an order that comes before its predecessor. */
+  readonly needsOrder?: boolean
+}
+
+const ORDERS = 10
+
+let service: TestService
+let endpoint: TestEndpoint
+let handler: Receiver
+/** Payments of the handler: its state. */
+let payments: string[] = []
+
+function handlerWith({ paysTwice, otherStatus, needsOrder }: Bugs) {
+  payments = []
+  let last = 0
+  handler.answer = (request, response) => {
+    if (request.method === 'GET') {
+      response.end(String(payments.length))
+      return
+    }
+    const { id } = JSON.parse(request.body.toString())
+    const isOutOfOrder = needsOrder === true && id < last
+    last = Math.max(last, id)
+    const isNew = !payments.includes(String(id))
+    if (isNew || paysTwice === true) payments.push(String(id))
+    response.writeHead(isOutOfOrder ? 500 : otherStatus === true && id === 3 ? 201 : 200)
+    response.end(JSON.stringify({ paid: id }))
+  }
+}
+
+const rehearse = (...words: string[]) =>
+  runCreel(['rehearse', endpoint.id, '--to', String(handler.port), '--per-second', '1000', ...words], {
+    env: { CREEL_URL: service.baseUrl, CREEL_KEY: service.alice.key },
+  })
+
+beforeAll(async () => {
+  service = await startService({ limits: { apiRatePerMinute: 100_000 } })
+  handler = await startReceiver()
+  endpoint = await service.alice.endpoint({ name: 'orders' })
+  for (let id = 1; id <= ORDERS; id += 1)
+    await endpoint.capture({ body: JSON.stringify({ id, type: 'order.paid' }) })
+})
+
+afterAll(async () => {
+  await handler[Symbol.asyncDispose]()
+  await service.stop()
+})
+
+/** A baseline: the id of a replay of the corrected handler. */
+async function baseline(): Promise<string> {
+  handlerWith({})
+  const { stdout, exitCode } = await rehearse('--json')
+  expect(exitCode).toBe(0)
+  return JSON.parse(stdout).id
+}
+
+describe('creel rehearse', () => {
+  test('finds a handler that is not idempotent, by its state; the corrected one passes', async () => {
+    const words = ['--expect', 'idempotent', '--state-url', `http://127.0.0.1:${handler.port}/state`]
+    handlerWith({ paysTwice: true })
+    const found = await rehearse(...words)
+    expect(found.exitCode).toBe(1)
+    expect(found.stdout).toContain(`${ORDERS} requests changed the state`)
+    expect(found.stdout).toMatch(/Send it again: creel rehearse .* --request \d+ .*--expect idempotent/)
+    handlerWith({})
+    const passed = await rehearse(...words)
+    expect({ exitCode: passed.exitCode, errors: passed.stderr }).toEqual({
+      exitCode: 0,
+      errors: expect.any(String),
+    })
+  })
+
+  test('finds one changed status, prints its difference and a command that sends it again, and writes reports', async () => {
+    const id = await baseline()
+    handlerWith({ otherStatus: true })
+    const folder = await temporaryFolder()
+    const [junit, md] = [join(folder, 'out.xml'), join(folder, 'out.md')]
+    const found = await rehearse('--against', id, '--junit', junit, '--md', md)
+    expect(found.exitCode).toBe(1)
+    expect(found.stdout).toContain('status: 200 became 201')
+    expect(await readFile(junit, 'utf8')).toContain('failures="1"')
+    expect(await readFile(md, 'utf8')).toContain('status: 200 became 201')
+    const again = /Send it again: creel rehearse \S+ --to \S+ (.*)/.exec(found.stdout)?.[1] ?? ''
+    const repeated = await rehearse(...again.split(' '))
+    expect(repeated.exitCode).toBe(1)
+    expect(repeated.stdout).toContain('1 of 1 sent')
+  })
+
+  test('finds a handler that breaks on another order, with the same seed again', async () => {
+    const id = await baseline()
+    const words = ['--against', id, '--faults', 'reorder=0.3', '--seed', '42']
+    const runs = []
+    for (let run = 0; run < 2; run += 1) {
+      handlerWith({ needsOrder: true })
+      runs.push(await rehearse(...words))
+    }
+    const [one, two] = runs
+    expect(one?.exitCode).toBe(1)
+    expect(one?.stdout).toContain('3 failed')
+    const first = (stdout = '') => stdout.slice(stdout.indexOf('First:'))
+    expect(first(two?.stdout)).toBe(first(one?.stdout))
+    expect(one?.stdout).toContain('--faults reorder=0.3 --seed 42')
+    handlerWith({})
+    expect((await rehearse(...words)).exitCode).toBe(0)
+  })
+
+  test('sends to another machine only with --yes, and says where and how many', async () => {
+    const words = ['rehearse', endpoint.id, '--to', 'https://staging.example.com/hooks']
+    const refused = await runCreel(words, {
+      env: { CREEL_URL: service.baseUrl, CREEL_KEY: service.alice.key },
+    })
+    expect(refused.exitCode).toBe(1)
+    expect(refused.stderr).toContain(`${ORDERS} sends`)
+    expect(refused.stderr).toContain('https://staging.example.com/hooks')
+    expect(refused.stderr).toContain('--yes')
+  })
+
+  test.each([
+    ['--faults', 'explode'],
+    ['--faults', 'duplicate=2'],
+    ['--expect', 'speed'],
+    ['--sign', 'me'],
+  ])('%s %s is refused', async (option, value) => {
+    const refused = await rehearse(option, value)
+    expect(refused.exitCode).toBe(2)
+  })
+})
