@@ -4,6 +4,7 @@ import { withoutSecrets } from './logRedaction.ts'
 describe('withoutSecrets', () => {
   test.each<[string, string]>([
     ['key creel_live_abcdefGHIJKLMNOP refused', 'key creel_live_abcdef[secret] refused'],
+    ['token creel_refresh_abcdefGHIJKLMNOP refused', 'token creel_refresh_abcdef[secret] refused'],
     ['{"keyPrefix":"creel_live_abcdef"}', '{"keyPrefix":"creel_live_abcdef"}'],
     ['{"h":"Authorization: Bearer abc.def-ghi"}', '{"h":"Authorization: Bearer [secret]"}'],
     ['basic dXNlcjpwYXNz, next', 'basic [secret], next'],

@@ -2,13 +2,13 @@
 const CREDENTIAL_CHARACTERS_MAX = 1024
 
 /**
- * Removes secrets from a log line, wherever they came from. An API key keeps its prefix, which is safe to show; text
+ * Removes secrets from a log line, wherever they came from. An API key or a token of an agent keeps its prefix, which is safe to show; text
  * after `Bearer` and passwords in URLs are removed. Takes linear time, because parts of the line come from unknown
  * clients.
  */
 export function withoutSecrets(line: string): string {
   const keyless = line
-    .replaceAll(/(creel_live_\w{6})\w+/g, '$1[secret]')
+    .replaceAll(/(creel_(?:live|oauth|refresh|code)_\w{6})\w+/g, '$1[secret]')
     .replaceAll(/\b(Bearer|Basic)\s+[^\s"'\\,]+/gi, '$1 [secret]')
   return withoutPasswords(keyless)
 }

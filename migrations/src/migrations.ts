@@ -32,6 +32,7 @@ import * as reconciliations from './20261123T0300_reconciliations.ts'
 import * as eventDedupe from './20261123T0400_event_dedupe.ts'
 import * as eventTypes from './20261123T0600_event_types.ts'
 import * as replays from './20261123T0605_replays.ts'
+import * as oauth from './20261123T0620_oauth.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -71,4 +72,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261123T0400_event_dedupe': eventDedupe,
   '20261123T0600_event_types': eventTypes,
   '20261123T0605_replays': replays,
+  '20261123T0620_oauth': oauth,
 }

@@ -58,6 +58,7 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   // The bin restores and purges requests. An import stores requests that were captured elsewhere.
   requests: ['requests', 'recycleBin', 'capture', 'retention', 'exports'],
   listenerReplays: ['listeners'],
+  oauthGrants: ['oauth'],
   reconciliationEvents: ['reconcile'],
   reconciliations: ['reconcile'],
   replayItems: ['replays'],

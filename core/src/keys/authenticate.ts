@@ -3,7 +3,7 @@ import type { Caller } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import { gathering } from '../api/gathering.ts'
 import { aheadMs, type Services } from '../api/services.ts'
-import type { KeyScope } from '../engine/words/index.ts'
+import type { KeyKind, KeyScope } from '../engine/words/index.ts'
 import { type Plan, planOf } from '../plans/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { fingerprint, isKeyShaped } from './key.ts'
@@ -19,6 +19,7 @@ interface KeyRow {
   workspaceId: string
   workspaceName: string
   planKey: string
+  kind: KeyKind
   scope: KeyScope
   endpointId: string | null
   expiresAt: Date | null
@@ -35,6 +36,8 @@ export interface Presented {
   readonly key: string | null
   /** Taken from trusted proxies; null when unknown. */
   readonly address: string | null
+  /** Whether the call is for `/mcp`, the only resource of keys of the kind `oauth`; false by default. */
+  readonly isForMcp?: boolean
 }
 
 /**
@@ -46,12 +49,12 @@ export interface Presented {
  * different clocks.
  *
  * @param cost calls to take at once: 1, or the procedures of a tRPC batch
- * @throws DomainError `unauthorized`, then `forbidden` from a network that the key does not allow, then
- *   `api_access_disabled`, then `rate_limited`
+ * @throws DomainError `unauthorized`, then `forbidden` from a network that the key does not allow, and for the token of
+ *   an agent elsewhere than at `/mcp`, then `api_access_disabled`, then `rate_limited`
  */
 export async function authenticate(
   services: Services,
-  { key, address }: Presented,
+  { key, address, isForMcp = false }: Presented,
   cost = 1,
 ): Promise<Caller> {
   if (key === null || key === '') {
@@ -62,6 +65,9 @@ export async function authenticate(
   const row = await takeFromBudget(services, { sha256, address, cost })
   if (row === undefined || !timingSafeEqual(row.sha256, sha256)) throw unknownKey()
   requireHere(row.isHere)
+  if (row.kind === 'oauth' && !isForMcp) {
+    throw new DomainError('forbidden', 'The token of an agent is for /mcp only. Send an API key.')
+  }
   const plan = planOf(services.plans, row.planKey)
   requireApi(plan)
   if (!row.isWithinBudget) {
@@ -103,6 +109,13 @@ export function requireApi(plan: Plan): void {
 export const isLive = (now: string) =>
   `k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now}::timestamptz)`
 
+/**
+ * SQL condition for keys that can be presented at `now`: live, and for an agent's key with a token that has not ended.
+ * `k` is the table.
+ */
+const isPresentable = (now: string) =>
+  `${isLive(now)} and (k.token_expires_at is null or k.token_expires_at > ${now}::timestamptz)`
+
 /** SQL condition that the key may be used from an address, which may be null. */
 export const isHere = (address: string) =>
   `(k.allowed_networks is null or coalesce(${address}::inet <<= any (k.allowed_networks::inet[]), false))`
@@ -139,11 +152,11 @@ const TAKE_FROM_BUDGET = statement(
   `with clock as (
     select now() + $3::float8 * interval '1 ms' as at, interval '${WINDOW_SECONDS} s' as length
   ), caller as (
-    select k.id, k.name, k.prefix, k.sha256, w.id as workspace_id, w.name as workspace_name, w.plan as plan_key,
+    select k.id, k.name, k.prefix, k.sha256, k.kind, w.id as workspace_id, w.name as workspace_name, w.plan as plan_key,
            k.scope, k.endpoint_id, k.expires_at, ${isHere('$5')} as is_here,
            coalesce(($2::jsonb ->> w.plan)::int, 0) as budget
     from api_keys k join workspaces w on w.id = k.workspace_id
-    where k.sha256 = $1 and ${isLive('(select at from clock)')}
+    where k.sha256 = $1 and ${isPresentable('(select at from clock)')}
   ), taken as (
     insert into api_key_windows as win (api_key_id, started_at, call_count)
     select id, at, $4::int from caller, clock where $4::int <= budget and is_here
@@ -157,7 +170,7 @@ const TAKE_FROM_BUDGET = statement(
     update api_keys k set last_used_at = t.started_at from taken t, caller c
     where k.id = c.id and (k.last_used_at is null or k.last_used_at < t.started_at)
   )
-  select c.id, c.name, c.prefix, c.sha256, c.workspace_id, c.workspace_name, c.plan_key,
+  select c.id, c.name, c.prefix, c.sha256, c.kind, c.workspace_id, c.workspace_name, c.plan_key,
          c.scope, c.endpoint_id, c.expires_at, c.is_here,
          extract(epoch from coalesce(t.started_at, win.started_at, at) + length - at)::float8 as seconds_left,
          t.call_count is not null as is_within_budget

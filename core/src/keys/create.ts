@@ -6,7 +6,7 @@ import { recordChange } from '../audit/index.ts'
 import { findEndpoint } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import type { KeyScope } from '../engine/words/index.ts'
-import { planOf } from '../plans/index.ts'
+import { type Plan, planOf } from '../plans/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { getWorkspace, lockWorkspace } from '../workspaces/index.ts'
 import { newKey } from './key.ts'
@@ -20,6 +20,8 @@ export interface KeyWish {
   readonly endpointId?: string | undefined
   readonly expiresAt?: Date | undefined
   readonly allowedNetworks?: string[] | undefined
+  /** URL of the metadata document of the agent that it is for; none by default. */
+  readonly clientId?: string | undefined
 }
 
 /** Issues of a key's members in combination, and of its expiry. */
@@ -60,16 +62,29 @@ export async function createKey(
     if (endpoint === undefined) throw notFound('endpoint')
   }
   return await services.db.transaction().execute(async (trx) => {
-    await lockWorkspace(trx, workspace.id)
-    const count = await countActiveKeys(trx, workspace.id, services.clock.now())
-    requireRoom(planOf(services.plans, workspace.plan), 'apiKeysMax', count, 'API keys')
+    await requireRoomForKey(services, trx, { id: workspace.id, plan: planOf(services.plans, workspace.plan) })
     return await addKey(services, trx, workspace.id, wish)
   })
 }
 
+/**
+ * Locks the workspace, and checks that its plan has room for one more key.
+ *
+ * @throws DomainError `limit_reached` at `apiKeysMax`; `feature_not_in_plan` when the plan has no API
+ */
+export async function requireRoomForKey(
+  { clock }: Pick<Services, 'clock'>,
+  trx: Trx,
+  { id, plan }: { readonly id: string; readonly plan: Plan },
+): Promise<void> {
+  await lockWorkspace(trx, id)
+  requireRoom(plan, 'apiKeysMax', await countActiveKeys(trx, id, clock.now()), 'API keys')
+}
+
 /** Stores a new key, and returns its only copy. */
 export async function addKey(services: Services, trx: Trx, workspaceId: string, wish: KeyWish) {
-  const { key, prefix, sha256 } = newKey()
+  const kind = wish.clientId === undefined ? 'key' : 'oauth'
+  const { key, prefix, sha256 } = newKey(kind)
   const row: NewKeyRow = {
     id: randomUUID(),
     workspaceId,
@@ -81,6 +96,8 @@ export async function addKey(services: Services, trx: Trx, workspaceId: string, 
     allowedNetworks: wish.allowedNetworks ?? null,
     expiresAt: wish.expiresAt ?? null,
     createdAt: services.clock.now(),
+    kind,
+    clientId: wish.clientId ?? null,
   }
   await insertKey(trx, row)
   const { sha256: _digest, workspaceId: _workspace, ...shown } = row

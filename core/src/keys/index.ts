@@ -7,5 +7,8 @@ export {
   requireApi,
   requireHere,
 } from './authenticate.ts'
-export { fingerprint, type NewKey, newKey } from './key.ts'
+export { addKey, requireRoomForKey } from './create.ts'
+export { fingerprint, type NewKey, newKey, randomText } from './key.ts'
 export { knownKeys } from './knownKeys.ts'
+export { deleteUnusedTokenKeys, findKey, findTokenKey, type KeyRow, replaceToken } from './queries.ts'
+export { revokeKeyIn } from './revoke.ts'

@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { KeyKind } from '../engine/words/index.ts'
 
-/** Prefix of every key, by which secret scanners can find it. */
-const KEY_PREFIX = 'creel_live_'
+/** Prefix of the keys of each kind, by which secret scanners can find them. */
+const KEY_PREFIXES: Readonly<Record<KeyKind, string>> = { key: 'creel_live_', oauth: 'creel_oauth_' }
 
-const SHOWN_CHARACTERS = KEY_PREFIX.length + 6
+/** Random characters of a key that are displayed. */
+const SHOWN_CHARACTERS = 6
 
 /** A new API key; only the prefix and the digest are stored. */
 export interface NewKey {
@@ -15,9 +17,14 @@ export interface NewKey {
 }
 
 /** A new key with 192 bits of randomness. */
-export function newKey(): NewKey {
-  const key = KEY_PREFIX + randomBytes(24).toString('base64url').replaceAll('-', 'A').replaceAll('_', 'B')
-  return { key, prefix: key.slice(0, SHOWN_CHARACTERS), sha256: fingerprint(key) }
+export function newKey(kind: KeyKind = 'key'): NewKey {
+  const key = KEY_PREFIXES[kind] + randomText()
+  return { key, prefix: key.slice(0, KEY_PREFIXES[kind].length + SHOWN_CHARACTERS), sha256: fingerprint(key) }
+}
+
+/** 32 letters and digits with 192 bits of randomness. */
+export function randomText(): string {
+  return randomBytes(24).toString('base64url').replaceAll('-', 'A').replaceAll('_', 'B')
 }
 
 /** Longer than any key. */
@@ -25,7 +32,9 @@ const KEY_CHARACTERS_MAX = 200
 
 /** Whether a text has the form of a key. Others are refused without a query. */
 export function isKeyShaped(text: string): boolean {
-  return text.startsWith(KEY_PREFIX) && text.length <= KEY_CHARACTERS_MAX
+  return (
+    Object.values(KEY_PREFIXES).some((prefix) => text.startsWith(prefix)) && text.length <= KEY_CHARACTERS_MAX
+  )
 }
 
 /** The stored digest of a key. */

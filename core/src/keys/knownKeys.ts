@@ -6,7 +6,7 @@ import { fingerprint, isKeyShaped } from './key.ts'
  * throttled callers, which must not cause a query each.
  *
  * @param presented as clients sent them
- * @returns the keys that are neither revoked nor expired
+ * @returns the keys that are neither revoked nor expired; an agent's token ends by itself, too
  */
 export async function knownKeys(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -26,6 +26,9 @@ export async function knownKeys(
     )
     .where('revokedAt', 'is', null)
     .where((where) => where.or([where('expiresAt', 'is', null), where('expiresAt', '>', clock.now())]))
+    .where((where) =>
+      where.or([where('tokenExpiresAt', 'is', null), where('tokenExpiresAt', '>', clock.now())]),
+    )
     .execute()
   const known = new Set<string>()
   for (const { sha256 } of rows) {

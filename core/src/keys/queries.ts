@@ -1,10 +1,12 @@
 import type { Selectable } from 'kysely'
-import type { KeyScope } from '../engine/words/index.ts'
+import type { KeyKind, KeyScope } from '../engine/words/index.ts'
 import type { ApiKeysTable, Db, Trx } from '../platform/db/index.ts'
 
 /** A key without its digest. */
-export interface KeyRow extends Omit<Selectable<ApiKeysTable>, 'sha256' | 'scope'> {
+export interface KeyRow
+  extends Omit<Selectable<ApiKeysTable>, 'sha256' | 'scope' | 'kind' | 'tokenExpiresAt'> {
   readonly scope: KeyScope
+  readonly kind: KeyKind
 }
 
 const COLUMNS = [
@@ -20,6 +22,8 @@ const COLUMNS = [
   'revokedAt',
   'lastUsedAt',
   'replacedById',
+  'kind',
+  'clientId',
 ] as const
 
 /** Every key of the workspace, newest first, including revoked and expired ones. */
@@ -70,6 +74,8 @@ export interface NewKeyRow {
   readonly allowedNetworks: string[] | null
   readonly expiresAt: Date | null
   readonly createdAt: Date
+  readonly kind: KeyKind
+  readonly clientId: string | null
 }
 
 /** Adds one key; the plan's limit is not checked here. */
@@ -86,4 +92,45 @@ export type KeyChange = Partial<
 export async function updateKey(trx: Trx, keyId: string, change: KeyChange): Promise<void> {
   if (Object.keys(change).length === 0) return
   await trx.updateTable('apiKeys').set(change).where('id', '=', keyId).execute()
+}
+
+/** Makes a token the only one of an agent's key: the former one ends at once. */
+export async function replaceToken(
+  trx: Trx,
+  keyId: string,
+  token: {
+    readonly sha256: Buffer
+    readonly prefix: string
+    readonly tokenExpiresAt: Date
+    /** End of the key, unless a token is asked for before. */
+    readonly expiresAt: Date
+  },
+): Promise<void> {
+  await trx.updateTable('apiKeys').set(token).where('id', '=', keyId).execute()
+}
+
+/** Id of an agent's key by the digest of its token, whether it has ended or not; undefined when there is none. */
+export async function findTokenKey(
+  db: Db,
+  sha256: Buffer,
+): Promise<
+  { readonly id: string; readonly workspaceId: string; readonly clientId: string | null } | undefined
+> {
+  return await db
+    .selectFrom('apiKeys')
+    .select(['id', 'workspaceId', 'clientId'])
+    .where('sha256', '=', sha256)
+    .where('kind', '=', 'oauth')
+    .executeTakeFirst()
+}
+
+/** Deletes agents' keys that ended before they had a token: their consent was never used. */
+export async function deleteUnusedTokenKeys(trx: Trx, workspaceId: string, now: Date): Promise<void> {
+  await trx
+    .deleteFrom('apiKeys')
+    .where('workspaceId', '=', workspaceId)
+    .where('kind', '=', 'oauth')
+    .where('tokenExpiresAt', 'is', null)
+    .where('expiresAt', '<=', now)
+    .execute()
 }

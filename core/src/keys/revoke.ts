@@ -1,6 +1,7 @@
 import { DomainError, validationFailed } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { getWorkspace } from '../workspaces/index.ts'
 import { type KeyRow, listKeys, updateKey } from './queries.ts'
 
@@ -34,18 +35,25 @@ export async function keyOfReference(
 
 /** Revokes a key immediately: the next call with it answers 401. Revoking again is a no-op and keeps the first time. */
 export async function revokeKey(services: Services, key: KeyRow): Promise<KeyRow> {
-  const revokedAt = key.revokedAt ?? services.clock.now()
-  if (key.revokedAt === null) {
-    await services.db.transaction().execute(async (trx) => {
-      await updateKey(trx, key.id, { revokedAt })
-      await recordChange(trx, services, {
-        action: 'keys.revoke',
-        workspaceId: key.workspaceId,
-        subject: { type: 'key', id: key.id, name: key.name },
-        before: key,
-        after: { ...key, revokedAt },
-      })
-    })
-  }
-  return { ...key, revokedAt }
+  if (key.revokedAt !== null) return key
+  return await services.db.transaction().execute((trx) => revokeKeyIn(trx, services, key))
+}
+
+/** {@link revokeKey} as a part of a transaction. */
+export async function revokeKeyIn(
+  trx: Trx,
+  who: Pick<Services, 'clock' | 'actor'>,
+  key: KeyRow,
+): Promise<KeyRow> {
+  if (key.revokedAt !== null) return key
+  const revoked = { ...key, revokedAt: who.clock.now() }
+  await updateKey(trx, key.id, { revokedAt: revoked.revokedAt })
+  await recordChange(trx, who, {
+    action: 'keys.revoke',
+    workspaceId: key.workspaceId,
+    subject: { type: 'key', id: key.id, name: key.name },
+    before: key,
+    after: revoked,
+  })
+  return revoked
 }

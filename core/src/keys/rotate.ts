@@ -11,7 +11,7 @@ import { findKey, type KeyRow, updateKey } from './queries.ts'
  * no longer counts against the plan.
  *
  * @param input `keyId` is the key's id
- * @throws DomainError `not_found`, also for a key that has ended or was replaced before; `validation_failed`
+ * @throws DomainError `not_found`, also for a key that has ended, was replaced before, or is an agent's; `validation_failed`
  */
 export async function rotateKey(
   services: Services,
@@ -52,6 +52,7 @@ async function liveKey(
   const key = await findKey(trx, workspaceId, keyId)
   const hasEnded =
     key === undefined || key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now)
-  if (hasEnded || key.replacedById !== null) throw notFound('live key')
+  // An agent replaces its token itself, by refreshing it.
+  if (hasEnded || key.replacedById !== null || key.kind === 'oauth') throw notFound('live key')
   return key
 }

@@ -54,13 +54,22 @@ export const keyRoutes = router({
     path: '/api/v1/keys/{keyId}',
     summary: 'Change the name, the expiry or the networks of an API key',
     description:
-      'Takes effect with the next call of the key. The scope of a key never changes: create another key.',
+      'Takes effect with the next call of the key. The scope of a key never changes: create another key. The expiry of an agent’s key follows its use.',
     scope: 'admin',
     input: z.object({ keyId, ...updateMembers }),
     example: { name: 'ci', expiresAt: '2027-01-01T00:00:00Z' },
     output: Key,
     finds: findsKey,
-    check: (ctx, { expiresAt }) => issuesOfKey(ctx, { scope: 'read', expiresAt }),
+    check: (ctx, { expiresAt }) =>
+      ctx.namedKey.kind === 'oauth' && expiresAt !== undefined
+        ? [
+            {
+              path: ['expiresAt'],
+              code: 'not_allowed',
+              detail: 'The key of an agent ends 30 days after its last refresh. Revoke it to end it before.',
+            },
+          ]
+        : issuesOfKey(ctx, { scope: 'read', expiresAt }),
   }).mutation(({ ctx, input }) => changeKey(ctx, ctx.namedKey, input)),
 
   rotate: route({
@@ -68,7 +77,7 @@ export const keyRoutes = router({
     path: '/api/v1/keys/{keyId}/rotate',
     summary: 'Replace an API key with a new one; both work during the overlap',
     description:
-      'The new key has the name, scope, endpoint and networks of the old one. A key that has ended, or was rotated before, answers 404.',
+      'The new key has the name, scope, endpoint and networks of the old one. A key that has ended, was rotated before or is an agent’s answers 404.',
     scope: 'admin',
     input: z.object({ keyId, ...rotateMembers }),
     example: { overlapSeconds: 3600 },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { InstantInput, optional, Timestamp } from '../api/values.ts'
 import { networkOf } from '../engine/networks.ts'
-import { KEY_SCOPES } from '../engine/words/index.ts'
+import { KEY_KINDS, KEY_SCOPES } from '../engine/words/index.ts'
 
 /** Time for which a replaced key stays valid: a day by default, 30 days at most. */
 export const OVERLAP_SECONDS = { default: 86_400, max: 2_592_000 } as const
@@ -31,6 +31,13 @@ export const ApiKey = z.object({
   revokedAt: Timestamp.nullable(),
   lastUsedAt: Timestamp.nullable().meta({ description: 'To the minute; null for never' }),
   replacedById: z.uuid().nullable().meta({ description: 'The key that replaced it by rotation' }),
+  kind: z.enum(KEY_KINDS).meta({
+    description: '`key`: made by its owner; `oauth`: of an agent that signed in, for `/mcp` only',
+  }),
+  clientId: z
+    .string()
+    .nullable()
+    .meta({ description: "URL of the agent's client metadata document; null for the kind `key`" }),
 })
 
 /** The only answer to an operator that contains the whole key. */

@@ -66,3 +66,9 @@ export const KEY_SCOPES = ['read', 'write', 'admin'] as const
 
 /** One of {@link KEY_SCOPES}. */
 export type KeyScope = (typeof KEY_SCOPES)[number]
+
+/** Kinds of keys: made by an owner, or an agent's by OAuth. */
+export const KEY_KINDS = ['key', 'oauth'] as const
+
+/** One of {@link KEY_KINDS}. */
+export type KeyKind = (typeof KEY_KINDS)[number]

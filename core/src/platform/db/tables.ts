@@ -127,6 +127,9 @@ export interface ApiKeysTable {
   expiresAt: Date | null
   allowedNetworks: string[] | null
   replacedById: string | null
+  kind: Generated<string>
+  clientId: string | null
+  tokenExpiresAt: Date | null
 }
 
 export interface AttemptBytesTable {
@@ -370,6 +373,18 @@ export interface ListenerReplaysTable {
   requestId: number
   createdAt: Date
   reportedAt: Date | null
+}
+
+export interface OauthGrantsTable {
+  keyId: string
+  redirectUri: string
+  codeChallenge: string
+  resource: string
+  codeSha256: Buffer
+  codeExpiresAt: Date
+  codeUsedAt: Date | null
+  familySha256: Buffer | null
+  refreshSha256: Buffer | null
 }
 
 export interface ReconciliationEventsTable {
@@ -623,6 +638,7 @@ export interface Database {
   incidents: IncidentsTable
   installation: InstallationTable
   listenerReplays: ListenerReplaysTable
+  oauthGrants: OauthGrantsTable
   reconciliationEvents: ReconciliationEventsTable
   reconciliations: ReconciliationsTable
   rejectionMinutes: RejectionMinutesTable

@@ -1,0 +1,22 @@
+export {
+  type AuthorizationRequest,
+  codeRedirect,
+  errorRedirect,
+  readAuthorization,
+} from './authorization.ts'
+export { type ClientDocuments, createClientDocuments, DOCUMENT_BYTES_MAX } from './clientDocuments.ts'
+export { recordConsent, requireConsenter } from './consent.ts'
+export { issueToken } from './exchange.ts'
+export { knownGrants } from './knownGrants.ts'
+export { resourceMetadata, serverMetadata } from './metadata.ts'
+export { type ChoosableEndpoint, listChoices } from './queries.ts'
+export { isLoopback } from './redirects.ts'
+export { revokeToken } from './revoke.ts'
+export {
+  type AgentScope,
+  CODE_SECONDS,
+  type OAuthError,
+  onlyValue,
+  REFRESH_DAYS,
+  TOKEN_SECONDS,
+} from './words.ts'

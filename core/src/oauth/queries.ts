@@ -1,0 +1,96 @@
+import type { Selectable } from 'kysely'
+import type { Db, OauthGrantsTable, Trx } from '../platform/db/index.ts'
+
+/** A grant, with the workspace of its key. */
+export type Grant = Selectable<OauthGrantsTable> & { readonly workspaceId: string }
+
+/** Adds the grant of a consent. */
+export async function insertGrant(
+  trx: Trx,
+  grant: Omit<Selectable<OauthGrantsTable>, 'codeUsedAt' | 'familySha256' | 'refreshSha256'>,
+): Promise<void> {
+  await trx.insertInto('oauthGrants').values(grant).execute()
+}
+
+/** Finds a grant by the digest of its code, or of the family of its refresh tokens, and locks it. */
+export async function lockGrant(
+  trx: Trx,
+  column: 'codeSha256' | 'familySha256',
+  sha256: Buffer,
+): Promise<Grant | undefined> {
+  return await trx
+    .selectFrom('oauthGrants')
+    .innerJoin('apiKeys', 'apiKeys.id', 'oauthGrants.keyId')
+    .selectAll('oauthGrants')
+    .select('apiKeys.workspaceId')
+    .where(`oauthGrants.${column}`, '=', sha256)
+    .forUpdate('oauthGrants')
+    .executeTakeFirst()
+}
+
+/** Changes one grant. */
+export async function updateGrant(
+  trx: Trx,
+  keyId: string,
+  change: Partial<Pick<Grant, 'codeUsedAt' | 'familySha256' | 'refreshSha256'>>,
+): Promise<void> {
+  await trx.updateTable('oauthGrants').set(change).where('keyId', '=', keyId).execute()
+}
+
+/** Id of the key of a grant, by the digest of the family of its refresh tokens. */
+export async function findGrantOfFamily(db: Db, familySha256: Buffer) {
+  return await db
+    .selectFrom('oauthGrants')
+    .innerJoin('apiKeys', 'apiKeys.id', 'oauthGrants.keyId')
+    .select(['apiKeys.id', 'apiKeys.workspaceId', 'apiKeys.clientId'])
+    .where('familySha256', '=', familySha256)
+    .executeTakeFirst()
+}
+
+/** Filters digests of codes and of present refresh tokens to those of live grants. */
+export async function findLiveDigests(
+  db: Db,
+  digests: { readonly codes: readonly Buffer[]; readonly tokens: readonly Buffer[] },
+  now: Date,
+): Promise<readonly Buffer[]> {
+  const rows = await db
+    .selectFrom('oauthGrants')
+    .innerJoin('apiKeys', 'apiKeys.id', 'oauthGrants.keyId')
+    .select(['codeSha256', 'refreshSha256'])
+    .where('apiKeys.revokedAt', 'is', null)
+    .where('apiKeys.expiresAt', '>', now)
+    .where((where) =>
+      where.or([
+        where.and([where('codeSha256', 'in', anyOf(digests.codes)), where('codeUsedAt', 'is', null)]),
+        where('refreshSha256', 'in', anyOf(digests.tokens)),
+      ]),
+    )
+    .execute()
+  return rows.flatMap(({ codeSha256, refreshSha256 }) =>
+    refreshSha256 === null ? [codeSha256] : [codeSha256, refreshSha256],
+  )
+}
+
+/** SQL's `in` takes no empty list; no digest is empty. */
+const anyOf = (digests: readonly Buffer[]) => (digests.length === 0 ? [Buffer.alloc(0)] : [...digests])
+
+/** An endpoint that a consent can be limited to. */
+export interface ChoosableEndpoint {
+  readonly id: string
+  readonly name: string
+}
+
+const CHOICES_MAX = 1_000
+
+/** The endpoints of a workspace by name, {@link CHOICES_MAX} at most. */
+export async function listChoices(db: Db, workspaceId: string): Promise<readonly ChoosableEndpoint[]> {
+  return await db
+    .selectFrom('endpoints')
+    .select(['id', 'name'])
+    .where('workspaceId', '=', workspaceId)
+    .where('deletedAt', 'is', null)
+    .orderBy('name')
+    .orderBy('id')
+    .limit(CHOICES_MAX)
+    .execute()
+}

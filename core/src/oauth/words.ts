@@ -1,0 +1,67 @@
+import type { Urls } from '../api/services.ts'
+import type { KeyScope } from '../engine/words/index.ts'
+
+/** Scopes that an agent can be given. `admin` is not one: an agent manages no keys. */
+export const AGENT_SCOPES = ['read', 'write'] as const satisfies readonly KeyScope[]
+
+/** One of {@link AGENT_SCOPES}. */
+export type AgentScope = (typeof AGENT_SCOPES)[number]
+
+/** Lifetime of a code, in seconds. It works once. */
+export const CODE_SECONDS = 60
+
+/** Lifetime of an access token, in seconds. */
+export const TOKEN_SECONDS = 3_600
+
+/** Lifetime of a refresh token, in days. Each use replaces it, and ends it. */
+export const REFRESH_DAYS = 30
+
+/** The only resource that tokens are for: the address of `/mcp`. */
+export const resourceOf = ({ baseUrl }: Urls): string => `${baseUrl}/mcp`
+
+/** The error codes of RFC 6749 §4.1.2.1 and §5.2 and RFC 8707 §2 that this server answers. */
+export type OAuthErrorCode =
+  | 'access_denied'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'invalid_request'
+  | 'invalid_scope'
+  | 'invalid_target'
+  | 'unsupported_grant_type'
+  | 'unsupported_response_type'
+
+/** A refusal in the words of OAuth. */
+export interface OAuthError {
+  readonly error: OAuthErrorCode
+  /** English, for developers; without quotes and backslashes, which the protocol forbids. */
+  readonly description: string
+}
+
+/** @returns the value of a parameter that is given once and is not empty; undefined otherwise */
+export function onlyValue(parameters: URLSearchParams, name: string): string | undefined {
+  const values = parameters.getAll(name)
+  return values.length === 1 && values[0] !== '' ? values[0] : undefined
+}
+
+/** The first parameter that is given more than once, which the protocol forbids; undefined when there is none. */
+export function repeatedName(parameters: URLSearchParams): string | undefined {
+  const seen = new Set<string>()
+  for (const name of parameters.keys()) {
+    if (seen.has(name)) return name
+    seen.add(name)
+  }
+  return undefined
+}
+
+/**
+ * The scopes among those of a space-separated list that an agent can be given. Others, such as `offline_access`, are
+ * left out. Without a list all of them.
+ */
+export function knownScopes(list: string | undefined): readonly AgentScope[] {
+  if (list === undefined) return AGENT_SCOPES
+  const named = list.split(' ')
+  return AGENT_SCOPES.filter((scope) => named.includes(scope))
+}
+
+/** The scopes of a key as a space-separated list: `write` includes `read`. */
+export const scopeList = (scope: KeyScope): string => (scope === 'read' ? 'read' : 'read write')
