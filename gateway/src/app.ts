@@ -10,6 +10,7 @@ import type { RequestHandler } from './http/exchange.ts'
 import { isOfApi } from './http/ownAnswers.ts'
 import { wireRoute } from './http/wireRoute.ts'
 import { mcpHandler } from './mcp/index.ts'
+import { addOAuth, mcpChallenge } from './oauth/index.ts'
 import { openApi } from './openapi/index.ts'
 import { healthz, metrics, type Operations, readyz } from './operations.ts'
 import { traceIdOf } from './requestIdentity.ts'
@@ -25,6 +26,8 @@ export interface AppOptions {
   readonly servesMetrics?: boolean
   /** Whether browsers can sign in; true by default. */
   readonly hasConsole?: boolean
+  /** Whether agents can sign in by OAuth, which needs the console; true by default. */
+  readonly hasOAuth?: boolean
   /** The console's files, as `console/pack.ts` packs them; without them only its API is here. */
   readonly consolePack?: Uint8Array | undefined
   /** Takes captures. Without it, `/hook/…` does not exist. */
@@ -43,6 +46,7 @@ const CAPTURE_PATH = '/hook/*'
  */
 export function createApp(services: Services, options: AppOptions): AnyElysia {
   const { version, operations = { checks: {} }, servesMetrics = true, hasConsole = true } = options
+  const hasOAuth = hasConsole && (options.hasOAuth ?? true)
   let description: string | undefined
   const describe = () => {
     // Built on first use, because most starts never need it.
@@ -50,7 +54,11 @@ export function createApp(services: Services, options: AppOptions): AnyElysia {
     return json(description)
   }
   const handleTrpc = trpc(services, { hasConsole })
-  const handleMcp = mcpHandler(services, { version, serve: (request) => app.handle(request) })
+  const handleMcp = mcpHandler(services, {
+    version,
+    serve: (request) => app.handle(request),
+    challenge: hasOAuth ? mcpChallenge(services.urls) : 'Bearer',
+  })
   const app = rest(services, options.adapter)
     .get('/openapi/v1.json', describe)
     .get('/healthz', healthz)
@@ -79,6 +87,7 @@ export function createApp(services: Services, options: AppOptions): AnyElysia {
       app.get(path, ({ request }) => serve(request))
     }
   }
+  if (hasOAuth) addOAuth(app, services)
   if (servesMetrics) app.get('/metrics', () => metrics(operations, services.log))
   if (options.capture !== undefined) app.all(CAPTURE_PATH, wireRoute(options.capture), { parse: 'none' })
   return app

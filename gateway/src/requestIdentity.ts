@@ -36,9 +36,16 @@ export function addressOf(request: Request): string | null {
   return addresses.get(request) ?? null
 }
 
-/** The key of a request, and its address. */
+const forMcp = new WeakSet<Request>()
+
+/** Records that a request is for `/mcp`, or a call of the API that one of its tools makes. */
+export function markForMcp(request: Request): void {
+  forMcp.add(request)
+}
+
+/** The key of a request, its address, and whether it is for `/mcp`. */
 export function presentedBy(request: Request): Presented {
-  return { key: presentedKey(request), address: addressOf(request) }
+  return { key: presentedKey(request), address: addressOf(request), isForMcp: forMcp.has(request) }
 }
 
 const ofCallers = new WeakSet<Request>()
@@ -51,4 +58,16 @@ export function markCaller(request: Request): void {
 /** @returns whether the request carried a good key or session */
 export function isOfCaller(request: Request): boolean {
   return ofCallers.has(request)
+}
+
+const failed = new WeakSet<Request>()
+
+/** Records a failed call of a stranger whose answer has another status than 401 and 404. */
+export function markFailed(request: Request): void {
+  failed.add(request)
+}
+
+/** @returns whether the call failed, see {@link markFailed} */
+export function hasFailed(request: Request): boolean {
+  return failed.has(request)
 }

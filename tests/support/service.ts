@@ -58,6 +58,8 @@ export interface TestServiceOptions {
   readonly replicaUrl?: string
   /** Whether browsers can sign in; true by default. */
   readonly hasConsole?: boolean
+  /** Whether agents can sign in by OAuth; true by default. */
+  readonly hasOAuth?: boolean
   /** The console's files; none by default. */
   readonly consolePack?: Uint8Array
 }
@@ -182,6 +184,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       github: 'http://127.0.0.1:9',
     },
     hasConsole: options.hasConsole ?? true,
+    hasOAuth: options.hasOAuth ?? true,
     consolePack: options.consolePack,
     retryDelaysSeconds: options.retryDelaysSeconds,
     log: options.log ?? pino({ level: process.env.CREEL_TEST_LOG ?? 'silent' }),

@@ -198,6 +198,7 @@ export async function startOn(
       retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
       trustedProxies: config.CREEL_TRUSTED_PROXIES,
       hasConsole: config.CREEL_CONSOLE === 'on',
+      hasOAuth: config.CREEL_OAUTH === 'on',
       consolePack,
       connectionLimits: {
         ...(config.CREEL_CONNECTIONS_MAX && { connectionsMax: config.CREEL_CONNECTIONS_MAX }),

@@ -30,6 +30,7 @@ Environment of the service:
   CREEL_AUDIT_RETENTION_DAYS
                             retention of the audit log in days; default 365
   CREEL_CONSOLE             off: no console, and no sign-in with a browser
+  CREEL_OAUTH               off: agents cannot sign in by OAuth, and need a key
   CREEL_DISPATCH            off: captures are stored but nothing is sent, for restore drills
   CREEL_GATEWAYS            gateway processes on one port (Linux); default one for each four cores
                             beyond the first two, at least 1

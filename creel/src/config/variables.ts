@@ -141,6 +141,7 @@ export const Variables = z.object({
     .transform(Number)
     .default(365),
   CREEL_CONSOLE: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  CREEL_OAUTH: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CREEL_DISPATCH: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CREEL_DATABASE_CONNECTIONS: PoolSize(4).default(16),
   CREEL_QUEUE_CONNECTIONS: PoolSize(2).default(6),

@@ -74,6 +74,8 @@ export interface ServiceOptions {
   readonly trustedProxies?: readonly string[]
   /** Whether browsers can sign in; true by default. */
   readonly hasConsole?: boolean
+  /** Whether agents can sign in by OAuth, which needs the console; true by default. */
+  readonly hasOAuth?: boolean
   /** The console's files, packed; without them only its API is served. */
   readonly consolePack?: Uint8Array | undefined
   /** Whether the path of captures is compiled before the port opens; false by default. */

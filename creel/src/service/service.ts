@@ -134,7 +134,7 @@ async function openGateway(
   { port, firstAttempts }: { readonly port: number; readonly firstAttempts: FirstAttempts },
 ): Promise<Gateway> {
   const { host, version, formerHosts = [], trustedProxies = [], metricsPort } = options
-  const { hasConsole = true, consolePack } = options
+  const { hasConsole = true, hasOAuth = true, consolePack } = options
   const captures = createCaptures(opened.services, options.database.pool, { firstAttempts })
   opened.takeCaptures(captures)
   const opening = startGateway(opened.services, {
@@ -150,6 +150,7 @@ async function openGateway(
     servesMetrics: metricsPort === undefined,
     warmsUp: options.warmsUp ?? false,
     hasConsole,
+    hasOAuth,
     consolePack,
   })
   const listener = await whenListening(opening, { host, port, variable: 'CREEL_PORT' })

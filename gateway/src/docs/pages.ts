@@ -12,6 +12,7 @@ import install from '../../../docs/install.md' with { type: 'text' }
 import keys from '../../../docs/keys.md' with { type: 'text' }
 import logs from '../../../docs/logs.md' with { type: 'text' }
 import metrics from '../../../docs/metrics.md' with { type: 'text' }
+import oauth from '../../../docs/oauth.md' with { type: 'text' }
 import operations from '../../../docs/operations.md' with { type: 'text' }
 import plans from '../../../docs/plans.md' with { type: 'text' }
 import providers from '../../../docs/providers.md' with { type: 'text' }
@@ -77,6 +78,7 @@ export const PAGES: readonly Page[] = [
   },
   { file: 'alerts.md', about: 'alert channels, events and incidents', text: alerts },
   { file: 'agents.md', about: 'tools for agents, by the Model Context Protocol', text: agents },
+  { file: 'oauth.md', about: 'how agents sign in without an API key', text: oauth },
   { file: 'terminal.md', about: 'the command line for developers', text: terminal },
   { file: 'console.md', about: 'the live page in a browser', text: console },
   {

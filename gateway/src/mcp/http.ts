@@ -1,13 +1,22 @@
 import { authenticate, type Caller, DomainError, type Services } from '@creel/core'
 import type { CallNotes } from '../callLog.ts'
 import { boundedRequest } from '../input.ts'
-import { noteAddress, presentedBy, traceIdOf } from '../requestIdentity.ts'
+import { markForMcp, noteAddress, presentedBy, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 import { mcpApi } from './mcpApi.ts'
 import { isFromHere } from './origin.ts'
 
 /** Messages in one request. Each may cost as much as a call of the API. */
 const BATCH_MAX = 20
+
+/** Options of `/mcp`. */
+interface McpOptions {
+  readonly version: string
+  /** Answers calls of the API, in process. */
+  readonly serve: (request: Request) => Promise<Response>
+  /** Value of `WWW-Authenticate` for calls without a good key. */
+  readonly challenge: string
+}
 
 /**
  * `/mcp`: tools and events over streamable HTTP, without sessions, for the key of each request. A request counts as a
@@ -17,13 +26,13 @@ const BATCH_MAX = 20
  * Revisions 2026-07-28 and 2025-11-25 are served at this URL. Each request says which one it speaks. Answers are JSON,
  * except those of methods that stream.
  *
- * @param serve answers calls of the API, in process
  */
 export function mcpHandler(
   services: Services,
-  { version, serve }: { readonly version: string; readonly serve: (request: Request) => Promise<Response> },
+  { version, serve, challenge }: McpOptions,
 ): (request: Request, notes: CallNotes) => Promise<Response> {
   return async (request, notes) => {
+    markForMcp(request)
     const presented = presentedBy(request)
     let caller: Caller
     let bounded: Request
@@ -37,7 +46,9 @@ export function mcpHandler(
       if (request.method !== 'POST') return notAllowed()
       bounded = await withMessagesRead(request)
     } catch (error) {
-      return problemResponse(services, error, { traceId: traceIdOf(request) })
+      const refusal = problemResponse(services, error, { traceId: traceIdOf(request) })
+      if (refusal.status === 401) refusal.headers.set('WWW-Authenticate', challenge)
+      return refusal
     }
     // The protocol's code is loaded with the first message, not at start.
     const { serveMessages } = await import('./serveMessages.ts')
@@ -45,6 +56,7 @@ export function mcpHandler(
       const headers = { ...init.headers, Authorization: `Bearer ${presented.key}` }
       const call = new Request(`http://localhost${path}`, { ...init, headers, signal: request.signal })
       noteAddress(call, presented.address)
+      markForMcp(call)
       return serve(call)
     })
     const readOnly = caller.scope === 'read' || new URL(request.url).searchParams.get('readOnly') === 'true'

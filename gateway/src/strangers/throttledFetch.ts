@@ -1,8 +1,10 @@
 import { DomainError, knownKeys, knownSessions, type Services } from '@creel/core'
+import { knownGrants } from '@creel/core/oauth'
 import { refusedRequests } from '@creel/core/platform/metrics'
 import { presentedSession, signInKeyOf } from '../console/index.ts'
 import type { FetchHandler } from '../fetchHandler.ts'
-import { isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
+import { exchangedTextOf } from '../oauth/index.ts'
+import { hasFailed, isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 import { isForwarded } from './forwarding.ts'
 import { createHeldKeys, type HeldKeys } from './heldKeys.ts'
@@ -21,17 +23,19 @@ interface Credential {
  * client, because behind one proxy all clients share it.
  */
 const OPEN =
-  /^\/(healthz|readyz|metrics|llms\.txt|openapi\/v1\.json|docs(\.md|\/.*)?|console\/(?!session$).*)$/
+  /^\/(healthz|readyz|metrics|llms\.txt|\.well-known\/oauth-.*|openapi\/v1\.json|docs(\.md|\/.*)?|console\/(?!session$).*)$/
 
 /**
  * Throttles addresses with too many failed calls before they cost the database anything: 429 with the seconds until
- * they are served again. A call with a good key or a live session is never refused, nor is signing in with a good key.
+ * they are served again. A call with a good key or a live session is never refused, nor is signing in with a good key, nor
+ * an exchange of a good code or refresh token.
  * A key that this process does not know is looked up first, together with those of all other waiting calls. Every
  * answer carries the id under which it is logged.
  */
 export function throttledFetch(fetch: FetchHandler, services: Services, strangers: Strangers): FetchHandler {
   const keys = createHeldKeys((presented) => knownKeys(services, presented))
   const sessions = createHeldKeys((presented) => knownSessions(services, presented))
+  const grants = createHeldKeys((presented) => knownGrants(services, presented))
   const credentialOf = (request: Request): Credential | undefined => {
     const key = presentedKey(request)
     if (key !== null) return { text: key, held: keys }
@@ -47,12 +51,18 @@ export function throttledFetch(fetch: FetchHandler, services: Services, stranger
     const key = await signInKeyOf(request)
     return key !== null && (await mayBeGood({ text: key, held: keys }))
   }
+  const mayExchange = async (request: Request) => {
+    const text = await exchangedTextOf(request)
+    return text !== null && (await mayBeGood({ text, held: grants }))
+  }
+  const mayPass = async (request: Request, credential: Credential | undefined) =>
+    (await mayBeGood(credential)) || (await maySignIn(request)) || (await mayExchange(request))
   const answer: FetchHandler = async (request, client) => {
     if (OPEN.test(new URL(request.url).pathname)) return await fetch(request, client)
     const address = client?.address ?? null
     const credential = credentialOf(request)
     const waitSeconds = strangers.waitOf(address)
-    if (waitSeconds !== undefined && !(await mayBeGood(credential)) && !(await maySignIn(request))) {
+    if (waitSeconds !== undefined && !(await mayPass(request, credential))) {
       throttledCalls.inc()
       const detail = 'Too many calls from this address had no valid key, or asked for unknown paths.'
       const refusal = new DomainError('rate_limited', detail, { retryAfterSeconds: waitSeconds })
@@ -60,7 +70,7 @@ export function throttledFetch(fetch: FetchHandler, services: Services, stranger
     }
     const response = await fetch(request, client)
     if (isOfCaller(request)) credential?.held.remember(credential.text)
-    else if (response.status === 401 || response.status === 404)
+    else if (response.status === 401 || response.status === 404 || hasFailed(request))
       strangers.note(address, isForwarded(request.headers.keys()))
     return response
   }

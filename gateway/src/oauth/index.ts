@@ -1,0 +1,2 @@
+export { addOAuth, mcpChallenge } from './routes.ts'
+export { exchangedTextOf } from './tokens.ts'

@@ -1,0 +1,75 @@
+import { DomainError, type Services } from '@creel/core'
+import { issueToken, type OAuthError, onlyValue, revokeToken } from '@creel/core/oauth'
+import { markFailed, traceIdOf } from '../requestIdentity.ts'
+import { problemResponse } from '../rest.ts'
+import { readForm } from './form.ts'
+
+/** Path of the token endpoint. */
+export const TOKEN_PATH = '/oauth/token'
+
+type Handler = (request: Request) => Promise<Response>
+
+/** `POST /oauth/token`: exchanges a code or a refresh token. Errors are those of RFC 6749 §5.2. */
+export const tokenHandler = (services: Services): Handler =>
+  formHandler(services, async (form, request) => {
+    const answer = await issueToken(services, form)
+    return 'error' in answer ? refused(request, answer) : json(200, answer)
+  })
+
+/** `POST /oauth/revoke` (RFC 7009): revokes the grant of a token. An unknown token is answered like a known one. */
+export const revokeHandler = (services: Services): Handler =>
+  formHandler(services, async (form, request) => {
+    const token = onlyValue(form, 'token')
+    if (token === undefined) return refused(request, invalid('Send one token.'))
+    const isKnown = await revokeToken(services, { token, clientId: onlyValue(form, 'client_id') })
+    if (!isKnown) markFailed(request)
+    return json(200, {})
+  })
+
+function formHandler(
+  services: Services,
+  answer: (form: URLSearchParams, request: Request) => Promise<Response>,
+): Handler {
+  return async (request) => {
+    try {
+      if (request.method !== 'POST') {
+        return json(405, invalid('Send a form with POST.'), { Allow: 'POST' })
+      }
+      return await answer(await readForm(request), request)
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'request_invalid') {
+        return refused(request, invalid(error.message))
+      }
+      return problemResponse(services, error, { traceId: traceIdOf(request) })
+    }
+  }
+}
+
+const invalid = (description: string): OAuthError => ({ error: 'invalid_request', description })
+
+/** A refusal counts as a failed call of its address, so that codes and tokens cannot be guessed. */
+function refused(request: Request, { error, description }: OAuthError): Response {
+  markFailed(request)
+  return json(400, { error, error_description: description })
+}
+
+function json(status: number, body: object, headers: Readonly<Record<string, string>> = {}): Response {
+  return Response.json(body, {
+    status,
+    headers: { 'Cache-Control': 'no-store', Pragma: 'no-cache', ...headers },
+  })
+}
+
+/**
+ * The code or refresh token that a request wants to exchange; null for every other request. The body can still be read
+ * afterwards.
+ */
+export async function exchangedTextOf(request: Request): Promise<string | null> {
+  if (request.method !== 'POST' || new URL(request.url).pathname !== TOKEN_PATH) return null
+  try {
+    const form = await readForm({ headers: request.headers, body: request.clone().body })
+    return onlyValue(form, 'refresh_token') ?? onlyValue(form, 'code') ?? null
+  } catch {
+    return null
+  }
+}
