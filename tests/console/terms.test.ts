@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { newAuthority } from '../support/certificates.ts'
 import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import { startReceiver } from '../support/receiver.ts'
 import type { TestService } from '../support/service.ts'
 
 /** The form of an action: how its destination is treated, and the credentials for it. */
@@ -114,4 +115,15 @@ test('the captured path and query can follow the URL of an action', async () => 
   await save()
   expect(await stored()).toMatchObject({ appendPath: false, appendQuery: true })
   expect(faults).toEqual([])
+})
+
+test('the list of actions shows how each one fared in the last hour', async () => {
+  await using receiver = await startReceiver()
+  const endpoint = await service.alice.endpoint({ name: 'figures', forwardUrl: receiver.url })
+  await endpoint.captureMany(3)
+  await receiver.take(3)
+  await opened.goTo(`/e/${endpoint.id}/actions`)
+  await opened.page.getByText('100 % of 3 attempts').waitFor()
+  await opened.page.getByText(/^p95 \d/).waitFor()
+  expect(opened.faults).toEqual([])
 })

@@ -20,6 +20,7 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'POST /api/v1/endpoints/{}/actions/{}/pause',
   'POST /api/v1/endpoints/{}/actions/{}/resume',
   'GET /api/v1/endpoints/{}/actions/{}/backlog',
+  'GET /api/v1/endpoints/{}/actions/health',
   'POST /api/v1/endpoints/{}/deliveries/{}/skip',
 
   'GET /api/v1/endpoints/{}/transformations',

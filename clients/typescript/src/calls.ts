@@ -30,6 +30,8 @@ export const callsOf = (call: MakeCall) => ({
     list: call<'actions_list'>('GET /api/v1/endpoints/{endpointId}/actions'),
     /** Add an action: forward to a URL, or notify through an alert channel */
     create: call<'actions_create'>('POST /api/v1/endpoints/{endpointId}/actions'),
+    /** Read success rate, duration and backlog of each action over the last hour */
+    health: call<'actions_health'>('GET /api/v1/endpoints/{endpointId}/actions/health'),
     /** Change the named members of an action */
     update: call<'actions_update'>('PUT /api/v1/endpoints/{endpointId}/actions/{actionId}'),
     /** Delete an action with its rules; its queued deliveries are dropped */

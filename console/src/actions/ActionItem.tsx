@@ -4,10 +4,13 @@ import { Link } from 'wouter'
 import { Switch } from '../parts/Switch.tsx'
 import type { Action, Endpoint } from '../trpc.ts'
 import { plural, withoutScheme } from '../words/format.ts'
+import { ActionFigures, type Health } from './ActionFigures.tsx'
 
 interface Props {
   readonly endpoint: Endpoint
   readonly action: Action
+  /** Undefined until it is known. */
+  readonly health: Health | undefined
   readonly isOpen: boolean
   readonly isBusy: boolean
   readonly onMove: (by: number) => void
@@ -25,6 +28,7 @@ interface Props {
 export function ActionItem({
   endpoint,
   action,
+  health,
   isOpen,
   isBusy,
   onMove,
@@ -55,6 +59,7 @@ export function ActionItem({
           {kind === 'notify' ? (action.alertChannelName ?? 'no channel') : withoutScheme(action.url ?? '')}
           <span className="hint"> · {conditionDescription}</span>
         </span>
+        {health !== undefined && <ActionFigures health={health} />}
         {action.channelUnavailable && (
           <span className="badge" data-tone="bad">
             channel unavailable

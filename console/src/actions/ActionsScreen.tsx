@@ -11,9 +11,17 @@ import { ActionForm } from './ActionForm.tsx'
 import { ActionItem } from './ActionItem.tsx'
 import { Backlog } from './Backlog.tsx'
 
+/** Figures are read again this often while the page is seen. */
+const HEALTH_EVERY_MS = 10_000
+
 /** The actions of an endpoint, in the order they run; `item` is the id of the open one, or `new`. */
 export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: string | undefined }) {
   const list = useQuery(actionsQuery(endpoint.id))
+  const health = useQuery({
+    queryKey: ['action health', endpoint.id],
+    queryFn: () => creel.actions.health.query({ endpointId: endpoint.id }),
+    refetchInterval: HEALTH_EVERY_MS,
+  })
   const queries = useQueryClient()
   const [, navigate] = useLocation()
   const [dragged, setDragged] = useState<string>()
@@ -72,6 +80,7 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
             key={action.id}
             endpoint={endpoint}
             action={action}
+            health={health.data?.items.find(({ actionId }) => actionId === action.id)}
             isOpen={item === action.id}
             isBusy={change.isPending}
             onMove={(by) => move(action.id, action.position + by)}

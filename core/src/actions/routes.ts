@@ -10,6 +10,7 @@ import { retentionMs } from '../plans/index.ts'
 import { changeAction, removeAction } from './change.ts'
 import { checkActionChange, checkNewAction } from './check.ts'
 import { createAction } from './create.ts'
+import { ActionHealth, readHealth } from './health.ts'
 import { checkPausable, pauseAction, resumeAction } from './pause.ts'
 import { type ActionRow, findAction, listActions } from './queries.ts'
 import { Action, ActionList, createInput, updateInput } from './schema.ts'
@@ -53,6 +54,15 @@ export const actionRoutes = router({
       ctx.plan,
     ),
   ),
+
+  health: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/actions/health',
+    summary: 'Read success rate, duration and backlog of each action over the last hour',
+    input: z.object({ endpointId }),
+    output: ActionHealth,
+    finds: findsEndpoint,
+  }).query(({ ctx }) => readHealth(ctx, ctx.endpoint.id)),
 
   create: route({
     method: 'POST',
