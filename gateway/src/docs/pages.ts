@@ -19,6 +19,7 @@ import providers from '../../../docs/providers.md' with { type: 'text' }
 import quickstartCi from '../../../docs/quickstarts/ci.md' with { type: 'text' }
 import quickstartNginx from '../../../docs/quickstarts/nginx-and-managed-postgres.md' with { type: 'text' }
 import quickstartVm from '../../../docs/quickstarts/one-vm.md' with { type: 'text' }
+import quickstartRehearse from '../../../docs/quickstarts/rehearse.md' with { type: 'text' }
 import quickstartStripe from '../../../docs/quickstarts/stripe-to-three-services.md' with { type: 'text' }
 import reconcile from '../../../docs/reconcile.md' with { type: 'text' }
 import rehearse from '../../../docs/rehearse.md' with { type: 'text' }
@@ -99,6 +100,11 @@ export const PAGES: readonly Page[] = [
     file: 'quickstarts/stripe-to-three-services.md',
     about: 'one endpoint, three services, each with its own condition and retries',
     text: quickstartStripe,
+  },
+  {
+    file: 'quickstarts/rehearse.md',
+    about: 'last week against the next release, in CI',
+    text: quickstartRehearse,
   },
   { file: 'quickstarts/one-vm.md', about: 'an operator on one Linux machine', text: quickstartVm },
   {

@@ -1,10 +1,19 @@
 import { createCreel } from '../creel.ts'
 import type { CreelOptions } from '../transport.ts'
 import type { NewEndpoint } from '../types.ts'
+import { optionsOfEnvironment } from './environment.ts'
 import { Hook } from './hook.ts'
 
 export { Hook, HookError, type WaitOptions } from './hook.ts'
 export type { JsonPattern, Matcher } from './matcher.ts'
+export {
+  type Handler,
+  Rehearsal,
+  type RehearsalOptions,
+  type RehearsedSend,
+  rehearsalMatchers,
+  rehearse,
+} from './rehearse.ts'
 
 /** The service to use, and the settings of its endpoint. */
 export interface HookOptions {
@@ -77,19 +86,4 @@ async function openHook({ creel, endpoint }: HookOptions): Promise<Hook> {
     ...endpoint,
   })
   return new Hook(made)
-}
-
-function optionsOfEnvironment(): CreelOptions {
-  const url = variable('CREEL_URL')
-  const key = variable('CREEL_KEY')
-  if (url === undefined || key === undefined) {
-    throw new Error('Set CREEL_URL and CREEL_KEY, or say with `creel` which service the endpoint is made in.')
-  }
-  return { url, key }
-}
-
-/** Browsers have no environment. */
-function variable(name: string): string | undefined {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }
-  return process?.env?.[name]
 }
