@@ -71,6 +71,7 @@ test('no screen is wider than a phone, whatever things are called', async () => 
     action: [`${home}/actions/new`, '.condition-test'],
     deliveries: [`${home}/deliveries`, 'main >> text=500'],
     rules: [`${home}/rules`, '.cm-content'],
+    rehearse: [`${home}/rehearse`, 'form'],
     settings: [`${home}/settings`, '#provider'],
     watchdogs: ['/watchdogs', '.timeline svg'],
     alerts: ['/alerts', 'main h2'],

@@ -30,6 +30,7 @@ const places = (): Readonly<Record<string, readonly [path: string, sign: string]
     edited: [`${home}?r=${requestId}&edit=1`, '.sending .cm-content'],
     actions: [`${home}/actions/new`, '.condition-test'],
     rules: [`${home}/rules`, '.cm-content'],
+    rehearse: [`${home}/rehearse`, 'form'],
     settings: [`${home}/settings`, '#provider'],
     watchdogs: ['/watchdogs', '.timeline svg'],
     alerts: ['/alerts', 'main h2'],

@@ -16,12 +16,16 @@ const RulesScreen = lazy(async () => ({
 const DeliveriesScreen = lazy(async () => ({
   default: (await import('../deliveries/DeliveriesScreen.tsx')).DeliveriesScreen,
 }))
+const ReplaysScreen = lazy(async () => ({
+  default: (await import('../replays/ReplaysScreen.tsx')).ReplaysScreen,
+}))
 const SettingsScreen = lazy(async () => ({ default: (await import('./SettingsScreen.tsx')).SettingsScreen }))
 
 const PLACES = {
   actions: ActionsScreen,
   rules: RulesScreen,
   deliveries: DeliveriesScreen,
+  rehearse: ReplaysScreen,
   settings: SettingsScreen,
 } as const
 

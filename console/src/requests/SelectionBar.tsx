@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { ChevronDown } from 'lucide-react'
 import { useState, useSyncExternalStore } from 'react'
+import { useLocation } from 'wouter'
+import { useAddress } from '../address.ts'
 import type { CaptureStream } from '../live/captureStream.ts'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { creel } from '../trpc.ts'
@@ -26,7 +28,13 @@ export function SelectionBar({ endpointId, filters, stream, selection, onRemove 
   const allWords = isEstimate ? 'All matches' : `All ${count(totalCount)} matches`
   const actions = useQuery(actionsQuery(endpointId))
   const [isAll, setAll] = useState(false)
+  const [, navigate] = useLocation()
+  const [params] = useAddress()
   const chosen: Chosen = isAll ? { filters, about: totalCount } : { ids: [...selection.picked] }
+  const rehearse = () => {
+    const chosenBy = isAll ? { q: params.get('q') ?? '' } : { requests: [...selection.picked].join(',') }
+    navigate(`/e/${endpointId}/rehearse?${new URLSearchParams(chosenBy)}`)
+  }
   const replay = (actionId?: string) => {
     selection.clear()
     void runBulk(endpointId, 'queued for replay', chosen, async (ids) => {
@@ -69,6 +77,7 @@ export function SelectionBar({ endpointId, filters, stream, selection, onRemove 
             {name}
           </MenuItem>
         ))}
+        <MenuItem onClick={rehearse}>Rehearse…</MenuItem>
       </Menu>
       <button type="button" className="button" onClick={remove}>
         Delete

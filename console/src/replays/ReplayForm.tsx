@@ -1,0 +1,235 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useAddress } from '../address.ts'
+import { Field } from '../parts/Field.tsx'
+import { Problems } from '../parts/Problem.tsx'
+import { actionsQuery } from '../requests/queries.ts'
+import { type Answers, creel, type Endpoint } from '../trpc.ts'
+import { duration, plural } from '../words/format.ts'
+import { filtersOf, parseSearch } from '../words/grammar.ts'
+import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
+
+const URL_CHOICE = 'url'
+const SAMPLE = 500
+const FAULTS = [
+  { name: 'duplicate', words: 'Duplicates', share: 0.1 },
+  { name: 'reorder', words: 'Other order', share: 0.1 },
+  { name: 'badSignature', words: 'Wrong signatures', share: 0.02 },
+  { name: 'drop', words: 'Dropped requests', share: 0.01 },
+] as const
+const NAMED = ['to/url', 'to/actionId', 'select', 'sign', 'compare/with'] as const
+
+type Planned = Answers['replays']['start']
+
+/** Chooses requests and a destination, shows what would be sent, and starts a replay. */
+export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
+  const queries = useQueryClient()
+  const [params] = useAddress()
+  const actions = useQuery(actionsQuery(endpoint.id))
+  const [search, setSearch] = useState(params.get('q') ?? '')
+  const [url, setUrl] = useState('')
+  const [to, setTo] = useState(URL_CHOICE)
+  const [sign, setSign] = useState<'as-captured' | 'creel' | 'provider'>('as-captured')
+  const [baseline, setBaseline] = useState('recorded')
+  const [perSecond, setPerSecond] = useState('20')
+  const [seed, setSeed] = useState('')
+  const [faults, setFaults] = useState<ReadonlySet<string>>(new Set())
+  const ids = (params.get('requests') ?? '')
+    .split(',')
+    .flatMap((id) => (/^\d{1,15}$/.test(id) ? [Number(id)] : []))
+  const forwards = actions.data?.actions.filter(({ kind }) => kind === 'forward') ?? []
+
+  const input = (dryRun: boolean) => ({
+    endpointId: endpoint.id,
+    select: ids.length > 0 ? { requestIds: ids } : { filter: filtersOf(parseSearch(search)), sample: SAMPLE },
+    to: to === URL_CHOICE ? { url: url.trim(), appendPath: true } : { actionId: to },
+    sign,
+    pace: { perSecond: Number(perSecond) },
+    faults: Object.fromEntries(
+      FAULTS.filter(({ name }) => faults.has(name)).map(({ name, share }) => [name, share]),
+    ),
+    ...(seed === '' ? {} : { seed: Number(seed) }),
+    ...(baseline === '' ? {} : { compare: { with: baseline } }),
+    dryRun,
+  })
+  const start = useMutation({
+    mutationFn: (dryRun: boolean) => creel.replays.start.mutate(input(dryRun)),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['replays', endpoint.id] }),
+  })
+  const problem = start.error === null ? null : problemOf(start.error)
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        start.mutate(true)
+      }}
+    >
+      {ids.length > 0 ? (
+        <p>{plural(ids.length, 'selected capture')}</p>
+      ) : (
+        <Field
+          label="Captures"
+          problem={problemAt(problem, 'select')}
+          hint={`A search as in the list, like label:order.paid since:7d. At most ${SAMPLE} at random; blank means all.`}
+        >
+          {(attributes) => (
+            <input
+              {...attributes}
+              className="input mono"
+              spellCheck={false}
+              value={search}
+              onChange={({ target }) => setSearch(target.value)}
+            />
+          )}
+        </Field>
+      )}
+      <Field label="Send" problem={problemAt(problem, 'to/actionId')}>
+        {(attributes) => (
+          <select {...attributes} className="input" value={to} onChange={({ target }) => setTo(target.value)}>
+            <option value={URL_CHOICE}>To a URL</option>
+            {forwards.map(({ id, name }) => (
+              <option key={id} value={id}>
+                Through {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {to === URL_CHOICE && (
+        <Field
+          label="URL"
+          problem={problemAt(problem, 'to/url')}
+          hint="The captured path and query follow it. For a server on your machine: creel rehearse --to 3000"
+        >
+          {(attributes) => (
+            <input
+              {...attributes}
+              className="input mono"
+              type="url"
+              placeholder="https://staging.example.com/hooks"
+              value={url}
+              onChange={({ target }) => setUrl(target.value)}
+            />
+          )}
+        </Field>
+      )}
+      <Field label="Signature" problem={problemAt(problem, 'sign')}>
+        {(attributes) => (
+          <select
+            {...attributes}
+            className="input"
+            value={sign}
+            onChange={({ target }) =>
+              setSign(
+                target.value === 'provider' ? 'provider' : target.value === 'creel' ? 'creel' : 'as-captured',
+              )
+            }
+          >
+            <option value="as-captured">As captured</option>
+            <option value="provider">Signed anew, as the provider does</option>
+            <option value="creel">With the secret of the action</option>
+          </select>
+        )}
+      </Field>
+      <Field label="Compare with" problem={problemAt(problem, 'compare/with')}>
+        {(attributes) => (
+          <select
+            {...attributes}
+            className="input"
+            value={baseline}
+            onChange={({ target }) => setBaseline(target.value)}
+          >
+            <option value="recorded">Recorded answers</option>
+            <option value="first">The first answer to each duplicate</option>
+            <option value="">Nothing</option>
+          </select>
+        )}
+      </Field>
+      <fieldset className="faults">
+        <legend>Faults</legend>
+        {FAULTS.map(({ name, words, share }) => (
+          <label key={name} className="check">
+            <input
+              type="checkbox"
+              checked={faults.has(name)}
+              onChange={({ target }) => {
+                const next = new Set(faults)
+                if (target.checked) next.add(name)
+                else next.delete(name)
+                setFaults(next)
+              }}
+            />
+            {words} ({share * 100} %)
+          </label>
+        ))}
+      </fieldset>
+      <Field label="Requests a second">
+        {(attributes) => (
+          <input
+            {...attributes}
+            className="input"
+            type="number"
+            min="0.1"
+            max="1000"
+            step="any"
+            value={perSecond}
+            onChange={({ target }) => setPerSecond(target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Seed" hint="The same seed gives the same rehearsal. Blank means a new one.">
+        {(attributes) => (
+          <input
+            {...attributes}
+            className="input"
+            type="number"
+            min="0"
+            value={seed}
+            onChange={({ target }) => setSeed(target.value)}
+          />
+        )}
+      </Field>
+      <Problems of={problemBeside(problem, NAMED)} />
+      {start.data !== undefined && <Plan planned={start.data} />}
+      <div className="form-foot">
+        <button type="submit" className="button" disabled={start.isPending}>
+          Dry run
+        </button>
+        <button
+          type="button"
+          className="button primary"
+          disabled={start.isPending}
+          onClick={() => start.mutate(false)}
+        >
+          Rehearse
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function Plan({ planned }: { planned: Planned }) {
+  const { requestCount, matchedCount, sendCount, plannedMs, shown, unsignedCount, seed, replay } = planned
+  return (
+    <output aria-live="polite">
+      <p>
+        {replay === null ? 'Would send' : 'Sends'} {plural(sendCount, 'request')} for{' '}
+        {plural(requestCount, 'capture')} of {matchedCount} that match, in {duration(plannedMs)}, with the
+        seed {seed}.
+        {unsignedCount > 0 && ` ${plural(unsignedCount, 'request')} of those shown cannot be signed.`}
+      </p>
+      {shown.length > 0 && (
+        <ol className="mono">
+          {shown.map(({ position, method, path, requestId, fault, error }) => (
+            <li key={position}>
+              {method} {path === '' ? '/' : path} · request {requestId}
+              {fault !== null && ` · ${fault}`}
+              {error !== null && ` · ${error}`}
+            </li>
+          ))}
+        </ol>
+      )}
+    </output>
+  )
+}

@@ -1,0 +1,183 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { Problem } from '../parts/Problem.tsx'
+import { creel } from '../trpc.ts'
+import { ago, count, fullTime, plural } from '../words/format.ts'
+import { differencesQuery, isUnderWay, type ReplayResult, type ReplayRun } from './queries.ts'
+
+const STATE_WORDS: Readonly<Record<ReplayRun['state'], string>> = {
+  queued: 'Waiting',
+  running: 'Running',
+  paused: 'Paused',
+  done: 'Done',
+  cancelled: 'Cancelled',
+  failed: 'Failed',
+}
+
+/** One replay: its progress, its commands while it runs, and what differs. */
+export function ReplayItem({ endpointId, run }: { endpointId: string; run: ReplayRun }) {
+  const [isOpen, setOpen] = useState(false)
+  const { counts, state } = run
+  const over = counts.done + counts.errored
+  const differing = counts.changed + counts.failed + counts.errored
+  return (
+    <li className="item" aria-busy={isUnderWay(run)}>
+      <span className="item-name">{STATE_WORDS[state]}</span>
+      <output className="item-what" aria-live="polite">
+        {`${count(over)} of ${count(counts.sends)} sent${wordsOf(run)}`}
+      </output>
+      <time dateTime={run.createdAt} title={fullTime(run.createdAt)}>
+        {ago(run.createdAt)}
+      </time>
+      {isUnderWay(run) && (
+        <progress className="item-progress" aria-label="Progress" max={counts.sends} value={over} />
+      )}
+      {run.reason !== null && <p className="field-problem">{run.reason}</p>}
+      <div className="form-foot">
+        {isUnderWay(run) && <Commands endpointId={endpointId} run={run} />}
+        {differing > 0 && (
+          <button
+            type="button"
+            className="button small"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
+            {isOpen ? 'Hide differences' : `Show ${plural(differing, 'difference')}`}
+          </button>
+        )}
+      </div>
+      {isOpen && <Differences endpointId={endpointId} run={run} />}
+    </li>
+  )
+}
+
+/** `, seed 42: 10 equal, 1 changed` */
+function wordsOf({ counts, compare, seed }: ReplayRun): string {
+  const { equal, changed, failed, slower, errored } = counts
+  const named = [
+    ...(compare === null ? [] : [`${count(equal)} equal`]),
+    ...(changed > 0 ? [`${count(changed)} changed`] : []),
+    ...(failed > 0 ? [`${count(failed)} failed`] : []),
+    ...(slower > 0 ? [`${count(slower)} slower`] : []),
+    ...(errored > 0 ? [`${count(errored)} not sent`] : []),
+  ]
+  return `, seed ${seed}${named.length === 0 ? '' : `: ${named.join(', ')}`}`
+}
+
+function Commands({ endpointId, run }: { endpointId: string; run: ReplayRun }) {
+  const queries = useQueryClient()
+  const change = useMutation({
+    mutationFn: (verb: 'pause' | 'resume' | 'cancel') =>
+      creel.replays[verb].mutate({ endpointId, replayId: run.id }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['replays', endpointId] }),
+  })
+  return (
+    <>
+      <button
+        type="button"
+        className="button small"
+        onClick={() => change.mutate(run.state === 'paused' ? 'resume' : 'pause')}
+      >
+        {run.state === 'paused' ? 'Resume' : 'Pause'}
+      </button>
+      <button type="button" className="button small quiet" onClick={() => change.mutate('cancel')}>
+        Cancel
+      </button>
+      <Problem error={change.error} />
+    </>
+  )
+}
+
+const GROUPS = [
+  { name: 'failed', words: 'Failed' },
+  { name: 'changed', words: 'Changed' },
+  { name: 'errored', words: 'Not sent' },
+] as const
+
+function Differences({ endpointId, run }: { endpointId: string; run: ReplayRun }) {
+  const { data, error } = useQuery(differencesQuery(endpointId, run))
+  if (data === undefined) return <Problem error={error} />
+  return GROUPS.map(({ name, words }) =>
+    data[name].length === 0 ? null : (
+      <section key={name} aria-label={words}>
+        <h3>{words}</h3>
+        <ul>
+          {data[name].map((result) => (
+            <ResultItem key={result.position} endpointId={endpointId} run={run} result={result} />
+          ))}
+        </ul>
+      </section>
+    ),
+  )
+}
+
+/** One send that differs: member by member, before and after, with a button that sends it again. */
+function ResultItem({
+  endpointId,
+  run,
+  result,
+}: {
+  endpointId: string
+  run: ReplayRun
+  result: ReplayResult
+}) {
+  const queries = useQueryClient()
+  const again = useMutation({
+    mutationFn: () =>
+      creel.replays.start.mutate({
+        endpointId,
+        select: { requestIds: [result.requestId] },
+        to: Object(run.to),
+        sign: run.sign,
+        faults: faultOf(result),
+        seed: run.seed,
+        ...(run.compare === null ? {} : { compare: Object(run.compare) }),
+      }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['replays', endpointId] }),
+  })
+  return (
+    <li className="item">
+      <span className="item-name">
+        <Link href={`/e/${endpointId}?r=${result.requestId}`}>Request {result.requestId}</Link>
+        {result.fault !== null && ` · ${result.fault}${result.copy === 1 ? ', sent again' : ''}`}
+      </span>
+      {result.error !== null && <p className="field-problem">{result.error}</p>}
+      {result.differences.length > 0 && (
+        <table className="differences">
+          <thead>
+            <tr>
+              <th>Member</th>
+              <th>Before</th>
+              <th>After</th>
+            </tr>
+          </thead>
+          <tbody>
+            {result.differences.map(({ path, before, after }) => (
+              <tr key={path} className="mono">
+                <td>{path}</td>
+                <td>{JSON.stringify(before)}</td>
+                <td>{JSON.stringify(after)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <button
+        type="button"
+        className="button small"
+        disabled={again.isPending}
+        onClick={() => again.mutate()}
+      >
+        Send this one again
+      </button>
+      <Problem error={again.error} />
+    </li>
+  )
+}
+
+/** The fault of one send as the only one; a reordered request has no neighbours here. */
+function faultOf({ fault }: ReplayResult) {
+  if (fault === 'duplicate') return { duplicate: 1 }
+  return fault === 'bad-signature' ? { badSignature: 1 } : {}
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import type { TestService } from '../support/service.ts'
+
+/** A rehearsal on the page: a dry run, the run, its differences, and one of them again. */
+
+let service: TestService
+let opened: ConsolePage
+let receiver: Receiver
+
+beforeAll(async () => {
+  service = await startConsoleService()
+  opened = await openConsole(service.alice)
+  receiver = await startReceiver()
+})
+
+afterAll(() => receiver[Symbol.asyncDispose]())
+
+test('selected captures are rehearsed, and what differs is shown and sent again', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'rehearsed' })
+  for (let id = 1; id <= 4; id += 1) await endpoint.capture({ body: JSON.stringify({ id }) })
+  const seen = new Set<string>()
+  receiver.answer = (request, response) => {
+    const body = request.body.toString()
+    response.writeHead(seen.has(body) && body.includes('"id":2') ? 409 : 200)
+    seen.add(body)
+    response.end()
+  }
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}/rehearse`)
+  const card = page.getByRole('region', { name: 'Rehearse' })
+  await card.getByLabel('URL').fill(receiver.url)
+  await card.getByLabel('Requests a second').fill('1000')
+  await card.getByLabel('Compare with').selectOption('first')
+  await card.getByRole('button', { name: 'Dry run' }).click()
+  await card.getByText('faults.duplicate must be over 0', { exact: false }).waitFor()
+  await card.getByLabel('Compare with').selectOption('')
+  await card.getByRole('button', { name: 'Dry run' }).click()
+  await card.getByText('Would send 4 requests for 4 captures', { exact: false }).waitFor()
+  expect(receiver.received).toHaveLength(0)
+
+  await card.getByRole('button', { name: 'Rehearse' }).click()
+  const replays = page.getByRole('list', { name: 'Replays' })
+  await replays.getByText('4 of 4 sent', { exact: false }).waitFor()
+
+  const baseline = await service.alice.get(endpoint.at('/replays'))
+  const [first] = Object(baseline.body).items
+  await service.alice.post(endpoint.at('/replays'), {
+    select: { filter: {} },
+    to: { url: receiver.url },
+    pace: { perSecond: 1000 },
+    compare: { with: first.id },
+  })
+  await opened.goTo(`/e/${endpoint.id}/rehearse`)
+  await replays.getByRole('button', { name: 'Show 1 difference' }).click()
+  const changed = replays.getByRole('region', { name: 'Changed' })
+  await changed.getByRole('cell', { name: 'status' }).waitFor()
+  await changed.getByRole('cell', { name: '409' }).waitFor()
+  const before = receiver.received.length
+  await changed.getByRole('button', { name: 'Send this one again' }).click()
+  await replays.getByText('1 of 1 sent', { exact: false }).waitFor()
+  expect(receiver.received).toHaveLength(before + 1)
+  expect(faults).toEqual([])
+})
+
+test('the selection of the list leads there', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'chosen' })
+  const { id } = await endpoint.capture()
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}/rehearse?requests=${id}`)
+  await page.getByText('1 selected capture', { exact: true }).waitFor()
+  expect(faults).toEqual([])
+})
