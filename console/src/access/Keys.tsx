@@ -7,7 +7,7 @@ import { ago, fullTime } from '../words/format.ts'
 import { NewKey } from './NewKey.tsx'
 import { RotateKey } from './RotateKey.tsx'
 
-/** The keys of the workspace; a new one is shown once. */
+/** The keys of the workspace, those of agents included; a new one is shown once. */
 export function Keys() {
   const queries = useQueryClient()
   const keys = useQuery({ queryKey: ['keys'], queryFn: () => creel.keys.list.query({}) })
@@ -47,7 +47,10 @@ export function Keys() {
           <tbody>
             {keys.data?.items.map((key) => (
               <tr key={key.id}>
-                <th scope="row">{key.name}</th>
+                <th scope="row">
+                  {key.name}
+                  {key.clientId !== null && <div className="hint">Agent, {key.clientId}</div>}
+                </th>
                 <td>
                   <code>{key.prefix}…</code>
                 </td>
@@ -62,7 +65,7 @@ export function Keys() {
                     <span className="hint">{endOf(key)}</span>
                   ) : (
                     <>
-                      {key.replacedById === null && (
+                      {key.replacedById === null && key.kind === 'key' && (
                         <button type="button" className="button small" onClick={() => setRotating(key)}>
                           Rotate…
                         </button>
