@@ -178,7 +178,8 @@ describe('a hostile name', () => {
     const page = await (await agent.open(browser)).text()
     expect(page).toContain(shown)
     expect(page).not.toContain(client_name)
-    // The title is the host, whatever the name is.
+    // The title is the host, and the document is named, whatever the name is.
+    expect(page).toContain(`<code>${agent.clientId}</code>`)
     expect(page).toContain(`<h1>Let ${new URL(agent.clientId).host} use Creel?</h1>`)
   })
 

@@ -46,7 +46,7 @@ export function consentPage({ caller, request, endpoints, query, token }: Consen
     status: 200,
     title: `Let ${client.host} use Creel?`,
     formAction: `'self' ${formTargetOf(redirectUri)}`,
-    body: html`<p>The program of <strong>${client.host}</strong> asks to act in the workspace <strong>${caller.workspace.name}</strong>.</p>
+    body: html`<p>The program of <strong>${client.host}</strong> asks to act in the workspace <strong>${caller.workspace.name}</strong>. Its metadata document is <code>${client.id}</code>.</p>
 ${claimed}
 <p class="note">${whereTo(redirectUri)}</p>
 <form method="post" action="${AUTHORIZE_PATH}">
