@@ -33,6 +33,7 @@ import * as eventDedupe from './20261123T0400_event_dedupe.ts'
 import * as eventTypes from './20261123T0600_event_types.ts'
 import * as replays from './20261123T0605_replays.ts'
 import * as oauth from './20261123T0620_oauth.ts'
+import * as oauthRetries from './20261123T0625_oauth_retries.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -73,4 +74,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261123T0600_event_types': eventTypes,
   '20261123T0605_replays': replays,
   '20261123T0620_oauth': oauth,
+  '20261123T0625_oauth_retries': oauthRetries,
 }

@@ -12,7 +12,7 @@ export type Changes = Readonly<Record<string, string | undefined>>
 export const Tokens = z.strictObject({
   access_token: z.string().startsWith('creel_oauth_'),
   token_type: z.literal('Bearer'),
-  expires_in: z.literal(3_600),
+  expires_in: z.int().min(3_570).max(3_600),
   refresh_token: z.string().startsWith('creel_refresh_'),
   scope: z.enum(['read', 'read write']),
   resource: z.string(),

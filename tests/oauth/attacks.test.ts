@@ -30,6 +30,8 @@ afterAll(async () => {
   expect(lines.filter((line) => /creel_(code|refresh|oauth)_\w{7}/.test(line))).toEqual([])
 })
 
+const later = (seconds: number) => new Date(service.clock.now().getTime() + seconds * 1000)
+
 const isRevoked = async (prefixed: string) => {
   const { body } = await service.alice.get('/api/v1/keys')
   const items: readonly { prefix: string; revokedAt: string | null }[] = Object(body).items
@@ -120,24 +122,42 @@ describe('a mix-up of servers', () => {
 })
 
 describe('a stolen refresh token', () => {
-  test('that the client has used revokes the grant', async () => {
+  test('that the client has used revokes the grant after 30 seconds', async () => {
     const first = await agent.signIn(browser)
-    const { body: second } = await agent.refresh(first.refresh_token)
-    expect((await callMcp(service, second.access_token)).status).toBe(200)
-    expect((await agent.refresh(first.refresh_token)).body.error).toBe('invalid_grant')
-    expect((await callMcp(service, second.access_token)).status).toBe(401)
-    expect((await agent.refresh(second.refresh_token)).body.error).toBe('invalid_grant')
-    expect(await isRevoked(second.access_token)).toBe(true)
-    const { body } = await service.alice.get('/api/v1/audit?action=keys.revoke&pageSize=1')
-    expect(body).toMatchObject({ items: [{ actor: { kind: 'service' } }] })
+    await service.clock.at(later(60), async () => {
+      const { body: second } = await agent.refresh(first.refresh_token)
+      expect((await callMcp(service, second.access_token)).status).toBe(200)
+      await service.clock.at(later(31), async () => {
+        expect((await agent.refresh(first.refresh_token)).body.error).toBe('invalid_grant')
+        expect((await callMcp(service, second.access_token)).status).toBe(401)
+        expect((await agent.refresh(second.refresh_token)).body.error).toBe('invalid_grant')
+        expect(await isRevoked(second.access_token)).toBe(true)
+        const { body } = await service.alice.get('/api/v1/audit?action=keys.revoke&pageSize=1')
+        expect(body).toMatchObject({ items: [{ actor: { kind: 'service' } }] })
+      })
+    })
   })
 
   test('that the client uses later revokes what the thief got', async () => {
     const first = await agent.signIn(browser)
-    const { body: stolen } = await agent.refresh(first.refresh_token)
-    expect((await callMcp(service, stolen.access_token)).status).toBe(200)
-    await agent.refresh(first.refresh_token)
-    expect((await callMcp(service, stolen.access_token)).status).toBe(401)
+    await service.clock.at(later(60), async () => {
+      const { body: stolen } = await agent.refresh(first.refresh_token)
+      expect((await callMcp(service, stolen.access_token)).status).toBe(200)
+      await service.clock.at(later(31), () => agent.refresh(first.refresh_token))
+      expect((await callMcp(service, stolen.access_token)).status).toBe(401)
+    })
+  })
+
+  test('that is older than the former one revokes the grant at once', async () => {
+    const first = await agent.signIn(browser)
+    await service.clock.at(later(60), async () => {
+      const { body: second } = await agent.refresh(first.refresh_token)
+      await service.clock.at(later(60), async () => {
+        const { body: third } = await agent.refresh(second.refresh_token)
+        expect((await agent.refresh(first.refresh_token)).body.error).toBe('invalid_grant')
+        expect((await callMcp(service, third.access_token)).status).toBe(401)
+      })
+    })
   })
 
   test('of another client is refused, and goes on for its own', async () => {

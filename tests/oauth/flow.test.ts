@@ -201,8 +201,26 @@ describe('tokens', () => {
       expect(status).toBe(200)
       expect(second.access_token).not.toBe(first.access_token)
       expect((await callMcp(service, second.access_token)).status).toBe(200)
-      expect((await agent.refresh(second.refresh_token)).status).toBe(200)
-      expect((await callMcp(service, second.access_token)).status).toBe(401)
+      await service.clock.at(later(31), async () => {
+        expect((await agent.refresh(second.refresh_token)).status).toBe(200)
+        expect((await callMcp(service, second.access_token)).status).toBe(401)
+      })
+    })
+  })
+
+  test('are the same for a client that refreshes several times within 30 seconds', async () => {
+    const first = await agent.signIn(browser)
+    await service.clock.at(later(60), async () => {
+      const answers = await Promise.all([1, 2, 3, 4].map(() => agent.refresh(first.refresh_token)))
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+      expect(new Set(answers.map(({ body }) => `${body.access_token} ${body.refresh_token}`)).size).toBe(1)
+      await service.clock.at(later(30), async () => {
+        const { body: again } = await agent.refresh(first.refresh_token)
+        expect([again.refresh_token, again.expires_in]).toEqual([answers[0]?.body.refresh_token ?? '', 3_570])
+        const { body: bySecond } = await agent.refresh(again.refresh_token)
+        expect(bySecond).toEqual(again)
+        expect((await callMcp(service, again.access_token)).status).toBe(200)
+      })
     })
   })
 

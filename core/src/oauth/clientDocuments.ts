@@ -4,13 +4,13 @@ import { userAgent } from '../platform/outbound/index.ts'
 import { isRedirectable } from './redirects.ts'
 
 /** Longest client metadata document, in bytes. */
-export const DOCUMENT_BYTES_MAX = 5_120
+const DOCUMENT_BYTES_MAX = 5_120
 
 /** Time limit for fetching a document, in milliseconds. */
 const FETCH_MS = 5_000
 
 /** Time for which a fetched document is used, in seconds. */
-export const DOCUMENT_SECONDS = 300
+const DOCUMENT_SECONDS = 300
 
 /** Documents that are kept. */
 const DOCUMENTS_MAX = 200

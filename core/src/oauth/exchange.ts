@@ -5,12 +5,22 @@ import type { Trx } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { isResource, wrongResource } from './authorization.ts'
 import { type Grant, lockGrant, updateGrant } from './queries.ts'
-import { codeDigest, isVerifierOf, newRefreshToken, readRefreshToken } from './tokens.ts'
+import {
+  codeDigest,
+  isVerifierOf,
+  newRefreshToken,
+  openTokens,
+  type RefreshToken,
+  readRefreshToken,
+  sealTokens,
+  type TokenPair,
+} from './tokens.ts'
 import {
   knownScopes,
   type OAuthError,
   onlyValue,
   REFRESH_DAYS,
+  RETRY_SECONDS,
   repeatedName,
   scopeList,
   TOKEN_SECONDS,
@@ -100,24 +110,25 @@ function problemOfCode(
   return undefined
 }
 
-/** A refresh token works once. If it is presented again, one of its holders is not the client: the grant is revoked. */
+/**
+ * A refresh token works once. If it is presented again after {@link RETRY_SECONDS}, one of its holders is not the
+ * client: the grant is revoked.
+ */
 async function refresh(
   services: Services,
   trx: Trx,
   parameters: URLSearchParams,
 ): Promise<IssuedToken | OAuthError> {
+  const now = services.clock.now()
   const token = readRefreshToken(onlyValue(parameters, 'refresh_token') ?? '')
   const grant = token && (await lockGrant(trx, 'familySha256', token.familySha256))
   const key = grant && (await findKey(trx, grant.workspaceId, grant.keyId))
-  if (
-    token === undefined ||
-    grant === undefined ||
-    key === undefined ||
-    hasEnded(key, services.clock.now())
-  ) {
+  if (token === undefined || grant === undefined || key === undefined || hasEnded(key, now)) {
     return badGrant('The refresh token is unknown, or its grant has ended.')
   }
-  if (grant.refreshSha256 === null || !timingSafeEqual(grant.refreshSha256, token.sha256)) {
+  const recent = recentTokens(grant, token, now)
+  const isPresent = grant.refreshSha256 !== null && timingSafeEqual(grant.refreshSha256, token.sha256)
+  if (recent === undefined && !isPresent) {
     const problem = 'The refresh token was used before.'
     await endGrant(services, trx, key, problem)
     return badGrant(problem)
@@ -128,7 +139,22 @@ async function refresh(
   if (asked !== undefined && key.scope === 'read' && knownScopes(asked).includes('write')) {
     return { error: 'invalid_scope', description: 'The grant has the scope read only.' }
   }
-  return await renew(services, trx, { grant, key, family: token.family })
+  return recent === undefined
+    ? await renew(services, trx, { grant, key, former: token })
+    : issued(grant, key, recent)
+}
+
+/** The tokens of the last renewal, if it was just now, by this refresh token or the one that it gave. */
+function recentTokens(
+  { renewedAt, recentAnswer, refreshSha256, formerSha256 }: Grant,
+  { sha256, family }: RefreshToken,
+  now: Date,
+): RecentTokens | undefined {
+  if (renewedAt === null || recentAnswer === null) return undefined
+  const seconds = Math.ceil((now.getTime() - renewedAt.getTime()) / 1000)
+  const isOfIt = [refreshSha256, formerSha256].some((one) => one !== null && timingSafeEqual(one, sha256))
+  if (seconds > RETRY_SECONDS || !isOfIt) return undefined
+  return { ...openTokens(family, recentAnswer), secondsLeft: TOKEN_SECONDS - Math.max(0, seconds) }
 }
 
 const hasEnded = ({ revokedAt, expiresAt }: KeyRow, now: Date) =>
@@ -140,25 +166,41 @@ const badGrant = (description: string): OAuthError => ({ error: 'invalid_grant',
 async function renew(
   services: Services,
   trx: Trx,
-  { grant, key, family }: { readonly grant: Grant; readonly key: KeyRow; readonly family?: string },
+  { grant, key, former }: { readonly grant: Grant; readonly key: KeyRow; readonly former?: RefreshToken },
 ): Promise<IssuedToken> {
-  const nowMs = services.clock.now().getTime()
+  const now = services.clock.now()
   const access = newKey('oauth')
-  const next = newRefreshToken(family)
+  const next = newRefreshToken(former?.family)
+  const tokens = { access: access.key, refresh: next.text }
   await replaceToken(trx, key.id, {
     sha256: access.sha256,
     prefix: access.prefix,
-    tokenExpiresAt: new Date(nowMs + TOKEN_SECONDS * 1000),
-    expiresAt: new Date(nowMs + REFRESH_DAYS * DAY_MS),
+    tokenExpiresAt: new Date(now.getTime() + TOKEN_SECONDS * 1000),
+    expiresAt: new Date(now.getTime() + REFRESH_DAYS * DAY_MS),
   })
-  await updateGrant(trx, key.id, { familySha256: next.familySha256, refreshSha256: next.sha256 })
+  await updateGrant(trx, key.id, {
+    familySha256: next.familySha256,
+    refreshSha256: next.sha256,
+    formerSha256: former?.sha256 ?? null,
+    renewedAt: now,
+    recentAnswer: sealTokens(next.family, tokens),
+  })
+  return issued(grant, key, { ...tokens, secondsLeft: TOKEN_SECONDS })
+}
+
+interface RecentTokens extends TokenPair {
+  /** Until the access token ends. */
+  readonly secondsLeft: number
+}
+
+function issued({ resource }: Grant, { scope }: KeyRow, tokens: RecentTokens): IssuedToken {
   return {
-    access_token: access.key,
+    access_token: tokens.access,
     token_type: 'Bearer',
-    expires_in: TOKEN_SECONDS,
-    refresh_token: next.text,
-    scope: scopeList(key.scope),
-    resource: grant.resource,
+    expires_in: tokens.secondsLeft,
+    refresh_token: tokens.refresh,
+    scope: scopeList(scope),
+    resource,
   }
 }
 

@@ -4,7 +4,7 @@ export {
   errorRedirect,
   readAuthorization,
 } from './authorization.ts'
-export { type ClientDocuments, createClientDocuments, DOCUMENT_BYTES_MAX } from './clientDocuments.ts'
+export { type ClientDocuments, createClientDocuments } from './clientDocuments.ts'
 export { recordConsent, requireConsenter } from './consent.ts'
 export { issueToken } from './exchange.ts'
 export { knownGrants } from './knownGrants.ts'
@@ -14,9 +14,7 @@ export { isLoopback } from './redirects.ts'
 export { revokeToken } from './revoke.ts'
 export {
   type AgentScope,
-  CODE_SECONDS,
   type OAuthError,
   onlyValue,
   REFRESH_DAYS,
-  TOKEN_SECONDS,
 } from './words.ts'

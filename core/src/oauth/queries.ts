@@ -7,7 +7,7 @@ export type Grant = Selectable<OauthGrantsTable> & { readonly workspaceId: strin
 /** Adds the grant of a consent. */
 export async function insertGrant(
   trx: Trx,
-  grant: Omit<Selectable<OauthGrantsTable>, 'codeUsedAt' | 'familySha256' | 'refreshSha256'>,
+  grant: Omit<Selectable<OauthGrantsTable>, keyof GrantChange>,
 ): Promise<void> {
   await trx.insertInto('oauthGrants').values(grant).execute()
 }
@@ -28,12 +28,18 @@ export async function lockGrant(
     .executeTakeFirst()
 }
 
+/** The columns of a grant that change. They are null at first. */
+export interface GrantChange {
+  readonly codeUsedAt?: Date
+  readonly familySha256?: Buffer
+  readonly refreshSha256?: Buffer
+  readonly formerSha256?: Buffer | null
+  readonly renewedAt?: Date
+  readonly recentAnswer?: Buffer
+}
+
 /** Changes one grant. */
-export async function updateGrant(
-  trx: Trx,
-  keyId: string,
-  change: Partial<Pick<Grant, 'codeUsedAt' | 'familySha256' | 'refreshSha256'>>,
-): Promise<void> {
+export async function updateGrant(trx: Trx, keyId: string, change: GrantChange): Promise<void> {
   await trx.updateTable('oauthGrants').set(change).where('keyId', '=', keyId).execute()
 }
 

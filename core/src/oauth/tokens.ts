@@ -1,4 +1,11 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 import { fingerprint, randomText } from '../keys/index.ts'
 
 const CODE_PREFIX = 'creel_code_'
@@ -61,3 +68,37 @@ export function isVerifierOf(challenge: string, verifier: string | undefined): b
   const digest = createHash('sha256').update(verifier, 'ascii').digest('base64url')
   return digest.length === challenge.length && timingSafeEqual(Buffer.from(digest), Buffer.from(challenge))
 }
+
+const CIPHER = 'aes-256-gcm'
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** The tokens of one renewal. */
+export interface TokenPair {
+  readonly access: string
+  readonly refresh: string
+}
+
+/** Seals tokens so that only a holder of a refresh token of the same family can have them opened. */
+export function sealTokens(family: string, { access, refresh }: TokenPair): Buffer {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv(CIPHER, sealingKey(family), nonce)
+  const sealed = Buffer.concat([cipher.update(`${access} ${refresh}`, 'utf8'), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
+}
+
+/**
+ * Opens sealed tokens.
+ *
+ * @throws Error when they were sealed for another family
+ */
+export function openTokens(family: string, sealed: Buffer): TokenPair {
+  const decipher = createDecipheriv(CIPHER, sealingKey(family), sealed.subarray(0, NONCE_BYTES))
+  decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+  const rest = sealed.subarray(NONCE_BYTES + TAG_BYTES)
+  const text = Buffer.concat([decipher.update(rest), decipher.final()]).toString('utf8')
+  const [access = '', refresh = ''] = text.split(' ')
+  return { access, refresh }
+}
+
+const sealingKey = (family: string) => createHmac('sha256', family).update('creel recent tokens').digest()

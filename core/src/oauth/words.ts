@@ -16,6 +16,13 @@ export const TOKEN_SECONDS = 3_600
 /** Lifetime of a refresh token, in days. Each use replaces it, and ends it. */
 export const REFRESH_DAYS = 30
 
+/**
+ * Time after a renewal in which a client gets the same tokens again, in seconds: by the refresh token that it has just
+ * used, or by the new one. Clients that make several calls at once refresh several times when a token ends, and a client
+ * whose answer was lost repeats its request. After this time a used refresh token revokes its grant.
+ */
+export const RETRY_SECONDS = 30
+
 /** The only resource that tokens are for: the address of `/mcp`. */
 export const resourceOf = ({ baseUrl }: Urls): string => `${baseUrl}/mcp`
 

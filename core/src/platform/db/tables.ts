@@ -385,6 +385,9 @@ export interface OauthGrantsTable {
   codeUsedAt: Date | null
   familySha256: Buffer | null
   refreshSha256: Buffer | null
+  formerSha256: Buffer | null
+  renewedAt: Date | null
+  recentAnswer: Buffer | null
 }
 
 export interface ReconciliationEventsTable {
