@@ -18,6 +18,7 @@ export {
   TracedError,
   toProblem,
 } from './api/problem.ts'
+export { RELAYED } from './api/relayed.ts'
 export { STREAM_PING_MS } from './api/route.ts'
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
 export { REFUSED } from './api/values.ts'

@@ -164,6 +164,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./commands/serve.ts')).addServeCommand,
       },
       {
+        name: 'relay',
+        description: 'run a service that gives strangers short-lived endpoints for `creel listen --relay`',
+        load: async () => (await import('./commands/relay.ts')).addRelayCommand,
+      },
+      {
         name: 'migrate',
         description: 'run pending database migrations; serve does this too, and several may run at once',
         load: async () => (await import('./commands/migrate.ts')).addMigrateCommand,

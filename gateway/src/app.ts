@@ -13,6 +13,7 @@ import { mcpHandler } from './mcp/index.ts'
 import { addOAuth, mcpChallenge } from './oauth/index.ts'
 import { openApi } from './openapi/index.ts'
 import { healthz, metrics, type Operations, readyz } from './operations.ts'
+import { relayRoutes } from './relay/index.ts'
 import { traceIdOf } from './requestIdentity.ts'
 import { problemResponse, rest } from './rest.ts'
 import { trpc } from './trpc.ts'
@@ -28,6 +29,8 @@ export interface AppOptions {
   readonly hasConsole?: boolean
   /** Whether agents can sign in by OAuth, which needs the console; true by default. */
   readonly hasOAuth?: boolean
+  /** Whether strangers get endpoints; false by default. */
+  readonly isRelay?: boolean
   /** The console's files, as `console/pack.ts` packs them; without them only its API is here. */
   readonly consolePack?: Uint8Array | undefined
   /** Takes captures. Without it, `/hook/…` does not exist. */
@@ -81,6 +84,11 @@ export function createApp(services: Services, options: AppOptions): AnyElysia {
     })
   const pages = { ...DOCS, ...pageRoutes(services.urls.baseUrl) }
   for (const [path, answer] of Object.entries(pages)) app.get(path, answer)
+  if (options.isRelay === true) {
+    const relay = relayRoutes(services)
+    app.get('/', relay.terms)
+    app.post('/relay/endpoints', ({ request }) => relay.create(request), { parse: 'none' })
+  }
   if (hasConsole) {
     app.all('/console/session', ({ request }) => answerSession(services, request), { parse: 'none' })
     for (const [path, serve] of Object.entries(consoleFiles(options.consolePack))) {

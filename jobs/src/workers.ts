@@ -18,6 +18,7 @@ import {
 import { sweepImports } from '@creel/core/exports'
 import { sleep, within } from '@creel/core/platform/time'
 import { runReconciliation, sweepReconciliations } from '@creel/core/reconcile'
+import { sweepRelay } from '@creel/core/relay'
 import { runReplay, sweepReplays } from '@creel/core/replays'
 import { holdByteBounds, sweepEndpoints, sweepRetention } from '@creel/core/retention'
 import { checkWatchdogs } from '@creel/core/watchdogs'
@@ -45,7 +46,10 @@ const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Na
   'deliveries.sweep': async (services) => void (await recoverInterrupted(services)),
   'certificates.check': (services, _payload, signal) => checkCertificates(services, signal),
   'deliveries.backlog': watchBacklogs,
-  'endpoints.sweep': (services, _payload, signal) => sweepEndpoints(services, signal),
+  'endpoints.sweep': async (services, _payload, signal) => {
+    await sweepEndpoints(services, signal)
+    await sweepRelay(services)
+  },
   'imports.sweep': (services, _payload, signal) => sweepImports(services, signal),
   'reconcile.run': runReconciliation,
   'reconcile.sweep': (services) => sweepReconciliations(services),

@@ -34,6 +34,7 @@ import * as eventTypes from './20261123T0600_event_types.ts'
 import * as replays from './20261123T0605_replays.ts'
 import * as oauth from './20261123T0620_oauth.ts'
 import * as oauthRetries from './20261123T0625_oauth_retries.ts'
+import * as relayEndpoints from './20261123T0920_relay_endpoints.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -75,4 +76,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261123T0605_replays': replays,
   '20261123T0620_oauth': oauth,
   '20261123T0625_oauth_retries': oauthRetries,
+  '20261123T0920_relay_endpoints': relayEndpoints,
 }

@@ -17,6 +17,9 @@ const WORSTS_OF_ECHO = 5
 /** Limit for the memory that the service gains during an attack. */
 const MORE_MEGABYTES_MAX = 200
 const CALIBRATION_MS = 400
+/** Pause of the bystander between its calls. On a relay it keeps to the rate of an endpoint there. */
+const PAUSE_MS = 60
+const RELAY_PAUSE_MS = 550
 
 /** The attacker and the bystander are behind the same trusted proxy. */
 export const ATTACKER = '198.51.100.66'
@@ -36,6 +39,8 @@ export interface AttackedService {
   readonly attackersKey: string
   /** Capture path of an endpoint of the attacking workspace. */
   readonly attackedPath: string
+  /** Capture URL and key of the bystander. */
+  readonly innocents: { readonly captureUrl: string; readonly key: string }
   /** Header lines that authenticate the attacker and announce JSON. */
   readonly credentials: string
   /**
@@ -55,7 +60,9 @@ export interface AttackedService {
 /** Differences from a usual service. */
 export interface AttackedServiceOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** Words after `serve`; `--only gateway` by default. */
+  /** Attacks a relay, on which the bystander is another stranger; there the attacker has no key. */
+  readonly isRelay?: boolean
+  /** Words after the command; by default `--only gateway`, none for a relay. */
   readonly words?: readonly string[]
   /** Whether a log line at level error is expected. By default every such line fails the test. */
   readonly isExpectedError?: (line: string) => boolean
@@ -63,10 +70,12 @@ export interface AttackedServiceOptions {
 
 /** Starts the service and the bystander, and measures the bystander's answers before any attack. */
 export async function startAttackedService(options: AttackedServiceOptions = {}): Promise<AttackedService> {
+  const { isRelay = false } = options
   const database = await createTestDatabase()
   const creel = await startProcess(
     {
       database,
+      command: isRelay ? 'relay' : 'serve',
       env: {
         CREEL_TRUSTED_PROXIES: '127.0.0.1',
         CREEL_CONNECTIONS_MAX: '900',
@@ -75,17 +84,11 @@ export async function startAttackedService(options: AttackedServiceOptions = {})
         ...options.env,
       },
     },
-    options.words ?? ['--only', 'gateway'],
+    options.words ?? (isRelay ? [] : ['--only', 'gateway']),
   )
   const port = Number(new URL(creel.baseUrl).port)
   const attackersKey = creel.first?.key ?? ''
-  const innocentsKey = await keyOfAnotherWorkspace(database)
-  const made = await fetch(`${creel.baseUrl}/api/v1/endpoints`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${innocentsKey}`, 'Content-Type': 'application/json' },
-    body: '{}',
-  })
-  const { id } = z.looseObject({ id: z.string() }).parse(await made.json())
+  const innocents = isRelay ? await endpointOfRelay(creel) : await endpointOfAnotherWorkspace(creel, database)
   const echo = Bun.spawn([process.execPath, new URL('./echo.ts', import.meta.url).pathname], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -93,10 +96,10 @@ export async function startAttackedService(options: AttackedServiceOptions = {})
   const innocent = new Worker(new URL('./innocent.ts', import.meta.url))
   const order: Innocent = {
     baseUrl: creel.baseUrl,
-    captureUrl: `${creel.captureUrl}/hook/${id}`,
+    ...innocents,
     echoUrl,
-    key: innocentsKey,
     address: INNOCENT,
+    pauseMs: isRelay ? RELAY_PAUSE_MS : PAUSE_MS,
   }
   const account = () =>
     new Promise<Account>((resolve) => {
@@ -125,7 +128,8 @@ export async function startAttackedService(options: AttackedServiceOptions = {})
     database,
     port,
     attackersKey,
-    attackedPath: new URL(creel.first?.captureUrl ?? '').pathname,
+    attackedPath: new URL(creel.first?.captureUrl ?? creel.baseUrl).pathname,
+    innocents,
     credentials: `Authorization: Bearer ${attackersKey}\r\nContent-Type: application/json\r\n`,
     dial,
     many: (count, bytes) => Array.from({ length: count }, () => dial(bytes)),
@@ -181,6 +185,27 @@ export async function startAttackedService(options: AttackedServiceOptions = {})
 /** Limit for the bystander's worst answer, by its answers without an attack. */
 function quietBoundMs({ medianMs, worstMs }: Account): number {
   return Math.max(WORST_MS, medianMs * MEDIANS_OF_QUIET, worstMs * WORSTS_OF_QUIET)
+}
+
+/** Gets the bystander's endpoint from a relay. */
+async function endpointOfRelay({ baseUrl }: RunningProcess) {
+  const made = await fetch(`${baseUrl}/relay/endpoints`, {
+    method: 'POST',
+    headers: { 'X-Forwarded-For': INNOCENT, 'Content-Type': 'application/json' },
+  })
+  const { url, key } = z.object({ url: z.string(), key: z.string() }).parse(await made.json())
+  return { captureUrl: url, key }
+}
+
+async function endpointOfAnotherWorkspace(creel: RunningProcess, database: TestDatabase) {
+  const key = await keyOfAnotherWorkspace(database)
+  const made = await fetch(`${creel.baseUrl}/api/v1/endpoints`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: '{}',
+  })
+  const { id } = z.looseObject({ id: z.string() }).parse(await made.json())
+  return { captureUrl: `${creel.captureUrl}/hook/${id}`, key }
 }
 
 async function keyOfAnotherWorkspace(database: TestDatabase): Promise<string> {

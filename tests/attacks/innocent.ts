@@ -10,6 +10,8 @@ export interface Innocent {
   readonly echoUrl: string
   readonly key: string
   readonly address: string
+  /** Pause between its rounds of calls. */
+  readonly pauseMs: number
 }
 
 /** Answer to the message `account`. */
@@ -21,8 +23,6 @@ export interface Account {
   /** Statuses other than 200, and failures. */
   readonly wrong: readonly string[]
 }
-
-const PAUSE_MS = 60
 
 declare const self: Worker
 
@@ -46,7 +46,7 @@ self.onmessage = ({ data }: MessageEvent<Innocent | 'account'>) => {
   } else void live(data)
 }
 
-async function live({ baseUrl, captureUrl, echoUrl, key, address }: Innocent): Promise<void> {
+async function live({ baseUrl, captureUrl, echoUrl, key, address, pauseMs }: Innocent): Promise<void> {
   const headers = { 'X-Forwarded-For': address }
   for (;;) {
     await timed(() => fetch(captureUrl, { method: 'POST', headers, body: '{"innocent":true}' }))
@@ -56,7 +56,7 @@ async function live({ baseUrl, captureUrl, echoUrl, key, address }: Innocent): P
     const startedAt = performance.now()
     await (await fetch(echoUrl)).bytes()
     echoWorstMs = Math.max(echoWorstMs, performance.now() - startedAt)
-    await Bun.sleep(PAUSE_MS)
+    await Bun.sleep(pauseMs)
   }
 }
 

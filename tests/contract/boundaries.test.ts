@@ -63,6 +63,7 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   reconciliations: ['reconcile'],
   replayItems: ['replays'],
   replays: ['replays'],
+  relayEndpoints: ['relay'],
   ruleFaults: ['transformations'],
   sessionWindows: ['sessions'],
   sessions: ['sessions'],

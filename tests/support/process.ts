@@ -33,6 +33,8 @@ export interface ProcessOptions {
   readonly program?: readonly string[]
   /** Uses this database instead of an embedded one. */
   readonly database?: Pick<TestDatabase, 'url'>
+  /** The command that serves; `serve` by default. */
+  readonly command?: 'serve' | 'relay'
   /** Runs it under another account, when the suite is root. */
   readonly account?: { readonly uid: number; readonly gid: number }
 }
@@ -188,7 +190,7 @@ export async function startProcess(
   options: ProcessOptions = {},
   words: readonly string[] = [],
 ): Promise<RunningProcess> {
-  const child = spawnCreel(['serve', ...words], options)
+  const child = spawnCreel([options.command ?? 'serve', ...words], options)
   const stop = () => {
     child.kill('SIGTERM')
     return child.exited

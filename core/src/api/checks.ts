@@ -6,6 +6,7 @@ import type { Context } from './context.ts'
 import type { Finds, PathIds, RouteContract } from './contract.ts'
 import { validationFailed } from './errors.ts'
 import { issuesOf, nulIssues } from './issues.ts'
+import { admitOnRelay } from './relayed.ts'
 
 /** Checks that run before a procedure. */
 export interface Checks<Shape extends z.core.$ZodLooseShape, Found extends object> extends AccessDeclaration {
@@ -46,16 +47,18 @@ export function findsOf(
 /**
  * Checks the caller's scope, then runs `finds`, `gate` and `check`.
  *
+ * @param call the name of the procedure, and the scope that it needs
  * @returns the found objects, to be added to the context; empty if there is nothing to find, because adding costs tRPC
  *   as much as the rest of a short call
  */
 export async function passChecks<Shape extends z.core.$ZodLooseShape, Found extends object>(
   declaration: Checks<Shape, Found>,
-  least: KeyScope,
+  { path, least }: { readonly path: string; readonly least: KeyScope },
   ctx: Context,
   raw: unknown,
 ): Promise<{ ctx?: Found }> {
   const { finds, findsWhenWrong, gate, check, input } = declaration
+  if (ctx.isRelay) admitOnRelay(path)
   admit(ctx, { least, declaration, named: pathIds(raw).endpointId })
   // Without `finds`, Found is the empty default: nothing to add to the context.
   const found = finds === undefined ? ({} as Found) : await finds(ctx, pathIds(raw))

@@ -99,8 +99,15 @@ export function route<
   const contract: RouteContract = { ...declaration, finds: findsOf(declaration) }
   return t.procedure
     .meta({ contract })
-    .use(async ({ ctx, getRawInput, next }) =>
-      next<Found>(await passChecks(declaration, scopeOf(declaration), ctx, inputGiven(await getRawInput()))),
+    .use(async ({ ctx, path, getRawInput, next }) =>
+      next<Found>(
+        await passChecks(
+          declaration,
+          { path, least: scopeOf(declaration) },
+          ctx,
+          inputGiven(await getRawInput()),
+        ),
+      ),
     )
     .input(inputParser(declaration.input))
     .output(inOneTurn(declaration.output))
@@ -146,8 +153,15 @@ export function stream<
   const contract: StreamContract = { ...declaration, finds: findsOf(declaration) }
   return t.procedure
     .meta({ stream: contract })
-    .use(async ({ ctx, getRawInput, next }) =>
-      next<Found>(await passChecks(declaration, scopeOf(declaration), ctx, inputGiven(await getRawInput()))),
+    .use(async ({ ctx, path, getRawInput, next }) =>
+      next<Found>(
+        await passChecks(
+          declaration,
+          { path, least: scopeOf(declaration) },
+          ctx,
+          inputGiven(await getRawInput()),
+        ),
+      ),
     )
     .input(inputParser(declaration.input))
     .output(inOneTurn(eventsOf<Events>()))
@@ -173,9 +187,9 @@ export function typedOnly<
   Found extends object = Record<never, never>,
 >(declaration: Checks<Shape, Found> & { readonly output: Output }) {
   return t.procedure
-    .use(async ({ ctx, type, getRawInput, next }) => {
+    .use(async ({ ctx, path, type, getRawInput, next }) => {
       const least = declaration.scope ?? (type === 'mutation' ? 'write' : 'read')
-      return next<Found>(await passChecks(declaration, least, ctx, inputGiven(await getRawInput())))
+      return next<Found>(await passChecks(declaration, { path, least }, ctx, inputGiven(await getRawInput())))
     })
     .input(inputParser(declaration.input))
     .output(inOneTurn(declaration.output))
@@ -189,9 +203,14 @@ export function typedStream<Shape extends z.core.$ZodLooseShape, Found extends o
   declaration: Checks<Shape, Found>,
 ) {
   return t.procedure
-    .use(async ({ ctx, getRawInput, next }) =>
+    .use(async ({ ctx, path, getRawInput, next }) =>
       next<Found>(
-        await passChecks(declaration, declaration.scope ?? 'read', ctx, inputGiven(await getRawInput())),
+        await passChecks(
+          declaration,
+          { path, least: declaration.scope ?? 'read' },
+          ctx,
+          inputGiven(await getRawInput()),
+        ),
       ),
     )
     .input(inputParser(declaration.input))

@@ -77,6 +77,8 @@ export interface Services {
   readonly plans: Plans
   /** Plan for workspaces created without one. */
   readonly defaultPlan: PlanKey
+  /** Whether this is a relay: only some procedures exist, and nothing is sent to other servers. */
+  readonly isRelay: boolean
   /** Limit of all captures together, in bytes; null for no limit. */
   readonly storageMaxBytes: number | null
   readonly secrets: SecretBox

@@ -8,7 +8,7 @@ export {
   requireHere,
 } from './authenticate.ts'
 export { addKey, requireRoomForKey } from './create.ts'
-export { fingerprint, newKey, randomText } from './key.ts'
+export { fingerprint, type NewKey, newKey, randomText } from './key.ts'
 export { knownKeys } from './knownKeys.ts'
 export { deleteUnusedTokenKeys, findKey, findTokenKey, type KeyRow, replaceToken } from './queries.ts'
 export { revokeKeyIn } from './revoke.ts'

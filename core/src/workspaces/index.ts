@@ -1,3 +1,3 @@
 export { getWorkspace } from './find.ts'
-export { lockWorkspace, updatePlan } from './queries.ts'
+export { deleteWorkspaces, insertWorkspace, lockWorkspace, updatePlan } from './queries.ts'
 export { PlanKeyInput, Workspace, WorkspaceReference } from './schema.ts'

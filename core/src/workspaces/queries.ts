@@ -46,3 +46,9 @@ export function insertWorkspace(trx: Trx, row: { id: string; name: string; plan:
 export async function updatePlan(trx: Trx, workspaceId: string, plan: PlanKey): Promise<void> {
   await trx.updateTable('workspaces').set({ plan }).where('id', '=', workspaceId).execute()
 }
+
+/** Deletes workspaces, with their keys and contacts. The caller has purged their endpoints. */
+export async function deleteWorkspaces(trx: Trx, workspaceIds: readonly string[]): Promise<void> {
+  if (workspaceIds.length === 0) return
+  await trx.deleteFrom('workspaces').where('id', 'in', workspaceIds).execute()
+}

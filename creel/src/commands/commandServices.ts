@@ -46,6 +46,7 @@ export async function openCommandServices(
       log,
       plans: config.plans,
       defaultPlan: config.CREEL_DEFAULT_PLAN,
+      isRelay: false,
       storageMaxBytes: null,
       secrets: createSecretBox(await secretKeysOf(config, database.db)),
       urls: { baseUrl, captureUrl: config.CREEL_CAPTURE_URL ?? baseUrl },

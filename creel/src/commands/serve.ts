@@ -65,14 +65,20 @@ export function addServeCommand(command: Command, parts: ProgramParts): void {
     })
 }
 
-async function serve(
+/**
+ * Runs a service, or a relay, until it is stopped. Ends the process.
+ *
+ * @throws ConfigError, StartupError
+ */
+export async function serve(
   program: ProgramParts,
   parts: ReadonlySet<ServicePart>,
   environment: Readonly<Record<string, string | undefined>>,
+  { isRelay = false }: { readonly isRelay?: boolean } = {},
 ): Promise<void> {
   const { config, warnings } = decodeConfig(environment)
   const log = createLog(config.CREEL_LOG_LEVEL)
-  const { count, warning } = gatewayCount(config.CREEL_GATEWAYS, parts)
+  const { count, warning } = gatewayCount(isRelay ? 1 : config.CREEL_GATEWAYS, parts)
   for (const each of warning === undefined ? warnings : [...warnings, warning]) log.warn(each)
 
   let abandon: (() => void) | undefined
@@ -87,9 +93,11 @@ async function serve(
     parts,
     onConnected,
     gateways: { count, env: environment },
+    isRelay,
   })
   try {
-    await announce(serving.service, parts, config)
+    if (isRelay) announceRelay(serving.service)
+    else await announce(serving.service, parts, config)
   } catch (error) {
     await serving.close()
     throw error
@@ -141,6 +149,11 @@ async function announce(
     printText(...readyBlock({ ...first, baseUrl: service.urls.baseUrl, isKeyNew: true }))
   } else if (first !== undefined) announceToScripts(first, { baseUrl: service.urls.baseUrl, config })
   printText(...dispatch, `creel ready base=${service.urls.baseUrl} capture=${service.urls.captureUrl}`)
+}
+
+function announceRelay({ urls }: RunningService): void {
+  printHint(`In one command: creel listen --relay ${shellWord(urls.baseUrl)} --to 3000`)
+  printText(`creel ready base=${urls.baseUrl} capture=${urls.captureUrl}`)
 }
 
 function announceToScripts(

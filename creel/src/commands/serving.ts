@@ -1,5 +1,6 @@
 import { type OpenDatabase, openDatabase, systemClock } from '@creel/core'
 import { SEARCH_CONNECTIONS } from '@creel/core/platform/db'
+import { hasOtherWorkspaces, RELAY_AUDIT_DAYS, relayPlans } from '@creel/core/relay'
 import { migrate, migrationState } from '@creel/migrations'
 import type { Logger } from 'pino'
 import { type Config, mailOptions } from '../config/index.ts'
@@ -29,6 +30,8 @@ export interface ServingOptions {
   readonly parts: ReadonlySet<ServicePart>
   /** Takes a free port if the configured one is in use; false by default. */
   readonly takesAnotherPort?: boolean
+  /** Serves a relay instead of a usual service; false by default. */
+  readonly isRelay?: boolean
   /** Called with a function that ends further processes and an embedded PostgreSQL at once, as soon as any may run. */
   readonly onConnected?: (abandon: () => void) => void
   /** Gateway processes of the program, with the environment of further ones; one by default. */
@@ -90,6 +93,11 @@ async function openFirst(options: ServingOptions, processes: FirstProcess | unde
   }
   try {
     await bringUpToDate(connected)
+    if (options.isRelay === true && (await hasOtherWorkspaces(connected.database.db))) {
+      throw new StartupError(
+        'This database has workspaces that are not of a relay. A relay needs a database, or a data folder, of its own.',
+      )
+    }
     const storageMaxBytes = await storageMaxOf(config, connected.database.db)
     const service = await startOn(options, connected, {
       replica,
@@ -105,7 +113,9 @@ async function openFirst(options: ServingOptions, processes: FirstProcess | unde
           throw error
         })
     }
-    const isLocal = config.DATABASE_URL === undefined && service.port !== undefined
+    // Commands of the user must not take a relay for their own service.
+    const isLocal =
+      config.DATABASE_URL === undefined && service.port !== undefined && options.isRelay !== true
     const localUrl = `http://${hostInUrl(config.CREEL_HOST)}:${service.port}`
     if (isLocal) {
       await writeServiceFile(config.CREEL_DATA_DIR, localUrl)
@@ -167,12 +177,13 @@ interface Place {
 
 /** Starts the service on an open, migrated database. */
 export async function startOn(
-  { config, log, program, parts, takesAnotherPort }: ServingOptions,
+  { config, log, program, parts, takesAnotherPort, isRelay = false }: ServingOptions,
   connected: Pick<Connected, 'database' | 'url'>,
   { replica, storageMaxBytes, port: wantedPort, processes }: Place,
 ): Promise<RunningService> {
   const [secretKey, ...formerSecretKeys] = await secretKeysOf(config, connected.database.db)
-  const consolePack = config.CREEL_CONSOLE === 'on' ? await program.consolePack?.() : undefined
+  const hasConsole = config.CREEL_CONSOLE === 'on' && !isRelay
+  const consolePack = hasConsole ? await program.consolePack?.() : undefined
   const start = (port: number) =>
     startService({
       database: connected.database,
@@ -185,9 +196,10 @@ export async function startOn(
       captureUrl: config.CREEL_CAPTURE_URL,
       secretKey,
       formerSecretKeys,
-      plans: config.plans,
+      plans: isRelay ? relayPlans() : config.plans,
+      isRelay,
       defaultPlan: config.CREEL_DEFAULT_PLAN,
-      auditRetentionDays: config.CREEL_AUDIT_RETENTION_DAYS,
+      auditRetentionDays: isRelay ? RELAY_AUDIT_DAYS : config.CREEL_AUDIT_RETENTION_DAYS,
       storageMaxBytes,
       allowDestinations: config.CREEL_ALLOW_DESTINATIONS,
       formerHosts: config.CREEL_FORMER_HOSTS,
@@ -197,7 +209,7 @@ export async function startOn(
       providerApiUrls: config.CREEL_PROVIDER_API_URLS,
       retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
       trustedProxies: config.CREEL_TRUSTED_PROXIES,
-      hasConsole: config.CREEL_CONSOLE === 'on',
+      hasConsole,
       hasOAuth: config.CREEL_OAUTH === 'on',
       consolePack,
       connectionLimits: {

@@ -76,6 +76,8 @@ export interface ServiceOptions {
   readonly hasConsole?: boolean
   /** Whether agents can sign in by OAuth, which needs the console; true by default. */
   readonly hasOAuth?: boolean
+  /** Whether this is a relay: strangers get endpoints, and nothing is sent to other servers. False by default. */
+  readonly isRelay?: boolean
   /** The console's files, packed; without them only its API is served. */
   readonly consolePack?: Uint8Array | undefined
   /** Whether the path of captures is compiled before the port opens; false by default. */

@@ -147,11 +147,13 @@ async function openGateway(
     limits: options.connectionLimits ?? {},
     ...(options.processes !== undefined && { counts: options.processes.counts }),
     operations: operationsOf(opened, options.processes),
-    servesMetrics: metricsPort === undefined,
+    // Strangers must not read the figures of a relay.
+    servesMetrics: metricsPort === undefined && options.isRelay !== true,
     warmsUp: options.warmsUp ?? false,
     hasConsole,
     hasOAuth,
     consolePack,
+    isRelay: options.isRelay ?? false,
   })
   const listener = await whenListening(opening, { host, port, variable: 'CREEL_PORT' })
   return {

@@ -68,6 +68,7 @@ export async function openServices(
   const outbound = createOutbound({
     allowDestinations: options.allowDestinations,
     ownHosts: () => ownHosts,
+    isClosed: options.isRelay ?? false,
     // A caller that reaches the API at a loopback address is on the operator's own machine.
     namesSetting: isLoopback(urls.baseUrl),
   })
@@ -91,6 +92,7 @@ export async function openServices(
       log,
       plans,
       defaultPlan: options.defaultPlan ?? 'team',
+      isRelay: options.isRelay ?? false,
       storageMaxBytes: options.storageMaxBytes ?? null,
       secrets,
       urls,
@@ -118,7 +120,7 @@ export async function openServices(
     },
     boss,
     hasReplica: options.replica !== undefined,
-    dispatches: options.dispatches ?? true,
+    dispatches: options.isRelay !== true && (options.dispatches ?? true),
     beginStopping: () => stopping.abort(),
     async close() {
       await worker.leave()

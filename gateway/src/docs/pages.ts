@@ -23,6 +23,7 @@ import quickstartRehearse from '../../../docs/quickstarts/rehearse.md' with { ty
 import quickstartStripe from '../../../docs/quickstarts/stripe-to-three-services.md' with { type: 'text' }
 import reconcile from '../../../docs/reconcile.md' with { type: 'text' }
 import rehearse from '../../../docs/rehearse.md' with { type: 'text' }
+import relay from '../../../docs/relay.md' with { type: 'text' }
 import routes from '../../../docs/routes.md' with { type: 'text' }
 import rules from '../../../docs/rules.md' with { type: 'text' }
 import rulesExamples from '../../../docs/rules-examples.md' with { type: 'text' }
@@ -81,6 +82,11 @@ export const PAGES: readonly Page[] = [
   { file: 'agents.md', about: 'tools for agents, by the Model Context Protocol', text: agents },
   { file: 'oauth.md', about: 'how agents sign in without an API key', text: oauth },
   { file: 'terminal.md', about: 'the command line for developers', text: terminal },
+  {
+    file: 'relay.md',
+    about: 'a public URL for a program on your machine; running a relay for a team',
+    text: relay,
+  },
   { file: 'console.md', about: 'the live page in a browser', text: console },
   {
     file: 'keys.md',

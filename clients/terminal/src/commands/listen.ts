@@ -2,7 +2,9 @@ import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import type { ApiClient } from '../api/apiClient.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { usageError } from '../clientError.ts'
 import { NoService } from '../connection/connection.ts'
+import { openRelay } from '../connection/relay.ts'
 import { openCheckpoint } from '../listen/checkpoint.ts'
 import { readFilter } from '../listen/filter.ts'
 import { type ListenerOptions, listen } from '../listen/listener.ts'
@@ -17,6 +19,7 @@ import { countOption, spanOption } from '../words.ts'
 
 interface ListenOptions extends ClientOptions {
   readonly to: string
+  readonly relay?: string
   readonly since?: string
   readonly concurrency?: number
   readonly filter?: readonly string[]
@@ -34,6 +37,10 @@ export function addListenCommand(command: Command, tools: TerminalTools): void {
     command
       .argument('[endpoint]', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
       .requiredOption('--to <target>', 'local server: a port, or a URL to which path and query are appended')
+      .option(
+        '--relay <url>',
+        'get a public capture URL from a relay (`creel relay`), without a service or a key',
+      )
       .option(
         '--since <when>',
         'start at an id, 10m, 2026-11-01, now, last or start; default where it stopped, else now',
@@ -53,6 +60,7 @@ export function addListenCommand(command: Command, tools: TerminalTools): void {
       json: 'print one JSON object per line, each with "event"',
       examples: [
         'creel listen --to 3000',
+        'creel listen --relay https://hooks.example.com --to 3000',
         'creel listen orders --to http://localhost:3000/hooks --since 1h',
         `creel listen orders --to 3000 --filter 'label:order.paid'`,
         `creel listen orders --to 3000 --filter '{"path":"body.amount","op":"gt","value":100}'`,
@@ -67,6 +75,10 @@ export function addListenCommand(command: Command, tools: TerminalTools): void {
     })
     let quick: QuickService | undefined
     try {
+      if (options.relay !== undefined) {
+        const { api, endpointId } = await endpointOfRelay(options.relay, wanted, options)
+        return await run(endpointId, options, { api, sender, tools })
+      }
       const api = await openApi(options, tools).catch(async (error: unknown) => {
         if (!(error instanceof NoService)) throw error
         quick = await serviceOfOurOwn(tools)
@@ -78,6 +90,19 @@ export function addListenCommand(command: Command, tools: TerminalTools): void {
       await quick?.close()
     }
   })
+}
+
+/** Gets the endpoint of a relay, and tells until when it lives. */
+async function endpointOfRelay(relay: string, wanted: string | undefined, { url, key }: ListenOptions) {
+  if (wanted !== undefined || url !== undefined || key !== undefined) {
+    throw usageError('A relay gives its own endpoint and key: --relay takes no endpoint, --url or --key.')
+  }
+  const relayed = await openRelay(relay, process.env)
+  const hours = Math.round(relayed.idleSeconds / 360) / 10
+  printHint(
+    `The capture URL works until ${new Date(relayed.expiresAt).toISOString().slice(0, 16).replace('T', ' ')} UTC, or ${hours} h after its last use. Its terms: ${relayed.api.connection.url}/`,
+  )
+  return relayed
 }
 
 /** Starts a service in this process, for the duration of the command, when no service of the user runs. */

@@ -441,6 +441,13 @@ export interface RejectionMinutesTable {
   discardedCount: Generated<number>
 }
 
+export interface RelayEndpointsTable {
+  endpointId: string
+  workspaceId: string
+  address: string
+  createdAt: Date
+}
+
 export interface ReplayItemsTable {
   replayId: string
   position: number
@@ -645,6 +652,7 @@ export interface Database {
   reconciliationEvents: ReconciliationEventsTable
   reconciliations: ReconciliationsTable
   rejectionMinutes: RejectionMinutesTable
+  relayEndpoints: RelayEndpointsTable
   replayItems: ReplayItemsTable
   replays: ReplaysTable
   requests: RequestsTable

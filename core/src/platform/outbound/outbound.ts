@@ -64,6 +64,8 @@ export interface OutboundOptions {
   readonly ownHosts: () => readonly OwnHost[]
   /** Whether refusals name `CREEL_ALLOW_DESTINATIONS`. They do for callers on the operator's own machine. */
   readonly namesSetting?: boolean
+  /** Refuses every destination, whatever else is permitted; default false. */
+  readonly isClosed?: boolean
   /** By default the system's resolver. */
   readonly resolve?: Resolve
   /** DNS, TCP and TLS together. Default 5 000. */
@@ -88,6 +90,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const { connectTimeoutMs = 5000, resolve = systemResolve, certificateAuthorities } = options
   const trustsAnyCertificate = options.trustsAnyCertificate ?? false
   const guard = {
+    isClosed: options.isClosed ?? false,
     allow: parseAllowList(options.allowDestinations),
     ownHosts: options.ownHosts,
     resolve,

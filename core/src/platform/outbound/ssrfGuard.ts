@@ -12,6 +12,8 @@ export const systemResolve: Resolve = async (host) =>
 
 /** The SSRF guard: decides which addresses may be dialled. */
 export interface SsrfGuard {
+  /** Whether no address may be dialled at all. */
+  readonly isClosed?: boolean
   readonly allow: AllowList
   readonly ownHosts: () => readonly OwnHost[]
   readonly resolve: Resolve
@@ -31,6 +33,8 @@ export type Passage =
  * @param host a name, or an address without brackets
  */
 export async function findPassage(guard: SsrfGuard, host: string, port: number): Promise<Passage> {
+  if (guard.isClosed === true)
+    return { refused: 'blocked_address', detail: 'this service sends nothing to other servers' }
   const own = guard.ownHosts()
   if (isOwn(own, host, null, port)) return loop(host, port)
   let found: readonly string[]

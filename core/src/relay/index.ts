@@ -1,0 +1,15 @@
+export { createRelayEndpoint, type RelayedEndpoint } from './create.ts'
+export {
+  RELAY_AUDIT_DAYS,
+  RELAY_CREATIONS_PER_ADDRESS,
+  RELAY_ENDPOINTS_MAX,
+  RELAY_IDLE_MS,
+  RELAY_LIFE_MS,
+  RELAY_LIMITS,
+  RELAY_LIVE_PER_ADDRESS,
+  RELAY_RATE_MS,
+  RELAY_RETRY_MS,
+  relayPlans,
+} from './limits.ts'
+export { hasOtherWorkspaces } from './statements.ts'
+export { sweepRelay } from './sweep.ts'

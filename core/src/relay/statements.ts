@@ -1,0 +1,101 @@
+import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
+
+/** Serializes creations over all processes, so that no bound is exceeded: "relay" in ASCII. */
+const LOCK = statement('lock relay', 'select pg_advisory_xact_lock(491327284601)')
+
+/** `$1` the address, `$2` the present, `$3` the start of the rate's window. */
+const USE = statement(
+  'read use of relay',
+  `select
+    (select count(*)::int from relay_endpoints r join endpoints e on e.id = r.endpoint_id) as stored,
+    (select count(*)::int from relay_endpoints r join endpoints e on e.id = r.endpoint_id
+      where r.address = $1 and e.deleted_at is null and e.expires_at > $2) as live,
+    (select count(*)::int from relay_endpoints where address = $1 and created_at > $3) as created,
+    (select min(created_at) from relay_endpoints where address = $1 and created_at > $3) as first_at`,
+)
+
+/** Use of a relay, in all and by one address. */
+export interface RelayUse {
+  /** Endpoints of all addresses, those that wait to be purged included. */
+  readonly stored: number
+  /** Live endpoints of the address. */
+  readonly live: number
+  /** Endpoints that the address created in the rate's window. */
+  readonly created: number
+  /** The first of them. */
+  readonly firstAt: Date | null
+}
+
+/** Reads the use of a relay, and holds it still until the transaction ends. */
+export async function lockUse(
+  trx: Trx,
+  { address, now, since }: { readonly address: string; readonly now: Date; readonly since: Date },
+): Promise<RelayUse> {
+  await run(trx, LOCK, [])
+  const [use] = await run<RelayUse>(trx, USE, [address, now, since])
+  if (use === undefined) throw new Error('The use of the relay has no row.')
+  return use
+}
+
+/** Remembers an endpoint, and the address that it is for. */
+export async function insertRelayEndpoint(
+  trx: Trx,
+  row: { endpointId: string; workspaceId: string; address: string; createdAt: Date },
+): Promise<void> {
+  await trx.insertInto('relayEndpoints').values(row).execute()
+}
+
+/** `$1` the present, `$2` the time of the last use before which an endpoint is idle. */
+const FIND_IDLE = statement(
+  'find idle relay endpoints',
+  `select r.endpoint_id from relay_endpoints r
+  join endpoints e on e.id = r.endpoint_id and e.deleted_at is null
+  join endpoint_counters c on c.endpoint_id = e.id
+  where r.created_at < $2 and coalesce(c.last_request_at < $2, true)
+    and not exists (select from api_keys k where k.endpoint_id = e.id and k.last_used_at >= $2)
+    and not exists (select from concurrency_slots s where s.scope = 'listener:' || e.id and s.ends_at > $1)`,
+)
+
+/** The live endpoints that had no capture, no call and no listener since a time. */
+export async function findIdle(db: Db, now: Date, since: Date): Promise<string[]> {
+  const rows = await run<{ endpointId: string }>(db, FIND_IDLE, [now, since])
+  return rows.map(({ endpointId }) => endpointId)
+}
+
+/** `$1` the end of the rate's window for what was created. */
+const FORGET = statement(
+  'forget relay endpoints',
+  `delete from relay_endpoints r
+  where created_at < $1 and not exists (select from endpoints e where e.id = r.endpoint_id)`,
+)
+
+/** Forgets endpoints that are purged and count for no rate. */
+export async function forgetEnded(trx: Trx, before: Date): Promise<void> {
+  await run(trx, FORGET, [before])
+}
+
+/** Workspaces of the relay whose endpoint is purged. */
+export async function findEmptyWorkspaces(trx: Trx): Promise<string[]> {
+  const rows = await trx
+    .selectFrom('relayEndpoints as r')
+    .innerJoin('workspaces as w', 'w.id', 'r.workspaceId')
+    .where((where) =>
+      where.not(where.exists(where.selectFrom('endpoints as e').whereRef('e.id', '=', 'r.endpointId'))),
+    )
+    .select('w.id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Whether the database has a workspace that is not of a relay. */
+export async function hasOtherWorkspaces(db: Db): Promise<boolean> {
+  const other = await db
+    .selectFrom('workspaces as w')
+    .where((where) =>
+      where.not(where.exists(where.selectFrom('relayEndpoints as r').whereRef('r.workspaceId', '=', 'w.id'))),
+    )
+    .select('w.id')
+    .limit(1)
+    .executeTakeFirst()
+  return other !== undefined
+}

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Db, type OpenDatabase, openDatabase, RELAYED, ROUTES } from '@creel/core'
+import {
+  RELAY_CREATIONS_PER_ADDRESS,
+  RELAY_ENDPOINTS_MAX,
+  RELAY_LIMITS,
+  RELAY_LIVE_PER_ADDRESS,
+  sweepRelay,
+} from '@creel/core/relay'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { startReceiver } from '../support/receiver.ts'
+import { type AttackedService, startAttackedService } from './attackedService.ts'
+
+/** Strangers who take more of a relay than it gives, while another stranger captures and reads. */
+
+let relay: AttackedService
+let opened: OpenDatabase
+let db: Db
+let base: string
+
+beforeAll(async () => {
+  relay = await startAttackedService({ isRelay: true, env: { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8' } })
+  opened = openDatabase(relay.database.url, 4, 1)
+  db = opened.db
+  base = relay.creel.baseUrl
+})
+
+afterAll(async () => {
+  await opened.close()
+  await relay.stop()
+})
+
+const Given = z.object({ endpointId: z.string(), url: z.string(), key: z.string(), expiresAt: z.string() })
+
+const ask = (address: string, type = 'application/json') =>
+  fetch(`${base}/relay/endpoints`, {
+    method: 'POST',
+    headers: { 'X-Forwarded-For': address, 'Content-Type': type },
+    body: '{}',
+  })
+const given = async (address: string) => Given.parse(await (await ask(address)).json())
+const call = (key: string, method: string, path: string, body?: object) =>
+  fetch(`${base}/api/v1${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+const pathOf = ({ endpointId }: { endpointId: string }) => `/endpoints/${endpointId}`
+const codeOf = async (answer: Response) => z.looseObject({ code: z.string() }).parse(await answer.json()).code
+
+test('one address keeps few endpoints, and creates few in an hour; asking without end costs others nothing', async () => {
+  const address = '198.51.100.1'
+  const own = await Promise.all(Array.from({ length: RELAY_LIVE_PER_ADDRESS }, () => given(address)))
+  await relay.attackedBy(async () => {
+    const answers = await Promise.all(Array.from({ length: 500 }, () => ask(address)))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]))
+    expect(Number(answers[0]?.headers.get('retry-after'))).toBeLessThanOrEqual(60)
+  })
+  // The rate counts endpoints that have ended, too.
+  const churner = '2001:db8:1:1::1'
+  for (let made = 0; made < RELAY_CREATIONS_PER_ADDRESS; made += 1) {
+    const one = await given(churner)
+    expect((await call(one.key, 'DELETE', pathOf(one))).status).toBe(204)
+  }
+  const refused = await ask('2001:db8:1:1:ffff::2')
+  expect(refused.status).toBe(429)
+  expect(await codeOf(refused)).toBe('rate_limited')
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3000)
+  expect((await ask('2001:db8:1:2::1')).status).toBe(201)
+  expect((await call(own[0]?.key ?? '', 'GET', '/me')).status).toBe(200)
+})
+
+test('an endpoint holds few requests and small bodies, and takes its own place only', async () => {
+  const one = await given('198.51.100.2')
+  const { payloadBytesMax, captureBytesPerMinute, captureRatePerMinute } = RELAY_LIMITS
+  const body = 'x'.repeat(payloadBytesMax)
+  const statuses: number[] = []
+  await relay.attackedBy(async () => {
+    await fetch(one.url, { method: 'POST', body: `${body}x` })
+    for (let sent = 0; sent <= captureBytesPerMinute / payloadBytesMax; sent += 1) {
+      statuses.push((await fetch(one.url, { method: 'POST', body })).status)
+    }
+  })
+  expect(statuses[0]).toBe(200)
+  expect(statuses.at(-1)).toBe(429)
+  const stored = z
+    .looseObject({ items: z.array(z.looseObject({ bodyTruncated: z.boolean() })) })
+    .parse(await (await call(one.key, 'GET', `${pathOf(one)}/requests`)).json())
+  expect(stored.items.at(-1)).toMatchObject({ bodyTruncated: true })
+  const small = await given('198.51.100.2')
+  const many: number[] = []
+  for (let sent = 0; sent <= captureRatePerMinute; sent += 1) {
+    many.push((await fetch(small.url, { method: 'POST', body: '1' })).status)
+  }
+  expect(many.filter((status) => status === 200)).toHaveLength(captureRatePerMinute)
+  expect(many.at(-1)).toBe(429)
+})
+
+test('a key reaches its own endpoint only, and nothing that sends', async () => {
+  await using receiver = await startReceiver()
+  const one = await given('198.51.100.3')
+  const other = await given('198.51.100.4')
+  expect((await call(one.key, 'GET', pathOf(one))).status).toBe(200)
+  expect((await call(one.key, 'GET', pathOf(other))).status).toBe(404)
+  await fetch(one.url, { method: 'POST', body: '{}' })
+  const opened: string[] = []
+  for (const { name, method, path } of ROUTES) {
+    if (RELAYED.has(name)) continue
+    const target = path
+      .replace('/api/v1', '')
+      .replace('{endpointId}', one.endpointId)
+      .replaceAll(/\{\w+\}/g, '1')
+    const hasBody = method !== 'GET' && method !== 'DELETE'
+    const answer = await call(one.key, method, target, hasBody ? { url: receiver.url } : undefined)
+    // A body or an id that cannot be read is refused first.
+    if (![400, 403, 404].includes(answer.status)) opened.push(`${name}: ${answer.status}`)
+  }
+  expect(opened).toEqual([])
+  const forward = { kind: 'forward', name: 'x', url: receiver.url }
+  expect((await call(one.key, 'POST', `${pathOf(one)}/actions`, forward)).status).toBe(403)
+  const legacy = await call(one.key, 'PATCH', pathOf(one), { forwardUrl: receiver.url })
+  expect(legacy.status).toBeGreaterThanOrEqual(400)
+  await fetch(one.url, { method: 'POST', body: '{}' })
+  expect(receiver.received).toHaveLength(0)
+  for (const path of ['/console/', '/console/session', '/metrics']) {
+    expect((await fetch(base + path)).status).toBe(404)
+  }
+  const page = await fetch(base)
+  expect(page.headers.get('content-type')).toStartWith('text/html')
+  expect(await page.text()).toContain(`creel listen --relay ${base}`)
+  // A page of another site can send forms, and no JSON.
+  expect((await ask('198.51.100.5', 'text/plain')).status).toBe(400)
+})
+
+test('an endpoint ends when it is idle, or old; used ones live', async () => {
+  const [idle, used, old] = await Promise.all([6, 7, 8].map((host) => given(`198.51.100.${host}`)))
+  if (idle === undefined || used === undefined || old === undefined) throw new Error('There are three.')
+  await fetch(used.url, { method: 'POST', body: '{}' })
+  const ids = [idle, used].map(({ endpointId }) => endpointId)
+  await sql`update relay_endpoints set created_at = now() - interval '121 minutes'
+    where endpoint_id in (${sql.join(ids)})`.execute(db)
+  await sql`update endpoints set expires_at = now() where id = ${old.endpointId}`.execute(db)
+  const service = { db, clock: { now: () => new Date() } }
+  await sweepRelay(service)
+  const statusOf = async ({ url }: { url: string }) => (await fetch(url, { method: 'POST' })).status
+  expect(await statusOf(idle)).toBe(404)
+  expect(await statusOf(used)).toBe(200)
+  expect(await statusOf(old)).toBe(404)
+  expect(Date.parse(used.expiresAt) - Date.now()).toBeLessThanOrEqual(86_400_000)
+  // Once the rows of an endpoint are purged, nothing of its stranger is left but the count of the hour.
+  await sql`delete from endpoints where id = ${idle.endpointId}`.execute(db)
+  await sweepRelay(service)
+  const left = await sql`select from relay_endpoints where endpoint_id = ${idle.endpointId}
+    union all select from api_keys where name = ${`relay ${idle.endpointId.slice(0, 8)}`}`.execute(db)
+  expect(left.rows).toEqual([])
+})
+
+test('a full relay refuses strangers with a time to wait, and serves its own', async () => {
+  await sql`with made as (
+      insert into workspaces (id, name, plan, created_at)
+      select gen_random_uuid(), 'relay full ' || n, 'free', now() from generate_series(1, ${RELAY_ENDPOINTS_MAX}::int) n
+      returning id
+    ), placed as (
+      insert into endpoints (id, workspace_id, name, is_active, response_status_code, response_content_type,
+        response_headers, response_body, created_at, expires_at)
+      select gen_random_uuid(), id, 'full', true, 200, 'text/plain', '{}', '', now(), now() + interval '1 day' from made
+      returning id, workspace_id
+    )
+    insert into relay_endpoints (endpoint_id, workspace_id, address, created_at)
+    select id, workspace_id, 'many', now() from placed`.execute(db)
+  await relay.attackedBy(async () => {
+    const refused = await ask('203.0.113.50')
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('retry-after')).toBe('60')
+  })
+})
