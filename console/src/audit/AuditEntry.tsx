@@ -1,5 +1,5 @@
 import { Link } from 'wouter'
-import { clock, fullTime } from '../words/format.ts'
+import { Clock } from '../parts/Clock.tsx'
 import { visible } from '../words/visible.ts'
 import { differencesOf, type Entry, sentenceOf } from './auditSentence.ts'
 
@@ -32,9 +32,7 @@ export function AuditEntry({ entry, endpointName }: Props) {
         )}
       </p>
       <p className="hint">
-        <time dateTime={at} title={fullTime(at)}>
-          {clock(at)}
-        </time>
+        <Clock at={at} />
         {actor.address !== null && <span>from {actor.address}</span>}
         <code>{entry.action}</code>
       </p>

@@ -1,9 +1,10 @@
 import { ChevronRight, WandSparkles } from 'lucide-react'
 import { memo } from 'react'
+import { Clock } from '../parts/Clock.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
 import type { Attempt } from '../trpc.ts'
 import { attemptErrorWords } from '../words/attemptError.ts'
-import { clock, duration, fullTime } from '../words/format.ts'
+import { duration } from '../words/format.ts'
 import { AttemptRecord } from './AttemptRecord.tsx'
 
 /** Trigger of an attempt, if it was not the delivery's schedule. */
@@ -66,9 +67,7 @@ export const AttemptItem = memo(function AttemptItem({
           <i style={{ inlineSize: `${Math.max(2, share * 100)}%` }} />
         </span>
         <span className="attempt-time">{duration(durationMs)}</span>
-        <time dateTime={at} title={fullTime(at)}>
-          {clock(at)}
-        </time>
+        <Clock at={at} />
       </button>
       {isOpen && <AttemptRecord endpointId={endpointId} attempt={attempt} />}
     </li>

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
+import { Clock } from '../parts/Clock.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { providersQuery } from '../shell/queries.ts'
 import type { Answers, Endpoint } from '../trpc.ts'
-import { clock, count, fullTime, plural } from '../words/format.ts'
+import { count, plural } from '../words/format.ts'
 import { gapsQuery } from './queries.ts'
 import { ReconcileForm } from './ReconcileForm.tsx'
 import { Runs } from './Runs.tsx'
@@ -56,8 +57,8 @@ function GapLine({ gap, endpointId }: { gap: Gap; endpointId: string }) {
       <span className="item-name mono">
         {firstMissing === lastMissing ? firstMissing : `${firstMissing} – ${lastMissing}`}
       </span>
-      <span className="item-what" title={fullTime(to)}>
-        {count(gap.count)} missing, {clock(to)}
+      <span className="item-what">
+        {count(gap.count)} missing, <Clock at={to} />
       </span>
       <Link className="link" href={`/e/${endpointId}?r=${beforeRequestId}`}>
         Before

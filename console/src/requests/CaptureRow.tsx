@@ -1,4 +1,5 @@
 import { memo } from 'react'
+import { useToday } from '../parts/Clock.tsx'
 import { Method } from '../parts/Method.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
 import { VerdictMark } from '../parts/VerdictMark.tsx'
@@ -46,6 +47,7 @@ export const CaptureRow = memo(function CaptureRow({
     state,
     verification,
   } = row
+  useToday()
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the whole list are those of the screen
     <div

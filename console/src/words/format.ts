@@ -5,7 +5,13 @@ const DAY = new Intl.DateTimeFormat('en-GB', {
   hour: '2-digit',
   minute: '2-digit',
 })
-const DAY_OF_YEAR = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
+const DAY_OF_YEAR = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+})
 const FULL = new Intl.DateTimeFormat('en-GB', {
   weekday: 'short',
   day: 'numeric',
@@ -19,7 +25,10 @@ const FULL = new Intl.DateTimeFormat('en-GB', {
 })
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' })
 
-/** An ISO timestamp for lists: `14:03:22` today, else `21 Nov 14:03`, with the year unless it is the current one. */
+/**
+ * An ISO timestamp for lists: `14:03:22` today, else `21 Nov 14:03`, or `21 Nov 2025 14:03` of another year. It always
+ * has the time of day, and the date unless it is today's.
+ */
 export function clock(at: string, now = Date.now()): string {
   const date = new Date(at)
   const today = new Date(now)
@@ -31,7 +40,9 @@ export function clock(at: string, now = Date.now()): string {
 /** The full form of an ISO timestamp, for titles. */
 export const fullTime = (at: string): string => FULL.format(new Date(at))
 
-/** Relative time: `now`, `28s ago`, `in 4m`; `never` for null. */
+/**
+ * Relative time: `now`, `28s ago`, `in 4m`; `never` for null. Hours below two days, so that `in 24h` and `in 25h` differ.
+ */
 export function ago(at: string | null, now = Date.now()): string {
   if (at === null) return 'never'
   const seconds = Math.round((new Date(at).getTime() - now) / 1000)
@@ -39,7 +50,7 @@ export function ago(at: string | null, now = Date.now()): string {
   if (size < 4) return 'now'
   if (size < 60) return RELATIVE.format(seconds, 'second')
   if (size < 3600) return RELATIVE.format(Math.round(seconds / 60), 'minute')
-  if (size < 86_400) return RELATIVE.format(Math.round(seconds / 3600), 'hour')
+  if (size < 2 * 86_400) return RELATIVE.format(Math.round(seconds / 3600), 'hour')
   return RELATIVE.format(Math.round(seconds / 86_400), 'day')
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { attemptErrorWords } from './attemptError.ts'
-import { clock, ordinal, plural } from './format.ts'
+import { ago, clock, ordinal, plural } from './format.ts'
 import { limitOfBytes, limitWords, ofLimit } from './limit.ts'
 import { peek } from './peek.ts'
 import { sharedMembers, tellingPreview } from './telling.ts'
@@ -19,7 +19,13 @@ test('a time in a list says its day unless it is today', () => {
   const now = new Date(2026, 10, 22, 0, 30).getTime()
   expect(clock(new Date(2026, 10, 22, 0, 4, 5).toISOString(), now)).toBe('00:04:05')
   expect(clock(new Date(2026, 10, 21, 23, 26, 12).toISOString(), now)).toBe('21 Nov 23:26')
-  expect(clock(new Date(2025, 10, 21, 23, 26, 12).toISOString(), now)).toBe('21 Nov 2025')
+  expect(clock(new Date(2025, 10, 21, 23, 26, 12).toISOString(), now)).toBe('21 Nov 2025 23:26')
+})
+
+test('times a day ahead that differ by an hour read differently', () => {
+  const now = Date.now()
+  const inHours = (hours: number) => ago(new Date(now + hours * 3_600_000).toISOString(), now)
+  expect([inHours(23.9), inHours(25), inHours(50)]).toEqual(['in 24h', 'in 25h', 'in 2d'])
 })
 
 test('a plural keeps the y behind a vowel', () => {
