@@ -47,7 +47,10 @@ export function suggestFrom(receivedAt: readonly Date[], isComplete = true): Sug
   const longest = gaps.at(-1)
   const time = isComplete ? '' : ' The time was up before all captures were looked through.'
   if (gaps.length < MIN_GAPS || !newest || !oldest || p90 === undefined || longest === undefined)
-    return unavailable(receivedAt, `At least ${MIN_GAPS} gaps between matching captures are needed.${time}`)
+    return unavailable(
+      receivedAt,
+      `At least ${MIN_GAPS} gaps of ${BURST_MS / 1000} s or longer between matching captures are needed; there are ${gaps.length}.${time}`,
+    )
   if (newest.getTime() - oldest.getTime() < MIN_SPAN_SECONDS * 1000)
     return unavailable(receivedAt, `The matching captures span less than 10 minutes.${time}`)
 
