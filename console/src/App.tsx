@@ -20,6 +20,9 @@ const RecycleBinScreen = lazy(async () => ({
   default: (await import('./recycleBin/RecycleBinScreen.tsx')).RecycleBinScreen,
 }))
 const UsageScreen = lazy(async () => ({ default: (await import('./usage/UsageScreen.tsx')).UsageScreen }))
+const SearchScreen = lazy(async () => ({
+  default: (await import('./search/SearchScreen.tsx')).SearchScreen,
+}))
 const AuditScreen = lazy(async () => ({ default: (await import('./audit/AuditScreen.tsx')).AuditScreen }))
 const AccessScreen = lazy(async () => ({ default: (await import('./access/AccessScreen.tsx')).AccessScreen }))
 
@@ -42,6 +45,7 @@ export function App() {
                   )}
                 </Route>
                 <Route path="/watchdogs/:id?">{({ id }) => <WatchdogsScreen id={id} />}</Route>
+                <Route path="/search" component={SearchScreen} />
                 <Route path="/alerts" component={AlertsScreen} />
                 <Route path="/bin" component={RecycleBinScreen} />
                 <Route path="/usage" component={UsageScreen} />

@@ -8,6 +8,7 @@ import {
   LogOut,
   MoonStar,
   ScrollText,
+  Search,
   Sun,
   SunMoon,
   Timer,
@@ -55,6 +56,9 @@ export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) 
       </header>
       <EndpointNav />
       <ul className="places">
+        <Place to="/search" icon={<Search size={15} aria-hidden="true" />}>
+          Search
+        </Place>
         <Place to="/watchdogs" icon={<Timer size={15} aria-hidden="true" />} badge={alarmed} about="alarmed">
           Watchdogs
         </Place>

@@ -52,7 +52,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         aria-expanded="true"
         aria-controls={list}
         aria-activedescendant={`${list}-${chosen}`}
-        placeholder="Go to an endpoint, a page, #request…"
+        placeholder="Go to an endpoint, a page, #request, or search…"
         value={typed}
         onChange={({ target }) => {
           setTyped(target.value)
@@ -110,6 +110,7 @@ function useCommands(typed: string): Command[] {
   return [
     ...ofCurrent,
     ...items.map(({ id: own, name }) => go(name, 'endpoint', `/e/${own}`)),
+    go('Search all endpoints', 'page', '/search'),
     go('Watchdogs', 'page', '/watchdogs'),
     go('Add watchdog', 'command', `/watchdogs/new${current === undefined ? '' : `?endpoint=${current.id}`}`),
     go('Alerts', 'page', '/alerts'),
@@ -118,6 +119,9 @@ function useCommands(typed: string): Command[] {
     go('Access: keys, sessions, contacts', 'page', '/access'),
     go('Audit log', 'page', '/audit'),
     { words: 'Change theme', about: 'light, dark, system', run: nextTheme },
+    ...(typed.trim() === ''
+      ? []
+      : [go(typed.trim(), 'search all endpoints', `/search?q=${encodeURIComponent(typed.trim())}`)]),
     { words: 'API documentation', about: 'page', run: () => location.assign('/docs') },
   ]
 }

@@ -1,0 +1,139 @@
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useEffect, useState } from 'react'
+import { Link } from 'wouter'
+import { useAddress } from '../address.ts'
+import { Clock } from '../parts/Clock.tsx'
+import { Method } from '../parts/Method.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { StateMark } from '../parts/StateMark.tsx'
+import { PageHead } from '../shell/PageHead.tsx'
+import { endpointsQuery } from '../shell/queries.ts'
+import type { Endpoint } from '../trpc.ts'
+import { count, plural } from '../words/format.ts'
+import { filtersOf, parseSearch } from '../words/grammar.ts'
+import { peek } from '../words/peek.ts'
+import { visible } from '../words/visible.ts'
+import { type Found, searchAll, searched } from './searchAll.ts'
+
+/** Searches the captures of all endpoints; the address has the search. */
+export function SearchScreen() {
+  const [params, change] = useAddress()
+  const q = params.get('q') ?? ''
+  const list = useQuery(endpointsQuery)
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    change({ q: String(new FormData(event.currentTarget).get('q') ?? '').trim() })
+  }
+  const isCut = list.data !== undefined && list.data.totalCount > list.data.items.length
+  return (
+    <main id="main" className="page">
+      <PageHead title="Search" />
+      <div className="page-body">
+        <form className="search-all" role="search" onSubmit={submit}>
+          <input
+            key={q}
+            name="q"
+            className="input"
+            type="search"
+            aria-label="Search the captures of all endpoints"
+            placeholder="Text, or state:failed label:invoice.paid since:2h"
+            defaultValue={q}
+            spellCheck={false}
+            autoComplete="off"
+          />
+          <button type="submit" className="button primary">
+            Search
+          </button>
+        </form>
+        <Problem error={list.error} onRetry={() => void list.refetch()} />
+        {isCut && <p className="hint">The {list.data.items.length} newest endpoints are searched.</p>}
+        {q === '' ? (
+          <p className="hint">The search has the words of an endpoint’s list, and covers all endpoints.</p>
+        ) : (
+          list.data !== undefined && <Results key={q} q={q} all={list.data.items} />
+        )}
+      </div>
+    </main>
+  )
+}
+
+/** Searches once, when it appears: later captures do not change the results. */
+function Results({ q, all }: { readonly q: string; readonly all: readonly Endpoint[] }) {
+  const [endpoints] = useState(() => searched(all))
+  const [found, setFound] = useState<readonly Found[]>([])
+  const [searchedCount, setSearchedCount] = useState(0)
+  const [error, setError] = useState<unknown>(null)
+  const terms = parseSearch(q)
+  useEffect(() => {
+    const leaving = new AbortController()
+    searchAll(endpoints, filtersOf(parseSearch(q)), {
+      signal: leaving.signal,
+      tell: (sofar, done) => {
+        setFound(sofar)
+        setSearchedCount(done)
+      },
+    }).catch((reason: unknown) => {
+      if (!leaving.signal.aborted) setError(reason)
+    })
+    return () => leaving.abort()
+  }, [endpoints, q])
+  const isDone = searchedCount === endpoints.length
+  const matchCount = found.reduce((sum, { totalCount }) => sum + totalCount, 0)
+  return (
+    <>
+      {terms.map(
+        ({ at, problem, typed }) =>
+          problem !== undefined && (
+            <p key={at} className="field-problem">
+              {typed} is ignored: {problem}
+            </p>
+          ),
+      )}
+      <Problem error={error} />
+      <p role="status" className="hint">
+        {isDone
+          ? `${plural(matchCount, 'result')} in ${plural(found.length, 'endpoint')}`
+          : `Searching ${count(searchedCount + 1)} of ${plural(endpoints.length, 'endpoint')}…`}
+      </p>
+      {found.map((one) => (
+        <FoundIn key={one.endpoint.id} found={one} q={q} />
+      ))}
+    </>
+  )
+}
+
+function FoundIn({ found, q }: { readonly found: Found; readonly q: string }) {
+  const { endpoint, isEstimate, items, totalCount } = found
+  const home = `/e/${endpoint.id}`
+  const search = `q=${encodeURIComponent(q)}`
+  return (
+    <section className="found" aria-label={endpoint.name}>
+      <h2>
+        <Link className="link cut" href={`${home}?${search}`}>
+          {endpoint.name}
+        </Link>
+        <span className="hint">
+          {isEstimate ? 'about ' : ''}
+          {plural(totalCount, 'result')}
+        </span>
+      </h2>
+      <ul>
+        {items.map(({ bodyPreview, id, label, method, path, receivedAt, state }) => (
+          <li key={id}>
+            <Link className="found-row" href={`${home}?${search}&r=${id}`}>
+              <StateMark state={state} isShort />
+              <span className="hint">#{id}</span>
+              <Method method={method} />
+              <span className="cut">
+                {label !== null && <b>{visible(label)} </b>}
+                {path !== '' && `${visible(path)} `}
+                <span className="hint">{peek(bodyPreview)}</span>
+              </span>
+              <Clock at={receivedAt} />
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
