@@ -36,6 +36,7 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
       console: ['3'],
       gaps: ['--seconds', '5'],
       flows: ['5000'],
+      subscriptions: ['--rounds', '2'],
       cold: ['200000', '1'],
       soak: ['1'],
     }
@@ -55,6 +56,7 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
       console: [],
       gaps: [],
       flows: [],
+      subscriptions: [],
       cold: [],
       soak: [],
     }

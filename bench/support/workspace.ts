@@ -16,6 +16,7 @@ const LIFTED = {
   parallelAwaitsMax: UNLIMITED,
   endpointsMax: UNLIMITED,
   watchdogsMax: UNLIMITED,
+  eventSubscriptionsMax: UNLIMITED,
 }
 
 type PlanLimits = Readonly<Record<string, Readonly<Record<string, number>>>>

@@ -24,6 +24,7 @@ import { replayRunRoutes } from './replays/index.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { sampleRoutes } from './samples/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
+import { subscriptionRoutes } from './subscriptions/routes.ts'
 import { allTrafficRoutes, trafficRoutes } from './traffic/routes.ts'
 import { transformationRoutes } from './transformations/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
@@ -42,6 +43,7 @@ export const appRouter = router({
   reconcile: reconcileRoutes,
   replays: replayRunRoutes,
   events: eventRoutes,
+  subscriptions: subscriptionRoutes,
   alertChannels: alertChannelRoutes,
   recycleBin: recycleBinRoutes,
   transformations: transformationRoutes,

@@ -21,6 +21,7 @@ import { runReconciliation, sweepReconciliations } from '@creel/core/reconcile'
 import { sweepRelay } from '@creel/core/relay'
 import { runReplay, sweepReplays } from '@creel/core/replays'
 import { holdByteBounds, sweepEndpoints, sweepRetention } from '@creel/core/retention'
+import { startSubscriptionSender, sweepSubscriptions } from '@creel/core/subscriptions'
 import { checkWatchdogs } from '@creel/core/watchdogs'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
 import { queueNames } from './boss.ts'
@@ -58,6 +59,7 @@ const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Na
   'retention.sweep': (services, _payload, signal) => sweepRetention(services, signal),
   'statistics.analyze': (services) => analyzeOutgrown(services.db),
   'storage.sweep': (services, _payload, signal) => holdByteBounds(services, signal),
+  'subscriptions.sweep': (services) => sweepSubscriptions(services),
   'watchdogs.check': (services, _payload, signal) => checkWatchdogs(services, signal),
 }
 
@@ -104,6 +106,7 @@ export async function startWorkers(
 ): Promise<RunningWorkers> {
   const dispatcher = startDispatcher(services, { dispatches, processes })
   const stopping = new AbortController()
+  const events = dispatches ? startSubscriptionSender(services) : undefined
   const worked = queueNames.filter((name) => dispatches || !SENDING_QUEUES.includes(name))
   for (const name of queueNames) {
     if (!worked.includes(name)) continue
@@ -125,7 +128,7 @@ export async function startWorkers(
         worked.filter((name) => name !== 'deliveries.attempt').map((name) => boss.offWork(name)),
       )
       if (dispatches) await boss.offWork('deliveries.attempt')
-      await Promise.all([dispatcher.drain(timeoutMs), within(others, timeoutMs)])
+      await Promise.all([dispatcher.drain(timeoutMs), events?.stop(timeoutMs), within(others, timeoutMs)])
     },
   }
 }

@@ -32,6 +32,7 @@ import * as reconciliations from './20261123T0300_reconciliations.ts'
 import * as eventDedupe from './20261123T0400_event_dedupe.ts'
 import * as eventTypes from './20261123T0600_event_types.ts'
 import * as replays from './20261123T0605_replays.ts'
+import * as eventSubscriptions from './20261123T0610_event_subscriptions.ts'
 import * as oauth from './20261123T0620_oauth.ts'
 import * as oauthRetries from './20261123T0625_oauth_retries.ts'
 import * as relayEndpoints from './20261123T0920_relay_endpoints.ts'
@@ -74,6 +75,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261123T0400_event_dedupe': eventDedupe,
   '20261123T0600_event_types': eventTypes,
   '20261123T0605_replays': replays,
+  '20261123T0610_event_subscriptions': eventSubscriptions,
   '20261123T0620_oauth': oauth,
   '20261123T0625_oauth_retries': oauthRetries,
   '20261123T0920_relay_endpoints': relayEndpoints,

@@ -49,6 +49,8 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   eventClaims: ['capture', 'retention'],
   eventLabels: ['events'],
   eventSources: ['events'],
+  eventSubscriptions: ['subscriptions'],
+  eventDeliveries: ['subscriptions'],
   gatewayHeartbeats: ['watchdogs'],
   gatewayOutages: ['watchdogs'],
   importBatches: ['exports'],

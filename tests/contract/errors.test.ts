@@ -23,6 +23,7 @@ const LATER_ERRORS: Readonly<Record<string, number>> = {
   forbidden: 403,
   unavailable: 503,
   method_not_allowed: 405,
+  callback_failed: 400,
 }
 
 describe('error codes', () => {

@@ -60,6 +60,11 @@ export const ROUTES_OF_SPEC: readonly string[] = [
 
   'GET /api/v1/events/types',
   'POST /api/v1/events/poll',
+  'GET /api/v1/subscriptions',
+  'GET /api/v1/subscriptions/{}',
+  'POST /api/v1/subscriptions',
+  'POST /api/v1/subscriptions/unsubscribe',
+  'DELETE /api/v1/subscriptions/{}',
 
   'POST /api/v1/endpoints/{}/reconcile',
   'GET /api/v1/endpoints/{}/reconcile',

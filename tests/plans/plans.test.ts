@@ -22,6 +22,8 @@ const LIMITS = {
     alertChannelsMax: 2,
     parallelAwaitsMax: 5,
     bulkReplay: 0,
+    eventSubscriptionsMax: 5,
+    eventsPerMinuteMax: 30,
   },
   pro: {
     apiRatePerMinute: 600,
@@ -39,6 +41,8 @@ const LIMITS = {
     alertChannelsMax: 10,
     parallelAwaitsMax: 20,
     bulkReplay: 1,
+    eventSubscriptionsMax: 50,
+    eventsPerMinuteMax: 60,
   },
   team: {
     apiRatePerMinute: 1200,
@@ -56,6 +60,8 @@ const LIMITS = {
     alertChannelsMax: 50,
     parallelAwaitsMax: 50,
     bulkReplay: 1,
+    eventSubscriptionsMax: 500,
+    eventsPerMinuteMax: 300,
   },
   'self-hosted': {
     apiRatePerMinute: 1_000_000_000,
@@ -73,6 +79,8 @@ const LIMITS = {
     alertChannelsMax: 1_000_000_000,
     parallelAwaitsMax: 1_000_000_000,
     bulkReplay: 1,
+    eventSubscriptionsMax: 1_000_000_000,
+    eventsPerMinuteMax: 1_000_000_000,
   },
 } as const
 

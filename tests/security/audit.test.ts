@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { TestBrowser } from '../support/browser.ts'
 import type { Client } from '../support/client.ts'
+import { startEcho } from '../support/echo.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeWorld, type World } from '../support/world.ts'
@@ -65,6 +66,19 @@ const at = ({ ids }: World, path = '') => `/api/v1/endpoints/${ids.endpointId}${
 const idOf = async (client: Client, path: string, body: unknown) =>
   (await client.expect(client.post(path, body), z.looseObject({ id: z.string() }))).id
 
+const Named = z.looseObject({ name: z.string() })
+
+async function typeOf(client: Client): Promise<string> {
+  const Types = z.looseObject({ events: z.tuple([Named], Named) })
+  return (await client.expect(client.get('/api/v1/events/types'), Types)).events[0].name
+}
+
+async function subscribeTo(client: Client, url: string) {
+  const secret = `whsec_${Buffer.from(SECRET.repeat(2)).toString('base64')}`
+  const delivery = { mode: 'webhook', url, secret }
+  return await client.post('/api/v1/subscriptions', { name: await typeOf(client), delivery })
+}
+
 /** One call of each mutation. */
 const STEPS: Readonly<Record<string, Step>> = {
   'endpoints.create': { run: ({ client }) => client.post('/api/v1/endpoints', { name: 'x' }) },
@@ -92,6 +106,24 @@ const STEPS: Readonly<Record<string, Step>> = {
         dryRun: true,
       })
     },
+  },
+  'subscriptions.create': {
+    run: async ({ client }) => {
+      await using callback = await startEcho()
+      return await subscribeTo(client, callback.url)
+    },
+  },
+  'subscriptions.unsubscribe': {
+    leaves: 'subscriptions.end',
+    run: async ({ client }) => {
+      await using callback = await startEcho()
+      await subscribeTo(client, callback.url)
+      const name = await typeOf(client)
+      return await client.post('/api/v1/subscriptions/unsubscribe', { name, delivery: { url: callback.url } })
+    },
+  },
+  'subscriptions.end': {
+    run: ({ client, ids }) => client.delete(`/api/v1/subscriptions/${ids.subscriptionId}`),
   },
   'requests.confirm': {
     run: async ({ client, ids }) => {

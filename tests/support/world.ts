@@ -1,6 +1,7 @@
 import { ROUTES, type Route } from '@creel/core'
 import { z } from 'zod'
 import type { Client } from './client.ts'
+import { startEcho } from './echo.ts'
 
 /** One of everything in a workspace, so that every route has an id for its path. */
 export interface World {
@@ -9,6 +10,7 @@ export interface World {
   readonly ids: Readonly<Record<string, string>>
 }
 
+const Named = z.looseObject({ name: z.string() })
 const WithId = z.looseObject({ id: z.union([z.string(), z.int()]) })
 
 /** Fills a workspace through the API. Sends go to a closed port. */
@@ -56,6 +58,16 @@ export async function makeWorld(client: Client): Promise<World> {
     })
     const { replay } = await client.expect(started, z.looseObject({ replay: WithId }))
     ids.replayId = String(replay.id)
+  }
+  if (has('subscriptions.create')) {
+    const Types = z.looseObject({ events: z.tuple([Named], Named) })
+    const { events } = await client.expect(client.get('/api/v1/events/types'), Types)
+    await using callback = await startEcho()
+    const secret = `whsec_${'c2VjcmV0'.repeat(4)}`
+    ids.subscriptionId = await made('/api/v1/subscriptions', {
+      name: events[0].name,
+      delivery: { mode: 'webhook', url: callback.url, secret },
+    })
   }
   if (has('requests.replay')) await client.post(endpoint.at(`/requests/${request.id}/replay`))
   if (has('deliveries.list')) {

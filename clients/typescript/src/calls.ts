@@ -131,6 +131,18 @@ export const callsOf = (call: MakeCall) => ({
     /** Read events after a cursor, as `events/poll` of `/mcp` does */
     poll: call<'events_poll'>('POST /api/v1/events/poll'),
   },
+  subscriptions: {
+    /** List event subscriptions, newest first */
+    list: call<'subscriptions_list'>('GET /api/v1/subscriptions'),
+    /** Subscribe a callback to events, or refresh, as `events/subscribe` of `/mcp` does */
+    create: call<'subscriptions_create'>('POST /api/v1/subscriptions'),
+    /** Read an event subscription, with its newest messages and their attempts */
+    get: call<'subscriptions_get'>('GET /api/v1/subscriptions/{subscriptionId}'),
+    /** End an event subscription: nothing more is sent to its callback */
+    end: call<'subscriptions_end'>('DELETE /api/v1/subscriptions/{subscriptionId}'),
+    /** End the subscription of a callback, as `events/unsubscribe` of `/mcp` does */
+    unsubscribe: call<'subscriptions_unsubscribe'>('POST /api/v1/subscriptions/unsubscribe'),
+  },
   alertChannels: {
     /** List alert channels, newest first */
     list: call<'alertChannels_list'>('GET /api/v1/alert-channels'),

@@ -89,6 +89,12 @@ export const ERRORS = {
     meaning: 'A transformation rule was added to an endpoint without a forward action.',
     remedy: 'Add a forward action first.',
   },
+  callback_failed: {
+    status: 400,
+    title: 'Bad Request',
+    meaning: 'The callback of a subscription did not pass its check. `detail` begins with the reason.',
+    remedy: 'Let the callback answer the challenge with 2xx and `{"challenge": …}`, then subscribe again.',
+  },
   unavailable: {
     status: 503,
     title: 'Service Unavailable',

@@ -6,6 +6,7 @@ const FEATURES = {
   transformations: { limit: 'rulesMax', words: 'transformation rules' },
   bulkReplay: { limit: 'bulkReplay', words: 'bulk replay' },
   alertChannels: { limit: 'alertChannelsMax', words: 'alert channels' },
+  eventSubscriptions: { limit: 'eventSubscriptionsMax', words: 'event subscriptions' },
 } as const satisfies Record<string, { limit: keyof Limits; words: string }>
 
 /** A feature that a plan may lack: a key of {@link FEATURES}. */

@@ -30,6 +30,18 @@ export function hopsOf(captured: readonly WireHeader[]): number {
   return Math.max(0, ...counts.map(Number))
 }
 
+/**
+ * Fields of a message about a captured request, so that it is known again if it is captured itself.
+ *
+ * @param hops forwards that the captured request has passed through
+ */
+export function originHeaders(secrets: Pick<SecretBox, 'mark'>, hops: number): WireHeader[] {
+  return [
+    ['creel-hops', String(hops + 1)],
+    [ORIGIN_HEADER, originMark(secrets)],
+  ]
+}
+
 /** Facts about an attempt that it sends to its receiver. */
 export interface AttemptFacts {
   readonly attemptId: number

@@ -12,9 +12,9 @@ import type { Occurrence } from './schema.ts'
 /** A reader that is further behind skips what lies before. */
 export const BEHIND_MAX = 10_000
 /** Requests of one window, whose ids Postgres narrows by label and verdict. */
-const WINDOW_ROWS = 2_000
+export const WINDOW_ROWS = 2_000
 /** Windows of one page: a page without an event ends there. */
-const WINDOWS_MAX = 5
+export const WINDOWS_MAX = 5
 /** Bytes of bodies that are read at once, unless one request alone has more. */
 const CHUNK_BYTES = 4 * 1024 * 1024
 const COPIES = 4
@@ -41,12 +41,14 @@ export interface EventPage {
   readonly isTruncated: boolean
 }
 
-const REMOVED_UP_TO = statement(
+/** The largest id of a request of an endpoint that a limit or the retention removed. */
+export const REMOVED_UP_TO = statement(
   'events removed up to',
   'select removed_up_to from endpoint_counters where endpoint_id = $1::uuid',
 )
 
-const SKIPPED_UP_TO = statement(
+/** The newest request of an endpoint that lies too far behind, after a position. */
+export const SKIPPED_UP_TO = statement(
   'events too far behind',
   `select id from requests where endpoint_id = $1::uuid and id > $2::bigint order by id desc offset ${BEHIND_MAX} limit 1`,
 )
@@ -88,6 +90,7 @@ export async function pageOfEvents(db: Db, search: EventSearch): Promise<EventPa
     const [old] = await run<{ id: number | null }>(db, TOO_OLD, [endpointId, after, search.notBefore])
     skip(old?.id)
   }
+  const readsBody = filter.condition !== ALWAYS || search.fields.length > 0
   const events: Occurrence[] = []
   for (
     let windows = 0;
@@ -103,8 +106,8 @@ export async function pageOfEvents(db: Db, search: EventSearch): Promise<EventPa
     const end = window?.count === WINDOW_ROWS ? (window.id ?? newestId) : newestId
     const sizes = await candidates(db, endpointId, filter, after, end)
     while (sizes.length > 0 && events.length < maxEvents) {
-      const ids = takeChunk(sizes)
-      for (const row of await readRows(db, endpointId, ids, search)) {
+      const ids = takeChunk(sizes).map(({ id }) => id)
+      for (const row of await readRows(db, endpointId, ids, { readsBody })) {
         after = row.id
         const holds =
           filter.condition === ALWAYS ||
@@ -119,7 +122,8 @@ export async function pageOfEvents(db: Db, search: EventSearch): Promise<EventPa
   return { events, lastId: after, hasMore: after < newestId, isTruncated }
 }
 
-interface Sized {
+/** A request and the length of its body. */
+export interface Sized {
   readonly id: number
   readonly bytes: number
 }
@@ -146,7 +150,7 @@ async function candidates(
 }
 
 /** Takes the first ids whose bodies together are short enough; one at least. */
-function takeChunk(sizes: Sized[]): number[] {
+export function takeChunk<Item extends Sized>(sizes: Item[]): Item[] {
   let bytes = 0
   let count = 0
   for (const size of sizes) {
@@ -154,13 +158,17 @@ function takeChunk(sizes: Sized[]): number[] {
     if (count > 0 && (bytes > CHUNK_BYTES || count === 100)) break
     count += 1
   }
-  return sizes.splice(0, count).map(({ id }) => id)
+  return sizes.splice(0, count)
 }
 
 /** The requests in the order of their ids. Bodies that are too long to be parsed, or are not asked for, are empty. */
-async function readRows(db: Db, endpointId: string, ids: readonly number[], { filter, fields }: EventSearch) {
+export async function readRows(
+  db: Db,
+  endpointId: string,
+  ids: readonly number[],
+  { readsBody }: { readonly readsBody: boolean },
+) {
   const columns = STORED_REQUEST_COLUMNS.filter((name) => name !== 'body')
-  const readsBody = filter.condition !== ALWAYS || fields.length > 0
   const rows = await visibleRequests(db, endpointId)
     .where('r.id', 'in', [...ids])
     .select(['r.id', ...columns.map((name) => `r.${name}` as const)])

@@ -104,6 +104,17 @@ export async function findType(
   return { source: sourceOf(row, parts.slug), label: parts.label === ANY ? null : parts.label }
 }
 
+/**
+ * An event type as a subscription keeps it.
+ *
+ * @param fields default fields of its endpoint, as they are stored
+ */
+export function keptType(name: string, endpointId: string, fields: string | null): FoundType {
+  const { slug, label } = partsOf(name) ?? { slug: '', label: ANY }
+  const source = sourceOf({ endpointId, fields }, slug)
+  return { source, label: label === ANY ? null : label }
+}
+
 /** Lists the sources that the caller may see, the busiest first, with the listed labels of each. */
 export async function listSources(
   ctx: Context,
@@ -143,7 +154,10 @@ export async function listSources(
   )
 }
 
-function sourceOf({ endpointId, fields }: SourceRow, slug: string): EventSource {
+function sourceOf(
+  { endpointId, fields }: Pick<SourceRow, 'endpointId' | 'fields'>,
+  slug: string,
+): EventSource {
   const texts: unknown = fields === null ? [] : JSON.parse(fields)
   const paths = Array.isArray(texts) ? texts.map((text) => fieldPath(String(text))) : []
   return { endpointId, slug, fields: paths.filter((path) => typeof path !== 'string') }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
+import { hasFeature } from '../api/planGates.ts'
 import { searching } from '../requests/index.ts'
 import { ANY } from './names.ts'
 import { EventArguments, type EventType, TYPES } from './schema.ts'
@@ -16,9 +17,12 @@ export async function listTypes(
   cursor: string | undefined,
 ): Promise<{ events: ListedType[]; nextCursor: string | null }> {
   const sources = await listSources(ctx, (look) => searching(ctx, 'event types', (db) => look(db)))
+  const delivery = modesFor(ctx)
   const types = sources.flatMap(({ source, labels }) => [
-    typeOf(source, ANY, 'A webhook of any label arrived at this endpoint.'),
-    ...labels.map((label) => typeOf(source, label, 'A webhook with this label arrived at this endpoint.')),
+    typeOf(source, delivery, ANY, 'A webhook of any label arrived at this endpoint.'),
+    ...labels.map((label) =>
+      typeOf(source, delivery, label, 'A webhook with this label arrived at this endpoint.'),
+    ),
   ])
   const listed = types.slice(0, TYPES.max)
   const from = Number(cursor ?? 0)
@@ -26,11 +30,22 @@ export async function listTypes(
   return { events: listed.slice(from, end), nextCursor: end < listed.length ? String(end) : null }
 }
 
-function typeOf(source: EventSource, label: string, description: string): ListedType {
+/** Modes of delivery. Only a key that may change something, on a plan with subscriptions, has webhooks. */
+function modesFor({ scope, plan }: Pick<Context, 'scope' | 'plan'>): ListedType['delivery'] {
+  const subscribes = scope !== 'read' && hasFeature(plan, 'eventSubscriptions')
+  return subscribes ? ['poll', 'push', 'webhook'] : ['poll', 'push']
+}
+
+function typeOf(
+  source: EventSource,
+  delivery: ListedType['delivery'],
+  label: string,
+  description: string,
+): ListedType {
   return {
     name: `${source.slug}.${label}`,
     description,
-    delivery: ['poll', 'push'],
+    delivery,
     inputSchema: INPUT_SCHEMA,
     payloadSchema: payloadSchema(source),
   }

@@ -23,6 +23,8 @@ const limits = z.object({
   alertChannelsMax: limit('alertChannelsMax'),
   parallelAwaitsMax: limit('parallelAwaitsMax'),
   bulkReplay: limit('bulkReplay'),
+  eventSubscriptionsMax: limit('eventSubscriptionsMax'),
+  eventsPerMinuteMax: limit('eventsPerMinuteMax'),
 } satisfies Record<LimitName, z.ZodInt>)
 
 const Me = withExample(
@@ -68,6 +70,8 @@ const Me = withExample(
       alertChannelsMax: 50,
       parallelAwaitsMax: 50,
       bulkReplay: 1,
+      eventSubscriptionsMax: 500,
+      eventsPerMinuteMax: 300,
     },
   },
 )

@@ -6,6 +6,7 @@ import { recordChange } from '../audit/index.ts'
 import { resealEndpoints } from '../endpoints/index.ts'
 import { type Resealed, resealSample } from '../platform/secrets/index.ts'
 import { resealReconciliations } from '../reconcile/index.ts'
+import { resealSubscriptions } from '../subscriptions/index.ts'
 
 /** Manage the keys that encrypt stored secrets. */
 export const secretOperatorRoutes = operatorRouterOf({
@@ -18,6 +19,7 @@ export const secretOperatorRoutes = operatorRouterOf({
       await resealActions(ctx, counts)
       await resealChannels(ctx, counts)
       await resealReconciliations(ctx, counts)
+      await resealSubscriptions(ctx, counts)
       // Last: until then the service starts with the old key alone, which still opens what was not reached.
       await resealSample(ctx.db, ctx.secrets)
       await ctx.db.transaction().execute((trx) =>

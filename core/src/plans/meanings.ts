@@ -19,4 +19,6 @@ export const LIMIT_MEANINGS: Readonly<Record<LimitName, string>> = {
   alertChannelsMax: 'Alert channels of the workspace; 0: not in the plan',
   parallelAwaitsMax: 'Awaits of this key that run at once',
   bulkReplay: '1 when bulk replay is in the plan, else 0',
+  eventSubscriptionsMax: 'Event subscriptions of the workspace; 0: not in the plan',
+  eventsPerMinuteMax: 'Events that one subscription is sent in a minute; further ones wait',
 }

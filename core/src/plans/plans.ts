@@ -18,6 +18,8 @@ export const LIMIT_NAMES = [
   'alertChannelsMax',
   'parallelAwaitsMax',
   'bulkReplay',
+  'eventSubscriptionsMax',
+  'eventsPerMinuteMax',
 ] as const
 
 /** One of {@link LIMIT_NAMES}. */
@@ -72,6 +74,8 @@ const NUMBERS: Readonly<Record<LimitName, readonly [number, number, number, numb
   alertChannelsMax: [0, 2, 10, 50, ALL],
   parallelAwaitsMax: [0, 5, 20, 50, ALL],
   bulkReplay: [0, 0, 1, 1, 1],
+  eventSubscriptionsMax: [0, 5, 50, 500, ALL],
+  eventsPerMinuteMax: [0, 30, 60, 300, ALL],
 }
 
 const DISPLAY_NAMES: Readonly<Record<PlanKey, string>> = {

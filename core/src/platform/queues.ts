@@ -235,6 +235,15 @@ export const QUEUES = {
     options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 300, deleteAfterSeconds: 3600 },
     cron: '* * * * *',
   },
+  /**
+   * Ends event subscriptions that have expired, also where no process sends, and deletes old messages. Singleton, and
+   * as safe to interrupt as the other sweeps.
+   */
+  'subscriptions.sweep': {
+    payload: z.object({}),
+    options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 300, deleteAfterSeconds: 3600 },
+    cron: '* * * * *',
+  },
 } as const satisfies Record<string, QueueSpec>
 
 /** The name of a queue: a key of {@link QUEUES}. */

@@ -18,16 +18,19 @@ const INVALID_PARAMS = -32602
 /**
  * A refusal of the API in the protocol's words.
  *
- * @param isDeclared whether the client declares the extension
+ * @param about `isDeclared`: whether the client declares the extension; `kind`: of things that may be unknown
  * @returns anything else as it is
  */
-export function eventError(error: unknown, isDeclared: boolean): unknown {
+export function eventError(
+  error: unknown,
+  { isDeclared, kind = 'event' }: { readonly isDeclared: boolean; readonly kind?: 'event' | 'subscription' },
+): unknown {
   if (!(error instanceof RefusedCall)) return error
   const code = (name: keyof typeof CODES) => CODES[name][isDeclared ? 1 : 0]
   const { reason, message, retryAfterSeconds, parts } = error
   switch (reason) {
     case 'not_found':
-      return new ProtocolError(code('NotFound'), message, { kind: 'event' })
+      return new ProtocolError(code('NotFound'), message, { kind })
     case 'validation_failed':
     case 'request_invalid':
       return new ProtocolError(INVALID_PARAMS, message, { errors: parts })
@@ -36,6 +39,10 @@ export function eventError(error: unknown, isDeclared: boolean): unknown {
     case 'api_access_disabled':
     case 'feature_not_in_plan':
       return new ProtocolError(code('Forbidden'), message, { reason })
+    case 'callback_failed':
+      return new ProtocolError(code('CallbackEndpointError'), message, {
+        reason: /^callback_failed: (\w+):/.exec(message)?.[1] ?? 'connection_refused',
+      })
     case 'rate_limited':
     case 'limit_reached':
     case 'unavailable':
@@ -46,4 +53,17 @@ export function eventError(error: unknown, isDeclared: boolean): unknown {
     default:
       return error
   }
+}
+
+/** The refusal of a mode of delivery, or of another feature, that the server does not have. */
+export function unsupported(feature: string, value: unknown, isDeclared: boolean): ProtocolError {
+  return new ProtocolError(CODES.Unsupported[isDeclared ? 1 : 0], `Unsupported ${feature}.`, {
+    feature,
+    value,
+  })
+}
+
+/** The refusal for a subscription that does not exist. */
+export function noSubscription(): ProtocolError {
+  return new ProtocolError(CODES.NotFound[1], 'No such subscription.', { kind: 'subscription' })
 }

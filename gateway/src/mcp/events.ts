@@ -3,6 +3,7 @@ import { type McpServer, ProtocolError, type ServerContext } from '@modelcontext
 import { z } from 'zod'
 import { EXTENSION, eventError } from './eventErrors.ts'
 import { type McpApi, RefusedCall } from './mcpApi.ts'
+import { addSubscriptions } from './subscriptions.ts'
 
 /** Waits of a stream for events. Each ends with a heartbeat, so that none is over 20 s late. */
 const HEARTBEAT_SECONDS = 20
@@ -22,7 +23,10 @@ const Wanted = z.looseObject({
   maxAgeMs: z.unknown().optional(),
 })
 const PollParams = Wanted.extend({ maxEvents: z.unknown().optional() })
-const Listed = z.object({ events: z.array(z.unknown()), nextCursor: z.string().nullable() })
+const Listed = z.object({
+  events: z.array(z.looseObject({ delivery: z.array(z.string()) })),
+  nextCursor: z.string().nullable(),
+})
 const Page = z.object({
   events: z.array(z.looseObject({ cursor: z.string() })),
   cursor: z.string(),
@@ -35,13 +39,17 @@ const Page = z.object({
 export const EVENT_CAPABILITIES = { events: {}, extensions: { [EXTENSION]: { listChanged: false } } } as const
 
 /** Adds the methods of the Events extension to a server. Each is a call of the API, so keys, scopes and budgets hold. */
-export function addEvents(server: McpServer, api: McpApi): void {
+export function addEvents(
+  server: McpServer,
+  api: McpApi,
+  { readOnly }: { readonly readOnly: boolean },
+): void {
   const on = server.server
   const asked = async <Result>(ctx: ServerContext, call: () => Promise<Result>): Promise<Result> => {
     try {
       return await call()
     } catch (error) {
-      throw eventError(error, declaresEvents(server, ctx))
+      throw eventError(error, { isDeclared: declaresEvents(server, ctx) })
     }
   }
 
@@ -51,7 +59,8 @@ export function addEvents(server: McpServer, api: McpApi): void {
     (params, ctx) =>
       asked(ctx, async () => {
         const page = Listed.parse(await api.call('events.types', { cursor: params?.cursor }))
-        const { events, nextCursor } = page
+        const { nextCursor } = page
+        const events = readOnly ? page.events.map(withoutWebhook) : page.events
         return nextCursor === null ? { events } : { events, nextCursor }
       }),
   )
@@ -67,6 +76,12 @@ export function addEvents(server: McpServer, api: McpApi): void {
   on.setRequestHandler('events/stream', { params: Wanted }, (params, ctx) =>
     asked(ctx, () => stream(api, params, ctx, declaresEvents(server, ctx))),
   )
+
+  if (!readOnly) addSubscriptions(server, api, (ctx) => declaresEvents(server, ctx))
+}
+
+function withoutWebhook<Type extends { readonly delivery: readonly string[] }>(type: Type): Type {
+  return { ...type, delivery: type.delivery.filter((mode) => mode !== 'webhook') }
 }
 
 async function read(api: McpApi, input: Readonly<Record<string, unknown>>) {
@@ -124,7 +139,7 @@ async function stream(
         await sleep(Math.min(wait, HEARTBEAT_SECONDS) * 1000, undefined, { signal }).catch(() => undefined)
         continue
       }
-      const refused = eventError(error, isDeclared)
+      const refused = eventError(error, { isDeclared })
       if (!(refused instanceof ProtocolError)) throw refused
       const { code, message, data } = refused
       await say('terminated', { error: { code, message, ...(data === undefined ? {} : { data }) } })

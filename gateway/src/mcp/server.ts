@@ -46,7 +46,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   }
   addCaptures(server, api, masking)
   addDebugPrompt(server)
-  addEvents(server, api)
+  addEvents(server, api, { readOnly })
   return server
 }
 

@@ -56,6 +56,11 @@ export const NOUNS: readonly {
     description: 'Webhooks as events for agents, as the Model Context Protocol has them.',
   },
   {
+    name: 'subscriptions',
+    title: 'Event subscriptions',
+    description: 'Callbacks of agents that are sent events.',
+  },
+  {
     name: 'reconcile',
     title: 'Reconciliation',
     description: "Comparison of a sender's event list with the captures. Missing events are fetched.",

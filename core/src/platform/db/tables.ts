@@ -309,6 +309,19 @@ export interface EventClaimsTable {
   expiresAt: Date
 }
 
+export interface EventDeliveriesTable {
+  id: GeneratedAlways<number>
+  subscriptionId: string
+  requestId: number | null
+  messageId: string
+  hops: Generated<number>
+  body: string | null
+  state: Generated<string>
+  attempts: Generated<string>
+  nextAt: Date
+  leasedUntil: Date | null
+}
+
 export interface EventLabelsTable {
   endpointId: string
   label: string
@@ -320,6 +333,34 @@ export interface EventSourcesTable {
   slug: string
   fields: string | null
   fieldsAt: Date | null
+}
+
+export interface EventSubscriptionsTable {
+  id: string
+  workspaceId: string
+  endpointId: string
+  principalId: string
+  keyId: string
+  address: string | null
+  name: string
+  arguments: string
+  host: string
+  callbackSha256: Buffer
+  callback: Buffer
+  declaresExtension: boolean
+  readPosition: number
+  isTruncated: Generated<boolean>
+  windowStartedAt: Date | null
+  windowCount: Generated<number>
+  throttledUntil: Date | null
+  createdAt: Date
+  refreshedAt: Date
+  expiresAt: Date
+  lastDeliveryAt: Date | null
+  lastError: string | null
+  failedSince: Date | null
+  sentCount: Generated<number>
+  failedCount: Generated<number>
 }
 
 export interface GatewayHeartbeatsTable {
@@ -639,8 +680,10 @@ export interface Database {
   endpointRevisions: EndpointRevisionsTable
   endpoints: EndpointsTable
   eventClaims: EventClaimsTable
+  eventDeliveries: EventDeliveriesTable
   eventLabels: EventLabelsTable
   eventSources: EventSourcesTable
+  eventSubscriptions: EventSubscriptionsTable
   gatewayHeartbeats: GatewayHeartbeatsTable
   gatewayOutages: GatewayOutagesTable
   importBatches: ImportBatchesTable

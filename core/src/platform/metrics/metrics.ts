@@ -122,6 +122,60 @@ for (const result of ['missing', 'redelivered', 'captured', 'refused', 'outstand
   reconciledEvents.inc({ result }, 0)
 }
 
+/** Live event subscriptions. `state`: `active`, `failing` or `throttled`. Counted by the processes that send. */
+export const eventSubscriptions = new Gauge({
+  name: 'creel_event_subscriptions',
+  help: 'Live subscriptions to events, by state',
+  labelNames: ['state'] as const,
+  // Each process counts all of them.
+  aggregator: 'max',
+  registers,
+})
+for (const state of ['active', 'failing', 'throttled'] as const) eventSubscriptions.set({ state }, 0)
+
+/** Attempts to send events to callbacks. `outcome`: `sent`, `retried`, or `failed` where the event was given up. */
+export const eventDeliveries = new Counter({
+  name: 'creel_event_deliveries_total',
+  help: 'Attempts to send events to callbacks, by outcome',
+  labelNames: ['outcome'] as const,
+  registers,
+})
+for (const outcome of ['sent', 'retried', 'failed'] as const) eventDeliveries.inc({ outcome }, 0)
+
+/** Reads in which a subscription skipped events. */
+export const eventGaps = new Counter({
+  name: 'creel_event_gaps_total',
+  help: 'Times that a subscription skipped events, because they were removed or too many',
+  registers,
+})
+
+/** Checks of callbacks before their first event. */
+export const callbackChecks = new Counter({
+  name: 'creel_event_callback_checks_total',
+  help: 'Checks of callbacks of event subscriptions, by result',
+  labelNames: ['result'] as const,
+  registers,
+})
+for (const result of [
+  'passed',
+  'connection_refused',
+  'timeout',
+  'tls_error',
+  'http_4xx',
+  'http_5xx',
+  'challenge_failed',
+] as const) {
+  callbackChecks.inc({ result }, 0)
+}
+
+/** Time from a capture to the answer of the callback. */
+export const eventLag = new Histogram({
+  name: 'creel_event_delivery_lag_seconds',
+  help: 'Time from the capture of a request to the 2xx of the callback that was sent its event',
+  buckets: [0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 900],
+  registers,
+})
+
 /** Bytes of all captures, deleted and hidden ones included. Read at each scrape. */
 export const storageBytes = new Gauge({
   name: 'creel_storage_bytes',

@@ -1,0 +1,33 @@
+/** Time for which a subscription lasts without a refresh, in milliseconds. */
+export const TTL_MS = { default: 3_600_000, min: 300_000, max: 86_400_000 } as const
+
+/** Longest attempt, in milliseconds. */
+export const SEND_MS = 10_000
+/** Answer of a callback that is read, in bytes. */
+export const ANSWER_BYTES_MAX = 65_536
+/** Time after which an attempt without a result counts as interrupted, in milliseconds. */
+export const LEASE_MS = 15_000
+/** Seconds from one attempt to the next, give or take {@link RETRY_JITTER}: four attempts within 15 minutes. */
+export const RETRY_SECONDS = [30, 120, 600] as const
+/** Largest share by which a wait before an attempt is longer or shorter. */
+export const RETRY_JITTER = 0.2
+/** Attempts of one subscription at once. While it fails, one at a time. */
+export const SENDS_AT_ONCE = 4
+/** Attempts of one process at once. */
+export const SENDS_OF_PROCESS = 64
+/** Events of one subscription that wait to be sent. Further ones stay where they are, as requests. */
+export const WAITING_MAX = 100
+/** Ended events of a subscription that are kept, without their text. */
+export const ENDED_KEPT = 100
+/** Time for which the previous secret signs, too, in milliseconds. */
+export const PREVIOUS_SECRET_MS = 86_400_000
+
+/** Callbacks that a key may have checked in a minute. */
+export const CHECKS_A_MINUTE = 10
+/** Checks that may fail at one host within {@link FAILED_CHECKS_MS}, over all workspaces. */
+export const FAILED_CHECKS_MAX = 120
+/** Time for which a failed check counts, in milliseconds. */
+export const FAILED_CHECKS_MS = 3_600_000
+
+/** Seconds within which the end of a key, or of an endpoint, ends its subscriptions: 5 with the longest read. */
+export const CHECK_SECONDS = 2

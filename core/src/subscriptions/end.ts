@@ -1,0 +1,94 @@
+import type { Services } from '../api/services.ts'
+import { recordChange } from '../audit/index.ts'
+import { isHere, isLive } from '../keys/index.ts'
+import { PLAN_KEYS } from '../plans/index.ts'
+import { run, statement } from '../platform/db/index.ts'
+import { messageId, openCallback, sendMessage } from './callback.ts'
+import { deleteSubscription, type SubscriptionRow } from './queries.ts'
+import { auditedView } from './view.ts'
+
+/** Rotations that are followed from the key of a subscription. */
+const ROTATIONS_MAX = 100
+
+/**
+ * Ids of subscriptions that must end at `$1`: expired, of a deleted endpoint, of a key that is no longer valid, or of a
+ * plan without subscriptions (`$2`: those with). A key that ended because it was rotated hands its subscriptions on;
+ * one that was revoked does not.
+ */
+const ENDING = statement(
+  'ending subscriptions',
+  `with recursive keys as (
+    select s.id, s.key_id, s.address, 0 as depth from event_subscriptions s
+    union all
+    select c.id, k.replaced_by_id, c.address, c.depth + 1 from keys c join api_keys k on k.id = c.key_id
+    where k.replaced_by_id is not null and k.revoked_at is null and k.expires_at <= $1::timestamptz
+      and c.depth < ${ROTATIONS_MAX}
+  ), valid as (
+    select c.id from keys c join api_keys k on k.id = c.key_id
+    where ${isLive('$1')} and ${isHere('c.address')}
+  )
+  select s.id, s.expires_at <= $1::timestamptz as is_expired
+  from event_subscriptions s
+  join endpoints e on e.id = s.endpoint_id
+  join workspaces w on w.id = s.workspace_id
+  where s.expires_at <= $1::timestamptz or e.deleted_at is not null or w.plan <> all ($2::text[])
+    or not exists (select from valid v where v.id = s.id)`,
+)
+
+/** Ends the subscriptions that may not go on, and tells their callbacks. Expired ones end without a word. */
+export async function endInvalid(services: Services): Promise<void> {
+  const plans = PLAN_KEYS.filter((key) => services.plans[key].limits.eventSubscriptionsMax > 0)
+  const values = [services.clock.now(), plans]
+  for (const { id, isExpired } of await run<{ id: string; isExpired: boolean }>(
+    services.db,
+    ENDING,
+    values,
+  )) {
+    if (isExpired) await services.db.transaction().execute((trx) => deleteSubscription(trx, id))
+    else await endSubscription(services, id, { tells: true })
+  }
+}
+
+/**
+ * Ends a subscription: nothing more is sent to it, except that it ended. A no-op when it is gone.
+ *
+ * @param who the call's context, or the services of a process that ends it by itself
+ * @param options `tells`: whether the callback did not ask for it
+ */
+export async function endSubscription(
+  who: Services & { readonly traceId?: string },
+  id: string,
+  { tells }: { readonly tells: boolean },
+): Promise<boolean> {
+  const row = await who.db.transaction().execute(async (trx) => {
+    const ended = await deleteSubscription(trx, id)
+    if (ended === undefined) return undefined
+    await recordChange(trx, who, {
+      action: 'subscriptions.end',
+      workspaceId: ended.workspaceId,
+      subject: { type: 'subscription', id, name: ended.name },
+      endpointId: ended.endpointId,
+      before: auditedView(ended),
+      after: null,
+    })
+    return ended
+  })
+  if (row !== undefined && tells && row.declaresExtension) {
+    // One attempt: the client learns of it with its next refresh, too.
+    tellEnd(who, row).catch((err: unknown) => who.log.warn({ err }, 'a callback was not told of its end'))
+  }
+  return row !== undefined
+}
+
+/** Code of the extension for a subscription that the server ended. */
+const FORBIDDEN = -32024
+
+async function tellEnd(services: Services, row: SubscriptionRow): Promise<void> {
+  const error = { code: FORBIDDEN, message: 'The subscription was ended.', data: { reason: 'ended' } }
+  await sendMessage(services, openCallback(services.secrets, row.callback, row.workspaceId), {
+    subscriptionId: row.id,
+    id: messageId('terminated'),
+    body: Buffer.from(JSON.stringify({ type: 'terminated', error })),
+    hops: 0,
+  })
+}

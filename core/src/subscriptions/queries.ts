@@ -1,0 +1,126 @@
+import { type Selectable, sql } from 'kysely'
+import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
+import { type Page, window } from '../api/pagination.ts'
+import type { Db, EventSubscriptionsTable, Trx } from '../platform/db/index.ts'
+
+/** A subscription as it is stored. */
+export type SubscriptionRow = Selectable<EventSubscriptionsTable>
+
+/** A subscription with its key and the events that wait. */
+export interface ShownRow extends SubscriptionRow {
+  readonly keyName: string
+  readonly keyPrefix: string
+  readonly waitingCount: number
+  /** Every event up to this request was acknowledged or given up. */
+  readonly watermark: number
+}
+
+/** Callers see the live subscriptions of their workspace, or of their endpoint. */
+export interface Viewer {
+  readonly workspaceId: string
+  readonly onlyEndpointId: string | null
+  readonly now: Date
+}
+
+/** SQL of the watermark of `s`: before the first event that waits, else the last request that was looked at. */
+export const WATERMARK = `coalesce((
+  select min(d.request_id) - 1 from event_deliveries d where d.subscription_id = s.id and d.state = 'waiting'
+), s.read_position)`
+
+function shown(db: Db, { workspaceId, onlyEndpointId, now }: Viewer) {
+  let query = db
+    .selectFrom('eventSubscriptions as s')
+    .innerJoin('apiKeys as k', 'k.id', 's.keyId')
+    .where('s.workspaceId', '=', workspaceId)
+    .where('s.expiresAt', '>', now)
+  if (onlyEndpointId !== null) query = query.where('s.endpointId', '=', onlyEndpointId)
+  return query
+}
+
+const columns = [
+  sql<string>`k.name`.as('keyName'),
+  sql<string>`k.prefix`.as('keyPrefix'),
+  sql<number>`${sql.raw(WATERMARK)}`.as('watermark'),
+  sql<number>`(
+    select count(*)::int from event_deliveries d where d.subscription_id = s.id and d.state = 'waiting'
+  )`.as('waitingCount'),
+] as const
+
+/** One page of the live subscriptions, newest first. */
+export async function listSubscriptions(db: Db, viewer: Viewer, page: Page & Between<TimePlace>) {
+  const { limit, offset } = window(page)
+  const rows: ShownRow[] = await shown(db, viewer)
+    .selectAll('s')
+    .select(columns)
+    .where(isBetween('s.createdAt', 's.id', page))
+    .orderBy('s.createdAt', 'desc')
+    .orderBy('s.id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  const { count } = await shown(db, viewer)
+    .select((one) => one.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return { rows, totalCount: count }
+}
+
+/** A live subscription; undefined where there is none for this viewer. */
+export async function findSubscription(db: Db, viewer: Viewer, id: string): Promise<ShownRow | undefined> {
+  return await shown(db, viewer).where('s.id', '=', id).selectAll('s').select(columns).executeTakeFirst()
+}
+
+/** Whether a live subscription of the principal has this callback, which then was checked. */
+export async function hasCallback(
+  db: Db,
+  {
+    principalId,
+    callbackSha256,
+    now,
+  }: { readonly principalId: string; readonly callbackSha256: Buffer; readonly now: Date },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('eventSubscriptions')
+    .where('principalId', '=', principalId)
+    .where('callbackSha256', '=', callbackSha256)
+    .where('expiresAt', '>', now)
+    .select('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Live subscriptions of a workspace. */
+export async function countSubscriptions(db: Db, workspaceId: string, now: Date): Promise<number> {
+  const { count } = await db
+    .selectFrom('eventSubscriptions')
+    .where('workspaceId', '=', workspaceId)
+    .where('expiresAt', '>', now)
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Locks a subscription, live or not. */
+export async function lockSubscription(trx: Trx, id: string): Promise<SubscriptionRow | undefined> {
+  return await trx
+    .selectFrom('eventSubscriptions')
+    .where('id', '=', id)
+    .selectAll()
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** Deletes a subscription with its events; undefined where it is gone. */
+export async function deleteSubscription(trx: Trx, id: string): Promise<SubscriptionRow | undefined> {
+  return await trx.deleteFrom('eventSubscriptions').where('id', '=', id).returningAll().executeTakeFirst()
+}
+
+/** Newest messages of a subscription. */
+export async function newestDeliveries(db: Db, id: string, limit: number) {
+  return await db
+    .selectFrom('eventDeliveries')
+    .where('subscriptionId', '=', id)
+    .select(['messageId', 'requestId', 'state', 'nextAt', 'attempts'])
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}

@@ -1,0 +1,179 @@
+import { z } from 'zod'
+import { timeCursorInput } from '../api/cursors.ts'
+import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { pageInput } from '../api/pagination.ts'
+import { optional, Timestamp } from '../api/values.ts'
+import { EventArguments, eventsMembers } from '../events/index.ts'
+import { FAILURES } from './callback.ts'
+
+const Url = z.string().min(1).max(2048)
+
+/** Input that subscribes, or refreshes a subscription. */
+export const createInput = z.object({
+  ...eventsMembers,
+  delivery: z.object({
+    mode: z.literal('webhook'),
+    url: Url.meta({ description: 'Callback: https, on a public address' }),
+    secret: z
+      .string()
+      .max(200)
+      .regex(/^whsec_/, 'must begin with whsec_')
+      .meta({ description: 'Signs every message: `whsec_` and the Base64 of 24 to 64 bytes; never shown' }),
+  }),
+  ttlMs: z.int().min(0).nullish().meta({
+    description:
+      'Wish for the time until the next refresh, within 5 minutes and a day. Default: an hour; null: a day',
+  }),
+  controls: optional(z.boolean()).meta({
+    description: 'Whether the callback knows the messages `gap` and `terminated`; default false',
+  }),
+})
+/** {@link createInput} after parsing. */
+export type CreateInput = z.output<typeof createInput>
+
+/** State of the sends of a subscription. */
+const DeliveryStatus = z.object({
+  active: z.boolean().meta({ description: 'False while attempts fail' }),
+  lastDeliveryAt: Timestamp.nullable(),
+  lastError: z.enum(FAILURES).nullable(),
+  failedSince: Timestamp.nullable(),
+  throttled: z.boolean().meta({ description: 'Events wait for the next minute: the limit of the plan' }),
+  retryAfterMs: z.int().nullable(),
+})
+
+/** Answer to a subscription, and to its refresh. */
+export const Subscribed = withExample(
+  'EventSubscribed',
+  z.object({
+    id: z.uuid(),
+    refreshBefore: Timestamp.meta({ description: 'The subscription ends then, unless it is refreshed' }),
+    cursor: z.string().meta({ description: 'Events up to here were acknowledged or given up' }),
+    truncated: z
+      .boolean()
+      .meta({ description: 'Events that matched may have been skipped since the last call' }),
+    deliveryStatus: DeliveryStatus.nullable().meta({ description: 'Null for a new subscription' }),
+  }),
+  {
+    id: EXAMPLE_IDS.endpoint,
+    refreshBefore: '2026-11-21T10:15:00.000Z',
+    cursor: '90116',
+    truncated: false,
+    deliveryStatus: null,
+  },
+)
+
+/** Input that ends a subscription by its parts. */
+export const unsubscribeInput = z.object({
+  name: eventsMembers.name,
+  arguments: EventArguments.nullish(),
+  delivery: z.object({ mode: optional(z.literal('webhook')), url: Url }),
+})
+
+/** Input of the list of subscriptions: a page, or what is before or after a cursor. */
+export const listInput = z.object({ ...pageInput, ...timeCursorInput })
+
+/** Input that names a subscription. */
+export const oneInput = z.object({
+  subscriptionId: z.string().meta({ format: 'uuid', description: 'Id of the subscription' }),
+})
+
+/** A subscription, as the API shows it: without the path of its callback, which is a capability. */
+export const EventSubscription = withExample(
+  'EventSubscription',
+  z.object({
+    id: z.uuid(),
+    endpointId: z.uuid(),
+    name: z.string(),
+    arguments: z.record(z.string(), z.unknown()),
+    key: z.object({ id: z.uuid(), name: z.string(), prefix: z.string() }),
+    host: z.string().meta({ description: 'Host of the callback' }),
+    createdAt: Timestamp,
+    refreshedAt: Timestamp,
+    expiresAt: Timestamp,
+    cursor: z.string(),
+    waitingCount: z.int().meta({ description: 'Events that wait for an attempt' }),
+    sentCount: z.int(),
+    failedCount: z.int().meta({ description: 'Events that were given up' }),
+    status: DeliveryStatus,
+  }),
+  {
+    id: EXAMPLE_IDS.endpoint,
+    endpointId: EXAMPLE_IDS.endpoint,
+    name: 'shop.order.paid',
+    arguments: { fields: ['body.amount'] },
+    key: { id: EXAMPLE_IDS.endpoint, name: 'agent', prefix: 'crl_1a2b' },
+    host: 'agent.example.com',
+    createdAt: '2026-11-21T09:15:00.000Z',
+    refreshedAt: '2026-11-21T09:15:00.000Z',
+    expiresAt: '2026-11-21T10:15:00.000Z',
+    cursor: '90117',
+    waitingCount: 0,
+    sentCount: 1,
+    failedCount: 0,
+    status: {
+      active: true,
+      lastDeliveryAt: '2026-11-21T09:15:01.000Z',
+      lastError: null,
+      failedSince: null,
+      throttled: false,
+      retryAfterMs: null,
+    },
+  },
+)
+
+/** A subscription with its newest events. */
+export const EventSubscriptionDetail = withExample(
+  'EventSubscriptionDetail',
+  EventSubscription.extend({
+    deliveries: z
+      .array(
+        z.object({
+          messageId: z.string(),
+          requestId: z.int().nullable(),
+          state: z.enum(['waiting', 'sent', 'failed']),
+          nextAt: Timestamp.nullable(),
+          attempts: z.array(
+            z.object({
+              at: Timestamp,
+              statusCode: z.int().nullable(),
+              error: z.enum(FAILURES).nullable(),
+              durationMs: z.int(),
+            }),
+          ),
+        }),
+      )
+      .meta({ description: 'The newest 20 messages, newest first' }),
+  }),
+  {
+    id: EXAMPLE_IDS.endpoint,
+    endpointId: EXAMPLE_IDS.endpoint,
+    name: 'shop.any',
+    arguments: {},
+    key: { id: EXAMPLE_IDS.endpoint, name: 'agent', prefix: 'crl_1a2b' },
+    host: 'agent.example.com',
+    createdAt: '2026-11-21T09:15:00.000Z',
+    refreshedAt: '2026-11-21T09:15:00.000Z',
+    expiresAt: '2026-11-21T10:15:00.000Z',
+    cursor: '90117',
+    waitingCount: 0,
+    sentCount: 1,
+    failedCount: 0,
+    status: {
+      active: true,
+      lastDeliveryAt: '2026-11-21T09:15:01.000Z',
+      lastError: null,
+      failedSince: null,
+      throttled: false,
+      retryAfterMs: null,
+    },
+    deliveries: [
+      {
+        messageId: 'req_90117',
+        requestId: 90117,
+        state: 'sent' as const,
+        nextAt: null,
+        attempts: [{ at: '2026-11-21T09:15:01.000Z', statusCode: 200, error: null, durationMs: 12 }],
+      },
+    ],
+  },
+)

@@ -1,0 +1,193 @@
+import type { z } from 'zod'
+import type { Context } from '../api/context.ts'
+import { DomainError, notFound } from '../api/errors.ts'
+import { requireRoom } from '../api/planGates.ts'
+import { recordChange } from '../audit/index.ts'
+import { filterOf, findType, pageOfEvents } from '../events/index.ts'
+import type { Trx } from '../platform/db/index.ts'
+import { newestRequestId } from '../requests/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
+import { PREVIOUS_SECRET_MS, TTL_MS } from './bounds.ts'
+import { type Callback, callbackDigest, openCallback, sealCallback } from './callback.ts'
+import { checkCallback } from './check.ts'
+import { canonicalArguments, type Identity, rootOfKey, subscriptionId } from './identity.ts'
+import {
+  countSubscriptions,
+  deleteSubscription,
+  findSubscription,
+  hasCallback,
+  lockSubscription,
+  type SubscriptionRow,
+} from './queries.ts'
+import type { CreateInput, Subscribed } from './schema.ts'
+import { auditedView, statusView } from './view.ts'
+
+/**
+ * Subscribes a callback, or refreshes the subscription with the same principal, URL, name and arguments. The callback
+ * is checked before its first event. A refresh never moves the position.
+ *
+ * @throws DomainError `forbidden` for a caller without a key; `not_found`, `validation_failed`, `callback_failed`,
+ *   `limit_reached`, `feature_not_in_plan`, `rate_limited`
+ */
+export async function subscribe(ctx: Context, input: CreateInput): Promise<z.input<typeof Subscribed>> {
+  const { key, workspace, db, clock } = ctx
+  const type = await findType(ctx, input.name)
+  const filter = filterOf(type, input.arguments)
+  const { url, secret } = input.delivery
+  const identity = await identityOf(ctx, input)
+  const id = subscriptionId(identity)
+  const callbackSha256 = callbackDigest(url)
+  const viewer = { workspaceId: workspace.id, onlyEndpointId: null, now: clock.now() }
+  if ((await findSubscription(db, viewer, id)) === undefined) {
+    await requireMore(ctx, db)
+    if (!(await hasCallback(db, { ...identity, callbackSha256, now: clock.now() }))) {
+      await checkCallback(ctx, id, { url, secret, previous: null })
+    }
+  }
+  const { endpointId } = type.source
+  const start = await startOf(ctx, input, { endpointId, filter })
+  const now = clock.now()
+  const expiresAt = new Date(now.getTime() + grantedMs(input.ttlMs))
+  const members = {
+    keyId: key?.id ?? identity.principalId,
+    address: ctx.address,
+    declaresExtension: input.controls ?? false,
+    refreshedAt: now,
+    expiresAt,
+  }
+  const known = await db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, workspace.id)
+    const row = await lockSubscription(trx, id)
+    if (row !== undefined && row.expiresAt > now) {
+      await refresh(ctx, trx, { row, secret, members })
+      return row
+    }
+    if (row !== undefined) await deleteSubscription(trx, id)
+    await requireMore(ctx, trx)
+    const added = await trx
+      .insertInto('eventSubscriptions')
+      .values({
+        id,
+        workspaceId: workspace.id,
+        endpointId,
+        principalId: identity.principalId,
+        name: identity.name,
+        arguments: identity.arguments,
+        host: URL.parse(url)?.host ?? '',
+        callbackSha256,
+        callback: sealCallback(ctx.secrets, { url, secret, previous: null }, workspace.id),
+        readPosition: start.lastId,
+        createdAt: now,
+        ...members,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    await recordChange(trx, ctx, {
+      action: 'subscriptions.create',
+      workspaceId: workspace.id,
+      subject: { type: 'subscription', id, name: input.name },
+      endpointId,
+      before: null,
+      after: auditedView(added),
+    })
+    return undefined
+  })
+  ctx.endpointChanges.announce([endpointId])
+  const row = await findSubscription(db, viewer, id)
+  if (row === undefined) throw notFound('subscription')
+  return {
+    id,
+    refreshBefore: expiresAt,
+    cursor: String(row.watermark),
+    truncated: known === undefined ? start.isTruncated : known.isTruncated,
+    deliveryStatus: known === undefined ? null : statusView(row, now),
+  }
+}
+
+/**
+ * The parts that identify a subscription of the caller.
+ *
+ * @throws DomainError `forbidden` for a caller without a key
+ */
+export async function identityOf(
+  { db, key, workspace }: Context,
+  {
+    name,
+    arguments: given,
+    delivery: { url },
+  }: Pick<CreateInput, 'name' | 'arguments'> & { readonly delivery: { readonly url: string } },
+): Promise<Identity> {
+  if (key === null) throw new DomainError('forbidden', 'A subscription belongs to an API key: call with one.')
+  const principalId = await rootOfKey(db, workspace.id, key.id)
+  return { principalId, url, name, arguments: canonicalArguments(given) }
+}
+
+async function requireMore({ plan, workspace, clock }: Context, db: Context['db'] | Trx): Promise<void> {
+  const count = await countSubscriptions(db, workspace.id, clock.now())
+  requireRoom(plan, 'eventSubscriptionsMax', count, 'event subscriptions')
+}
+
+/** Where a new subscription starts: after its cursor, unless what follows was removed, is too old or too much. */
+async function startOf(
+  { db, clock }: Context,
+  { name, cursor, maxAgeMs }: CreateInput,
+  { endpointId, filter }: { readonly endpointId: string; readonly filter: ReturnType<typeof filterOf> },
+) {
+  const newestId = await newestRequestId(db, endpointId)
+  return await pageOfEvents(db, {
+    endpointId,
+    name,
+    filter,
+    fields: [],
+    afterId: Math.min(cursor ?? newestId, newestId),
+    maxEvents: 0,
+    notBefore:
+      maxAgeMs === null || maxAgeMs === undefined ? null : new Date(clock.now().getTime() - maxAgeMs),
+  })
+}
+
+function grantedMs(wishMs: number | null | undefined): number {
+  if (wishMs === undefined) return TTL_MS.default
+  return Math.min(TTL_MS.max, Math.max(TTL_MS.min, wishMs ?? TTL_MS.max))
+}
+
+async function refresh(
+  ctx: Context,
+  trx: Trx,
+  {
+    row,
+    secret,
+    members,
+  }: {
+    readonly row: SubscriptionRow
+    readonly secret: string
+    readonly members: Pick<
+      SubscriptionRow,
+      'keyId' | 'address' | 'declaresExtension' | 'refreshedAt' | 'expiresAt'
+    >
+  },
+): Promise<void> {
+  const { secrets, workspace } = ctx
+  const old = openCallback(secrets, row.callback, workspace.id)
+  const isNew = old.secret !== secret
+  const until = members.refreshedAt.getTime() + PREVIOUS_SECRET_MS
+  const callback: Callback = isNew ? { url: old.url, secret, previous: { secret: old.secret, until } } : old
+  await trx
+    .updateTable('eventSubscriptions')
+    .set({
+      ...members,
+      isTruncated: false,
+      ...(isNew ? { callback: sealCallback(secrets, callback, workspace.id) } : {}),
+    })
+    .where('id', '=', row.id)
+    .execute()
+  if (!isNew) return
+  await recordChange(trx, ctx, {
+    action: 'subscriptions.rotateSecret',
+    workspaceId: workspace.id,
+    subject: { type: 'subscription', id: row.id, name: row.name },
+    endpointId: row.endpointId,
+    before: { secretSetAt: row.refreshedAt },
+    after: { secretSetAt: members.refreshedAt },
+  })
+}
