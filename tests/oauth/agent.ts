@@ -182,6 +182,16 @@ export function redirectOf(response: Response): {
   return { to: url.origin + url.pathname, parameters: Object.fromEntries(url.searchParams) }
 }
 
+/** The address and the parameters of the link back to the client, on the page of an error. */
+export async function returnOf(response: Response): Promise<ReturnType<typeof redirectOf>> {
+  const href = /<a class="button" rel="noreferrer" href="([^"]*)"/.exec(await response.text())?.[1]
+  if (response.status !== 400 || href === undefined || response.headers.has('location')) {
+    throw new Error(`The answer is ${response.status}, no page of an error.`)
+  }
+  const url = new URL(href.replaceAll('&amp;', '&'))
+  return { to: url.origin + url.pathname, parameters: Object.fromEntries(url.searchParams) }
+}
+
 /** A browser that is signed in to a client's workspace. */
 export async function browserOf(client: Client): Promise<TestBrowser> {
   const browser = new TestBrowser(client)

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { pino } from 'pino'
 import { TestBrowser } from '../support/browser.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { Agent, browserOf, type Changes, callMcp, post, redirectOf } from './agent.ts'
+import { Agent, browserOf, type Changes, callMcp, post, redirectOf, returnOf } from './agent.ts'
 
 /** Attacks on codes and tokens, and on the limits of what they are good for. */
 
@@ -89,8 +89,9 @@ describe('a downgrade', () => {
     ['to an answer in the fragment', { response_mode: 'fragment' }, 'invalid_request'],
     ['to a scope that agents cannot have', { scope: 'admin' }, 'invalid_scope'],
   ])('%s is refused, with state and issuer', async (_, changes, error) => {
-    const { parameters } = redirectOf(await agent.open(browser, changes))
+    const { to, parameters } = await returnOf(await agent.open(browser, changes))
     expect(parameters).toMatchObject({ error, state: 'the state', iss: service.baseUrl })
+    expect(to).toBe(agent.redirectUri)
   })
 
   test.each(['password', 'client_credentials', 'toString', ''])(
@@ -104,7 +105,7 @@ describe('a downgrade', () => {
   test('by a parameter that is given twice is refused', async () => {
     const path = `${agent.request({ scope: 'read' })}&scope=write`
     const answer = await browser.call('GET', path, undefined, { 'Sec-Fetch-Site': 'same-origin' })
-    expect(redirectOf(answer).parameters.error).toBe('invalid_request')
+    expect((await returnOf(answer)).parameters.error).toBe('invalid_request')
     const code = await agent.code(browser)
     const form = `grant_type=authorization_code&code=${code}&code=${code}&code_verifier=${agent.verifier}`
     const twice = await fetch(`${service.baseUrl}/oauth/token`, {
@@ -193,7 +194,7 @@ describe('a confused deputy', () => {
     ['that is the whole service', () => service.baseUrl],
     ['that is absent', () => undefined],
   ])('is not made for a resource %s', async (_, resource) => {
-    const { parameters } = redirectOf(await agent.open(browser, { resource: resource() }))
+    const { parameters } = await returnOf(await agent.open(browser, { resource: resource() }))
     expect(parameters.error).toBe('invalid_target')
   })
 
@@ -249,7 +250,7 @@ describe('a long request', () => {
     expect((await agent.open(browser, { pad: 'x'.repeat(8_193 - rest) })).status).toBe(200)
     expect((await agent.open(browser, { pad: 'x'.repeat(8_194 - rest) })).status).toBe(400)
     expect((await agent.open(browser, { state: 'x'.repeat(2_048) })).status).toBe(200)
-    const { parameters } = redirectOf(await agent.open(browser, { state: 'x'.repeat(2_049) }))
+    const { parameters } = await returnOf(await agent.open(browser, { state: 'x'.repeat(2_049) }))
     expect(parameters.error).toBe('invalid_request')
   })
 })

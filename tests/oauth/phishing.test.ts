@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { TestBrowser } from '../support/browser.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { Agent, browserOf, type Changes, hiddenFields, redirectOf, submit } from './agent.ts'
+import { Agent, browserOf, type Changes, hiddenFields, redirectOf, returnOf, submit } from './agent.ts'
 
 /** Attacks on the user who consents, by redirects, forged forms, hostile names, and documents of clients. */
 
@@ -77,6 +77,16 @@ describe('a redirect', () => {
     agent.document = { ...agent.document, redirect_uris: [redirect_uri] }
     const response = await agent.open(browser, { redirect_uri })
     expect([response.status, response.headers.get('location')]).toEqual([400, null])
+  })
+
+  test('of a self-made client follows a click only', async () => {
+    agent.document = { ...agent.document, redirect_uris: ['https://evil.example/'] }
+    const redirect_uri = 'https://evil.example/'
+    const response = await agent.open(browser, { redirect_uri, response_type: 'token', state: '"><script>' })
+    expect(response.headers.get('refresh')).toBeNull()
+    const page = await response.clone().text()
+    expect([page.includes('http-equiv'), page.includes('<script')]).toEqual([false, false])
+    expect(await returnOf(response)).toMatchObject({ to: redirect_uri, parameters: { state: '"><script>' } })
   })
 
   test('of an unknown client goes nowhere', async () => {

@@ -33,8 +33,11 @@ export type ReadAuthorization =
   | { readonly request: AuthorizationRequest }
   /** The client cannot be identified: the reason is for the user, and the browser is sent nowhere. */
   | { readonly problem: string }
-  /** The client is told of its error: the browser is sent to this URL. */
-  | { readonly redirect: string }
+  /**
+   * The request of a known client has an error. The user may return to the client, by a URL that names the error. The
+   * browser is not sent there by itself: any site can be a client, so the service would redirect to any site.
+   */
+  | { readonly error: OAuthError; readonly returnTo: string }
 
 /**
  * Reads the parameters of a request for authorization. Client and redirect URI are checked first; until both are good,
@@ -56,7 +59,7 @@ export async function readAuthorization(
   }
   const target = { redirectUri, state: onlyValue(parameters, 'state') }
   const refused = refusalOf(urls, parameters)
-  if (refused !== undefined) return { redirect: errorRedirect(urls, target, refused) }
+  if (refused !== undefined) return { error: refused, returnTo: errorRedirect(urls, target, refused) }
   const codeChallenge = onlyValue(parameters, 'code_challenge') ?? ''
   return {
     request: {

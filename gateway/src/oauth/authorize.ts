@@ -22,7 +22,7 @@ import { addressOf, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 import { consentToken, isConsentToken } from './consentToken.ts'
 import { readForm } from './form.ts'
-import { consentPage, passagePage, problemPage, signInPage } from './pages.ts'
+import { consentPage, passagePage, problemPage, returnPage, signInPage } from './pages.ts'
 
 /** Longest query of a request for authorization, in characters. */
 const QUERY_CHARACTERS_MAX = 8_192
@@ -61,7 +61,7 @@ export function authorizeHandler(
     requireConsenter(caller)
     const read = await readAuthorization(services, documents, new URLSearchParams(query))
     if ('problem' in read) return problemPage(400, read.problem)
-    if ('redirect' in read) return redirect(read.redirect)
+    if ('error' in read) return returnPage(read.error.description, read.returnTo)
     const endpoints = await listChoices(services.db, caller.workspace.id)
     const token = consentToken(session, query)
     return consentPage({ caller, request: read.request, endpoints, query, token })
@@ -83,7 +83,7 @@ export function authorizeHandler(
     const { decision, scope, endpoint } = form.data
     const read = await readAuthorization(services, documents, new URLSearchParams(form.data.request))
     if ('problem' in read) return problemPage(400, read.problem)
-    if ('redirect' in read) return redirect(read.redirect)
+    if ('error' in read) return returnPage(read.error.description, read.returnTo)
     if (decision === 'deny') {
       const denied = { error: 'access_denied', description: 'The user denied the request.' } as const
       return redirect(errorRedirect(services.urls, read.request, denied))

@@ -118,3 +118,13 @@ export function problemPage(
     body: html`<p>${problem}</p><p>Nothing was given to it. You can close this page.</p>`,
   })
 }
+
+/** Says that the request of a client has an error, and lets the user return to the client with it. */
+export function returnPage(problem: string, returnTo: string): Response {
+  return pageResponse({
+    status: 400,
+    title: 'The agent was not let in',
+    body: html`<p>Its request has an error. ${problem}</p>
+<p><a class="button" rel="noreferrer" href="${returnTo}">Return to ${new URL(returnTo).host}</a></p>`,
+  })
+}
