@@ -1,6 +1,6 @@
 import openapiTypescript, { astToString } from 'openapi-typescript'
 
-/** Where the formatter breaks lines. */
+/** Longest line of the formatter. */
 const LINE_WIDTH = 110
 
 const MADE = "// Made from the API's description by `bun run openapi:snapshot`: do not edit.\n"

@@ -17,7 +17,7 @@ export interface Operations {
    */
   readonly beforeScrape?: () => Promise<void>
   /**
-   * Metrics of all processes of the program, in Prometheus' text format. Those of this process by default.
+   * Metrics of all processes of the program, in Prometheus' text format. Default: metrics of this process.
    *
    * @throws Error when a process does not answer
    */

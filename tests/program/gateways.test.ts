@@ -179,7 +179,7 @@ describe.skipIf(process.platform !== 'linux')('several gateway processes', () =>
     const stored = await storedBodies(creel.baseUrl, key(), endpointId)
     expect(senders.bodies.filter((body) => !stored.includes(body))).toEqual([])
     expect(scraped).toBeGreaterThanOrEqual(before + 100)
-    // What the dead one had counted is still part of the sum.
+    // The counts of the dead process remain in the sum.
     expect(await storedSoFar(connectionTo(survivor))).toBeGreaterThan(scraped)
     connections.get(victim)?.close()
     connections.delete(victim)

@@ -13,7 +13,7 @@ export type Link =
 /** A stream that can be opened again where it ended. */
 export interface Resumable<Event> {
   readonly signal: AbortSignal | undefined
-  /** Where the stream goes on. */
+  /** Position at which the stream goes on. */
   readonly open: () => { readonly path: string; readonly headers?: Readonly<Record<string, string>> }
   /**
    * Decodes an event of the service.

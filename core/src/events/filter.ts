@@ -2,7 +2,7 @@ import { type Condition, type Path, parseCondition, parsePath } from '../engine/
 import type { InputIssue } from '../engine/issues.ts'
 import type { EventArguments } from './schema.ts'
 
-/** What arguments ask for, ready to be evaluated. */
+/** Arguments of an event type, ready to be evaluated. */
 export interface EventFilter {
   /** Labels of which a request has one; null: any. */
   readonly labels: readonly string[] | null

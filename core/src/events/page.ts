@@ -19,7 +19,7 @@ export const WINDOWS_MAX = 5
 const CHUNK_BYTES = 4 * 1024 * 1024
 const COPIES = 4
 
-/** Where to look for events, and for which. */
+/** Range and filter of a look for events. */
 export interface EventSearch {
   readonly endpointId: string
   readonly name: string

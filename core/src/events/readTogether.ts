@@ -83,7 +83,7 @@ export async function readTogether<Reader extends SharedReader>(
     while (candidates.length > 0 && performance.now() < endsAt) {
       await takeEvents(db, endpointId, { candidates: takeChunk(candidates), accepts })
     }
-    // What was not looked at in time is looked at by the next read.
+    // The next read continues with the rest.
     const [left] = candidates
     const reached = left === undefined ? end : left.id - 1
     for (const one of open) {

@@ -110,7 +110,7 @@ export function wrongResource(urls: Urls): OAuthError {
   return { error: 'invalid_target', description: `The resource must be ${resourceOf(urls)}.` }
 }
 
-/** Where the browser is sent with an error, which names the issuer so that the client can detect a mix-up. */
+/** URL of the client for an error. It names the issuer, so that the client can detect a mix-up. */
 export function errorRedirect(
   { baseUrl }: Urls,
   { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
@@ -119,7 +119,7 @@ export function errorRedirect(
   return redirectTo(redirectUri, { error, error_description: description, state, iss: baseUrl })
 }
 
-/** Where the browser is sent with a code. */
+/** URL of the client for a code. */
 export function codeRedirect(
   { baseUrl }: Urls,
   { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,

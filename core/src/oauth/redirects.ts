@@ -40,7 +40,7 @@ export function isRegistered(uri: string, registered: readonly string[]): boolea
 /** Whether a redirect URI leads to a program on the user's own machine. */
 export const isLoopback = (uri: string): boolean => LOOPBACK.test(uri)
 
-/** A redirect URI with parameters of an answer added to its query. Those of the same name that it had are replaced. */
+/** A redirect URI with parameters of an answer added to its query. Parameters of the same name are replaced. */
 export function redirectTo(uri: string, parameters: Readonly<Record<string, string | undefined>>): string {
   const url = new URL(uri)
   for (const [name, value] of Object.entries(parameters)) {

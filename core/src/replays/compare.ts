@@ -3,7 +3,7 @@ import type { WireHeader } from '../engine/message/index.ts'
 import { DIFFERENCES_MAX } from './bounds.ts'
 import type { Difference, Outcome } from './schema.ts'
 
-/** What a receiver answered, or why it did not. */
+/** An answer of a receiver, or the reason why there is none. */
 export interface Answer {
   /** Null without an answer. */
   readonly statusCode: number | null

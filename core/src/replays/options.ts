@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { RuleSet } from '../transformations/index.ts'
 import { ORDERS, SIGNERS, type StartInput, startInput } from './schema.ts'
 
-/** What a replay keeps of its input. */
+/** The part of the input that a replay keeps. */
 const Options = z.object({
   to: startInput.shape.to,
   order: z.enum(ORDERS),
@@ -13,7 +13,7 @@ const Options = z.object({
   concurrency: z.int(),
   timeoutSeconds: z.int().nullable(),
 })
-/** What a replay keeps of its input. */
+/** The part of the input that a replay keeps. */
 export type ReplayOptions = z.output<typeof Options>
 
 /** Writes the options for their column. */

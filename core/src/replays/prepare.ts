@@ -19,7 +19,7 @@ import { FAULTS } from './schema.ts'
 /** A request as it goes out, before the action that it may go through; or the reason why it does not. */
 export type Prepared = { readonly request: EvaluatedRequest } | { readonly error: string }
 
-/** What a send needs to know of its replay. */
+/** The replay of a send. */
 export interface Preparing {
   readonly id: string
   readonly options: ReplayOptions

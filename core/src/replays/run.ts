@@ -99,7 +99,7 @@ function baseOf({ baseAt }: ReplayRow, nextDueMs: number, now: Date): Date {
   return isBehind ? new Date(now.getTime() - nextDueMs) : baseAt
 }
 
-/** What the sends need; a reason if it is gone. */
+/** Finds endpoint and action of the sends; a reason if one is gone. */
 async function findSending(
   { db, plans }: Services,
   { id, workspaceId, endpointId, options: text }: ReplayRow,

@@ -11,7 +11,7 @@ export interface Captured {
 /** One send of a replay. */
 export interface ScheduledItem {
   readonly requestId: number
-  /** What is wrong with it on purpose; null without a fault. */
+  /** Its fault on purpose; null without one. */
   readonly fault: Fault | null
   /** 1 for the second send of a duplicate. */
   readonly copy: 0 | 1
@@ -19,7 +19,7 @@ export interface ScheduledItem {
   readonly dueMs: number
 }
 
-/** What a replay sends, in its order, and the requests that it leaves out on purpose. */
+/** The sends of a replay, in their order, and the requests that it leaves out on purpose. */
 export interface Schedule {
   readonly items: readonly ScheduledItem[]
   readonly dropped: readonly number[]

@@ -16,12 +16,12 @@ export const ORDERS = ['arrival', 'shuffled'] as const
 /** One of {@link ORDERS}. */
 export type Order = (typeof ORDERS)[number]
 
-/** What can be wrong with a send on purpose. */
+/** Faults of a send, made on purpose. */
 export const FAULTS = ['duplicate', 'reorder', 'late', 'bad-signature'] as const
 /** One of {@link FAULTS}. */
 export type Fault = (typeof FAULTS)[number]
 
-/** Who signs the requests. */
+/** Sources of the signature. */
 export const SIGNERS = ['as-captured', 'creel', 'provider'] as const
 /** One of {@link SIGNERS}. */
 export type Signer = (typeof SIGNERS)[number]
@@ -91,7 +91,7 @@ const Target = z.union([
     }),
   }),
 ])
-/** Where requests are sent. */
+/** Destination of the requests. */
 export type Target = z.output<typeof Target>
 
 const Selection = z.strictObject({

@@ -26,7 +26,7 @@ const Sealed = z.object({
   previous: z.object({ secret: z.string(), until: z.number() }).nullable(),
 })
 
-/** Where the events of a subscription go. Its URL is a capability, so it is stored sealed, as its secrets are. */
+/** Destination of the events of a subscription. Its URL is a capability, so it is stored sealed, as its secrets are. */
 export type Callback = Readonly<z.output<typeof Sealed>>
 
 /** A callback as a subscription stores it. */

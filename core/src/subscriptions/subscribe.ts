@@ -127,7 +127,7 @@ async function requireMore({ plan, workspace, clock }: Context, db: Context['db'
   requireRoom(plan, 'eventSubscriptionsMax', count, 'event subscriptions')
 }
 
-/** Where a new subscription starts: after its cursor, unless what follows was removed, is too old or too much. */
+/** First position of a new subscription: after its cursor, unless what follows was removed, is too old or too much. */
 async function startOf(
   { db, clock }: Context,
   { name, cursor, maxAgeMs }: CreateInput,

@@ -167,7 +167,7 @@ export function openReplica(
   return openDatabase(config.CREEL_DATABASE_READ_URL, share.database, share.searches)
 }
 
-/** What the first gateway process decides for all. */
+/** Decisions of the first gateway process for all. */
 interface Place {
   readonly replica: OpenDatabase | undefined
   readonly storageMaxBytes: number | null

@@ -16,7 +16,7 @@ const SCOPE_WORDS: Readonly<Record<AgentScope, string>> = {
   write: 'Read and change: also make endpoints and actions, and send and replay requests',
 }
 
-/** What the consent page shows. */
+/** Content of the consent page. */
 export interface ConsentView {
   readonly caller: Caller
   readonly request: AuthorizationRequest

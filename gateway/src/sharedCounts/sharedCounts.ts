@@ -38,7 +38,7 @@ export interface OtherUnits {
 
 /** A limit that all processes of the program keep together. */
 export interface SharedLimit {
-  /** Units of the other processes, as they reported them last. Those far below the limit report nothing. */
+  /** Units of the other processes, as they reported them last. Processes far below the limit report nothing. */
   others(id: string): OtherUnits
   /**
    * Whether this process may use no further unit. Each process may use its even part of the limit at any time: the
@@ -77,7 +77,7 @@ export interface CountReport {
   readonly untilMs: number
 }
 
-/** What one process is told of a limit that several use, or that one uses a good part of. */
+/** Report to a process about a limit that several use, or of which one uses a good part. */
 export interface CountTotal extends OtherUnits {
   readonly key: string
   /** False: nothing is to be reported any more. */

@@ -4,7 +4,7 @@ import type { StateChange } from './stateWatch.ts'
 type Run = CallAnswer<'replays_get'>
 type Result = CallAnswer<'replays_results'>['items'][number]
 
-/** What a rehearsal found. */
+/** Findings of a rehearsal. */
 export interface Found {
   readonly run: Run
   /** The first sends that differ, failed or could not be made. */

@@ -12,7 +12,7 @@ export type RehearsedSend = CallAnswer<'replays_results'>['items'][number]
 /** A handler of webhooks: the URL of a server, or a function in this process. */
 export type Handler = string | ((request: Request) => Response | Promise<Response>)
 
-/** What a rehearsal sends, and what it compares the answers with. Members are those of `POST …/replays`. */
+/** Requests of a rehearsal, and the baseline of its answers. Members are those of `POST …/replays`. */
 export interface RehearsalOptions
   extends Partial<
     Pick<Start, 'order' | 'pace' | 'faults' | 'seed' | 'sign' | 'edit' | 'compare' | 'concurrency'>
@@ -42,7 +42,7 @@ export class Rehearsal {
     return this.run.state === 'done' && this.differing.length === 0
   }
 
-  /** What differs, one line each, with the seed that repeats it. */
+  /** The differences, one line each, with the seed that repeats them. */
   get report(): string {
     const { counts, seed, state, reason } = this.run
     const lines = this.differing.map(({ position, requestId, fault, error, differences }) => {

@@ -50,7 +50,7 @@ export function signatureOver(
   return mac.digest(encoding === 'base64' || encoding === 'base64url' ? encoding : 'hex')
 }
 
-/** The signature in its provider's format, with the time where that stands beside it. */
+/** The signature in its provider's format, with the time if its header has one. */
 export function laidOutSignature(row: SchemeRow, signature: string, timestamp: string): string {
   const { parse, prefix = '', keys, timestampKey, kvSep = '=', pairSep = ',' } = row.signature
   if (parse === 'raw' || parse === 'list') return prefix + signature

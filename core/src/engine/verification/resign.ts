@@ -34,7 +34,7 @@ export function resigned(
         : (findProvider(provider)?.schemes ?? [])
       : [manualSchemeRow(settings.manual)]
   const fitting = rows.filter((row) => fits(row, secret))
-  // Where a provider has several schemes, the one that the sender used.
+  // Of several schemes, the one that the sender used.
   const row =
     fitting.find(({ signature }) => request.headers.some(([name]) => isNamed(name, signature.name ?? ''))) ??
     fitting[0]
