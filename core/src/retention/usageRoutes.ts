@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { route, router } from '../api/route.ts'
 import { Timestamp } from '../api/values.ts'
-import { readUsage } from './queries.ts'
+import { readUsage } from './usageQueries.ts'
 
 const counted = (max: string) =>
   z.object({ count: z.int(), max: z.int().meta({ description: `The plan's ${max}` }) })

@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import type { Context } from '../api/context.ts'
 import { type Condition, parseCondition, unmatchedWords } from '../engine/conditions/index.ts'
 import { memberText } from '../engine/json/index.ts'
-import { neverMatchedPaths, newestMatching, previewing, searching } from '../requests/index.ts'
+import { neverMatchedPaths, newestMatching } from './history.ts'
+import { previewing } from './previewing.ts'
+import { searching } from './searching.ts'
 
 /** Bytes of bodies that one preview reads; further requests are left out. */
 const READ_BYTES_MAX = 32 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { type Db, run, statement } from '../platform/db/index.ts'
-import { readStorageOf } from '../retention/index.ts'
+import { readStorageOf } from './storedBytes.ts'
 
 /** `$1` the workspace, `$2` now, because expired endpoints do not count. */
 const COUNTS = statement(

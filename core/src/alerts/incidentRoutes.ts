@@ -3,7 +3,7 @@ import { timeCursor, timeCursorInput } from '../api/cursors.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
 import { optional, Timestamp } from '../api/values.ts'
-import { INCIDENT_STATES, listIncidents } from './queries.ts'
+import { INCIDENT_STATES, listIncidents } from './incidentList.ts'
 
 /** A current or past problem: dead letters of an action, an alarmed watchdog, a failing channel. */
 const Incident = z

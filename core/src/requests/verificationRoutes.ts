@@ -10,7 +10,9 @@ import {
   prepareVerification,
 } from '../engine/verification/index.ts'
 import { VERDICTS } from '../engine/words/index.ts'
-import { findRequest, previewing, storedRequest } from '../requests/index.ts'
+import { previewing } from './previewing.ts'
+import { findRequest } from './reads.ts'
+import { storedRequest } from './storedRequest.ts'
 
 const { handshakeToken, provider, signatureAlgorithm, signatureEncoding, signatureHeader } = createInput.shape
 const { signaturePrefix, signingSecret } = createInput.shape

@@ -3,7 +3,7 @@ import { route, router } from '../api/route.ts'
 import { Int64 } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { ConditionDocument } from '../engine/conditions/index.ts'
-import { readCondition, tryCondition } from './try.ts'
+import { readCondition, tryCondition } from './tryCondition.ts'
 
 const LAST_MAX = 500
 
