@@ -1,4 +1,5 @@
 import { hasRecords, withSentBodies } from '../deliveries/index.ts'
+import { type CounterChange, updateCounters } from '../endpoints/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 import { COLUMN_NAMES, REQUEST_COLUMNS } from './requestColumns.ts'
@@ -30,7 +31,7 @@ interface Claims {
   readonly column: string
   readonly value: string
   readonly dispatchState: string
-  readonly counts: string
+  readonly counts: CounterChange
   readonly duplicateOf: string
   readonly noDuplicate: string
 }
@@ -43,7 +44,7 @@ const NO_CLAIMS: Claims = {
   column: '',
   value: '',
   dispatchState: 'i.dispatch_state',
-  counts: '',
+  counts: {},
   duplicateOf: '',
   noDuplicate: '',
 }
@@ -98,10 +99,13 @@ numbered as (
   column: ', duplicate_of',
   value: ', n.duplicate_of',
   dispatchState: "case when n.is_skipped then 'Skipped' else i.dispatch_state end",
-  counts: `,
-    claim_count = c.claim_count + (select count(*) from claimed k where k.endpoint_id = o.endpoint_id and k.is_new),
-    discarded_count = c.discarded_count + t.taken - t.stored,
-    last_discarded_at = case when t.taken > t.stored then (select now from clock) else c.last_discarded_at end`,
+  counts: {
+    claimed: '(select count(*) from claimed k where k.endpoint_id = o.endpoint_id and k.is_new)',
+    discarded: {
+      count: 't.taken - t.stored',
+      lastAt: 'case when t.taken > t.stored then (select now from clock) else c.last_discarded_at end',
+    },
+  },
   duplicateOf: ', j.duplicate_of',
   noDuplicate: ', null',
 }
@@ -245,20 +249,27 @@ evicted as (
   group by x.endpoint_id
 ),
 counted as (
-  update endpoint_counters c set
-    stored_request_count = c.stored_request_count + t.stored - coalesce(x.requests, 0),
-    stored_bytes = c.stored_bytes + t.body_bytes - coalesce(x.body_bytes, 0),
-    storage_bytes = c.storage_bytes + t.storage_bytes - coalesce(x.storage_bytes, 0),
-    evicted_count = c.evicted_count + coalesce(x.requests, 0),
-    oldest_request_id = greatest(c.oldest_request_id, x.newest_id + 1),
-    removed_up_to = greatest(c.removed_up_to, x.newest_id),
-    last_request_at = greatest(c.last_request_at, t.last_received_at),
-    window_started_at = case when o.runs or t.taken > 0 then o.window_started_at else c.window_started_at end,
-    window_count = o.window_count + t.taken,
-    window_bytes = o.window_bytes + t.taken_bytes,
-    rejected_count = c.rejected_count + t.limited,
-    rejected_since_alert = c.rejected_since_alert + t.limited,
-    last_rejected_at = case when t.limited > 0 then (select now from clock) else c.last_rejected_at end${claims.counts}
+  ${updateCounters({
+    stored: {
+      requests: 't.stored - coalesce(x.requests, 0)',
+      bytes: 't.body_bytes - coalesce(x.body_bytes, 0)',
+      storageBytes: 't.storage_bytes - coalesce(x.storage_bytes, 0)',
+    },
+    evicted: 'coalesce(x.requests, 0)',
+    oldestRequestId: 'greatest(c.oldest_request_id, x.newest_id + 1)',
+    removedUpTo: 'x.newest_id',
+    requestAt: 't.last_received_at',
+    window: {
+      startedAt: 'case when o.runs or t.taken > 0 then o.window_started_at else c.window_started_at end',
+      count: 'o.window_count + t.taken',
+      bytes: 'o.window_bytes + t.taken_bytes',
+    },
+    rejected: {
+      count: 't.limited',
+      lastAt: 'case when t.limited > 0 then (select now from clock) else c.last_rejected_at end',
+    },
+    ...claims.counts,
+  })}
   from open o
   join tallied t on t.endpoint_id = o.endpoint_id
   left join evicted x on x.endpoint_id = o.endpoint_id

@@ -1,4 +1,5 @@
 import { hasRecords, withSentBodies } from '../deliveries/index.ts'
+import { type CounterChange, updateCounters } from '../endpoints/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 import { COLUMN_NAMES } from './requestColumns.ts'
 import { WINDOW_SECONDS } from './window.ts'
@@ -15,15 +16,15 @@ const IS_OPEN = `
   v.revision = $2::integer and e.deleted_at is null and e.is_active and not e.suspended_by_plan
   and (e.expires_at is null or e.expires_at > ${NOW})`
 
-const COUNTS = `
-  last_request_at = greatest(c.last_request_at, $5::timestamptz),
-  window_started_at = case when ${WINDOW_RUNS} then c.window_started_at else ${NOW} end,
-  window_count = case when ${WINDOW_RUNS} then c.window_count else 0 end + $3::integer,
-  window_bytes = case when ${WINDOW_RUNS} then c.window_bytes else 0 end + $4::bigint`
+const WINDOW = {
+  startedAt: `case when ${WINDOW_RUNS} then c.window_started_at else ${NOW} end`,
+  count: `case when ${WINDOW_RUNS} then c.window_count else 0 end + $3::integer`,
+  bytes: `case when ${WINDOW_RUNS} then c.window_bytes else 0 end + $4::bigint`,
+}
 
-const IS_WITHIN_RATE = `
-  case when ${WINDOW_RUNS} then c.window_count else 0 end + $3::integer <= $8::integer
-  and case when ${WINDOW_RUNS} then c.window_bytes else 0 end + $4::bigint <= $9::bigint`
+const COUNTED = { requestAt: '$5::timestamptz', window: WINDOW } satisfies CounterChange
+
+const IS_WITHIN_RATE = `${WINDOW.count} <= $8::integer and ${WINDOW.bytes} <= $9::bigint`
 
 /**
  * Counts `$3` captures with bodies of `$4` bytes on the endpoint `$1`, the last received at `$5`. This locks its
@@ -36,10 +37,10 @@ const IS_WITHIN_RATE = `
  */
 export const COUNT = `
 with counted as (
-  update endpoint_counters c set
-    stored_request_count = c.stored_request_count + $3::integer,
-    stored_bytes = c.stored_bytes + $4::bigint,
-    storage_bytes = c.storage_bytes + $10::bigint,${COUNTS}
+  ${updateCounters({
+    ...COUNTED,
+    stored: { requests: '$3::integer', bytes: '$4::bigint', storageBytes: '$10::bigint' },
+  })}
   from endpoints e
   join endpoint_revisions v on v.endpoint_id = e.id
   where c.endpoint_id = $1::uuid and e.id = $1::uuid and v.endpoint_id = $1::uuid
@@ -82,13 +83,17 @@ dropped as (
   returning r.endpoint_id, r.id, case when ${HAS_RECORDS} then r.body end as body, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
 ),${withSentBodies('dropped', HAS_RECORDS)},
 counted as (
-  update endpoint_counters c set
-    stored_request_count = c.stored_request_count + $3::integer - x.requests,
-    stored_bytes = c.stored_bytes + $4::bigint - x.body_bytes,
-    storage_bytes = c.storage_bytes + $10::bigint - x.storage_bytes,
-    evicted_count = c.evicted_count + x.requests,
-    oldest_request_id = greatest(c.oldest_request_id, x.newest_id + 1),
-    removed_up_to = greatest(c.removed_up_to, x.newest_id),${COUNTS}
+  ${updateCounters({
+    ...COUNTED,
+    stored: {
+      requests: '$3::integer - x.requests',
+      bytes: '$4::bigint - x.body_bytes',
+      storageBytes: '$10::bigint - x.storage_bytes',
+    },
+    evicted: 'x.requests',
+    oldestRequestId: 'greatest(c.oldest_request_id, x.newest_id + 1)',
+    removedUpTo: 'x.newest_id',
+  })}
   from (
     select count(*)::integer as requests, coalesce(sum(body_bytes), 0) as body_bytes,
       coalesce(sum(storage_bytes), 0) as storage_bytes, max(id) as newest_id
@@ -143,7 +148,7 @@ with claimed as (
   returning xmax = 0 as is_new
 ),
 counted as (
-  update endpoint_counters c set claim_count = c.claim_count + n.claims
+  ${updateCounters({ claimed: 'n.claims' })}
   from (select count(*) as claims from claimed where is_new) n
   where c.endpoint_id = $1::uuid and n.claims > 0
 )

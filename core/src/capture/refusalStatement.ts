@@ -1,3 +1,4 @@
+import { updateCounters } from '../endpoints/index.ts'
 import { type Db, encodeArray, INT4, INT8, run, statement, UUID } from '../platform/db/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
@@ -32,10 +33,7 @@ const COUNT_REFUSED = statement(
     where c.endpoint_id = any ($1::uuid[]) order by c.endpoint_id for update
   ),
   counted as (
-    update endpoint_counters c set
-      rejected_count = c.rejected_count + r.count,
-      rejected_since_alert = c.rejected_since_alert + r.count,
-      last_rejected_at = (select now from clock)
+    ${updateCounters({ rejected: { count: 'r.count', lastAt: '(select now from clock)' } })}
     from locked l
     join unnest($1::uuid[], $2::integer[], $3::integer[], $4::integer[], $5::bigint[])
       as r (endpoint_id, revision, count, captures_max, bytes_max) on r.endpoint_id = l.endpoint_id

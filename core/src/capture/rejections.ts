@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { raiseSingle } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
+import { updateCounters } from '../endpoints/index.ts'
 
 /** Shortest time between two alerts of an endpoint. Each alert has the number of rejections since the one before. */
 export const REJECTION_ALERT_SECONDS = 3600
@@ -25,12 +26,12 @@ async function raiseRejections(
   await services.db.transaction().execute(async (trx) => {
     const { rows } = await sql<Rejecting>`
       with due as (
-        select endpoint_id, rejected_since_alert from endpoint_counters
+        select endpoint_id, rejected_since_alert, ${now}::timestamptz as now from endpoint_counters
         where endpoint_id = any (${endpointIds}::uuid[]) and rejected_since_alert > 0
           and (rejection_alerted_at is null or rejection_alerted_at <= ${dueSince})
         order by endpoint_id for update
       ), noted as (
-        update endpoint_counters c set rejection_alerted_at = ${now}, rejected_since_alert = 0
+        ${sql.raw(updateCounters({ rejectionsAlertedAt: 'due.now' }))}
         from due where c.endpoint_id = due.endpoint_id
       )
       select e.id, e.name, e.workspace_id, due.rejected_since_alert as count

@@ -1,4 +1,5 @@
 import { aheadMs, type Services } from '../api/services.ts'
+import { updateCounters } from '../endpoints/index.ts'
 import { encodeArray, INT4, run, statement, TEXT, UUID } from '../platform/db/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { gatherCounts } from './gatheredCounts.ts'
@@ -44,8 +45,7 @@ const COUNT = statement(
       and (e.expires_at is null or e.expires_at > (select now from clock))
   ),
   counted as (
-    update endpoint_counters c set
-      refused_count = c.refused_count + o.count, last_refused_at = (select now from clock), last_refusal = o.trace
+    ${updateCounters({ refused: { count: 'o.count', lastAt: '(select now from clock)', trace: 'o.trace' } })}
     from open o
     where c.endpoint_id = o.endpoint_id and o.is_present
   )

@@ -1,3 +1,4 @@
+export { type CounterChange, updateCounters } from './counters.ts'
 export { checkDedupe, type Dedupe, type DedupeSettings, dedupeSettings } from './dedupe.ts'
 export { checkEventIdPath } from './eventIdPath.ts'
 export {

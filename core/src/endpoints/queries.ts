@@ -2,6 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { Between, TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type Db, type EndpointsTable, run, statement, type Trx } from '../platform/db/index.ts'
+import { insertCounters } from './counters.ts'
 
 /** An endpoint with its counts, and the facts of its first forward action for the deprecated members. */
 export interface EndpointRow extends Selectable<EndpointsTable> {
@@ -129,7 +130,7 @@ export async function countLiveEndpoints(trx: Trx, workspaceId: string, now: Dat
 /** Adds the endpoint and its counter row. */
 export async function insertEndpoint(trx: Trx, row: Insertable<EndpointsTable>): Promise<void> {
   await trx.insertInto('endpoints').values(row).execute()
-  await trx.insertInto('endpointCounters').values({ endpointId: row.id }).execute()
+  await insertCounters(trx, row.id)
 }
 
 /** Changes the named columns only. */

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { CaptureRow } from '../capture/index.ts'
+import { updateCounters } from '../endpoints/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Db, Trx } from '../platform/db/index.ts'
 
@@ -158,12 +159,13 @@ export async function storeStaged(
         min(id) as first_id, max(id) as last_id
       from stored
     ), counted as (
-      update endpoint_counters set
-        stored_request_count = stored_request_count + imported_count,
-        stored_bytes = stored_bytes + bytes,
-        storage_bytes = endpoint_counters.storage_bytes + summed.storage_bytes,
-        last_request_at = greatest(last_request_at, newest)
-      from summed where endpoint_id = ${endpointId}::uuid and imported_count > 0
+      ${sql.raw(
+        updateCounters({
+          stored: { requests: 'imported_count', bytes: 'bytes', storageBytes: 'summed.storage_bytes' },
+          requestAt: 'newest',
+        }),
+      )}
+      from summed where c.endpoint_id = ${endpointId}::uuid and imported_count > 0
     )
     select imported_count, first_id, last_id from summed where imported_count > 0`.execute(trx)
   const [stored] = rows

@@ -1,6 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
+import { updateCounters } from '../endpoints/index.ts'
 import type { Database, Db, Trx } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
@@ -130,16 +131,17 @@ export async function takeFromBin(trx: Trx, endpointId: string, ids: readonly nu
         and deleted_at is not null and hidden_at is null
       returning id, octet_length(body) as bytes, ${sql.raw(storageBytesOf('requests'))} as counted_bytes
     )
-    update endpoint_counters set
-      stored_request_count = stored_request_count + restored_count,
-      stored_bytes = stored_bytes + bytes,
-      storage_bytes = storage_bytes + counted_bytes,
-      binned_request_count = binned_request_count - restored_count,
-      oldest_request_id = least(oldest_request_id, oldest_id)
+    ${sql.raw(
+      updateCounters({
+        stored: { requests: 'restored_count', bytes: 'bytes', storageBytes: 'counted_bytes' },
+        unbinned: 'restored_count',
+        oldestRequestId: 'least(c.oldest_request_id, oldest_id)',
+      }),
+    )}
     from (
       select count(*)::int as restored_count, coalesce(sum(bytes), 0) as bytes, coalesce(sum(counted_bytes), 0) as counted_bytes,
         min(id) as oldest_id
       from restored
     ) as summed
-    where endpoint_id = ${endpointId}`.execute(trx)
+    where c.endpoint_id = ${endpointId}`.execute(trx)
 }

@@ -1,4 +1,5 @@
 import { type AbortableQueryOptions, type Selectable, sql } from 'kysely'
+import { updateCounters } from '../endpoints/index.ts'
 import type { Db, RequestsTable, Trx } from '../platform/db/index.ts'
 import { applyFilters } from './filters.ts'
 import type { RequestFilters } from './schema.ts'
@@ -159,12 +160,13 @@ export async function moveToBin(trx: Trx, endpointId: string, ids: readonly numb
       from moved
     ),
     counted as (
-      update endpoint_counters set
-        stored_request_count = stored_request_count - moved_count,
-        stored_bytes = stored_bytes - bytes,
-        storage_bytes = storage_bytes - counted_bytes,
-        binned_request_count = binned_request_count + moved_count
-      from summed where endpoint_id = ${endpointId} and moved_count > 0
+      ${sql.raw(
+        updateCounters({
+          unstored: { requests: 'moved_count', bytes: 'bytes', storageBytes: 'counted_bytes' },
+          binned: 'moved_count',
+        }),
+      )}
+      from summed where c.endpoint_id = ${endpointId} and moved_count > 0
     )
     select moved_count from summed`.execute(trx)
   return rows[0]?.movedCount ?? 0

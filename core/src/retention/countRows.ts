@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { countAttempts } from '../deliveries/index.ts'
+import { updateCounters } from '../endpoints/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { lockCounters, measuredBytes, storageBytesOf } from '../requests/index.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
@@ -41,7 +42,7 @@ async function countRequests(trx: Trx, endpointId: string): Promise<boolean> {
       from batch where r.endpoint_id = ${endpointId} and r.id = batch.id and r.storage_bytes is null and ${MEASURED} > ${KNOWN}
       returning r.id, r.deleted_at is null and r.hidden_at is null as is_stored
     ), counters as (
-      update endpoint_counters c set storage_bytes = c.storage_bytes + more.bytes
+      ${sql.raw(updateCounters({ uncountedBytes: 'more.bytes' }))}
       from (
         select sum(${MEASURED} - ${KNOWN}) as bytes
         from counted join requests r on r.endpoint_id = ${endpointId} and r.id = counted.id

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { updateCounters } from '../endpoints/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { sweptRows } from '../platform/metrics/index.ts'
 import { lockCounters } from '../requests/index.ts'
@@ -81,8 +82,8 @@ async function removeClaims(
         ))
         returning 1
       ), counted as (
-        update endpoint_counters set claim_count = claim_count - (select count(*) from removed)
-        where endpoint_id = ${endpointId} and exists (select from removed)
+        ${sql.raw(updateCounters({ unclaimed: 'select count(*) from removed' }))}
+        where c.endpoint_id = ${endpointId} and exists (select from removed)
       )
       select count(*)::int as removed_count from removed`.execute(trx)
     const removedCount = rows[0]?.removedCount ?? 0

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { endDeliveries } from '../deliveries/index.ts'
+import { updateCounters } from '../endpoints/index.ts'
 import type { Db, Trx } from '../platform/db/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { findOldestStored, type Mark, type OldestRequest } from './oldestStored.ts'
@@ -63,9 +64,11 @@ async function evict(
   await removeDeliveries(trx, endpointId, removed)
   await removeRecords(trx, endpointId, { requestIds: [...hidden, ...removed] })
   await sql`
-    update endpoint_counters set evicted_count = evicted_count + ${hidden.length + removed.length},
-      removed_up_to = greatest(removed_up_to, (select max(id) from unnest(${[...hidden, ...removed]}::bigint[]) as id))
-    where endpoint_id = ${endpointId}`.execute(trx)
+    ${sql.raw(updateCounters({ evicted: 'n.requests', removedUpTo: 'n.newest_id' }))}
+    from (
+      select count(*) as requests, max(id) as newest_id from unnest(${[...hidden, ...removed]}::bigint[]) as id
+    ) n
+    where c.endpoint_id = ${endpointId}`.execute(trx)
 }
 
 /** Raises marks, except those that changed meanwhile: a restore lowers a mark. */
@@ -76,7 +79,7 @@ async function raiseMarks(db: Db, marks: readonly Mark[]): Promise<void> {
         select endpoint_id from endpoint_counters where endpoint_id = any(${marks.map(({ endpointId }) => endpointId)}::uuid[])
         order by endpoint_id for update
       )
-      update endpoint_counters c set oldest_request_id = m.first_id
+      ${sql.raw(updateCounters({ oldestRequestId: 'm.first_id' }))}
       from locked l join unnest(
         ${marks.map(({ endpointId }) => endpointId)}::uuid[], ${marks.map(({ mark }) => mark)}::bigint[],
         ${marks.map(({ firstId }) => firstId)}::bigint[]
@@ -133,8 +136,9 @@ export async function emptyBin(services: SweepServices): Promise<number> {
       await removeDeliveryRecords(trx, endpointId, removed)
       const evictedCount = hidden.length + removed.length
       await sql`
-        update endpoint_counters set bin_evicted_count = bin_evicted_count + ${evictedCount}, bin_evicted_at = ${now}
-        where endpoint_id = ${endpointId} and ${evictedCount}::int > 0`.execute(trx)
+        ${sql.raw(updateCounters({ binEvicted: { count: 'n.requests', at: 'n.now' } }))}
+        from (select ${evictedCount}::int as requests, ${now}::timestamptz as now) n
+        where c.endpoint_id = ${endpointId} and n.requests > 0`.execute(trx)
     })
   }
   return rows.length

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { addAttemptBytes } from '../deliveries/index.ts'
+import { updateCounters } from '../endpoints/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 
@@ -69,14 +70,12 @@ function counted(endpointId: string, state: Removal['state']) {
   switch (state) {
     case 'stored':
       return sql`
-        update endpoint_counters set
-          stored_request_count = stored_request_count - removed_count, stored_bytes = stored_bytes - bytes,
-          storage_bytes = storage_bytes - counted_bytes
-        from summed where endpoint_id = ${endpointId} and removed_count > 0`
+        ${sql.raw(updateCounters({ unstored: { requests: 'removed_count', bytes: 'bytes', storageBytes: 'counted_bytes' } }))}
+        from summed where c.endpoint_id = ${endpointId} and removed_count > 0`
     case 'binned':
       return sql`
-        update endpoint_counters set binned_request_count = binned_request_count - removed_count
-        from summed where endpoint_id = ${endpointId} and removed_count > 0`
+        ${sql.raw(updateCounters({ unbinned: 'removed_count' }))}
+        from summed where c.endpoint_id = ${endpointId} and removed_count > 0`
     case 'hidden':
       // Hidden requests are not counted.
       return sql`select`
@@ -118,21 +117,24 @@ export async function removeRecords(trx: Trx, endpointId: string, of: AttemptsOf
   await removeAttemptRows(trx, endpointId, 'attempt_details', of)
 }
 
-const ATTEMPT_ID = { attempt_details: 'attempt_id', delivery_attempts: 'id' } as const
+const ATTEMPT_TABLES = {
+  attempt_details: { id: 'attempt_id', deletes: sql`delete from attempt_details` },
+  delivery_attempts: { id: 'id', deletes: sql`delete from delivery_attempts` },
+} as const
 
 /** Deletes rows and subtracts their bytes from the endpoint's attempt bytes. */
 async function removeAttemptRows(
   trx: Trx,
   endpointId: string,
-  table: keyof typeof ATTEMPT_ID,
+  table: keyof typeof ATTEMPT_TABLES,
   of: AttemptsOf,
 ): Promise<void> {
-  const [column, ids] =
-    'requestIds' in of ? ['request_id', of.requestIds] : [ATTEMPT_ID[table], of.attemptIds]
+  const { id, deletes } = ATTEMPT_TABLES[table]
+  const [column, ids] = 'requestIds' in of ? ['request_id', of.requestIds] : [id, of.attemptIds]
   if (ids.length === 0) return
   await sql`
     with removed as (
-      delete from ${sql.table(table)}
+      ${deletes}
       where endpoint_id = ${endpointId} and ${sql.ref(column)} = any(${ids}::bigint[])
       returning endpoint_id, storage_bytes
     )

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { endDeliveries, keepSentBodies } from '../deliveries/index.ts'
+import { updateCounters } from '../endpoints/index.ts'
 import { sweptRows } from '../platform/metrics/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { BIN_DAYS } from '../recycleBin/index.ts'
@@ -46,14 +47,20 @@ export async function sweepStored(
       const removed = await removeRequests(trx, { endpointId, ids, state: 'stored' })
       await removeRecords(trx, endpointId, { requestIds: removed })
       sweptRows.inc({ sweep: 'retention' }, removed.length)
+      // The mark stays if a restore moved it meanwhile.
       await sql`
-        update endpoint_counters
-        set removed_up_to = greatest(removed_up_to, (select max(id) from unnest(${removed}::bigint[]) as id))
-        where endpoint_id = ${endpointId}`.execute(trx)
-      // Unless a restore moved the mark meanwhile.
-      await sql`
-        update endpoint_counters set oldest_request_id = ${firstKept}
-        where endpoint_id = ${endpointId} and oldest_request_id = ${first.oldestRequestId}`.execute(trx)
+        ${sql.raw(
+          updateCounters({
+            removedUpTo: 'n.removed_up_to',
+            oldestRequestId:
+              'case when c.oldest_request_id = n.mark then n.first_kept else c.oldest_request_id end',
+          }),
+        )}
+        from (
+          select max(id) as removed_up_to, ${first.oldestRequestId}::bigint as mark, ${firstKept}::bigint as first_kept
+          from unnest(${removed}::bigint[]) as id
+        ) n
+        where c.endpoint_id = ${endpointId}`.execute(trx)
     })
     return true
   })

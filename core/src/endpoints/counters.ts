@@ -1,0 +1,116 @@
+import type { Trx } from '../platform/db/index.ts'
+
+/** Sums over requests, each an SQL expression. */
+export interface StoredSums {
+  readonly requests: string
+  /** Bytes of their bodies. */
+  readonly bytes: string
+  /** Bytes that count against the limits of storage. */
+  readonly storageBytes: string
+}
+
+/**
+ * Changes of an endpoint's counters, each an SQL expression. `c` is the row before the change. An expression with `-`
+ * or `+` in it is the right operand of an addition.
+ */
+export interface CounterChange {
+  /** Requests that were stored. */
+  readonly stored?: StoredSums
+  /** Requests that are stored no longer. */
+  readonly unstored?: StoredSums
+  /** Bytes of stored requests that had not been counted. */
+  readonly uncountedBytes?: string
+  /** Requests that were moved to the recycle bin. */
+  readonly binned?: string
+  /** Requests that left the recycle bin. */
+  readonly unbinned?: string
+  /** Requests that left the recycle bin for want of room, and the time. */
+  readonly binEvicted?: { readonly count: string; readonly at: string }
+  /** Requests that were evicted. */
+  readonly evicted?: string
+  /** Id up to which requests were evicted or expired; null leaves it. It never falls. */
+  readonly removedUpTo?: string
+  /** New value of the low-water mark: no stored request has a lower id. */
+  readonly oldestRequestId?: string
+  /** Time of a capture; null leaves the time of the last one. It never falls. */
+  readonly requestAt?: string
+  /** New values of the window of the capture rate. */
+  readonly window?: { readonly startedAt: string; readonly count: string; readonly bytes: string }
+  /** Captures over the rate, and the new time of the last one. */
+  readonly rejected?: { readonly count: string; readonly lastAt: string }
+  /** Time of an alert about rejections. Those until then are reported. */
+  readonly rejectionsAlertedAt?: string
+  /** Captures that were refused for their sender: number, time and trace of the last one. */
+  readonly refused?: { readonly count: string; readonly lastAt: string; readonly trace: string }
+  /** Captures that were counted and not stored: number, and the new time of the last one. */
+  readonly discarded?: { readonly count: string; readonly lastAt: string }
+  /** Claims of events that were added. */
+  readonly claimed?: string
+  /** Claims of events that were removed. */
+  readonly unclaimed?: string
+}
+
+/**
+ * SQL for the one way to change counters: an `update` of `endpoint_counters c`, to be continued by `from` and `where`.
+ * The statement that changes the rows also changes their counters, or holds their lock.
+ */
+export function updateCounters(change: CounterChange): string {
+  return `update endpoint_counters c set\n    ${assignments(change).join(',\n    ')}`
+}
+
+/** Adds the counters of a new endpoint: all 0. */
+export async function insertCounters(trx: Trx, endpointId: string): Promise<void> {
+  await trx.insertInto('endpointCounters').values({ endpointId }).execute()
+}
+
+function assignments({
+  stored,
+  unstored,
+  binEvicted,
+  window,
+  rejected,
+  refused,
+  discarded,
+  ...of
+}: CounterChange) {
+  return [
+    ...add('stored_request_count', stored?.requests),
+    ...add('stored_bytes', stored?.bytes),
+    ...add('storage_bytes', stored?.storageBytes ?? of.uncountedBytes),
+    ...take('stored_request_count', unstored?.requests),
+    ...take('stored_bytes', unstored?.bytes),
+    ...take('storage_bytes', unstored?.storageBytes),
+    ...add('binned_request_count', of.binned),
+    ...take('binned_request_count', of.unbinned),
+    ...add('bin_evicted_count', binEvicted?.count),
+    ...set('bin_evicted_at', binEvicted?.at),
+    ...add('evicted_count', of.evicted),
+    ...raise('removed_up_to', of.removedUpTo),
+    ...set('oldest_request_id', of.oldestRequestId),
+    ...raise('last_request_at', of.requestAt),
+    ...set('window_started_at', window?.startedAt),
+    ...set('window_count', window?.count),
+    ...set('window_bytes', window?.bytes),
+    ...add('rejected_count', rejected?.count),
+    ...add('rejected_since_alert', rejected?.count),
+    ...set('last_rejected_at', rejected?.lastAt),
+    ...set('rejection_alerted_at', of.rejectionsAlertedAt),
+    ...set('rejected_since_alert', of.rejectionsAlertedAt === undefined ? undefined : '0'),
+    ...add('refused_count', refused?.count),
+    ...set('last_refused_at', refused?.lastAt),
+    ...set('last_refusal', refused?.trace),
+    ...add('discarded_count', discarded?.count),
+    ...set('last_discarded_at', discarded?.lastAt),
+    ...add('claim_count', of.claimed),
+    ...take('claim_count', of.unclaimed),
+  ]
+}
+
+const set = (column: string, value: string | undefined) =>
+  value === undefined ? [] : [`${column} = ${value}`]
+const add = (column: string, value: string | undefined) =>
+  value === undefined ? [] : [`${column} = c.${column} + ${value}`]
+const take = (column: string, value: string | undefined) =>
+  value === undefined ? [] : [`${column} = c.${column} - (${value})`]
+const raise = (column: string, value: string | undefined) =>
+  value === undefined ? [] : [`${column} = greatest(c.${column}, ${value})`]
