@@ -73,13 +73,22 @@ export function createCaptureHandler({
     else finish(exchange, refuseUnread(exchange, target, settings, refusal))
   }
 
-  /** An error concerns only this capture. It is logged once, and the sender is answered 503 with `Retry-After`. */
   const finish = (exchange: WireExchange, work: Promise<void>) => {
-    work.catch((error: unknown) => {
-      if (isDatabaseOutage(error)) noteOutage(log, error)
-      else onError(error)
-      conclude(exchange, { state: 'unavailable' })
-    })
+    work.catch((error: unknown) => fail(exchange, error))
+  }
+
+  /**
+   * An error concerns only this capture. It is logged once, and the sender is answered 503 with `Retry-After`, unless it
+   * has its answer. Never throws: an unhandled rejection would end the process.
+   */
+  const fail = (exchange: WireExchange, error: unknown) => {
+    if (isDatabaseOutage(error)) noteOutage(log, error)
+    else onError(error)
+    try {
+      answerCapture(exchange, { state: 'unavailable' })
+    } catch (unanswered) {
+      onError(unanswered)
+    }
   }
 
   const refuseForeign = async (
@@ -146,7 +155,7 @@ export function createCaptureHandler({
     )
   }
 
-  return (exchange) => {
+  const handle: RequestHandler = (exchange) => {
     const target = parseTarget(pathOf(exchange.head.target))
     if (target === undefined) {
       concludeGone(exchange)
@@ -155,6 +164,14 @@ export function createCaptureHandler({
     const settings = captures.peekSettings(target.captureId)
     if (settings === undefined) finish(exchange, receiveUnknown(exchange, target))
     else receive(exchange, target, settings)
+  }
+
+  return (exchange) => {
+    try {
+      handle(exchange)
+    } catch (error) {
+      fail(exchange, error)
+    }
   }
 }
 
