@@ -119,6 +119,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('@creel/terminal/commands/rehearse')).addRehearseCommand,
       },
       {
+        name: 'subscriptions',
+        description: 'list, show and end the subscriptions of agents to events',
+        load: async () => (await import('@creel/terminal/commands/subscriptions')).addSubscriptionsCommand,
+      },
+      {
         name: 'watchdogs',
         description: 'list, create, change and delete watchdogs',
         load: async () => (await import('@creel/terminal/commands/watchdogs')).addWatchdogsCommand,

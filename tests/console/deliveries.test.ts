@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import { startEcho } from '../support/echo.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { TestService } from '../support/service.ts'
 
@@ -160,5 +161,23 @@ test('a link signs an owner in once; a key that is made is shown once', async ()
   expect(await page.getByText(key ?? '').count()).toBe(0)
   await goTo('/audit')
   await page.getByRole('listitem').filter({ hasText: 'Owner created the API key ci' }).waitFor()
+  expect(faults).toEqual([])
+})
+
+test('a subscription of an agent is shown, and ended', async () => {
+  const { alice } = service
+  await alice.endpoint({ name: 'subscribed' })
+  await alice.get('/api/v1/events/types')
+  await using callback = await startEcho()
+  const delivery = { mode: 'webhook', url: callback.url, secret: `whsec_${'c2VjcmV0'.repeat(4)}` }
+  const made = alice.post('/api/v1/subscriptions', { name: 'subscribed.any', delivery })
+  const { id } = await alice.expect(made, WithId)
+  const { page, goTo, faults } = await openConsole(alice)
+  await goTo('/access')
+  const row = page.getByRole('row').filter({ hasText: 'subscribed.any' })
+  await row.getByText(new URL(callback.url).host).waitFor()
+  await row.getByRole('button', { name: 'End' }).click()
+  await page.getByText('No agent is sent events.').waitFor()
+  expect((await alice.get(`/api/v1/subscriptions/${id}`)).status).toBe(404)
   expect(faults).toEqual([])
 })

@@ -6,8 +6,9 @@ import { sessionQuery } from '../shell/queries.ts'
 import { Contacts } from './Contacts.tsx'
 import { Keys } from './Keys.tsx'
 import { Sessions } from './Sessions.tsx'
+import { Subscriptions } from './Subscriptions.tsx'
 
-/** API keys, if the caller has the scope `admin`; sessions and contacts, if it is an owner, who signed in by a link. */
+/** Subscriptions of agents; API keys, if the caller has the scope `admin`; sessions and contacts, if it is an owner, who signed in by a link. */
 export function AccessScreen() {
   const session = useQuery(sessionQuery)
   return (
@@ -23,6 +24,7 @@ export function AccessScreen() {
           </p>
         )}
         {session.data?.scope === 'admin' && <Keys />}
+        {session.data !== undefined && <Subscriptions mayEnd={session.data.scope !== 'read'} />}
         {session.data?.session?.role === 'owner' && (
           <>
             <Sessions />
