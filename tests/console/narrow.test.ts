@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -21,23 +22,27 @@ let opened: ConsolePage
 beforeAll(async () => {
   service = await startConsoleService()
   opened = await openConsole(service.alice, { width: WIDTH, height: 740 })
+  opened.page.setDefaultTimeout(8000)
 })
 
 /** Runs in the page: what scrolls sideways, but for what is made to. */
 const SIDEWAYS = `(() => {
   const made = 'pre, .cm-scroller, .tabs, .table-frame, .page-bar nav'
+  const open = document.querySelector('dialog[open]')
+  const outside = open !== null && open.getBoundingClientRect().right > innerWidth + 1 ? ['dialog ' + open.className] : []
   const wide = [document.documentElement, ...document.querySelectorAll('body *')].filter((element) => {
     const { overflowX } = getComputedStyle(element)
     const canScroll = element === document.documentElement || overflowX === 'auto' || overflowX === 'scroll'
     return canScroll && element.scrollWidth > element.clientWidth + 1 && element.closest(made) === null
   })
-  return wide.map((element) => element.tagName + '.' + element.className + ' ' + element.scrollWidth)
+  return [...outside, ...wide.map((element) => element.tagName + '.' + element.className + ' ' + element.scrollWidth)]
 })()`
 
 test('no screen is wider than a phone, whatever things are called', async () => {
   await using receiver = await startReceiver({ status: 500 })
   const [name = '', spoken = ''] = NAMES
   const endpoint = await service.alice.endpoint({ name })
+  let actionId = ''
   for (const called of NAMES) {
     const action = await service.alice.expect(
       service.alice.post(endpoint.at('/actions'), {
@@ -47,6 +52,7 @@ test('no screen is wider than a phone, whatever things are called', async () => 
       }),
       WithId,
     )
+    actionId = action.id
     const rule = { version: 1, name: called, steps: [{ op: 'keep', paths: ['body.type'] }] }
     await service.alice.post(endpoint.at(`/transformations?actionId=${action.id}`), { rule })
   }
@@ -79,15 +85,56 @@ test('no screen is wider than a phone, whatever things are called', async () => 
     usage: ['/usage', '.days'],
     access: ['/access', '.banner'],
     audit: ['/audit', 'main h1'],
+    compare: [`${home}?r=${id}&c=${id}`, '.compare'],
+    edit: [`${home}?r=${id}&edit=1`, 'dialog[open], form'],
+    sample: [`${home}?sample=1`, 'dialog[open]'],
+    settled: [`${home}/actions/${actionId}`, '.condition-test'],
+    search: ['/search?q=type', '.found-row'],
+    watchdog: ['/watchdogs/new', 'main form'],
+    signIn: ['/sign-in', '#key'],
+    first: ['/', 'main'],
   }
+  // A screen that is added to the page is added here, too.
+  const routes = [
+    ...(await Bun.file(join(import.meta.dir, '../../console/src/App.tsx')).text()).matchAll(
+      /path="(\/[^/":]+)/g,
+    ),
+  ]
+  const walked = Object.values(places).map(([path]) => path)
+  expect(
+    routes.map(([, path = '']) => path).filter((path) => !walked.some((one) => one.startsWith(path))),
+  ).toEqual([])
   const wide: Record<string, unknown> = {}
-  for (const [place, [path, sign]] of Object.entries(places)) {
-    await opened.goTo(path)
-    await page.locator(sign).locator('visible=true').first().waitFor()
-    await page.waitForLoadState('networkidle')
+  const look = async (place: string) => {
     const found = await page.evaluate<string[]>(SIDEWAYS)
     if (found.length > 0) wide[place] = found
   }
+  for (const [place, [path, sign]] of Object.entries(places)) {
+    await opened.goTo(path)
+    await page.locator(sign).locator('visible=true').first().waitFor()
+    await page.locator('main').first().waitFor()
+    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+    await look(place)
+  }
+  const openDialog = async (place: string, path: string, press: () => Promise<void>) => {
+    await opened.goTo(path)
+    await page.locator('main').first().waitFor()
+    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+    await press()
+    await page.locator('dialog[open]').waitFor()
+    await look(place)
+    await page.keyboard.press('Escape')
+  }
+  await openDialog('palette', home, () => page.keyboard.press('Control+k'))
+  await openDialog('keys', home, () => page.keyboard.press('?'))
+  await openDialog('new endpoint', home, () => page.keyboard.press('n'))
+  await openDialog('new key', '/access', () => page.getByRole('button', { name: 'New key' }).click())
+  await openDialog('delete', `${home}/settings`, () =>
+    page
+      .getByRole('button', { name: /^Delete/ })
+      .last()
+      .click(),
+  )
   expect(wide).toEqual({})
   expect(faults).toEqual([])
 })
