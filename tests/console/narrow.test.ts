@@ -138,3 +138,23 @@ test('no screen is wider than a phone, whatever things are called', async () => 
   expect(wide).toEqual({})
   expect(faults).toEqual([])
 })
+
+test('a stranger is told what this is and how to sign in, once, and lands on the page that was asked for', async () => {
+  const { page } = opened
+  await page.context().clearCookies()
+  await opened.goTo('/watchdogs')
+  await page.getByRole('heading', { name: 'Sign in to Creel' }).waitFor()
+  const words = await page.locator('body').innerText()
+  expect(words).toContain('Creel captures webhooks and shows them here.')
+  expect(words).toContain('creel open')
+  expect(words.match(/Sign in to Creel/g)).toHaveLength(1)
+  // The words of the API are for programs.
+  expect(words).not.toMatch(/Bearer|Authorization|again/)
+  expect(await page.evaluate<string[]>(SIDEWAYS)).toEqual([])
+  await page.getByLabel('API key').fill('creel_live_wrong')
+  await page.keyboard.press('Enter')
+  await page.getByText('The API key is unknown, expired or was revoked.').waitFor()
+  await page.getByLabel('API key').fill(service.alice.key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Watchdogs' }).first().waitFor()
+})

@@ -35,6 +35,10 @@ export function SignInForm({ title, link = '', onSignedIn }: Props) {
     <form onSubmit={submit} aria-busy={isBusy}>
       <Mark size={40} />
       <h1>{title}</h1>
+      <p className="hint">
+        Creel captures webhooks and shows them here. Sign in with an API key: it begins with{' '}
+        <code>creel_live_</code> and was shown when it was created.
+      </p>
       <label htmlFor="key">API key</label>
       <input
         id="key"
@@ -54,9 +58,13 @@ export function SignInForm({ title, link = '', onSignedIn }: Props) {
       <button type="submit" className="button primary" disabled={isBusy}>
         {isBusy ? 'Signing in…' : 'Sign in'}
       </button>
-      <p className="hint">
-        No key? Run <code>creel console</code> on the server: it prints a link that signs you in as the owner.
-      </p>
+      <ul className="hint">
+        <li>
+          On the machine that runs Creel, <code>creel open</code> signs you in without a key. On a server,{' '}
+          <code>creel console</code> prints a link that works once.
+        </li>
+        <li>In a team, ask the owner of the workspace for a key or a link.</li>
+      </ul>
     </form>
   )
 }
