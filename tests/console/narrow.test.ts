@@ -144,7 +144,7 @@ test('a stranger is told what this is and how to sign in, once, and lands on the
   await page.context().clearCookies()
   await opened.goTo('/watchdogs')
   await page.getByRole('heading', { name: 'Sign in to Creel' }).waitFor()
-  const words = await page.locator('body').innerText()
+  const words = (await page.locator('body').textContent()) ?? ''
   expect(words).toContain('Creel captures webhooks and shows them here.')
   expect(words).toContain('creel open')
   expect(words.match(/Sign in to Creel/g)).toHaveLength(1)
