@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowUp } from 'lucide-react'
 import { memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import type { CaptureStream } from '../live/captureStream.ts'
-import { count, plural } from '../words/format.ts'
+import { count, dayHeading, plural } from '../words/format.ts'
 import { sharedMembers, tellingPreview } from '../words/telling.ts'
 import { CaptureRow, ROW_HEIGHT } from './CaptureRow.tsx'
 import { useStandsStill } from './useStandsStill.ts'
@@ -86,6 +86,7 @@ export const CaptureList = memo(function CaptureList({ stream, selected, picked,
                     key={key}
                     row={row}
                     preview={tellingPreview(row, shared)}
+                    day={dayHeading(row.receivedAt, rows[index + above - 1]?.receivedAt)}
                     at={index + 1}
                     isSelected={row.id === selected}
                     isPicked={picked.has(row.id)}

@@ -14,6 +14,8 @@ interface Props {
   readonly row: RequestSummary
   /** The beginning of the body. */
   readonly preview: string
+  /** The day that begins with it in the list. */
+  readonly day: string | undefined
   /** 1-based place in the list. */
   readonly at: number
   readonly isSelected: boolean
@@ -27,6 +29,7 @@ interface Props {
 export const CaptureRow = memo(function CaptureRow({
   row,
   preview,
+  day,
   at,
   isSelected,
   isPicked,
@@ -58,6 +61,7 @@ export const CaptureRow = memo(function CaptureRow({
       aria-selected={isSelected}
       data-picked={isPicked}
       data-new={isNew}
+      data-day={day}
       onClick={(event) => {
         if (event.shiftKey || event.metaKey || event.ctrlKey) onPick(id, event.shiftKey)
         else onOpen(id)

@@ -12,6 +12,12 @@ const DAY_OF_YEAR = new Intl.DateTimeFormat('en-GB', {
   hour: '2-digit',
   minute: '2-digit',
 })
+const WEEKDAY = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+})
 const FULL = new Intl.DateTimeFormat('en-GB', {
   weekday: 'short',
   day: 'numeric',
@@ -35,6 +41,18 @@ export function clock(at: string, now = Date.now()): string {
   if (date.toDateString() === today.toDateString()) return CLOCK.format(date)
   const format = date.getFullYear() === today.getFullYear() ? DAY : DAY_OF_YEAR
   return format.format(date).replace(',', '')
+}
+
+/**
+ * The day of a row in a list, newest first: `Sun 22 Nov 2026` for the first row of a day; undefined for the others, and
+ * for the first row if it is of today.
+ *
+ * @param above the row before it, undefined for the first
+ */
+export function dayHeading(at: string, above: string | undefined, now = Date.now()): string | undefined {
+  const date = new Date(at)
+  const before = above === undefined ? new Date(now) : new Date(above)
+  return date.toDateString() === before.toDateString() ? undefined : WEEKDAY.format(date).replace(',', '')
 }
 
 /** The full form of an ISO timestamp, for titles. */

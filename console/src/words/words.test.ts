@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { attemptErrorWords } from './attemptError.ts'
-import { ago, clock, ordinal, plural } from './format.ts'
+import { ago, clock, dayHeading, ordinal, plural } from './format.ts'
 import { limitOfBytes, limitWords, ofLimit } from './limit.ts'
 import { peek } from './peek.ts'
 import { sharedMembers, tellingPreview } from './telling.ts'
@@ -20,6 +20,20 @@ test('a time in a list says its day unless it is today', () => {
   expect(clock(new Date(2026, 10, 22, 0, 4, 5).toISOString(), now)).toBe('00:04:05')
   expect(clock(new Date(2026, 10, 21, 23, 26, 12).toISOString(), now)).toBe('21 Nov 23:26')
   expect(clock(new Date(2025, 10, 21, 23, 26, 12).toISOString(), now)).toBe('21 Nov 2025 23:26')
+})
+
+test('the first row of a day has a heading, but for today at the top', () => {
+  const at = (day: number, hour: number) => new Date(2026, 10, day, hour).toISOString()
+  const now = new Date(2026, 10, 22, 12).getTime()
+  const rows = [at(22, 9), at(22, 0), at(21, 23), at(21, 1), at(19, 5)]
+  expect(rows.map((row, index) => dayHeading(row, rows[index - 1], now))).toEqual([
+    undefined,
+    undefined,
+    'Sat 21 Nov 2026',
+    undefined,
+    'Thu 19 Nov 2026',
+  ])
+  expect(dayHeading(at(21, 23), undefined, now)).toBe('Sat 21 Nov 2026')
 })
 
 test('times a day ahead that differ by an hour read differently', () => {
