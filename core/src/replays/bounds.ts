@@ -28,6 +28,9 @@ export const SLICE_MS = 20_000
 /** Time after which the job of a replay counts as lost, in milliseconds. */
 export const LEASE_MS = 60_000
 
+/** Interval in which a job renews its lease, also while it waits for slow answers, in milliseconds. */
+export const RENEWAL_MS = 15_000
+
 /** Items that a job reads ahead. */
 export const READ_AHEAD = 100
 

@@ -57,9 +57,9 @@ export async function changeState(
     const state = to === 'queued' && isPulled ? 'running' : to
     await updateReplay(trx, id, {
       state,
-      leaseId: null,
       baseAt: null,
-      dueAt: now,
+      // A job that holds it ends what is under way, then gives its lease back: no other job begins before that.
+      ...(row.leaseId === null ? { dueAt: now } : {}),
       finishedAt: state === 'cancelled' ? now : null,
     })
     if (state === 'queued') await ctx.enqueue(trx, 'replays.run', [{ payload: { replayId: id } }])

@@ -4,10 +4,10 @@ import type { Services } from '../api/services.ts'
 import { storedPolicy } from '../deliveries/index.ts'
 import { findEndpoint } from '../endpoints/index.ts'
 import { planOf } from '../plans/index.ts'
-import { isDatabaseOutage } from '../platform/db/index.ts'
+import { isDatabaseOutage, type Trx } from '../platform/db/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
-import { LEASE_MS, READ_AHEAD, RUNNING_MAX, SLICE_MS } from './bounds.ts'
+import { LEASE_MS, READ_AHEAD, RENEWAL_MS, RUNNING_MAX, SLICE_MS } from './bounds.ts'
 import { endReplay } from './control.ts'
 import { failSend, finishSend } from './finish.ts'
 import { storedOptions } from './options.ts'
@@ -45,6 +45,12 @@ export async function runReplay(
 ): Promise<void> {
   const row = await claim(services, replayId)
   if (row === undefined) return
+  const beat = setInterval(() => {
+    renew(services, row).catch((err: unknown) =>
+      services.log.warn({ err, replayId }, 'the lease of a replay was not renewed'),
+    )
+  }, RENEWAL_MS)
+  beat.unref()
   try {
     const sending = await findSending(services, row)
     if (typeof sending === 'string') await end(services, row, 'failed', sending)
@@ -53,6 +59,8 @@ export async function runReplay(
     if (isDatabaseOutage(error)) throw error
     services.log.error({ err: error, replayId }, 'a replay failed')
     await end(services, row, 'failed', 'internal_error')
+  } finally {
+    clearInterval(beat)
   }
 }
 
@@ -126,33 +134,35 @@ async function workOn(services: Services, row: Held, sending: Sending, signal: A
   const underWay = new Set<Promise<void>>()
   const policy = storedPolicy(sending.action?.deliveryPolicy ?? null)
   const atOnce = Math.min(sending.options.concurrency, policy.concurrency ?? sending.options.concurrency)
-  let renewedAt = performance.now()
+  const failures: unknown[] = []
+  const begin = (item: ItemRow) => {
+    // Caught here: a failure while others are waited for must not end the process.
+    const work = sendItem(services, sending, item)
+      .catch((error: unknown) => void failures.push(error))
+      .finally(() => underWay.delete(work))
+    underWay.add(work)
+  }
   let wait = 0
   let hasMore = true
   let isHeld = true
-  while (isHeld && hasMore && wait <= WAIT_MS_MAX && performance.now() < endsAt && !stop.aborted) {
+  const goesOn = () => performance.now() < endsAt && !stop.aborted && failures.length === 0
+  while (isHeld && hasMore && wait <= WAIT_MS_MAX && goesOn()) {
+    // Those under way do not wait any more, so that no page has them.
     const items = await nextItems(services.db, row.id, READ_AHEAD)
     hasMore = items.length > 0
     for (const item of items) {
       wait = row.baseAt.getTime() + item.dueMs - services.clock.now().getTime()
-      if (wait > WAIT_MS_MAX || performance.now() >= endsAt || stop.aborted) break
+      if (wait > WAIT_MS_MAX || !goesOn()) break
       if (wait > 0) await sleep(wait)
       while (underWay.size >= atOnce) await Promise.race(underWay)
-      if (performance.now() - renewedAt > LEASE_MS / 4) {
-        await renew(services, row)
-        renewedAt = performance.now()
-      }
       isHeld = await beginItem(services.db, item, row.leaseId, services.clock.now())
       if (!isHeld) break
-      const work = sendItem(services, sending, item).finally(() => underWay.delete(work))
-      underWay.add(work)
+      begin(item)
     }
-    // The next page must not have sends that are under way.
-    await Promise.all(underWay)
   }
   await Promise.all(underWay)
-  if (!isHeld) return
-  if (hasMore) await release(services, row, Math.max(0, wait))
+  if (failures.length > 0) throw failures[0]
+  if (hasMore || !isHeld) await release(services, row, Math.max(0, wait))
   else await end(services, row, 'done', null)
 }
 
@@ -174,16 +184,27 @@ async function renew({ db, clock }: Services, { id, leaseId }: Held): Promise<vo
     .execute()
 }
 
-/** Releases the replay and queues its next job. */
+/** Releases the replay, and queues its next job unless it was paused or cancelled. */
 async function release({ db, clock, enqueue }: Services, held: Held, waitMs: number): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const row = await lockReplay(trx, held.id)
     if (row?.leaseId !== held.leaseId) return
+    if (row.state !== 'running') return await letGo(trx, enqueue, row)
     const dueAt = new Date(clock.now().getTime() + Math.max(0, waitMs - WAIT_MS_MAX / 2))
     await updateReplay(trx, held.id, { leaseId: null, dueAt, baseAt: held.baseAt })
     const job = { payload: { replayId: held.id } }
     await enqueue(trx, 'replays.run', [waitMs > WAIT_MS_MAX ? { ...job, startAfter: dueAt } : job])
   })
+}
+
+/** Gives the lease of a replay back that does not run any more. One that was resumed meanwhile gets its job. */
+async function letGo(
+  trx: Trx,
+  enqueue: Services['enqueue'],
+  { id, state }: Pick<ReplayRow, 'id' | 'state'>,
+): Promise<void> {
+  await updateReplay(trx, id, { leaseId: null })
+  if (state === 'queued') await enqueue(trx, 'replays.run', [{ payload: { replayId: id } }])
 }
 
 async function end(
@@ -196,6 +217,7 @@ async function end(
     await lockWorkspace(trx, held.workspaceId)
     const row = await lockReplay(trx, held.id)
     if (row?.leaseId !== held.leaseId) return
+    if (row.state !== 'running') return await letGo(trx, services.enqueue, row)
     await endReplay(trx, services, row, { state, reason })
   })
 }
