@@ -26,10 +26,10 @@ export const ANSWERS_BYTES_MAX = 16 * 1024 * 1024
 export const SLICE_MS = 20_000
 
 /** Time after which the job of a replay counts as lost, in milliseconds. */
-export const LEASE_MS = 60_000
+export const LEASE_MS = 20_000
 
 /** Interval in which a job renews its lease, also while it waits for slow answers, in milliseconds. */
-export const RENEWAL_MS = 15_000
+export const RENEWAL_MS = 5_000
 
 /** Items that a job reads ahead. */
 export const READ_AHEAD = 100

@@ -1,0 +1,74 @@
+import { expect, test } from 'bun:test'
+import { openDatabase } from '@creel/core'
+import { z } from 'zod'
+import { Client } from '../../support/client.ts'
+import { createTestDatabase } from '../../support/database.ts'
+import { eventually } from '../../support/eventually.ts'
+import {
+  type ProcessOptions,
+  runCreel,
+  startProcess,
+  TEST_SECRET_KEY,
+  temporaryFolder,
+} from '../../support/process.ts'
+import { startReceiver } from '../../support/receiver.ts'
+
+/** `CREEL_REPLAY_EVENTS` makes a larger run. */
+const EVENTS = Number(process.env.CREEL_REPLAY_EVENTS ?? 24)
+
+const Started = z.looseObject({ replay: z.looseObject({ id: z.string() }) })
+const Run = z.looseObject({ state: z.string(), counts: z.looseObject({ done: z.int(), waiting: z.int() }) })
+
+test('a replay whose process is killed goes on, and sends again only what was under way', async () => {
+  await using receiver = await startReceiver()
+  const database = await createTestDatabase()
+  const options: ProcessOptions = {
+    database,
+    cwd: await temporaryFolder(),
+    env: { CREEL_SECRET_KEY: TEST_SECRET_KEY, CREEL_ALLOW_DESTINATIONS: '127.0.0.1' },
+  }
+  const gateway = await startProcess(options, ['--only', 'gateway'])
+  const json = async (...words: string[]) =>
+    JSON.parse((await runCreel([...words, '--json'], options)).stdout)
+  const workspace = await json('workspace', 'create', '--name', 'kill')
+  const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'kill')
+  const client = new Client(gateway.baseUrl, gateway.captureUrl, key, workspace.id)
+  const endpoint = await client.endpoint()
+  for (let n = 0; n < EVENTS; n += 1) await endpoint.capture({ body: JSON.stringify({ n }) })
+  const killed = await startProcess(options, ['--only', 'jobs'])
+  const { replay } = await client.expect(
+    client.post(endpoint.at('/replays'), {
+      select: { filter: {} },
+      to: { url: receiver.url },
+      pace: { perSecond: 20 },
+    }),
+    Started,
+  )
+  await receiver.take(EVENTS / 3)
+  killed.signal('SIGKILL')
+  await killed.exited
+  const before = receiver.received.length
+  expect(before).toBeLessThan(EVENTS)
+  // As if its lease had ended two minutes ago.
+  const { db, close } = openDatabase(database.url, 1)
+  await db
+    .updateTable('replays')
+    .set({ dueAt: new Date(Date.now() - 120_000) })
+    .execute()
+  await close()
+  await startProcess(options, ['--only', 'jobs'])
+  const run = await eventually(
+    'the end of the replay',
+    async () => {
+      const read = await client.expect(client.get(endpoint.at(`/replays/${replay.id}`)), Run)
+      return read.state === 'done' && read
+    },
+    { seconds: 60 },
+  )
+  expect(run.counts).toMatchObject({ done: EVENTS, waiting: 0 })
+  const numbers = receiver.received.map(({ body }): number => JSON.parse(body.toString()).n)
+  expect([...new Set(numbers)]).toEqual(Array.from({ length: EVENTS }, (_, n) => n))
+  // At most the one under way comes again.
+  expect(numbers.length - EVENTS).toBeLessThanOrEqual(1)
+  if (numbers.length > EVENTS) expect(numbers[before]).toBe(numbers[before - 1] ?? -1)
+}, 120_000)
