@@ -53,8 +53,80 @@ describe('rehearse', () => {
 
   test('of a server that does not answer is a result', async () => {
     const to = () => Promise.reject(new Error('the handler broke'))
-    const { run } = await rehearse({ creel, endpointId: endpoint.id, pace: PACE, to })
+    const { run, isFine, report } = await rehearse({ creel, endpointId: endpoint.id, pace: PACE, to })
     expect(run).toMatchObject({ state: 'done', counts: { done: 5, errored: 0 } })
+    expect(isFine).toBe(false)
+    expect(report).toStartWith('5 of 5 sent, 0 differ, 5 unanswered')
+    expect(report.match(/the handler broke/g)).toHaveLength(5)
+  })
+
+  test('of a handler that hangs, of a long answer and of unusual headers is one as well', async () => {
+    const one = await service.alice.endpoint({ name: 'unusual' })
+    const name = 'Zoë → Łódź'
+    for (const wish of ['hang', 'long', 'echo'])
+      await one.capture({ body: wish, headers: { 'X-Name': Buffer.from(name).toString('latin1') } })
+    const seen: (string | null)[] = []
+    const to = async (request: Request) => {
+      seen.push(Buffer.from(request.headers.get('x-name') ?? '', 'latin1').toString())
+      const wish = await request.text()
+      if (wish === 'hang') return new Promise<Response>(() => undefined)
+      return new Response(wish === 'long' ? 'x'.repeat(900_000) : wish)
+    }
+    const { run } = await rehearse({ creel, endpointId: one.id, pace: PACE, timeoutSeconds: 1, to })
+    expect(run).toMatchObject({ state: 'done', counts: { done: 3, errored: 0 } })
+    expect(seen).toEqual([name, name, name])
+    const { body } = await service.alice.get(one.at(`/replays/${run.id}/results`))
+    const [hung, long, echo] = Object(body).items
+    expect(hung).toMatchObject({ statusCode: null, error: 'no answer within 1 s' })
+    expect(long).toMatchObject({ statusCode: 200, error: null })
+    expect(long.body).toHaveLength(256 * 1024)
+    expect(echo).toMatchObject({ statusCode: 200, body: 'echo' })
+  })
+
+  test('sends what is due beside a slow answer, and lists what differs in order', async () => {
+    const slow = Promise.withResolvers<void>()
+    const to = async (request: Request) => {
+      const { id }: { id: number } = JSON.parse(await request.text())
+      if (id === 5) slow.resolve()
+      if (id === 1) await slow.promise
+      return new Response(null, { status: 200 })
+    }
+    const terms = { creel, endpointId: endpoint.id, pace: { perSecond: 20 }, concurrency: 2 }
+    const fine = await rehearse({ ...terms, to })
+    fine.assertFine()
+    const second = await rehearse({
+      ...terms,
+      compare: { with: fine.run.id },
+      to: async (request) => {
+        const { id }: { id: number } = JSON.parse(await request.text())
+        return new Response(null, { status: id % 2 === 0 ? 500 : 404 })
+      },
+    })
+    expect(second.differing.map(({ position, outcome }) => [position, outcome])).toEqual([
+      [1, 'changed'],
+      [2, 'failed'],
+      [3, 'changed'],
+      [4, 'failed'],
+      [5, 'changed'],
+    ])
+  })
+
+  test('rejects with the error of a report, and leaves no replay behind', async () => {
+    const broken = {
+      ...creel,
+      fetch: (url: string, init: RequestInit) =>
+        url.endsWith('/answer') ? Promise.reject(new Error('unplugged')) : fetch(url, init),
+    }
+    const refused = rehearse({
+      creel: broken,
+      endpointId: endpoint.id,
+      pace: PACE,
+      concurrency: 4,
+      to: () => new Response(),
+    })
+    expect(await refused.catch((error: Error) => error.message)).toContain('unplugged')
+    const { body } = await service.alice.get(endpoint.at('/replays'))
+    expect(Object(body).items[0].state).toBe('cancelled')
   })
 
   test('is refused when nothing matches', async () => {

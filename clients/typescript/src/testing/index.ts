@@ -7,13 +7,13 @@ import { Hook } from './hook.ts'
 export { Hook, HookError, type WaitOptions } from './hook.ts'
 export type { JsonPattern, Matcher } from './matcher.ts'
 export {
-  type Handler,
   Rehearsal,
   type RehearsalOptions,
   type RehearsedSend,
   rehearsalMatchers,
   rehearse,
 } from './rehearse.ts'
+export type { Handler, Unanswered } from './sending.ts'
 
 /** The service to use, and the settings of its endpoint. */
 export interface HookOptions {
