@@ -39,13 +39,21 @@ test('selected captures are rehearsed, and what differs is shown and sent again'
   await card.getByRole('button', { name: 'Dry run' }).click()
   await card.getByText('Would send 4 requests for 4 captures', { exact: false }).waitFor()
   expect(receiver.received).toHaveLength(0)
+  const plan = (await card.getByText('Would send', { exact: false }).textContent()) ?? ''
+  expect(plan).toContain(receiver.url)
 
-  await card.getByRole('button', { name: 'Rehearse' }).click()
+  // A plan is sent only as it was shown: on other terms there is no button, and the seed stays.
+  const send = card.getByRole('button', { name: 'Rehearse: send 4 requests' })
+  await card.getByLabel('Duplicates').check()
+  expect(await send.count()).toBe(0)
+  await card.getByLabel('Duplicates').uncheck()
+  await send.click()
   const replays = page.getByRole('list', { name: 'Replays' })
   await replays.getByText('4 of 4 sent', { exact: false }).waitFor()
 
   const baseline = await service.alice.get(endpoint.at('/replays'))
   const [first] = Object(baseline.body).items
+  expect(plan).toContain(`with the seed ${first.seed}.`)
   await service.alice.post(endpoint.at('/replays'), {
     select: { filter: {} },
     to: { url: receiver.url },

@@ -21,7 +21,7 @@ const NAMED = ['to/url', 'to/actionId', 'select', 'sign', 'compare/with'] as con
 
 type Planned = Answers['replays']['start']
 
-/** Chooses requests and a destination, shows what would be sent, and starts a replay. */
+/** Chooses requests and a destination, shows what would be sent where, and then starts exactly that replay. */
 export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
   const queries = useQueryClient()
   const [params] = useAddress()
@@ -39,7 +39,7 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
     .flatMap((id) => (/^\d{1,15}$/.test(id) ? [Number(id)] : []))
   const forwards = actions.data?.actions.filter(({ kind }) => kind === 'forward') ?? []
 
-  const input = (dryRun: boolean) => ({
+  const terms = {
     endpointId: endpoint.id,
     select: ids.length > 0 ? { requestIds: ids } : { filter: filtersOf(parseSearch(search)), sample: SAMPLE },
     to: to === URL_CHOICE ? { url: url.trim(), appendPath: true } : { actionId: to },
@@ -50,19 +50,35 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
     ),
     ...(seed === '' ? {} : { seed: Number(seed) }),
     ...(baseline === '' ? {} : { compare: { with: baseline } }),
-    dryRun,
+  }
+  const shape = JSON.stringify(terms)
+  const plan = useMutation({
+    mutationFn: async () => ({
+      shape,
+      planned: await creel.replays.start.mutate({ ...terms, dryRun: true }),
+    }),
+    onMutate: () => start.reset(),
   })
+  // A plan of other terms is not what would be sent.
+  const planned = plan.data?.shape === shape ? plan.data.planned : undefined
   const start = useMutation({
-    mutationFn: (dryRun: boolean) => creel.replays.start.mutate(input(dryRun)),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['replays', endpoint.id] }),
+    // With the seed of the plan: what was shown is what is sent.
+    mutationFn: (seedOfPlan: number) => creel.replays.start.mutate({ ...terms, seed: seedOfPlan }),
+    onSuccess: () => {
+      plan.reset()
+      return queries.invalidateQueries({ queryKey: ['replays', endpoint.id] })
+    },
   })
-  const problem = start.error === null ? null : problemOf(start.error)
+  const wrong = start.error ?? plan.error
+  const problem = wrong === null ? null : problemOf(wrong)
+  const destination =
+    to === URL_CHOICE ? url.trim() : (forwards.find(({ id }) => id === to)?.name ?? 'the action')
   return (
     <form
       className="form"
       onSubmit={(event) => {
         event.preventDefault()
-        start.mutate(true)
+        plan.mutate()
       }}
     >
       {ids.length > 0 ? (
@@ -191,32 +207,33 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
         )}
       </Field>
       <Problems of={problemBeside(problem, NAMED)} />
-      {start.data !== undefined && <Plan planned={start.data} />}
+      {planned !== undefined && <Plan planned={planned} destination={destination} />}
       <div className="form-foot">
-        <button type="submit" className="button" disabled={start.isPending}>
+        <button type="submit" className="button" disabled={plan.isPending || start.isPending}>
           Dry run
         </button>
-        <button
-          type="button"
-          className="button primary"
-          disabled={start.isPending}
-          onClick={() => start.mutate(false)}
-        >
-          Rehearse
-        </button>
+        {planned !== undefined && (
+          <button
+            type="button"
+            className="button primary"
+            disabled={start.isPending}
+            onClick={() => start.mutate(planned.seed)}
+          >
+            Rehearse: send {plural(planned.sendCount, 'request')}
+          </button>
+        )}
       </div>
     </form>
   )
 }
 
-function Plan({ planned }: { planned: Planned }) {
-  const { requestCount, matchedCount, sendCount, plannedMs, shown, unsignedCount, seed, replay } = planned
+function Plan({ planned, destination }: { planned: Planned; destination: string }) {
+  const { requestCount, matchedCount, sendCount, plannedMs, shown, unsignedCount, seed } = planned
   return (
     <output aria-live="polite">
       <p>
-        {replay === null ? 'Would send' : 'Sends'} {plural(sendCount, 'request')} for{' '}
-        {plural(requestCount, 'capture')} of {matchedCount} that match, in {duration(plannedMs)}, with the
-        seed {seed}.
+        Would send {plural(sendCount, 'request')} for {plural(requestCount, 'capture')} of {matchedCount} that
+        match to {destination}, in {duration(plannedMs)}, with the seed {seed}.
         {unsignedCount > 0 && ` ${plural(unsignedCount, 'request')} of those shown cannot be signed.`}
       </p>
       {shown.length > 0 && (

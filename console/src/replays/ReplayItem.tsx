@@ -132,7 +132,7 @@ function ResultItem({
         sign: run.sign,
         faults: faultOf(result),
         seed: run.seed,
-        ...(run.compare === null ? {} : { compare: Object(run.compare) }),
+        ...(isComparable(run, result) ? { compare: Object(run.compare) } : {}),
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['replays', endpointId] }),
   })
@@ -163,18 +163,25 @@ function ResultItem({
           </tbody>
         </table>
       )}
-      <button
-        type="button"
-        className="button small"
-        disabled={again.isPending}
-        onClick={() => again.mutate()}
-      >
-        Send this one again
-      </button>
+      {/* Only a program that takes requests can send those of listeners. */}
+      {!('listeners' in Object(run.to)) && (
+        <button
+          type="button"
+          className="button small"
+          disabled={again.isPending}
+          onClick={() => again.mutate()}
+        >
+          Send this one again
+        </button>
+      )}
       <Problem error={again.error} />
     </li>
   )
 }
+
+/** Whether the answer has a baseline when the request is sent alone: the first answer exists to duplicates only. */
+const isComparable = ({ compare }: ReplayRun, { fault }: ReplayResult): boolean =>
+  compare !== null && (Object(compare).with !== 'first' || fault === 'duplicate')
 
 /** The fault of one send as the only one; a reordered request has no neighbours here. */
 function faultOf({ fault }: ReplayResult) {
