@@ -14,6 +14,6 @@ export {
 } from './planDispatch.ts'
 export { applyActionLimits } from './planLimit.ts'
 export { type ActionRow, findAction, listActions, lockActions } from './queries.ts'
-export { resealActions } from './reseal.ts'
+export { SEALED_ACTIONS } from './reseal.ts'
 export { SIGNING_SECRET } from './schema.ts'
 export { signingColumns, signingIssues } from './signing.ts'

@@ -18,7 +18,7 @@ export {
   markEndpointDeleted,
   updateEndpoint,
 } from './queries.ts'
-export { resealEndpoints } from './reseal.ts'
+export { SEALED_ENDPOINTS } from './reseal.ts'
 export {
   type CaptureResponse,
   checkResponse,

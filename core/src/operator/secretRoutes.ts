@@ -1,12 +1,20 @@
 import { z } from 'zod'
-import { resealActions } from '../actions/index.ts'
-import { resealChannels } from '../alertChannels/index.ts'
+import { SEALED_ACTIONS } from '../actions/index.ts'
+import { SEALED_CHANNELS } from '../alertChannels/index.ts'
 import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
 import { recordChange } from '../audit/index.ts'
-import { resealEndpoints } from '../endpoints/index.ts'
-import { type Resealed, resealSample } from '../platform/secrets/index.ts'
-import { resealReconciliations } from '../reconcile/index.ts'
-import { resealSubscriptions } from '../subscriptions/index.ts'
+import { SEALED_ENDPOINTS } from '../endpoints/index.ts'
+import { type Resealed, resealSample, resealTable } from '../platform/secrets/index.ts'
+import { SEALED_RECONCILIATIONS } from '../reconcile/index.ts'
+import { SEALED_SUBSCRIPTIONS } from '../subscriptions/index.ts'
+
+const SEALED_TABLES = [
+  SEALED_ENDPOINTS,
+  SEALED_ACTIONS,
+  SEALED_CHANNELS,
+  SEALED_RECONCILIATIONS,
+  SEALED_SUBSCRIPTIONS,
+]
 
 /** Manage the keys that encrypt stored secrets. */
 export const secretOperatorRoutes = operatorRouterOf({
@@ -15,11 +23,7 @@ export const secretOperatorRoutes = operatorRouterOf({
     .output(z.object({ resealedCount: z.int(), unreadableCount: z.int() }))
     .mutation(async ({ ctx }) => {
       const counts: Resealed = { resealedCount: 0, unreadableCount: 0 }
-      await resealEndpoints(ctx, counts)
-      await resealActions(ctx, counts)
-      await resealChannels(ctx, counts)
-      await resealReconciliations(ctx, counts)
-      await resealSubscriptions(ctx, counts)
+      for (const table of SEALED_TABLES) await resealTable(ctx, table, counts)
       // Last: until then the service starts with the old key alone, which still opens what was not reached.
       await resealSample(ctx.db, ctx.secrets)
       await ctx.db.transaction().execute((trx) =>

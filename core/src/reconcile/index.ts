@@ -1,2 +1,2 @@
-export { resealReconciliations } from './reseal.ts'
+export { SEALED_RECONCILIATIONS } from './reseal.ts'
 export { runReconciliation, sweepReconciliations } from './run.ts'

@@ -1,3 +1,3 @@
-export { resealSubscriptions } from './reseal.ts'
+export { SEALED_SUBSCRIPTIONS } from './reseal.ts'
 export { type SubscriptionSender, startSubscriptionSender } from './sender.ts'
 export { sweepSubscriptions } from './sweep.ts'

@@ -1,3 +1,3 @@
 export { checkSecretKey, hasSealedSecrets, resealSample } from './keyCheck.ts'
-export { type Resealed, resealTable } from './reseal.ts'
+export { type Resealed, resealTable, type SealedTable, sealedTable } from './reseal.ts'
 export { createSecretBox, type SecretBox } from './secretBox.ts'

@@ -1,4 +1,5 @@
-import type { Db, Trx } from '../db/index.ts'
+import { sql } from 'kysely'
+import type { Database, Db } from '../db/index.ts'
 import type { SecretBox } from './secretBox.ts'
 
 /** Counts of stored secrets that were checked. */
@@ -9,20 +10,21 @@ export interface Resealed {
   unreadableCount: number
 }
 
-/** A row of a table that stores secrets. */
-type SealedRow<Column extends string> = { readonly id: string; readonly workspaceId: string } & Readonly<
-  Record<Column, Buffer | null>
->
-
-/** Access to a table that stores secrets, by its noun. */
-export interface SealedTable<Column extends string> {
-  /** Its sealed columns. */
-  readonly columns: readonly Column[]
-  /** Reads and locks at most `limit` rows with a secret, in order of id, after `afterId`. */
-  next(trx: Trx, afterId: string, limit: number): Promise<readonly SealedRow<Column>[]>
-  /** Writes the resealed columns of a row. */
-  write(trx: Trx, id: string, columns: Partial<Record<Column, Buffer>>): Promise<unknown>
+/** A table that stores secrets. */
+export interface SealedTable {
+  readonly table: string
+  readonly columns: readonly string[]
 }
+
+/** Declares the sealed columns of a table with `id` and `workspace_id`, in the noun that writes it. */
+export function sealedTable<Table extends keyof Database>(
+  table: Table,
+  columns: readonly (keyof Database[Table] & string)[],
+): SealedTable {
+  return { table, columns }
+}
+
+type SealedRow = { readonly id: string; readonly workspaceId: string } & Readonly<Record<string, unknown>>
 
 /** Rows that one transaction reseals. */
 const ROWS_AT_ONCE = 100
@@ -33,41 +35,52 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
  *
  * @param counts is increased in place
  */
-export async function resealTable<Column extends string>(
+export async function resealTable(
   { db, secrets }: { readonly db: Db; readonly secrets: SecretBox },
-  table: SealedTable<Column>,
+  { table, columns }: SealedTable,
   counts: Resealed,
 ): Promise<void> {
+  const names = columns.map((column) => sql.ref(column))
+  const hasSecret = sql.join(
+    names.map((name) => sql`${name} is not null`),
+    sql` or `,
+  )
   for (let afterId: string | undefined = BEFORE_ALL; afterId !== undefined; ) {
     const from: string = afterId
     afterId = await db.transaction().execute(async (trx) => {
-      const rows = await table.next(trx, from, ROWS_AT_ONCE)
+      const { rows } = await sql<SealedRow>`
+        select id, workspace_id, ${sql.join(names)} from ${sql.table(table)}
+        where id > ${from} and (${hasSecret}) order by id limit ${ROWS_AT_ONCE} for no key update`.execute(
+        trx,
+      )
       for (const row of rows) {
-        const written = resealedColumns(secrets, row, table.columns, counts)
-        if (Object.keys(written).length > 0) await table.write(trx, row.id, written)
+        const written = resealedColumns(secrets, row, columns, counts)
+        if (written.length === 0) continue
+        const values = written.map(([column, sealed]) => sql`${sql.ref(column)} = ${sealed}`)
+        await sql`update ${sql.table(table)} set ${sql.join(values)} where id = ${row.id}`.execute(trx)
       }
       return rows.length < ROWS_AT_ONCE ? undefined : rows.at(-1)?.id
     })
   }
 }
 
-/** Reseals the columns of a row that were sealed with another key, or that name no key. */
-function resealedColumns<Column extends string>(
+/** The columns of a row that were sealed with another key, or that name no key, sealed with the newest. */
+function resealedColumns(
   secrets: SecretBox,
-  row: SealedRow<Column>,
-  columns: readonly Column[],
+  row: SealedRow,
+  columns: readonly string[],
   counts: Resealed,
-): Partial<Record<Column, Buffer>> {
-  const written: Partial<Record<Column, Buffer>> = {}
-  for (const column of columns) {
-    const sealed: Buffer | null = row[column]
-    if (sealed === null || secrets.isCurrent(sealed)) continue
+): readonly (readonly [string, Buffer])[] {
+  return columns.flatMap((column) => {
+    const sealed = row[column]
+    if (!Buffer.isBuffer(sealed) || secrets.isCurrent(sealed)) return []
     try {
-      written[column] = secrets.seal(secrets.open(sealed, row.workspaceId), row.workspaceId)
+      const resealed = secrets.seal(secrets.open(sealed, row.workspaceId), row.workspaceId)
       counts.resealedCount += 1
+      return [[column, resealed] as const]
     } catch {
       counts.unreadableCount += 1
+      return []
     }
-  }
-  return written
+  })
 }
