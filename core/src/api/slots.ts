@@ -78,6 +78,37 @@ export async function takeSlot(
   }
 }
 
+/** Time after which the renewed slot of a killed process is free. */
+const RENEWED_FOR_MS = 60_000
+const RENEWAL_MS = 20_000
+
+/**
+ * Takes a slot for a holder without a known end, and renews it until it is freed.
+ *
+ * @param failed the log's line if a renewal, or the end, cannot be written: then the slot ends by itself
+ * @returns frees the slot; a no-op the second time
+ * @throws DomainError like {@link takeSlot}
+ */
+export async function takeRenewedSlot(
+  services: Services,
+  spec: { readonly scope: string; readonly max: number; readonly noun: string },
+  failed: string,
+): Promise<() => void> {
+  const slot = await takeSlot(services, { ...spec, longestMs: RENEWED_FOR_MS })
+  const warn = (error: unknown) => services.log.warn({ err: error }, failed)
+  const renewal = setInterval(() => {
+    slot.extend(RENEWED_FOR_MS).catch(warn)
+  }, RENEWAL_MS)
+  renewal.unref()
+  let isFreed = false
+  return () => {
+    if (isFreed) return
+    isFreed = true
+    clearInterval(renewal)
+    slot.free().catch(warn)
+  }
+}
+
 const FREE = statement('free slots', 'delete from concurrency_slots where id = any($1::uuid[])')
 
 /** Coalesced, because one change may wake a thousand waiting calls at once. */

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { budgetClock, SECONDS_LEFT, takeFromWindow } from '../api/callBudget.ts'
 import type { Caller } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import { gathering } from '../api/gathering.ts'
@@ -7,9 +8,6 @@ import type { KeyKind, KeyScope } from '../engine/words/index.ts'
 import { type Plan, planOf } from '../plans/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { fingerprint, isKeyShaped } from './key.ts'
-
-/** Window of the API budget. */
-const WINDOW_SECONDS = 60
 
 interface KeyRow {
   id: string
@@ -149,9 +147,7 @@ export async function recheckKey(
  */
 const TAKE_FROM_BUDGET = statement(
   'take from budget',
-  `with clock as (
-    select now() + $3::float8 * interval '1 ms' as at, interval '${WINDOW_SECONDS} s' as length
-  ), caller as (
+  `with ${budgetClock('$3')}, caller as (
     select k.id, k.name, k.prefix, k.sha256, k.kind, w.id as workspace_id, w.name as workspace_name, w.plan as plan_key,
            k.scope, k.endpoint_id, k.expires_at, ${isHere('$5')} as is_here,
            coalesce(($2::jsonb ->> w.plan)::int, 0) as budget
@@ -159,21 +155,14 @@ const TAKE_FROM_BUDGET = statement(
     where k.sha256 = $1 and ${isPresentable('(select at from clock)')}
   ), taken as (
     insert into api_key_windows as win (api_key_id, started_at, call_count)
-    select id, at, $4::int from caller, clock where $4::int <= budget and is_here
-    on conflict (api_key_id) do update set
-      started_at = case when win.started_at <= (select at - length from clock) then excluded.started_at else win.started_at end,
-      call_count = case when win.started_at <= (select at - length from clock) then $4::int else win.call_count + $4::int end
-    where win.started_at <= (select at - length from clock)
-      or win.call_count + $4::int <= (select budget from caller)
-    returning started_at, call_count
+    ${takeFromWindow({ owner: 'api_key_id', cost: '$4::int', budget: 'budget' })}
   ), used as (
     update api_keys k set last_used_at = t.started_at from taken t, caller c
     where k.id = c.id and (k.last_used_at is null or k.last_used_at < t.started_at)
   )
   select c.id, c.name, c.prefix, c.sha256, c.kind, c.workspace_id, c.workspace_name, c.plan_key,
          c.scope, c.endpoint_id, c.expires_at, c.is_here,
-         extract(epoch from coalesce(t.started_at, win.started_at, at) + length - at)::float8 as seconds_left,
-         t.call_count is not null as is_within_budget
+         ${SECONDS_LEFT}, t.call_count is not null as is_within_budget
   from clock, caller c
   left join taken t on true
   left join api_key_windows win on win.api_key_id = c.id`,

@@ -1,12 +1,8 @@
 import type { Services } from '../api/services.ts'
-import { countSlots, takeSlot } from '../api/slots.ts'
+import { countSlots, takeRenewedSlot } from '../api/slots.ts'
 
 /** Concurrent listeners of an endpoint. */
 const LISTENERS_MAX = 50
-
-/** Time after which the listener of a killed process no longer counts. */
-const PRESENT_MILLISECONDS = 60_000
-const RENEWAL_MILLISECONDS = 20_000
 
 const scopeOf = (endpointId: string): string => `listener:${endpointId}`
 
@@ -20,22 +16,11 @@ export async function joinListeners(
   endpointId: string,
   ended: AbortSignal,
 ): Promise<void> {
-  const slot = await takeSlot(services, {
-    scope: scopeOf(endpointId),
-    max: LISTENERS_MAX,
-    longestMs: PRESENT_MILLISECONDS,
-    noun: 'listeners of this endpoint',
-  })
-  const warn = (error: unknown) =>
-    services.log.warn({ err: error }, 'the presence of a listener was not written')
-  const renewal = setInterval(() => {
-    slot.extend(PRESENT_MILLISECONDS).catch(warn)
-  }, RENEWAL_MILLISECONDS)
-  renewal.unref()
-  const leave = () => {
-    clearInterval(renewal)
-    slot.free().catch(warn)
-  }
+  const leave = await takeRenewedSlot(
+    services,
+    { scope: scopeOf(endpointId), max: LISTENERS_MAX, noun: 'listeners of this endpoint' },
+    'the presence of a listener was not written',
+  )
   if (ended.aborted) leave()
   else ended.addEventListener('abort', leave, { once: true })
 }

@@ -1,10 +1,8 @@
+import { budgetClock, SECONDS_LEFT, takeFromWindow } from '../api/callBudget.ts'
 import type { KeyScope } from '../engine/words/index.ts'
 import { isHere, isLive } from '../keys/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { IDLE_DAYS } from './lifetimes.ts'
-
-/** Window of a session's budget. */
-const WINDOW_SECONDS = 60
 
 /** A live session, with the state of its budget after the call. */
 export interface SessionRow {
@@ -45,25 +43,17 @@ const liveSessions = (now: string, address: string) => `
 /** `$1` see `aheadMs`, `$2` the call's address, `$3` the cost, `$4` the budget, `$5` the token's SHA-256. */
 const TAKE_FROM_BUDGET = statement(
   'take from session budget',
-  `with clock as (
-    select now() + $1::float8 * interval '1 ms' as at, interval '${WINDOW_SECONDS} s' as length
-  ), caller as (${liveSessions('(select at from clock)', '$2')} and s.sha256 = $5),
+  `with ${budgetClock('$1')}, caller as (${liveSessions('(select at from clock)', '$2')} and s.sha256 = $5),
   taken as (
     insert into session_windows as win (session_id, started_at, call_count)
-    select id, at, $3::int from caller, clock where $3::int <= $4::int and is_here
-    on conflict (session_id) do update set
-      started_at = case when win.started_at <= (select at - length from clock) then excluded.started_at else win.started_at end,
-      call_count = case when win.started_at <= (select at - length from clock) then $3::int else win.call_count + $3::int end
-    where win.started_at <= (select at - length from clock) or win.call_count + $3::int <= $4::int
-    returning started_at, call_count
+    ${takeFromWindow({ owner: 'session_id', cost: '$3::int', budget: '$4::int' })}
   ), seen as (
     update sessions s set seen_at = t.started_at from taken t, caller c
     where s.id = c.id and s.seen_at < t.started_at
   )
   select c.id, c.workspace_id, c.workspace_name, c.plan_key, c.api_key_id, c.key_name, c.key_prefix,
          c.key_scope, c.key_endpoint_id, c.key_expires_at, c.is_here,
-         extract(epoch from coalesce(t.started_at, win.started_at, at) + length - at)::float8 as seconds_left,
-         coalesce(t.call_count, $4::int + 1) as call_count
+         ${SECONDS_LEFT}, coalesce(t.call_count, $4::int + 1) as call_count
   from clock, caller c
   left join taken t on true
   left join session_windows win on win.session_id = c.id`,

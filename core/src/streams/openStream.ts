@@ -1,14 +1,10 @@
 import type { Context } from '../api/context.ts'
-import { takeSlot } from '../api/slots.ts'
+import { takeRenewedSlot } from '../api/slots.ts'
 import { streamsOpen } from '../platform/metrics/index.ts'
 import { watchCaller } from './callerValidity.ts'
 
 /** Concurrent streams of a key, or of a signed-in browser, across all processes. */
 const STREAMS_MAX = 8
-
-/** Time after which the slot of a killed process is free. */
-const SLOT_MILLISECONDS = 60_000
-const RENEWAL_MILLISECONDS = 20_000
 
 /** An admitted stream. */
 export interface OpenStream {
@@ -29,27 +25,21 @@ export async function openStream<Event>(
   ctx: Context,
   begin: (stream: OpenStream) => Promise<AsyncGenerator<Event, void>>,
 ): Promise<AsyncIterableIterator<Event, void>> {
-  const slot = await takeSlot(ctx, {
-    scope: `stream:${ctx.callerId}`,
-    max: STREAMS_MAX,
-    longestMs: SLOT_MILLISECONDS,
-    noun: ctx.session === null ? 'streams of this key' : 'streams of this session',
-  })
+  const noun = ctx.session === null ? 'streams of this key' : 'streams of this session'
+  const freeSlot = await takeRenewedSlot(
+    ctx,
+    { scope: `stream:${ctx.callerId}`, max: STREAMS_MAX, noun },
+    'the slot of a stream was not written',
+  )
   const validity = watchCaller(ctx, ctx)
   const ended = AbortSignal.any([ctx.signal, ctx.stopping, validity.signal])
-  const warn = (error: unknown) => ctx.log.warn({ err: error }, 'the slot of a stream was not written')
-  const renewal = setInterval(() => {
-    slot.extend(SLOT_MILLISECONDS).catch(warn)
-  }, RENEWAL_MILLISECONDS)
-  renewal.unref()
   let isClosed = false
   const close = () => {
     if (isClosed) return
     isClosed = true
-    clearInterval(renewal)
     validity.release()
     streamsOpen.dec()
-    slot.free().catch(warn)
+    freeSlot()
   }
   streamsOpen.inc()
   // Needed if the reader disconnects before it requests the first event: then the generator never runs.
