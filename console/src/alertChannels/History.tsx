@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { More } from '../parts/More.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
@@ -110,16 +111,7 @@ export function History({ channels }: { channels: readonly Channel[] }) {
           </table>
         </div>
       )}
-      {history.hasNextPage && (
-        <button
-          type="button"
-          className="button"
-          disabled={history.isFetchingNextPage}
-          onClick={() => void history.fetchNextPage()}
-        >
-          Older
-        </button>
-      )}
+      <More of={history}>Older</More>
     </section>
   )
 }

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
 import { Bones } from '../parts/Bones.tsx'
+import { More } from '../parts/More.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { STATE_WORDS } from '../parts/StateMark.tsx'
 import { BulkBar } from '../requests/BulkBar.tsx'
@@ -99,16 +100,7 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
           </ol>
         </div>
       )}
-      {attempts.hasNextPage && (
-        <button
-          type="button"
-          className="button"
-          disabled={attempts.isFetchingNextPage}
-          onClick={() => void attempts.fetchNextPage()}
-        >
-          Older attempts
-        </button>
-      )}
+      <More of={attempts}>Older attempts</More>
     </>
   )
 }

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { useState } from 'react'
 import { Bones } from '../parts/Bones.tsx'
 import { Method } from '../parts/Method.tsx'
+import { More } from '../parts/More.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { PageHead } from '../shell/PageHead.tsx'
 import { creel } from '../trpc.ts'
@@ -127,16 +128,7 @@ export function RecycleBinScreen() {
                 </tbody>
               </table>
             </div>
-            {bin.hasNextPage && (
-              <button
-                type="button"
-                className="button"
-                disabled={bin.isFetchingNextPage}
-                onClick={() => void bin.fetchNextPage()}
-              >
-                More
-              </button>
-            )}
+            <More of={bin}>More</More>
           </>
         )}
       </div>

@@ -1,0 +1,22 @@
+import type { UseInfiniteQueryResult } from '@tanstack/react-query'
+
+/** Button that loads the next page of a list; absent at its end. */
+export function More({
+  of: { hasNextPage, isFetchingNextPage, fetchNextPage },
+  children,
+}: {
+  of: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>
+  children: string
+}) {
+  if (!hasNextPage) return null
+  return (
+    <button
+      type="button"
+      className="button"
+      disabled={isFetchingNextPage}
+      onClick={() => void fetchNextPage()}
+    >
+      {children}
+    </button>
+  )
+}
