@@ -134,6 +134,7 @@ export function createCaptureHandler({
       {
         onBody: (body) => finish(exchange, store(body)),
         onRefused: () => conclude(exchange, { state: 'unavailable' }, settings),
+        onError: (error) => fail(exchange, error),
       },
     )
   }

@@ -26,7 +26,11 @@ function arriving(bytesMax: number, share: BodyShare, whole?: string) {
       },
     },
     { bytesMax, share },
-    { onBody: (body) => ends.push(body), onRefused: () => ends.push('refused') },
+    {
+      onBody: (body) => ends.push(body),
+      onRefused: () => ends.push('refused'),
+      onError: (error) => expect(error).toBeUndefined(),
+    },
   )
   return {
     ends,
@@ -120,6 +124,42 @@ describe('receiveBody', () => {
     exceeding.release()
     expect(budget.open('e', null).take(10)).toBe(true)
   })
+
+  test.each(['whole', 'in pieces'])(
+    'an error of ours after the wait is reported once; the body was %s',
+    async (way) => {
+      const budget = budgetOf(10)
+      const first = budget.open('e', null)
+      occupy(first, 10)
+      const exceeding = budget.open('e', null)
+      occupy(exceeding, 10)
+      const errors: unknown[] = []
+      receiveBody(
+        {
+          takeWhole: () => (way === 'whole' ? Buffer.from('12') : undefined),
+          receive: (receiver) => {
+            receiver.onData(Buffer.from('12'))
+            receiver.onEnd([])
+          },
+          pause: () => {},
+          resume: () => {},
+        },
+        { bytesMax: 100, share: budget.open('e', null) },
+        {
+          onBody: () => {
+            throw new RangeError('injected')
+          },
+          onRefused: () => {},
+          onError: (error) => errors.push(error),
+        },
+      )
+      first.release()
+      exceeding.release()
+      await settled()
+      expect(errors).toEqual([new RangeError('injected')])
+      expect(budget.open('e', null).take(10)).toBe(true)
+    },
+  )
 
   test('no more waits than a quarter of the bound', async () => {
     const budget = budgetOf(8)

@@ -27,6 +27,8 @@ export interface BodyEnd {
   onBody(body: CapturedBody): void
   /** There is no room for the body; the rest of it is not read. */
   onRefused(): void
+  /** The body is given up because one of the above threw after a wait, or the wait itself. */
+  onError(error: unknown): void
 }
 
 /**
@@ -55,7 +57,12 @@ export function receiveBody(
   }
   const taken = share.take(bytes.length)
   if (taken === true) end.onBody(body)
-  else void taken.then(conclude)
+  else {
+    taken.then(conclude).catch((error: unknown) => {
+      share.release()
+      end.onError(error)
+    })
+  }
 }
 
 function receivePieces(
@@ -87,6 +94,11 @@ function receivePieces(
     }
     exchange.resume()
   }
+  const fail = (error: unknown) => {
+    isOver = true
+    share.release()
+    end.onError(error)
+  }
   const conclude = (trailers: readonly WireHeader[]) => {
     if (isOver) return
     isOver = true
@@ -99,11 +111,11 @@ function receivePieces(
       kept.append(piece)
       const taken = share.take(piece.length)
       if (taken === true) keep()
-      else room = awaitRoom(taken)
+      else room = awaitRoom(taken).catch(fail)
     },
     onEnd(trailers) {
       if (room === undefined) conclude(trailers)
-      else void room.then(() => conclude(trailers))
+      else room.then(() => conclude(trailers)).catch(fail)
     },
     onAbort() {
       isOver = true
