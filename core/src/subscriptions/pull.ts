@@ -51,11 +51,14 @@ const NEWS = statement(
  */
 const STORE = statement(
   'store events of subscriptions',
-  `with moved as (
+  `with locked as materialized (
+    select id from event_subscriptions where id = any($1::uuid[]) order by id for no key update
+  ), moved as (
     update event_subscriptions s set read_position = m.next, is_truncated = s.is_truncated or m.truncated,
       window_started_at = m.started_at, window_count = m.count, throttled_until = m.throttled_until
     from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::boolean[], $5::timestamptz[], $6::int[], $7::timestamptz[])
       as m (id, position, next, truncated, started_at, count, throttled_until)
+    join locked on locked.id = m.id
     where s.id = m.id and s.read_position = m.position
     returning s.id
   )

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { gathering } from '../api/gathering.ts'
 import type { Services } from '../api/services.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { eventDeliveries, eventLag } from '../platform/metrics/index.ts'
@@ -51,23 +52,59 @@ const CLAIM = statement(
     ${WATERMARK} as watermark`,
 )
 
-/** Records an attempt: `$2` its state, `$3` all attempts, `$4` the next one, `$5` now, `$6` the reason if it failed. */
+/**
+ * Records attempts: `$1` the messages, `$2` their states, `$3` all of their attempts, `$4` the next one, `$5` when this
+ * one ended, `$6` the reason if it failed. Subscriptions are locked in the order of their ids.
+ */
 const RECORD = statement(
-  'record event sent',
-  `with ended as (
-    update event_deliveries set state = $2::text, attempts = $3::text, next_at = $4::timestamptz, leased_until = null,
-      body = case when $2::text = 'waiting' then body end
-    where id = $1::bigint and state = 'waiting'
-    returning subscription_id
+  'record events sent',
+  `with given as (
+    select * from unnest($1::bigint[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::text[])
+      with ordinality as g (id, state, attempts, next_at, at, error, place)
+  ), ended as (
+    update event_deliveries d set state = g.state, attempts = g.attempts, next_at = g.next_at, leased_until = null,
+      body = case when g.state = 'waiting' then d.body end
+    from given g where d.id = g.id and d.state = 'waiting'
+    returning d.subscription_id, g.state, g.at, g.error, g.place
+  ), totals as (
+    select subscription_id, count(*) filter (where state = 'sent') as sent,
+      count(*) filter (where state = 'failed') as failed, max(at) filter (where error is null) as sent_at,
+      min(at) filter (where error is not null) as failed_at, (array_agg(error order by place desc))[1] as last_error
+    from ended group by subscription_id
+  ), locked as materialized (
+    select id from event_subscriptions where id in (select subscription_id from totals) order by id for no key update
   )
   update event_subscriptions s set
-    last_delivery_at = case when $6::text is null then $5::timestamptz else s.last_delivery_at end,
-    last_error = $6::text,
-    failed_since = case when $6::text is null then null else coalesce(s.failed_since, $5::timestamptz) end,
-    sent_count = s.sent_count + case when $2::text = 'sent' then 1 else 0 end,
-    failed_count = s.failed_count + case when $2::text = 'failed' then 1 else 0 end
-  from ended e where s.id = e.subscription_id`,
+    last_delivery_at = coalesce(t.sent_at, s.last_delivery_at),
+    last_error = t.last_error,
+    failed_since = case when t.last_error is not null then coalesce(s.failed_since, t.failed_at) end,
+    sent_count = s.sent_count + t.sent,
+    failed_count = s.failed_count + t.failed
+  from totals t join locked on locked.id = t.subscription_id
+  where s.id = t.subscription_id`,
 )
+
+interface SendRecord {
+  readonly id: number
+  readonly state: 'waiting' | 'sent' | 'failed'
+  readonly attempts: string
+  readonly nextAt: Date
+  readonly at: Date
+  readonly error: Failure | null
+}
+
+/** Attempts that end at the same time share a statement. */
+const recordTogether = gathering<SendRecord, void>(async (db, records) => {
+  await run(db, RECORD, [
+    records.map(({ id }) => id),
+    records.map(({ state }) => state),
+    records.map(({ attempts }) => attempts),
+    records.map(({ nextAt }) => nextAt),
+    records.map(({ at }) => at),
+    records.map(({ error }) => error),
+  ])
+  return records.map(() => undefined)
+})
 
 /** Claims messages for this process, until their leases end. */
 export async function claimMessages(
@@ -107,7 +144,14 @@ export async function sendClaimed(services: Services, message: ClaimedMessage): 
   const waitMs = nextWaitMs(error, statusCode, attempts.length)
   const state = error === null ? 'sent' : waitMs === null ? 'failed' : 'waiting'
   const nextAt = new Date(now.getTime() + (waitMs ?? 0))
-  await run(db, RECORD, [message.id, state, JSON.stringify(attempts), nextAt, now, error])
+  await recordTogether(db, '', {
+    id: message.id,
+    state,
+    attempts: JSON.stringify(attempts),
+    nextAt,
+    at: now,
+    error,
+  })
   eventDeliveries.inc({ outcome: state === 'waiting' ? 'retried' : state })
   if (state === 'sent' && event.timestamp !== undefined) {
     eventLag.observe(Math.max(0, now.getTime() - Date.parse(event.timestamp)) / 1000)

@@ -4,6 +4,7 @@ import { eventSubscriptions } from '../platform/metrics/index.ts'
 import { within } from '../platform/time/index.ts'
 import { CHECK_SECONDS, SENDS_OF_PROCESS } from './bounds.ts'
 import { endInvalid } from './end.ts'
+import { sendPace } from './pace.ts'
 import { pullEvents } from './pull.ts'
 import { claimMessages, sendClaimed } from './send.ts'
 
@@ -34,6 +35,7 @@ export interface SubscriptionSender {
  */
 export function startSubscriptionSender(services: Services): SubscriptionSender {
   const sending = new Set<Promise<void>>()
+  const pace = sendPace()
   let isStopping = false
   let hasSubscriptions = true
   let askedAt = Number.NEGATIVE_INFINITY
@@ -66,9 +68,11 @@ export function startSubscriptionSender(services: Services): SubscriptionSender 
   }
 
   const send = async () => {
-    const room = SENDS_OF_PROCESS - sending.size
+    const room = pace.room(SENDS_OF_PROCESS - sending.size)
     if (room === 0) return
-    for (const message of await claimMessages(services, room)) {
+    const messages = await claimMessages(services, room)
+    pace.count(messages.length)
+    for (const message of messages) {
       const attempt = sendClaimed(services, message)
         .catch((err: unknown) => services.log.warn({ err }, 'an event was not recorded: it is sent again'))
         .finally(() => {
