@@ -16,6 +16,7 @@ const { values } = parseArgs({
 const SUBSCRIPTIONS = 500
 const WANT_ALL = 10
 const CONNECTIONS = 64
+const CALLS_AT_ONCE = 10
 
 const Types = z.object({ events: z.array(z.object({ name: z.string() })).min(1) })
 const Challenge = z.looseObject({ challenge: z.string().optional() })
@@ -36,12 +37,14 @@ const delivery = {
 }
 const argumentsOf = (at: number) =>
   at < WANT_ALL ? { fields: [`body.f${at}`] } : { labels: [`label ${at}`] }
-const each = (path: string) =>
-  Promise.all(
-    Array.from({ length: SUBSCRIPTIONS }, (_, at) =>
-      service.call('POST', path, { name, arguments: argumentsOf(at), delivery }),
-    ),
-  )
+const each = async (path: string) => {
+  for (let from = 0; from < SUBSCRIPTIONS; from += CALLS_AT_ONCE) {
+    const calls = Array.from({ length: CALLS_AT_ONCE }, (_, at) =>
+      service.call('POST', path, { name, arguments: argumentsOf(from + at), delivery }),
+    )
+    await Promise.all(calls)
+  }
+}
 const burst = async () =>
   (
     await load({
