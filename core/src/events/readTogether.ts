@@ -17,7 +17,7 @@ import {
 import type { Occurrence } from './schema.ts'
 
 /** Longest read of one endpoint, in milliseconds, before the other endpoints have their turn. */
-const READ_MS_MAX = 200
+const READ_MS_MAX = 100
 
 /** One of several readers of an endpoint. */
 export interface SharedReader {

@@ -1,7 +1,7 @@
 /** Share of a core from which on the other work of the process counts as busy. */
 const BUSY_SHARE = 0.5
-/** Sends a second while the process is busy: about a twentieth of a core. */
-const BUSY_SENDS_PER_SECOND = 50
+/** Sends a second while the process is busy: a few hundredths of a core. */
+const BUSY_SENDS_PER_SECOND = 25
 /** Processor time of one send, in microseconds, which is not other work. */
 const SEND_US = 1_000
 /** Interval over which processor time is measured, in milliseconds. */

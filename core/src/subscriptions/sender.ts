@@ -10,8 +10,8 @@ import { claimMessages, sendClaimed } from './send.ts'
 
 /** Pause between two rounds, in milliseconds, while there are subscriptions. */
 const PAUSE_MS = { shortest: 100, longest: 1_000 } as const
-/** Pause after a look at new requests, as a multiple of its length, so that it takes 5 % of the time at most. */
-const LOOK = { shortestMs: 250, rest: 20, longestMs: 5_000 } as const
+/** Pause after a look at new requests, as a multiple of its length, so that it takes a fortieth of the time. */
+const LOOK = { shortestMs: 250, rest: 40, longestMs: 5_000 } as const
 /** Least time between two questions whether there is any subscription, in milliseconds. */
 const ASK_MS = 1_000
 
