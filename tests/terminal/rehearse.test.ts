@@ -119,6 +119,13 @@ describe('creel rehearse', () => {
     expect((await rehearse(...words)).exitCode).toBe(0)
   })
 
+  test('finds a server that does not answer', async () => {
+    handler.answer = (_request, response) => response.destroy()
+    const found = await rehearse()
+    expect(found.exitCode).toBe(1)
+    expect(found.stdout).toContain(`${ORDERS} failed`)
+  })
+
   test('sends to another machine only with --yes, and says where and how many', async () => {
     const words = ['rehearse', endpoint.id, '--to', 'https://staging.example.com/hooks']
     const refused = await runCreel(words, {

@@ -2,7 +2,7 @@ import type { Services } from '../api/services.ts'
 import type { AttemptResult } from '../deliveries/index.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import { ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX } from './bounds.ts'
-import type { Answer } from './compare.ts'
+import type { Answer, Comparison } from './compare.ts'
 import type { ReplayOptions } from './options.ts'
 import { outcomeOf } from './outcome.ts'
 import { finishItem, type ItemRow, lockReplay, updateReplay } from './queries.ts'
@@ -41,7 +41,7 @@ export async function finishSend(
 ): Promise<void> {
   const isWhole = !received.isCut && received.body.length <= ANSWER_BYTES_MAX
   const answer: Answer = { ...received, body: isWhole ? received.body : null }
-  const compared = await outcomeOf(db, replay, item, answer)
+  const compared = (await outcomeOf(db, replay, item, answer)) ?? unanswered(answer)
   const kept = Buffer.from(received.body.subarray(0, ANSWER_BYTES_MAX))
   await db.transaction().execute(async (trx) => {
     const row = kept.length === 0 ? undefined : await lockReplay(trx, item.replayId)
@@ -60,6 +60,10 @@ export async function finishSend(
       await updateReplay(trx, item.replayId, { answerBytes: row.answerBytes + kept.length })
   })
 }
+
+/** A send without an answer has failed, also without a baseline. */
+const unanswered = ({ statusCode }: Answer): Comparison | undefined =>
+  statusCode === null ? { outcome: 'failed', differences: [] } : undefined
 
 /** Stores that a send could not be made. */
 export async function failSend(

@@ -180,7 +180,7 @@ export const ReplayRun = withExample(
       errored: count('Sends that could not be made'),
       equal: count('Answers equal to their baseline'),
       changed: count('Answers that differ'),
-      failed: count('No answer, or a 5xx, where the baseline has none'),
+      failed: count('No answer, or a 5xx where the baseline has none'),
       slower: count('Equal answers that took over twice as long, and 100 ms more'),
     }),
     plannedMs: z.int().meta({ description: 'Time of the last send, from the start, by the pace' }),

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
+import { ANSWER_BYTES_MAX } from './bounds.ts'
 import { endReplay } from './control.ts'
 import { failSend, finishSend } from './finish.ts'
 import { storedOptions } from './options.ts'
@@ -109,14 +110,16 @@ export async function answerItem(
         detail: 'This request is not under way: it was not taken, or is answered.',
       },
     ])
+  const body = Buffer.from(received?.body ?? '', 'base64')
   await finishSend(ctx, { endpointId: endpoint.id, options: storedOptions(row.options) }, item, {
     statusCode: received?.statusCode ?? null,
     headers: (received?.headers ?? []).map(({ name, value }) => [
       name,
       Buffer.from(value, 'utf8').toString('latin1'),
     ]),
-    body: Buffer.from(received?.body ?? '', 'base64'),
-    isCut: false,
+    body,
+    // A listener cuts what is longer.
+    isCut: body.length >= ANSWER_BYTES_MAX,
     durationMs,
     error: received === undefined ? (error ?? 'no_answer') : null,
   })
