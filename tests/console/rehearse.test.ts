@@ -37,7 +37,7 @@ test('selected captures are rehearsed, and what differs is shown and sent again'
   await card.getByText('faults.duplicate must be over 0', { exact: false }).waitFor()
   await card.getByLabel('Compare with').selectOption('')
   await card.getByRole('button', { name: 'Dry run' }).click()
-  await card.getByText('Would send 4 requests for 4 captures', { exact: false }).waitFor()
+  await card.getByText(': 4 captures of 4 that match', { exact: false }).waitFor()
   expect(receiver.received).toHaveLength(0)
   const plan = (await card.getByText('Would send', { exact: false }).textContent()) ?? ''
   expect(plan).toContain(receiver.url)
@@ -63,6 +63,7 @@ test('selected captures are rehearsed, and what differs is shown and sent again'
   await opened.goTo(`/e/${endpoint.id}/rehearse`)
   await replays.getByRole('button', { name: 'Show 1 difference' }).click()
   const changed = replays.getByRole('region', { name: 'Changed' })
+  await changed.getByRole('heading', { name: 'status · 1 request' }).waitFor()
   await changed.getByRole('cell', { name: 'status' }).waitFor()
   await changed.getByRole('cell', { name: '409' }).waitFor()
   const before = receiver.received.length

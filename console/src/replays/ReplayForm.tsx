@@ -232,8 +232,8 @@ function Plan({ planned, destination }: { planned: Planned; destination: string 
   return (
     <output aria-live="polite">
       <p>
-        Would send {plural(sendCount, 'request')} for {plural(requestCount, 'capture')} of {matchedCount} that
-        match to {destination}, in {duration(plannedMs)}, with the seed {seed}.
+        Would send {plural(sendCount, 'request')} to {destination}: {plural(requestCount, 'capture')} of{' '}
+        {matchedCount} that match, in {duration(plannedMs)}, with the seed {seed}.
         {unsignedCount > 0 && ` ${plural(unsignedCount, 'request')} of those shown cannot be signed.`}
       </p>
       {shown.length > 0 && (

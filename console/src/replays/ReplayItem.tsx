@@ -102,15 +102,26 @@ function Differences({ endpointId, run }: { endpointId: string; run: ReplayRun }
     data[name].length === 0 ? null : (
       <section key={name} aria-label={words}>
         <h3>{words}</h3>
-        <ul>
-          {data[name].map((result) => (
-            <ResultItem key={result.position} endpointId={endpointId} run={run} result={result} />
-          ))}
-        </ul>
+        {[...Map.groupBy(data[name], differenceOf)].map(([difference, results]) => (
+          <section key={difference}>
+            <h4>
+              {difference} · {plural(results.length, 'request')}
+            </h4>
+            <ul>
+              {results.map((result) => (
+                <ResultItem key={result.position} endpointId={endpointId} run={run} result={result} />
+              ))}
+            </ul>
+          </section>
+        ))}
       </section>
     ),
   )
 }
+
+/** Equal for sends that differ alike: the members that differ, or the error. */
+const differenceOf = ({ error, differences }: ReplayResult): string =>
+  error ?? differences.map(({ path }) => path).join(', ')
 
 /** One send that differs: member by member, before and after, with a button that sends it again. */
 function ResultItem({
