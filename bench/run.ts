@@ -22,6 +22,7 @@ const { values, positionals } = parseArgs({
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
   ? {
       capture: ['--rounds', '2'],
+      dedupe: ['--rounds', '2'],
       delivery: ['10000', '1'],
       transform: ['1'],
       search: [],
@@ -42,6 +43,7 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
     }
   : {
       capture: [],
+      dedupe: [],
       verification: [],
       delivery: [],
       transform: [],

@@ -13,6 +13,8 @@ export interface LoadOrder {
   readonly body?: string
   /** Further header fields. */
   readonly headers?: Readonly<Record<string, string>>
+  /** A header with an id of each request: the prefix and a number, the same for `timesEach` requests in a row. */
+  readonly ids?: { readonly header: string; readonly prefix: string; readonly timesEach: number }
 }
 
 export interface LoadResult {

@@ -8,7 +8,9 @@ import type { LoadOrder, LoadResult } from './load.ts'
 
 const order: LoadOrder = JSON.parse(process.argv[2] ?? '')
 const { hostname, port, pathname, search } = new URL(order.url)
-const { body } = order
+const { body, ids } = order
+/** Replaced by the number of the id, in the buffer of each connection. */
+const ID_DIGITS = '0000000000'
 const requests = (order.paths ?? [`${pathname}${search}`]).map((path) =>
   Buffer.from(
     [
@@ -19,6 +21,7 @@ const requests = (order.paths ?? [`${pathname}${search}`]).map((path) =>
       ...(body === undefined
         ? []
         : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]),
+      ...(ids === undefined ? [] : [`${ids.header}: ${ids.prefix}${ID_DIGITS}`]),
       ...Object.entries(order.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
       '',
       body ?? '',
@@ -37,6 +40,17 @@ const GAP_MS = 20
 let longestGapMs = 0
 let gaps = 0
 
+let sent = 0
+
+/** Writes the next id into a request. */
+function numbered(request: Buffer): Buffer {
+  if (ids === undefined) return request
+  const digits = String(Math.floor(sent / ids.timesEach)).padStart(ID_DIGITS.length, '0')
+  sent += 1
+  request.write(digits, request.indexOf(ids.prefix) + ids.prefix.length, 'latin1')
+  return request
+}
+
 /** A connection with its current request. */
 interface Connection {
   readonly request: Buffer
@@ -45,14 +59,14 @@ interface Connection {
 }
 
 for (let index = 0; index < order.connections; index += 1) {
-  const request = requests[index % requests.length] ?? Buffer.alloc(0)
+  const request = Buffer.from(requests[index % requests.length] ?? '')
   await Bun.connect<Connection>({
     hostname,
     port: Number(port),
     socket: {
       open(socket) {
         socket.data = { request, sentAt: performance.now(), received: '' }
-        socket.write(request)
+        socket.write(numbered(request))
       },
       data(socket, chunk) {
         const text = socket.data.received + chunk.toString('latin1')
@@ -74,7 +88,7 @@ for (let index = 0; index < order.connections; index += 1) {
           return
         }
         socket.data.sentAt = now
-        socket.write(socket.data.request)
+        socket.write(numbered(socket.data.request))
       },
       close: finish,
       error: (_, error) => {
