@@ -35,6 +35,7 @@ describe('POST /api/v1/endpoints', () => {
       eventIdPath: null,
       dedupe: null,
       rejectUnverified: false,
+      allowRehearsal: true,
       allowedSenders: [],
       forwardingEnabled: false,
       forwardUrl: null,
