@@ -173,7 +173,7 @@ describe('the captures of an endpoint', () => {
     await opened.goTo(`/e/${endpoint.id}/settings`)
     await page.getByRole('button', { name: 'New capture URL…' }).click()
     await page.getByRole('button', { name: 'Create new URL' }).click()
-    await page.getByText('The previous URL still works. It ends in 1d.').waitFor()
+    await page.getByText('The previous URL still works. It ends in 24h.').waitFor()
     const shown = await page.getByRole('region', { name: 'Capture URL' }).getByRole('code').textContent()
     expect(shown).not.toBe(endpoint.url)
     expect((await fetch(shown ?? '', { method: 'POST' })).status).toBe(200)

@@ -70,6 +70,9 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
             </option>
           ))}
         </select>
+        <Link className="button small" href={`/e/${endpoint.id}/rehearse`}>
+          Rehearse
+        </Link>
         <Parked endpointId={endpoint.id} />
       </div>
       <BulkBar endpointId={endpoint.id} />

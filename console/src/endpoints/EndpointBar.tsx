@@ -10,7 +10,6 @@ const PLACES = [
   { name: 'actions', words: 'Actions', path: '/actions' },
   { name: 'rules', words: 'Rules', path: '/rules' },
   { name: 'deliveries', words: 'Deliveries', path: '/deliveries' },
-  { name: 'rehearse', words: 'Rehearse', path: '/rehearse' },
   { name: 'settings', words: 'Settings', path: '/settings' },
 ] as const
 

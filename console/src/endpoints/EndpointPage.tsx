@@ -5,7 +5,7 @@ import { Bones } from '../parts/Bones.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { CapturesScreen } from '../requests/CapturesScreen.tsx'
 import { endpointQuery } from '../shell/queries.ts'
-import { EndpointBar, type Place } from './EndpointBar.tsx'
+import { EndpointBar } from './EndpointBar.tsx'
 
 const ActionsScreen = lazy(async () => ({
   default: (await import('../actions/ActionsScreen.tsx')).ActionsScreen,
@@ -29,7 +29,7 @@ const PLACES = {
   settings: SettingsScreen,
 } as const
 
-/** An endpoint and its tabs: captures, actions, rules, deliveries, settings. `rest` is the address below it. */
+/** An endpoint and its tabs, and its rehearsals. `rest` is the address below it. */
 export function EndpointPage({ endpointId, rest }: { endpointId: string; rest: string }) {
   const endpoint = useQuery(endpointQuery(endpointId))
   const [first = '', second] = rest.split('/')
@@ -50,7 +50,7 @@ export function EndpointPage({ endpointId, rest }: { endpointId: string; rest: s
   const Screen = PLACES[place]
   return (
     <main id="main" className="page">
-      <EndpointBar endpoint={endpoint.data} place={place} />
+      <EndpointBar endpoint={endpoint.data} place={place === 'rehearse' ? 'deliveries' : place} />
       <div className="page-body">
         <Screen endpoint={endpoint.data} item={second} />
       </div>
@@ -69,6 +69,6 @@ function Gone({ error }: { error: unknown }) {
   )
 }
 
-function isPlace(name: string): name is Exclude<Place, 'captures'> {
+function isPlace(name: string): name is keyof typeof PLACES {
   return name in PLACES
 }
