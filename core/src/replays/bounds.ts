@@ -31,6 +31,9 @@ export const LEASE_MS = 20_000
 /** Interval in which a job renews its lease, also while it waits for slow answers, in milliseconds. */
 export const RENEWAL_MS = 5_000
 
+/** A replay for listeners is paused when none has taken or answered for this time, in milliseconds. */
+export const ABANDONED_MS = 15 * 60_000
+
 /** Items that a job reads ahead. */
 export const READ_AHEAD = 100
 

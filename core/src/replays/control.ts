@@ -5,8 +5,8 @@ import { recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
-import { RUNNING_MAX } from './bounds.ts'
-import { storedOptions } from './options.ts'
+import { ABANDONED_MS, RUNNING_MAX } from './bounds.ts'
+import { FOR_LISTENERS, storedOptions } from './options.ts'
 import {
   countUnfinished,
   listQueued,
@@ -77,6 +77,35 @@ export async function changeState(
     if (changed === undefined) throw notFound('replay')
     return await readView(trx, changed)
   })
+}
+
+/**
+ * Pauses replays whose listeners have gone for {@link ABANDONED_MS}, so that they do not keep the place of others. A
+ * send that was taken and never answered is taken again after a resume.
+ */
+export async function pauseAbandoned({
+  db,
+  clock,
+  enqueue,
+}: Pick<Services, 'db' | 'clock' | 'enqueue'>): Promise<void> {
+  const before = new Date(clock.now().getTime() - ABANDONED_MS)
+  const abandoned = await db
+    .selectFrom('replays')
+    .where('state', '=', 'running')
+    .where('options', 'like', FOR_LISTENERS)
+    .where('dueAt', '<', before)
+    .select(['id', 'workspaceId'])
+    .execute()
+  for (const { id, workspaceId } of abandoned) {
+    await db.transaction().execute(async (trx) => {
+      await lockWorkspace(trx, workspaceId)
+      const row = await lockReplay(trx, id)
+      if (row?.state !== 'running' || row.dueAt >= before) return
+      await releaseItems(trx, id)
+      await updateReplay(trx, id, { state: 'paused', baseAt: null })
+      await wakeQueued(trx, { enqueue }, workspaceId)
+    })
+  }
 }
 
 /** Ends a replay for good, and wakes the next one of its workspace. */

@@ -43,3 +43,6 @@ export function editRules({ edit }: Pick<ReplayOptions, 'edit'>): RuleSet {
     },
   ]
 }
+
+/** Pattern of SQL for the stored options of a replay that listeners take. */
+export const FOR_LISTENERS = '%"listeners":true%'

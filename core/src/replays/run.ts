@@ -8,9 +8,9 @@ import { isDatabaseOutage, type Trx } from '../platform/db/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { LEASE_MS, READ_AHEAD, RENEWAL_MS, RUNNING_MAX, SLICE_MS } from './bounds.ts'
-import { endReplay } from './control.ts'
+import { endReplay, pauseAbandoned } from './control.ts'
 import { failSend, finishSend } from './finish.ts'
-import { storedOptions } from './options.ts'
+import { FOR_LISTENERS, storedOptions } from './options.ts'
 import { prepare } from './prepare.ts'
 import {
   beginItem,
@@ -222,19 +222,17 @@ async function end(
   })
 }
 
-/** Queues a job for each replay that lost its own. */
-export async function sweepReplays({
-  db,
-  clock,
-  enqueue,
-}: Pick<Services, 'db' | 'clock' | 'enqueue'>): Promise<void> {
+/** Queues a job for each replay that lost its own, and pauses those whose listeners have gone. */
+export async function sweepReplays(services: Pick<Services, 'db' | 'clock' | 'enqueue'>): Promise<void> {
+  const { db, clock, enqueue } = services
+  await pauseAbandoned(services)
   const now = clock.now()
   await db.transaction().execute(async (trx) => {
     const lost = await trx
       .updateTable('replays')
       .set({ dueAt: now })
       .where('state', 'in', ['queued', 'running'])
-      .where('options', 'not like', '%"listeners":true%')
+      .where('options', 'not like', FOR_LISTENERS)
       .where('dueAt', '<', new Date(now.getTime() - LOST_AFTER_MS))
       .returning('id')
       .execute()

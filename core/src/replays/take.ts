@@ -37,6 +37,7 @@ export async function takeItems(
 ): Promise<z.input<typeof Taken>> {
   const options = storedOptions(row.options)
   if (!('listeners' in options.to)) throw refusedAsSent()
+  await noteListener(ctx, row)
   const until = performance.now() + waitSeconds * 1000
   const ended = AbortSignal.any([ctx.signal, ctx.stopping])
   for (;;) {
@@ -123,8 +124,14 @@ export async function answerItem(
     durationMs,
     error: received === undefined ? (error ?? 'no_answer') : null,
   })
+  await noteListener(ctx, row)
   await endIfDone(ctx, row)
   return null
+}
+
+/** Notes that a listener of the replay is there. */
+async function noteListener({ db, clock }: Context, { id }: ReplayRow): Promise<void> {
+  await updateReplay(db, id, { dueAt: clock.now() })
 }
 
 async function endIfDone(ctx: Context, { id }: ReplayRow): Promise<boolean> {

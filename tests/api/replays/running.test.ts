@@ -115,3 +115,25 @@ test('live deliveries of the same endpoint go on while a replay waits for its re
   answered.resolve()
   expect(await ended(id)).toMatchObject({ state: 'done', counts: { done: 4 } })
 })
+
+test('a replay whose listener has gone is paused, gives its place to others, and goes on after a resume', async () => {
+  const { at, begin, change, read } = await captured(2)
+  const { id } = await begin({ to: { listeners: true } })
+  const Taken = z.object({ items: z.array(z.looseObject({ position: z.int() })) })
+  const take = async () =>
+    (
+      await service.alice.expect(service.alice.post(at(`/${id}/take`), { max: 1, waitSeconds: 5 }), Taken)
+    ).items.map(({ position }) => position)
+  expect(await take()).toEqual([1])
+  await service.runJob('replays.sweep', {})
+  expect((await read(id)).state).toBe('running')
+  await service.db
+    .updateTable('replays')
+    .set({ dueAt: new Date(Date.now() - 16 * 60_000) })
+    .where('id', '=', id)
+    .execute()
+  await service.runJob('replays.sweep', {})
+  expect((await read(id)).state).toBe('paused')
+  await change(id, 'resume')
+  expect(await take()).toEqual([1])
+})
