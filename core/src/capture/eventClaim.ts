@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { DedupeSettings } from '../endpoints/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { eventIdOf } from '../engine/verification/index.ts'
@@ -35,8 +35,6 @@ export function eventClaimOf(
   if (id === null) return null
   const verdict = request.verification?.verdict
   const isGenuine = isFetched || verdict === undefined || verdict === 'verified'
-  const digest = createHash('sha256')
-    .update(JSON.stringify([isGenuine, by, id]))
-    .digest()
-  return { key: digest.toString('hex', 0, KEY_BYTES), windowSeconds, then }
+  const digest = hash('sha256', JSON.stringify([isGenuine, by, id]), 'hex')
+  return { key: digest.slice(0, 2 * KEY_BYTES), windowSeconds, then }
 }

@@ -26,8 +26,11 @@ import { REQUEST_COLUMNS } from './requestColumns.ts'
 const ENDPOINTS_MAX = 8
 /** Time for which an endpoint uses the general statement after a count statement has failed for it. */
 const GENERAL_MS = 1000
-/** SQLSTATE of `1 / count(*)` without rows. */
-const DIVISION_BY_ZERO = '22012'
+/**
+ * SQLSTATEs of a batch that the general statement must decide: `1 / count(*)` without rows, and an event that is claimed
+ * already.
+ */
+const UNDECIDED = new Set(['22012', '23505'])
 
 const evictedByCount = evictedRequests.labels('requests')
 
@@ -120,7 +123,7 @@ export class PlainBatches {
       return 'evicting'
     } catch (error) {
       deliveries.release()
-      if (!(error instanceof pg.DatabaseError) || error.code !== DIVISION_BY_ZERO) throw error
+      if (!(error instanceof pg.DatabaseError) || !UNDECIDED.has(error.code ?? '')) throw error
       const until = performance.now() + GENERAL_MS
       for (const { settings } of groups) this.generalUntil.set(settings, until)
       return 'general'
