@@ -2,6 +2,8 @@
 const BUSY_SHARE = 0.5
 /** Sends a second while the process is busy: a few hundredths of a core. */
 const BUSY_SENDS_PER_SECOND = 25
+/** Least sends that start together while the process is busy: one claim and one wake-up serve them all. */
+const BUSY_SENDS_TOGETHER = 10
 /** Processor time of one send, in microseconds, which is not other work. */
 const SEND_US = 1_000
 /** Interval over which processor time is measured, in milliseconds. */
@@ -41,7 +43,8 @@ export function sendPace(): Pace {
       sample(now)
       room = Math.min(BUSY_SENDS_PER_SECOND, room + ((now - filledAt) / 1000) * BUSY_SENDS_PER_SECOND)
       filledAt = now
-      return isBusy ? Math.min(most, Math.floor(room)) : most
+      if (!isBusy) return most
+      return room < BUSY_SENDS_TOGETHER ? 0 : Math.min(most, Math.floor(room))
     },
     count(sends) {
       sendsOfSample += sends
