@@ -72,6 +72,19 @@ describe('a schedule', () => {
     expect(items.map(({ dueMs }) => dueMs)).toEqual([3000, 3100, 3200])
   })
 
+  test('leaves a gap where a request is dropped', () => {
+    const requests = [0, 1000, 2000, 3000].map((receivedAtMs, index) => ({ requestId: index, receivedAtMs }))
+    const { items, dropped } = scheduleOf(requests, {
+      order: 'arrival',
+      pace: { speed: 1 },
+      faults: { drop: 0.25 },
+      seed: 1,
+    })
+    expect(items.map(({ requestId, dueMs }) => [requestId, dueMs])).toEqual(
+      requests.filter(({ requestId }) => !dropped.includes(requestId)).map((one) => Object.values(one)),
+    )
+  })
+
   test('keeps the least time between two sends', () => {
     const requests = [0, 0, 0].map((receivedAtMs, index) => ({ requestId: index, receivedAtMs }))
     const terms = { order: 'arrival', pace: { speed: 1 }, faults: {}, seed: 1, gapMs: 250 } as const

@@ -38,8 +38,8 @@ export interface ScheduleOptions {
 /**
  * Plans a replay. The same input gives the same plan.
  *
- * A request has one fault at most. A share of `n` requests is `n * share`, rounded. A reordered request changes places
- * with the next one. A late one comes `bySeconds` later, divided by the speed. A duplicate comes twice in a row.
+ * A request has one fault at most. A share of `n` requests is `n * share`, rounded. A dropped request leaves a gap. A
+ * reordered request changes places with the next one. A late one comes `bySeconds` later, divided by the speed. A duplicate comes twice in a row.
  */
 export function scheduleOf(captured: readonly Captured[], options: ScheduleOptions): Schedule {
   const { faults, pace } = options
@@ -48,7 +48,10 @@ export function scheduleOf(captured: readonly Captured[], options: ScheduleOptio
   const dueMs = dueTimes(captured, pace)
   const faultOf = chooseFaults(captured, faults, random)
   const dropped = inOrder.filter(({ requestId }) => faultOf.get(requestId) === 'drop')
-  const sent = inOrder.filter(({ requestId }) => faultOf.get(requestId) !== 'drop')
+  const kept = inOrder
+    .map(({ requestId }, at) => ({ requestId, dueMs: dueMs[at] ?? 0 }))
+    .filter(({ requestId }) => faultOf.get(requestId) !== 'drop')
+  const sent = kept.map(({ requestId }) => ({ requestId }))
   for (let at = 0; at + 1 < sent.length; at += 1) {
     const [one, two] = [sent[at], sent[at + 1]]
     if (one === undefined || two === undefined || faultOf.get(one.requestId) !== 'reorder') continue
@@ -59,7 +62,7 @@ export function scheduleOf(captured: readonly Captured[], options: ScheduleOptio
   const lateMs = ((faults.late?.bySeconds ?? 0) * 1000) / (pace !== null && 'speed' in pace ? pace.speed : 1)
   const items = sent.flatMap(({ requestId }, at): ScheduledItem[] => {
     const fault = faultOf.get(requestId) ?? null
-    const due = (dueMs[at] ?? 0) + (fault === 'late' ? lateMs : 0)
+    const due = (kept[at]?.dueMs ?? 0) + (fault === 'late' ? lateMs : 0)
     const item: ScheduledItem = {
       requestId,
       fault: fault === 'drop' ? null : fault,

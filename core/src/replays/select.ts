@@ -35,9 +35,10 @@ export async function selectRequests(
     .orderBy('r.id', 'desc')
     .limit(MATCHES_MAX)
     .execute()
+  // Imported requests keep their times and have newer ids, so ids alone are not the order of arrival.
   const all = rows
     .map(({ id, receivedAt }) => ({ requestId: id, receivedAtMs: receivedAt.getTime() }))
-    .reverse()
+    .sort((one, two) => one.receivedAtMs - two.receivedAtMs || one.requestId - two.requestId)
   const captured = sample === undefined ? all.slice(-REQUESTS_MAX) : sampleOf(all, sample, random)
   return { captured, matchedCount: all.length }
 }

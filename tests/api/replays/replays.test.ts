@@ -121,6 +121,27 @@ describe('a replay to a URL', () => {
     )
   })
 
+  test('sends imported requests at their times, although their ids are newer', async () => {
+    const target = await alice.endpoint()
+    const own = await target.capture()
+    const { text: rawBody } = await alice.get(endpoint.at('/requests/export?includeSecrets=true'))
+    const headers = { 'Content-Type': 'application/x-ndjson' }
+    const { firstId } = await alice.expect(
+      alice.post(target.at('/requests/import'), undefined, { rawBody, headers }),
+      z.looseObject({ firstId: z.int() }),
+    )
+    const { shown } = await alice.expect(
+      alice.post(target.at('/replays'), {
+        select: { requestIds: [own.id, firstId, firstId + 1] },
+        to: { url: receiver.url },
+        pace: { speed: 1 },
+        dryRun: true,
+      }),
+      z.looseObject({ shown: z.array(z.looseObject({ requestId: z.int() })) }),
+    )
+    expect(shown.map(({ requestId }) => requestId)).toEqual([firstId, firstId + 1, own.id])
+  })
+
   test('plans the same faults for the same seed', async () => {
     const faults = { duplicate: 0.25, reorder: 0.25, drop: 0.25 }
     const runs = []
