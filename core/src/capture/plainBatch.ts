@@ -173,6 +173,7 @@ export class PlainBatches {
       field(INT4, settings.captureRatePerMinute),
       field(INT8, settings.captureBytesPerMinute),
       field(INT8, storageBytes),
+      field(INT4, settings.dedupe === null ? 0 : captures.filter(({ claim }) => claim !== null).length),
     ])
   }
 }

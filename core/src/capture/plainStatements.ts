@@ -22,7 +22,11 @@ const WINDOW = {
   bytes: `case when ${WINDOW_RUNS} then c.window_bytes else 0 end + $4::bigint`,
 }
 
-const COUNTED = { requestAt: '$5::timestamptz', window: WINDOW } satisfies CounterChange
+const COUNTED = {
+  requestAt: '$5::timestamptz',
+  window: WINDOW,
+  claimed: '$11::integer',
+} satisfies CounterChange
 
 const IS_WITHIN_RATE = `${WINDOW.count} <= $8::integer and ${WINDOW.bytes} <= $9::bigint`
 
@@ -30,7 +34,7 @@ const IS_WITHIN_RATE = `${WINDOW.count} <= $8::integer and ${WINDOW.bytes} <= $9
  * Counts `$3` captures with bodies of `$4` bytes on the endpoint `$1`, the last received at `$5`. This locks its
  * counter row until the commit, so that ids which rows draw after it are in commit order. `$7`, `$8` and `$9` are the
  * plan's cap, rate and bytes a minute under the revision `$2`. `$10` are the bytes that count against the limits of
- * storage.
+ * storage. `$11` is the number of events that {@link CLAIM_EVENTS} claims in the same transaction.
  *
  * If the endpoint is not open, or would be over its cap or rate, no row is counted. The division by zero then fails the
  * whole transaction, and the general statement decides capture by capture.
@@ -128,17 +132,13 @@ where c.id = met.criteria_id and (c.last_matched_request_id is null or c.last_ma
 /**
  * Claims events for captures of the endpoint `$1`. The captures are its newest rows, because its counter row is locked.
  * `$3` are the keys. `$4` is for each the number of rows after it, less than `$2`. The claims end `$5` seconds from
- * now.
+ * now. The count statement has counted them.
  *
  * If a key is claimed already, its second row fails the whole transaction, and the general statement decides. A plain
  * insert costs half of one with `on conflict`, which writes each row in two steps. A claim that has ended and is not
  * swept yet fails here, too; the general statement renews it.
  */
 export const CLAIM_EVENTS = `
-with counted as (
-  ${updateCounters({ claimed: 'cardinality($3::uuid[])' })}
-  where c.endpoint_id = $1::uuid
-)
 insert into event_claims (endpoint_id, key, first_request_id, expires_at)
 select $1::uuid, k.key, r.id, ${NOW} + $5::integer * interval '1 s'
 from unnest($3::uuid[], $4::integer[]) as k (key, newer)
