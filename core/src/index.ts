@@ -73,6 +73,7 @@ export {
   authenticateSession,
   type Credential,
   endSessionOfToken,
+  knownLinks,
   knownSessions,
   SESSION_DAYS,
   startSession,

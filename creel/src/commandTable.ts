@@ -9,6 +9,8 @@ export interface CommandEntry {
   readonly name: string
   /** One line, shown in the command's help; `creel --help` has room for 58 characters. */
   readonly description: string
+  /** Whether it is about databases: it has the option `--cell <name>`. */
+  readonly isOfCells?: true
   /** For programs: it runs and is not listed. */
   readonly isHidden?: true
   /** Loads the command's code, only when the command runs. */
@@ -165,6 +167,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       {
         name: 'serve',
+        isOfCells: true,
         description: 'run the service until it is stopped',
         load: async () => (await import('./commands/serve.ts')).addServeCommand,
       },
@@ -175,6 +178,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         name: 'migrate',
+        isOfCells: true,
         description: 'run pending database migrations; serve does this too, and several may run at once',
         load: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
       },
@@ -185,11 +189,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         name: 'doctor',
+        isOfCells: true,
         description: 'check database, clock, disk and address, and list what to change',
         load: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
       },
       {
         name: 'jobs',
+        isOfCells: true,
         description: 'list the queues of background jobs, with what is due, running and failed',
         load: async () => (await import('./commands/jobs.ts')).addJobsCommand,
       },
@@ -199,37 +205,49 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./commands/config.ts')).addConfigCommand,
       },
       {
+        name: 'cells',
+        description: 'list, check, add and drain the databases of CREEL_CELLS_FILE',
+        load: async () => (await import('./commands/cells.ts')).addCellsCommands,
+      },
+      {
         name: 'workspace',
+        isOfCells: true,
         description: 'create and list workspaces, and change their plans',
         load: async () => (await import('./commands/workspace.ts')).addWorkspaceCommands,
       },
       {
         name: 'key',
+        isOfCells: true,
         description: 'create, list, rotate and revoke the API keys of a workspace',
         load: async () => (await import('./commands/key.ts')).addKeyCommands,
       },
       {
         name: 'audit',
+        isOfCells: true,
         description: 'show the audit log: each change with its actor, time and address',
         load: async () => (await import('./commands/audit.ts')).addAuditCommand,
       },
       {
         name: 'secrets',
+        isOfCells: true,
         description: 'manage the keys that encrypt stored secrets',
         load: async () => (await import('./commands/secrets.ts')).addSecretsCommands,
       },
       {
         name: 'console',
+        isOfCells: true,
         description: 'print a one-time sign-in link to the console',
         load: async () => (await import('./commands/console.ts')).addConsoleCommand,
       },
       {
         name: 'contact',
+        isOfCells: true,
         description: 'add, list and remove the mail addresses that may get alerts',
         load: async () => (await import('./commands/contact.ts')).addContactCommands,
       },
       {
         name: 'purge',
+        isOfCells: true,
         description: 'delete stored requests permanently, including those in the recycle bin',
         load: async () => (await import('./commands/purge.ts')).addPurgeCommand,
       },

@@ -5,10 +5,11 @@ import { runningServices } from './serviceRegistry.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Variables that select another database than the one of a data folder. */
-const DATABASE_VARIABLES = ['DATABASE_URL', 'CREEL_DATABASE_READ_URL'].flatMap((name) => [
-  name,
-  `${name}_FILE`,
-])
+const DATABASE_VARIABLES = [
+  ...['DATABASE_URL', 'CREEL_DATABASE_READ_URL'].flatMap((name) => [name, `${name}_FILE`]),
+  'CREEL_CELLS_FILE',
+  'CREEL_CELL',
+]
 
 const given = (text: string | undefined): string | undefined => text?.trim() || undefined
 
@@ -18,7 +19,7 @@ export const ownDataFolder = (environment: Environment): string =>
 
 /** Whether variables select a data folder or a database. */
 const isNamed = (environment: Environment): boolean =>
-  ['CREEL_DATA_DIR', 'DATABASE_URL', 'DATABASE_URL_FILE'].some(
+  ['CREEL_DATA_DIR', 'DATABASE_URL', 'DATABASE_URL_FILE', 'CREEL_CELLS_FILE'].some(
     (name) => given(environment[name]) !== undefined,
   )
 

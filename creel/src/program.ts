@@ -35,9 +35,11 @@ const ENTRIES: readonly CommandEntry[] = COMMAND_GROUPS.flatMap(({ commands }) =
 
 async function fill(program: Command, entries: readonly CommandEntry[], parts: ProgramParts): Promise<void> {
   const tools = programTools(parts, (only) => createProgram(parts, only))
-  for (const { name, load } of entries) {
+  for (const { name, load, isOfCells } of entries) {
     const command = program.commands.find((known) => known.name() === name)
-    if (command !== undefined) (await load())(command, tools)
+    if (command === undefined) continue
+    ;(await load())(command, tools)
+    if (isOfCells === true) addCellOption(command)
   }
   pointToHelp(program, 'creel')
 }
@@ -51,6 +53,20 @@ export async function createProgram(parts: ProgramParts, only?: string): Promise
   const program = outline()
   await fill(program, only === undefined ? ENTRIES : ENTRIES.filter(({ name }) => name === only), parts)
   return program
+}
+
+/** Adds `--cell` to each command that runs. It takes the place of `CREEL_CELL`. */
+function addCellOption(command: Command): void {
+  if (command.commands.length > 0) {
+    for (const sub of command.commands) addCellOption(sub)
+    return
+  }
+  command
+    .option('--cell <name>', 'the cell, of several; default CREEL_CELL, else all')
+    .hook('preAction', (_hooked, action) => {
+      const { cell } = action.opts<{ readonly cell?: string }>()
+      if (cell !== undefined) process.env.CREEL_CELL = cell
+    })
 }
 
 /** Lets each command point to its own help after an error. */

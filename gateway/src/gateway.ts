@@ -1,10 +1,13 @@
 import type { Services } from '@creel/core'
 import type { Captures } from '@creel/core/capture'
+import type { CellPlace } from '@creel/core/cells'
 import { connectionFaults, refusedRequests } from '@creel/core/platform/metrics'
 import { type AppOptions, createApp } from './app.ts'
 import { createCaptureHandler } from './capture/captureHandler.ts'
 import { warmUp } from './capture/warmUp.ts'
+import { createCells, knownInCells, routedCaptures, routedFetch } from './cells/index.ts'
 import { clientAddressOf } from './clientAddress.ts'
+import type { FetchHandler } from './fetchHandler.ts'
 import { formerHosts } from './formerHosts.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import type { HttpLimits } from './http/httpLimits.ts'
@@ -31,6 +34,8 @@ export interface GatewayOptions extends Omit<AppOptions, 'capture' | 'adapter'> 
   readonly limits?: Partial<HttpLimits>
   /** Compiles the path of captures before the port opens; false by default. Resets the metrics of captures. */
   readonly warmsUp?: boolean
+  /** The cells of the installation, with that of the services; none by default. */
+  readonly cells?: readonly CellPlace[]
   /** Counts of the program's other gateway processes, which share the port; none by default. */
   readonly counts?: SharedCounts
 }
@@ -39,7 +44,14 @@ export interface GatewayOptions extends Omit<AppOptions, 'capture' | 'adapter'> 
 export interface Gateway extends Listener {
   /** Answers a request in the process, captures included, without a connection. Calls are not throttled. */
   handle(request: Request): Promise<Response>
+  /** Serves another cell, too. Its opener closes its captures. */
+  addCell(services: Services, captures: Captures): Promise<void>
+  /** Notes whether a cell can be reached. Until it can, its requests are answered 503 at once. */
+  setReach(place: CellPlace, isReachable: boolean): void
 }
+
+/** The only database of an installation without cells. */
+const ONLY: CellPlace = { name: 'only', number: 0 }
 
 /**
  * Opens the port, serves the app on it, and starts the heartbeat that watchdogs read.
@@ -48,6 +60,10 @@ export interface Gateway extends Listener {
  */
 export async function startGateway(services: Services, options: GatewayOptions): Promise<Gateway> {
   const { host, port, captures, counts = ALONE } = options
+  const home = services.cell ?? ONLY
+  const cells = createCells(options.cells ?? [home])
+  const hasCells = options.cells !== undefined
+  const routed = (fetch: FetchHandler) => (hasCells ? routedFetch(fetch, services, cells) : fetch)
   const trustedProxies = options.trustedProxies ?? []
   const onUndeclared = undeclaredProxyWarning(services.log)
   const clientAddress = clientAddressOf(trustedProxies, onUndeclared)
@@ -62,14 +78,14 @@ export async function startGateway(services: Services, options: GatewayOptions):
     clientAddress,
     limits: options.limits ?? {},
     counts,
-    around: (fetch) => throttledFetch(fetch, services, strangers),
+    around: (fetch) => throttledFetch(routed(fetch), services, { strangers, known: knownInCells(cells) }),
     onError,
     onFault: (error) => noteFault(services.log, error),
     onRefused: (refusal) => noteRefusal(services.log, refusal),
   })
   if (options.warmsUp === true) await warmUp(services)
   const capture = createCaptureHandler({
-    captures,
+    captures: hasCells ? routedCaptures(cells) : captures,
     clock: services.clock,
     strangers,
     processes: counts.processes,
@@ -77,14 +93,28 @@ export async function startGateway(services: Services, options: GatewayOptions):
     onError,
   })
   const app = createApp(services, { ...options, capture, adapter })
+  const handle = (request: Request) => app.handle(request)
+  cells.add(home.number, { services, captures, handle })
   app.listen({ hostname: host, port })
   const listener = await opened
-  const stopHeartbeat = await startHeartbeat(services)
+  const heartbeats = [await startHeartbeat(services)]
   return {
     port: listener.port,
-    handle: (request) => app.handle(request),
+    handle: async (request) => await routed(handle)(request),
+    async addCell(other, ofOther) {
+      const place = other.cell ?? ONLY
+      // Captures reach it through the routes of the first app, which has the listener.
+      const otherApp = createApp(other, options)
+      heartbeats.push(await startHeartbeat(other))
+      cells.add(place.number, {
+        services: other,
+        captures: ofOther,
+        handle: (request) => otherApp.handle(request),
+      })
+    },
+    setReach: ({ number }, isReachable) => cells.setReach(number, isReachable),
     close(graceMs) {
-      stopHeartbeat()
+      for (const stop of heartbeats) stop()
       return listener.close(graceMs)
     },
   }

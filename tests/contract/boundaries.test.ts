@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, RegExp>> = {
 }
 
 /** The rooms of core that every noun may use. Each may import those before it. */
-const FOUNDATIONS = ['engine', 'platform', 'plans', 'api']
+const FOUNDATIONS = ['engine', 'platform', 'cells', 'plans', 'api']
 
 /** The room that writes each table; null for a table that only triggers write. */
 const WRITERS: Readonly<Record<string, string | null>> = {
@@ -88,7 +88,7 @@ const SECOND_WRITERS: Readonly<Record<string, readonly string[]>> = {
   endpoints: ['retention'],
   eventClaims: ['retention'],
   // The numbers of the plans at the last start.
-  installation: ['planLimits'],
+  installation: ['planLimits', 'cells'],
   // Minutes past their time are deleted by the room that reads them.
   rejectionMinutes: ['traffic'],
   // Captures, imports, the bin and retention change rows and counters in one statement.

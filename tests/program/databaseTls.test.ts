@@ -104,7 +104,7 @@ afterAll(async () => {
 async function refusalOf(url: string): Promise<string> {
   const database = openDatabase(url)
   try {
-    await requireServer(database.db, () => {})
+    await requireServer(database.db, { warn: () => {} })
     return 'It was accepted.'
   } catch (error) {
     return error instanceof StartupError ? error.message : `No sentence: ${error}`

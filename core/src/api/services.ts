@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { CellPlace } from '../cells/index.ts'
 import type { CapturedRequest } from '../engine/message/index.ts'
 import type { PlanKey, Plans } from '../plans/index.ts'
 import type { AccessTokens } from '../platform/accessTokens/index.ts'
@@ -67,6 +68,8 @@ export interface Services {
   readonly actor: Actor
   /** Retention of audit log entries. */
   readonly auditRetentionDays: number
+  /** The cell that `db` is; null in an installation with one database. */
+  readonly cell: CellPlace | null
   readonly db: Db
   /** Connections for scans that may take long; see `requests/searching.ts`. */
   readonly searches: Db

@@ -27,6 +27,8 @@ export interface CaptureSettings {
   readonly previousCaptureUntil: Date | null
   readonly endpointName: string
   readonly workspaceId: string
+  /** Number of the cell that has the endpoint; 0 in an installation with one database. */
+  readonly cell: number
   /** The key of the workspace's plan. */
   readonly plan: string
   /** Revision of the settings. The capture statement refuses captures that were evaluated under another one. */
@@ -63,7 +65,7 @@ export interface CaptureSettings {
  * @returns settings by every capture id of the endpoints found; unknown ids are absent
  */
 export async function loadCaptureSettings(
-  services: Pick<Services, 'clock' | 'db' | 'plans' | 'secrets'>,
+  services: Pick<Services, 'cell' | 'clock' | 'db' | 'plans' | 'secrets'>,
   captureIds: readonly string[],
 ): Promise<Map<string, CaptureSettings>> {
   const { clock, db, plans, secrets } = services
@@ -108,6 +110,7 @@ export async function loadCaptureSettings(
         previousCaptureUntil: endpoint.previousCaptureUntil,
         endpointName: endpoint.name,
         workspaceId: endpoint.workspaceId,
+        cell: services.cell?.number ?? 0,
         plan: endpoint.plan,
         revision: endpoint.revision,
         payloadBytesMax: limits.payloadBytesMax,

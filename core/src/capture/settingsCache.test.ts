@@ -13,6 +13,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   endpointName: 'cached',
   plan: 'team',
   workspaceId: 'w',
+  cell: 0,
   revision: 1,
   payloadBytesMax: 1,
   storedRequestsMax: 1,

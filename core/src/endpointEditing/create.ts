@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import type { Context } from '../api/context.ts'
 import { requireRoom } from '../api/planGates.ts'
 import { recordChange } from '../audit/index.ts'
+import { newId } from '../cells/index.ts'
 import {
   type CreateInput,
   checkDedupe,
@@ -37,7 +37,7 @@ export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>
  */
 export async function createEndpoint(ctx: Context, input: CreateInput) {
   const now = ctx.clock.now()
-  const id = randomUUID()
+  const id = newId(ctx.cell)
   return await ctx.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, ctx.workspace.id)
     requireRoom(ctx.plan, 'endpointsMax', await countLiveEndpoints(trx, ctx.workspace.id, now), 'endpoints')

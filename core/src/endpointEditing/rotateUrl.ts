@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
+import { newId } from '../cells/index.ts'
 import { endpointView, findEndpoint, updateEndpoint } from '../endpoints/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
@@ -21,7 +21,7 @@ export async function rotateCaptureUrl(ctx: Context, endpointId: string, overlap
     const before = await findEndpoint(trx, ctx.workspace.id, endpointId)
     if (before === undefined) throw notFound('endpoint')
     await updateEndpoint(trx, endpointId, {
-      captureId: randomUUID(),
+      captureId: newId(ctx.cell),
       previousCaptureId: before.captureId,
       previousCaptureUntil: new Date(ctx.clock.now().getTime() + overlapSeconds * 1000),
     })

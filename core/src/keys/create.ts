@@ -84,7 +84,7 @@ export async function requireRoomForKey(
 /** Stores a new key, and returns its only copy. */
 export async function addKey(services: Services, trx: Trx, workspaceId: string, wish: KeyWish) {
   const kind = wish.clientId === undefined ? 'key' : 'oauth'
-  const { key, prefix, sha256 } = newKey(kind)
+  const { key, prefix, sha256 } = newKey(kind, services.cell)
   const row: NewKeyRow = {
     id: randomUUID(),
     workspaceId,

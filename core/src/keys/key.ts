@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { type CellPlace, keyHint } from '../cells/index.ts'
 import type { KeyKind } from '../engine/words/index.ts'
 
 /** Prefix of the keys of each kind, by which secret scanners can find them. */
@@ -16,9 +17,9 @@ export interface NewKey {
   readonly sha256: Buffer
 }
 
-/** A new key with 192 bits of randomness. */
-export function newKey(kind: KeyKind = 'key'): NewKey {
-  const key = KEY_PREFIXES[kind] + randomText()
+/** A new key with 192 bits of randomness. It names its cell, if there are cells. */
+export function newKey(kind: KeyKind, cell: CellPlace | null): NewKey {
+  const key = KEY_PREFIXES[kind] + keyHint(cell) + randomText()
   return { key, prefix: key.slice(0, KEY_PREFIXES[kind].length + SHOWN_CHARACTERS), sha256: fingerprint(key) }
 }
 

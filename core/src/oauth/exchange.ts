@@ -169,7 +169,7 @@ async function renew(
   { grant, key, former }: { readonly grant: Grant; readonly key: KeyRow; readonly former?: RefreshToken },
 ): Promise<IssuedToken> {
   const now = services.clock.now()
-  const access = newKey('oauth')
+  const access = newKey('oauth', services.cell)
   const next = newRefreshToken(former?.family)
   const tokens = { access: access.key, refresh: next.text }
   await replaceToken(trx, key.id, {

@@ -102,6 +102,17 @@ export async function findLiveTokens(db: Db, fingerprints: readonly Buffer[], no
   return rows.map(({ sha256 }) => sha256)
 }
 
+/** Digests of those links that can be used. */
+export async function findLiveLinks(db: Db, fingerprints: readonly Buffer[], now: Date): Promise<Buffer[]> {
+  const rows = await db
+    .selectFrom('signInLinks')
+    .select('sha256')
+    .where('sha256', 'in', fingerprints)
+    .where('expiresAt', '>', now)
+    .execute()
+  return rows.map(({ sha256 }) => sha256)
+}
+
 /** A session as its owner sees it. */
 export interface ListedSession {
   readonly id: string

@@ -39,6 +39,7 @@ export async function openCommandServices(
     services: {
       actor: { kind: 'operator', id: null, name: operatorName(), address: null },
       auditRetentionDays: config.CREEL_AUDIT_RETENTION_DAYS,
+      cell: config.cell,
       db: database.db,
       searches: database.searches,
       reads: readsOf(database),

@@ -1,24 +1,47 @@
 import { migrate } from '@creel/migrations'
 import { type JsonOption, printJson, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
-import { decodeConfig } from '../config/index.ts'
+import { type Config, configsOfCells, decodeConfig } from '../config/index.ts'
 import { connectAsGuest } from '../database/index.ts'
 import { createLog } from '../log.ts'
+import { StartupError } from '../startupError.ts'
 import type { ProgramParts } from './programParts.ts'
+
+interface MigrateOptions extends JsonOption {
+  readonly all?: true
+}
 
 /** `creel migrate` */
 export function addMigrateCommand(command: Command, parts: ProgramParts): void {
-  command.option('--json', 'print {"applied":[…]} on one line').action(async ({ json }: JsonOption) => {
-    const { config } = decodeConfig(process.env)
-    const log = createLog(config.CREEL_LOG_LEVEL)
-    const connected = await connectAsGuest({ config, log, runtime: parts.runtime, maxConnections: 2 })
-    try {
-      const applied = await migrate(connected.database.db)
+  command
+    .option('--all', 'every cell: the first one, then the others')
+    .option('--json', 'print {"applied":[…]} on one line')
+    .action(async ({ all, json }: MigrateOptions) => {
+      const configs = configsOfCells(decodeConfig(process.env).config)
+      if (configs.length > 1 && all !== true) {
+        throw new StartupError(
+          `There are ${configs.length} cells: migrate all of them with --all, or one with --cell <name>.`,
+        )
+      }
+      const applied: string[] = []
+      // A migration that fails on the first cell leaves the others as they were.
+      for (const config of configs) {
+        const ofCell = await migrateOne(config, parts)
+        applied.push(...ofCell.map((name) => (config.cell === null ? name : `${config.cell.name}: ${name}`)))
+      }
       if (json === true) return printJson({ applied })
-      if (applied.length === 0) return printText('The database is up to date.')
+      const whole = configs.length > 1 ? 'All cells are' : 'The database is'
+      if (applied.length === 0) return printText(`${whole} up to date.`)
       printText('Applied:', ...applied.map((name) => `  ${name}`))
-    } finally {
-      await connected.close()
-    }
-  })
+    })
+}
+
+async function migrateOne(config: Config, { runtime }: ProgramParts): Promise<readonly string[]> {
+  const log = createLog(config.CREEL_LOG_LEVEL)
+  const connected = await connectAsGuest({ config, log, runtime, maxConnections: 2 })
+  try {
+    return await migrate(connected.database.db)
+  } finally {
+    await connected.close()
+  }
 }

@@ -1,6 +1,6 @@
 import { printHint, printText } from '@creel/terminal/output/print'
 import { type Command, Option } from 'commander'
-import { type Config, decodeConfig } from '../config/index.ts'
+import { type Config, ConfigError, decodeConfig } from '../config/index.ts'
 import { type FirstBoot, firstBoot } from '../firstBoot.ts'
 import { gatewayCount, joinFirstProcess } from '../gateways/index.ts'
 import { createLog } from '../log.ts'
@@ -77,6 +77,12 @@ export async function serve(
   { isRelay = false }: { readonly isRelay?: boolean } = {},
 ): Promise<void> {
   const { config, warnings } = decodeConfig(environment)
+  if (config.cell !== null && isRelay) {
+    throw new ConfigError(['A relay has one database: set DATABASE_URL instead of CREEL_CELLS_FILE'])
+  }
+  if (config.CREEL_CELL !== undefined && parts.has('gateway')) {
+    throw new ConfigError(['A gateway serves all cells: leave out --cell and CREEL_CELL, or add --only jobs'])
+  }
   const log = createLog(config.CREEL_LOG_LEVEL)
   const { count, warning } = gatewayCount(isRelay ? 1 : config.CREEL_GATEWAYS, parts)
   for (const each of warning === undefined ? warnings : [...warnings, warning]) log.warn(each)

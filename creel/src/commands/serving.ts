@@ -1,11 +1,10 @@
-import { type OpenDatabase, openDatabase, systemClock } from '@creel/core'
-import { SEARCH_CONNECTIONS } from '@creel/core/platform/db'
+import { type OpenDatabase, systemClock } from '@creel/core'
 import { hasOtherWorkspaces, RELAY_AUDIT_DAYS, relayPlans } from '@creel/core/relay'
 import { migrate, migrationState } from '@creel/migrations'
 import type { Logger } from 'pino'
-import { type Config, mailOptions } from '../config/index.ts'
+import { type Config, configsOfCells, mailOptions } from '../config/index.ts'
 import { type Connected, connectAsOwner } from '../database/index.ts'
-import { connectionsEach, type FirstProcess, startProcesses } from '../gateways/index.ts'
+import { type FirstProcess, startProcesses } from '../gateways/index.ts'
 import { hostInUrl } from '../hostInUrl.ts'
 import { secretKeysOf } from '../secretKey.ts'
 import {
@@ -20,7 +19,9 @@ import { registerService, unregisterService } from '../serviceRegistry.ts'
 import { StartupError } from '../startupError.ts'
 import { storageMaxOf } from '../storageMax.ts'
 import { VERSION } from '../version.ts'
+import { openReplica, shareOfProcess } from './databaseShare.ts'
 import type { ProgramParts } from './programParts.ts'
+import { type CellsOptions, connectHome, type HomeCell, type KeptCells, keepCells } from './servingCells.ts'
 
 /** Options of a service in this process. */
 export interface ServingOptions {
@@ -73,15 +74,8 @@ function startFurther({ gateways, log, program }: ServingOptions): FirstProcess 
 }
 
 async function openFirst(options: ServingOptions, processes: FirstProcess | undefined): Promise<Serving> {
-  const { config, log, program, onConnected } = options
-  const share = shareOfProcess(config, processes)
-  const connected = await connectAsOwner({
-    config,
-    log,
-    runtime: program.runtime,
-    maxConnections: share.database,
-    searchConnections: share.searches,
-  })
+  const { log, onConnected } = options
+  const { config, connected } = await openHome(options, processes)
   onConnected?.(() => {
     processes?.abandon()
     connected.abandon()
@@ -92,14 +86,14 @@ async function openFirst(options: ServingOptions, processes: FirstProcess | unde
     await connected.close()
   }
   try {
-    await bringUpToDate(connected)
+    if (config.cell === null) await bringUpToDate(connected)
     if (options.isRelay === true && (await hasOtherWorkspaces(connected.database.db))) {
       throw new StartupError(
         'This database has workspaces that are not of a relay. A relay needs a database, or a data folder, of its own.',
       )
     }
     const storageMaxBytes = await storageMaxOf(config, connected.database.db)
-    const service = await startOn(options, connected, {
+    const service = await startOn({ ...options, config }, connected, {
       replica,
       storageMaxBytes,
       port: config.CREEL_PORT,
@@ -113,6 +107,7 @@ async function openFirst(options: ServingOptions, processes: FirstProcess | unde
           throw error
         })
     }
+    const cells = otherCells(service, { config, connected }, { log, processes })
     // Commands of the user must not take a relay for their own service.
     const isLocal =
       config.DATABASE_URL === undefined && service.port !== undefined && options.isRelay !== true
@@ -133,8 +128,10 @@ async function openFirst(options: ServingOptions, processes: FirstProcess | unde
             await unregisterService(process.env, config.CREEL_DATA_DIR)
             await removeServiceFile(config.CREEL_DATA_DIR)
           }
+          await cells?.stop()
           await Promise.all([processes?.stop(), service.stop()])
         } finally {
+          await cells?.close()
           await closeDatabases()
         }
       },
@@ -145,26 +142,31 @@ async function openFirst(options: ServingOptions, processes: FirstProcess | unde
   }
 }
 
-/** Database connections of this process. */
-export function shareOfProcess(config: Config, processes: GatewayProcesses | undefined) {
-  return connectionsEach(
-    {
-      database: config.CREEL_DATABASE_CONNECTIONS,
-      searches: SEARCH_CONNECTIONS,
-      queue: config.CREEL_QUEUE_CONNECTIONS,
-    },
-    processes?.counts.processes ?? 1,
-  )
+async function openHome(
+  { config, log, program }: ServingOptions,
+  processes: FirstProcess | undefined,
+): Promise<HomeCell> {
+  if (config.cell !== null) return await connectHome(configsOfCells(config), { log, processes })
+  const share = shareOfProcess(config, processes)
+  const connected = await connectAsOwner({
+    config,
+    log,
+    runtime: program.runtime,
+    maxConnections: share.database,
+    searchConnections: share.searches,
+  })
+  return { config, connected }
 }
 
-/** Opens the replica for lists and searches; undefined if none is configured. */
-export function openReplica(
-  config: Config,
-  processes: GatewayProcesses | undefined,
-): OpenDatabase | undefined {
-  if (config.CREEL_DATABASE_READ_URL === undefined) return undefined
-  const share = shareOfProcess(config, processes)
-  return openDatabase(config.CREEL_DATABASE_READ_URL, share.database, share.searches)
+/** Serves the cells besides the home; undefined in an installation without cells. */
+export function otherCells(
+  service: RunningService,
+  home: HomeCell,
+  options: CellsOptions,
+): KeptCells | undefined {
+  if (home.config.cell === null) return undefined
+  const others = configsOfCells(home.config).filter(({ cell }) => cell?.name !== home.config.cell?.name)
+  return keepCells(service, { home, others }, options)
 }
 
 /** Decisions of the first gateway process for all. */
@@ -189,6 +191,8 @@ export async function startOn(
       database: connected.database,
       replica,
       databaseUrl: connected.url,
+      cell: config.cell ?? undefined,
+      cells: config.cells.length > 0 ? config.cells : undefined,
       parts,
       host: config.CREEL_HOST,
       port,

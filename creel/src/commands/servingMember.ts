@@ -1,9 +1,13 @@
 import { migrationState } from '@creel/migrations'
+import { configsOfCells } from '../config/index.ts'
 import { connectBesideOwner } from '../database/index.ts'
 import type { Membership } from '../gateways/index.ts'
+import type { GatewayProcesses } from '../service/index.ts'
 import { StartupError } from '../startupError.ts'
 import { VERSION } from '../version.ts'
-import { openReplica, type ServingOptions, shareOfProcess, startOn } from './serving.ts'
+import { openReplica, shareOfProcess } from './databaseShare.ts'
+import { otherCells, type ServingOptions, startOn } from './serving.ts'
+import { connectHome, type HomeCell } from './servingCells.ts'
 
 /**
  * Starts the service of a further gateway process, on the port and the database of the first one.
@@ -14,9 +18,38 @@ export async function openMember(
   options: Pick<ServingOptions, 'config' | 'log' | 'program' | 'parts'>,
   { settings, processes, serve, leave }: Membership,
 ): Promise<{ close(): Promise<void> }> {
-  const { config, log, program } = options
+  const { log } = options
   const replaced = 'The program was replaced while it runs: restart the service.'
   if (settings.version !== VERSION) throw new StartupError(replaced)
+  const { config, connected } = await openHome(options, processes)
+  const replica = openReplica(config, processes)
+  const { pending, unknown } = await migrationState(connected.database.db)
+  if (pending.length > 0 || unknown.length > 0) throw new StartupError(replaced)
+  const service = await startOn({ ...options, config }, connected, {
+    replica,
+    storageMaxBytes: settings.storageMaxBytes,
+    port: settings.port,
+    processes,
+  })
+  const cells = otherCells(service, { config, connected }, { log, processes })
+  serve(service)
+  return {
+    async close() {
+      await cells?.stop()
+      await service.stop()
+      await cells?.close()
+      await replica?.close()
+      await connected.close()
+      await leave()
+    },
+  }
+}
+
+async function openHome(
+  { config, log, program }: Parameters<typeof openMember>[0],
+  processes: GatewayProcesses,
+): Promise<HomeCell> {
+  if (config.cell !== null) return await connectHome(configsOfCells(config), { log, processes })
   const share = shareOfProcess(config, processes)
   const connected = await connectBesideOwner({
     config,
@@ -25,22 +58,5 @@ export async function openMember(
     maxConnections: share.database,
     searchConnections: share.searches,
   })
-  const replica = openReplica(config, processes)
-  const { pending, unknown } = await migrationState(connected.database.db)
-  if (pending.length > 0 || unknown.length > 0) throw new StartupError(replaced)
-  const service = await startOn(options, connected, {
-    replica,
-    storageMaxBytes: settings.storageMaxBytes,
-    port: settings.port,
-    processes,
-  })
-  serve(service)
-  return {
-    async close() {
-      await service.stop()
-      await replica?.close()
-      await connected.close()
-      await leave()
-    },
-  }
+  return { config, connected }
 }

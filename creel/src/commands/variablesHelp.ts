@@ -8,6 +8,8 @@ Environment of the client commands:
 Environment of the service:
   DATABASE_URL              PostgreSQL 15 or newer; default an embedded one
   CREEL_DATABASE_READ_URL   read-only replica, for lists and searches
+  CREEL_CELLS_FILE          JSON file of several databases; replaces DATABASE_URL
+  CREEL_CELL                name of the cell that a command is for; default all
   CREEL_DATA_DIR            folder of the embedded database and the secret key; default .creel
   CREEL_HOST, CREEL_PORT    address to listen on; default 127.0.0.1 and 4400 (0: any free port)
   CREEL_BASE_URL            public URL of the API; default from host and port

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { overridePlans, PLANS, type Plans } from '@creel/core'
+import { type Cell, CellsFileError, parseCells } from '@creel/core/cells'
 import { z } from 'zod'
 import { CLIENT_VARIABLES, SECRET_NAMES, VARIABLE_NAMES, Variables } from './variables.ts'
 
@@ -9,6 +10,10 @@ type Values = z.infer<typeof Variables>
 export interface Config extends Values {
   /** The shipped plans, overridden by the numbers of `CREEL_PLANS_FILE`. */
   readonly plans: Plans
+  /** The cells of the installation, in the order of `CREEL_CELLS_FILE`; empty without one. */
+  readonly cells: readonly Cell[]
+  /** The cell that `DATABASE_URL` is; null in an installation without cells. */
+  readonly cell: Cell | null
 }
 
 /** The environment is invalid; every invalid variable is named. The exit code is 2. */
@@ -50,9 +55,10 @@ export function decodeConfig(environment: Readonly<Record<string, string | undef
     mistakes.push('CREEL_SECRET_KEYS replaces CREEL_SECRET_KEY: set only one of them')
   }
   const hasKey = given.CREEL_SECRET_KEY !== undefined || given.CREEL_SECRET_KEYS !== undefined
-  if (given.DATABASE_URL !== undefined && !hasKey) {
+  const needsKey = (['DATABASE_URL', 'CREEL_CELLS_FILE'] as const).find((name) => given[name] !== undefined)
+  if (needsKey !== undefined && !hasKey) {
     mistakes.push(
-      'CREEL_SECRET_KEY is required with DATABASE_URL: create one with `openssl rand -base64 32`, and keep a copy',
+      `CREEL_SECRET_KEY is required with ${needsKey}: create one with \`openssl rand -base64 32\`, and keep a copy`,
     )
   }
   mistakes.push(...unreadableFiles(given))
@@ -60,9 +66,62 @@ export function decodeConfig(environment: Readonly<Record<string, string | undef
     mistakes.push('CREEL_DATABASE_READ_URL needs DATABASE_URL: the embedded PostgreSQL has no replica')
   }
   const plans = readPlans(given.CREEL_PLANS_FILE, mistakes)
+  const cells = readCells(given, mistakes)
 
   if (!values.success || mistakes.length > 0) throw new ConfigError(mistakes)
-  return { config: { ...values.data, plans }, warnings: unknownVariables(environment) }
+  const config = { ...values.data, plans, cells, cell: null }
+  const [cell] = chosenCells(config)
+  return {
+    config: cell === undefined ? config : configOf(config, cell),
+    warnings: unknownVariables(environment),
+  }
+}
+
+/** The configuration of one cell: its database takes the place of `DATABASE_URL`. */
+function configOf(config: Config, cell: Cell): Config {
+  return {
+    ...config,
+    DATABASE_URL: cell.databaseUrl,
+    CREEL_DATABASE_READ_URL: cell.readUrl ?? undefined,
+    cell,
+  }
+}
+
+/** The configurations of the cells that a command is for, in the order of the file; without cells, the only one. */
+export function configsOfCells(config: Config): readonly [Config, ...Config[]] {
+  const [first, ...others] = chosenCells(config).map((cell) => configOf(config, cell))
+  return first === undefined ? [config] : [first, ...others]
+}
+
+function chosenCells({ cells, CREEL_CELL }: Config): readonly Cell[] {
+  return CREEL_CELL === undefined ? cells : cells.filter(({ name }) => name === CREEL_CELL)
+}
+
+function readCells(given: Readonly<Partial<Record<string, string>>>, mistakes: string[]): readonly Cell[] {
+  const { CREEL_CELLS_FILE: file, CREEL_CELL: name } = given
+  if (file === undefined) {
+    if (name !== undefined) mistakes.push('CREEL_CELL needs CREEL_CELLS_FILE')
+    return []
+  }
+  for (const other of ['DATABASE_URL', 'CREEL_DATABASE_READ_URL']) {
+    if (given[other] !== undefined) mistakes.push(`CREEL_CELLS_FILE replaces ${other}: set only one of them`)
+  }
+  try {
+    const cells = parseCells(readFileSync(file, 'utf8'))
+    if (name !== undefined && !cells.some((cell) => cell.name === name)) {
+      mistakes.push(`CREEL_CELL must be one of ${cells.map((cell) => cell.name).join(', ')}`)
+    }
+    return cells
+  } catch (error) {
+    if (error instanceof CellsFileError) {
+      mistakes.push(...error.mistakes.map((mistake) => `CREEL_CELLS_FILE ${file}: ${mistake}`))
+    } else {
+      mistakes.push(
+        `CREEL_CELLS_FILE ${file} cannot be read: ${error instanceof Error ? error.message : error}`,
+      )
+    }
+    return []
+  }
 }
 
 /** Contents of the files that `<name>_FILE` variables name, by the name of the variable. */

@@ -87,6 +87,11 @@ export const Variables = z.object({
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must start with postgres:// or postgresql://')
     .optional(),
+  CREEL_CELLS_FILE: z
+    .string()
+    .transform((file) => resolve(file))
+    .optional(),
+  CREEL_CELL: z.string().optional(),
   CREEL_DATA_DIR: z
     .string()
     .default('.creel')

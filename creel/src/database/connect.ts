@@ -32,6 +32,8 @@ export interface ConnectOptions {
   readonly runtime: RuntimeSource | undefined
   readonly maxConnections?: number
   readonly searchConnections?: number
+  /** Whether to wait for a server that is starting, 30 s at most; true by default. */
+  readonly waits?: boolean
 }
 
 /**
@@ -102,11 +104,11 @@ export async function connectBesideOwner(options: ConnectOptions): Promise<Conne
 
 async function connect(
   url: string,
-  { log, maxConnections, searchConnections }: ConnectOptions,
+  { log, maxConnections, searchConnections, waits }: ConnectOptions,
 ): Promise<Connected> {
   const database = openDatabase(url, maxConnections, searchConnections)
   try {
-    await requireServer(database.db, (words) => log.warn(words))
+    await requireServer(database.db, { warn: (words) => log.warn(words), waits })
   } catch (error) {
     await database.close()
     throw error

@@ -29,11 +29,14 @@ function tlsWords(code: string, message: string): string | undefined {
 /**
  * Waits for the database to answer, and checks its version.
  *
- * @param warn called once with the reason for waiting
+ * @param options `warn` is called once with the reason for waiting; `waits`: false does not wait, true by default
  * @throws StartupError when it is too old, does not store UTF8, refuses us, or does not answer within 30 s
  */
-export async function requireServer(db: Db, warn: (words: string) => void): Promise<void> {
-  const deadline = performance.now() + WAIT_SECONDS_MAX * 1000
+export async function requireServer(
+  db: Db,
+  { warn, waits = true }: { readonly warn: (words: string) => void; readonly waits?: boolean | undefined },
+): Promise<void> {
+  const deadline = performance.now() + (waits ? WAIT_SECONDS_MAX * 1000 : 0)
   for (let hasWaited = false; ; hasWaited = true) {
     try {
       const { rows } = await sql<{ version: string; encoding: string }>`

@@ -14,31 +14,42 @@ import {
 import { NEARLY_FULL, readStorage } from '@creel/core/retention'
 import type { Operations } from '@creel/gateway'
 import { checkQueue, readQueueLoad } from '@creel/jobs'
+import type { CellStates } from './cellStates.ts'
 import type { GatewayProcesses } from './options.ts'
+import type { RunningCell } from './runningCell.ts'
 import type { OpenServices } from './services.ts'
 
 /** Minimum interval of summing over all endpoints, since `/readyz` is public. */
 const STORAGE_EVERY_MS = 5000
 
+/** What the operations of a process depend on, besides its databases. */
+export interface OperationsOptions {
+  readonly processes?: GatewayProcesses | undefined
+  /** Undefined in an installation without cells. */
+  readonly cells?: CellStates | undefined
+}
+
 /**
- * Readiness and metrics of this process. Database and queue must answer; the figures of queue and storage are read at
- * each scrape.
+ * Readiness and metrics of this process. Database and queue must answer; of several cells, one. The figures of queue and
+ * storage are read at each scrape, and added up over the cells that answer.
+ *
+ * @param running what runs in the process, the home first; cells may join
  */
 export function operationsOf(
-  {
-    services,
-    boss,
-    hasReplica,
-    dispatches,
-  }: Pick<OpenServices, 'services' | 'boss' | 'hasReplica' | 'dispatches'>,
-  processes?: GatewayProcesses,
+  running: readonly [RunningCell, ...RunningCell[]],
+  { processes, cells }: OperationsOptions,
 ): Operations {
+  const [{ opened: home }] = running
+  const { services, hasReplica, dispatches } = home
   const max = services.storageMaxBytes
   let read: { readonly at: number; readonly total: Promise<number> } | undefined
   const totalBytes = () => {
     if (read === undefined || performance.now() - read.at > STORAGE_EVERY_MS) {
-      const total = readStorage(services.db).then((storage) => storage.totalBytes)
-      read = { at: performance.now(), total }
+      const total = Promise.all(running.map((cell) => readStorage(cell.services.db)))
+      read = {
+        at: performance.now(),
+        total: total.then((storages) => sumOf(storages, (storage) => storage.totalBytes)),
+      }
     }
     return read.total
   }
@@ -48,7 +59,7 @@ export function operationsOf(
   }
   return {
     checks: {
-      ...ownChecks({ services, boss }),
+      ...(cells === undefined ? databaseChecks(home) : { cells: () => checkCells(cells) }),
       ...(processes !== undefined && { gateways: () => checkProcesses(processes) }),
     },
     ...(processes !== undefined && { metricsOfProgram: () => processes.metrics() }),
@@ -57,36 +68,71 @@ export function operationsOf(
       ...(!dispatches && {
         dispatch: () => Promise.resolve('off: deliveries and alerts wait (CREEL_DISPATCH=off)'),
       }),
+      ...(cells !== undefined && notesOf(cells)),
       ...(max !== null && { storage: () => storageNote(max) }),
       ...(hasReplica && { replica: async () => replicaNote(await services.reads.state()) }),
     },
     async beforeScrape() {
       if (processes?.isFirst === false) return
       storageMaxBytes.set(max ?? 0)
-      const [flows, load, total, replica] = await Promise.all([
-        readFlowFigures(services.db),
-        readQueueLoad(boss),
-        totalBytes(),
+      const [total, replica, ...settled] = await Promise.all([
+        totalBytes().catch(() => undefined),
         services.reads.state(),
+        ...running.map(({ opened }) => figuresOf(opened).catch(() => undefined)),
       ])
+      const figures = settled.flatMap((ofCell) => ofCell ?? [])
+      if (figures.length === 0) throw new Error('no database answers')
       replicaLagBytes.set(replica === null ? 0 : (replica.lagBytes ?? -1))
       replicaLagSeconds.set(replica === null ? 0 : (replica.lagSeconds ?? -1))
-      storageBytes.set(total)
-      pausedActions.set(flows.pausedActions)
-      breakersOpen.set(flows.breakersOpen)
-      for (const [state, deliveries] of Object.entries(flows.deliveries))
-        flowDeliveries.set({ state }, deliveries)
-      for (const { queue, depth, lagSeconds } of load) {
-        queueDepth.set({ queue }, depth)
-        queueLagSeconds.set({ queue }, lagSeconds)
+      if (total !== undefined) storageBytes.set(total)
+      pausedActions.set(sumOf(figures, ({ flows }) => flows.pausedActions))
+      breakersOpen.set(sumOf(figures, ({ flows }) => flows.breakersOpen))
+      const states = figures.flatMap(({ flows }) => Object.entries(flows.deliveries))
+      for (const [state, ofState] of Map.groupBy(states, ([name]) => name))
+        flowDeliveries.set(
+          { state },
+          sumOf(ofState, ([, deliveries]) => deliveries),
+        )
+      const queues = figures.flatMap(({ load }) => load)
+      for (const [queue, ofQueue] of Map.groupBy(queues, (one) => one.queue)) {
+        queueDepth.set(
+          { queue },
+          sumOf(ofQueue, ({ depth }) => depth),
+        )
+        queueLagSeconds.set({ queue }, Math.max(...ofQueue.map(({ lagSeconds }) => lagSeconds)))
       }
     },
   }
 }
 
-/** Checks of this process alone: those that another process asks it for. */
-export function ownChecks({ services, boss }: Pick<OpenServices, 'services' | 'boss'>): Operations['checks'] {
+function databaseChecks({ services, boss }: OpenServices): Operations['checks'] {
   return { database: () => checkDatabase(services.db), queue: () => checkQueue(boss) }
+}
+
+async function figuresOf({ services, boss }: OpenServices) {
+  const [flows, load] = await Promise.all([readFlowFigures(services.db), readQueueLoad(boss)])
+  return { flows, load }
+}
+
+function sumOf<One>(all: Iterable<One>, figure: (one: One) => number): number {
+  let sum = 0
+  for (const one of all) sum += figure(one)
+  return sum
+}
+
+/** One cell that answers makes the process ready: its callers must not lose the gateway when another cell fails. */
+function checkCells(cells: CellStates): Promise<void> {
+  const isOne = [...cells.all().values()].includes('ok')
+  return isOne ? Promise.resolve() : Promise.reject(new Error('no cell is reached'))
+}
+
+function notesOf(cells: CellStates): NonNullable<Operations['notes']> {
+  return Object.fromEntries(
+    Array.from(cells.all().keys(), (name) => [
+      `cell ${name}`,
+      () => Promise.resolve(cells.all().get(name) ?? 'opening'),
+    ]),
+  )
 }
 
 async function checkProcesses(processes: GatewayProcesses): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Clock, OpenDatabase, Plans } from '@creel/core'
+import type { CellPlace } from '@creel/core/cells'
 import type { PlanKey } from '@creel/core/plans'
 import type { MailerOptions } from '@creel/core/platform/mail'
 import type { HttpLimits, SharedCounts } from '@creel/gateway'
@@ -39,6 +40,10 @@ export interface ServiceOptions {
   readonly database: OpenDatabase
   /** A read-only replica of it, for lists and searches; none by default. Its opener closes it. */
   readonly replica?: OpenDatabase | undefined
+  /** The cell that the database is; none in an installation with one database. */
+  readonly cell?: CellPlace | undefined
+  /** All cells of the installation; none by default. */
+  readonly cells?: readonly CellPlace[] | undefined
   /** The same database, for connections outside the pool: the queue and LISTEN. Migrated already. */
   readonly databaseUrl: string
   readonly parts: ReadonlySet<ServicePart>

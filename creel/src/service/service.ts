@@ -1,24 +1,24 @@
-import { applyChangedPlans, type Services, type Urls } from '@creel/core'
+import type { Services, Urls } from '@creel/core'
 import { CHANNEL_KIND_NAMES } from '@creel/core/alertChannels'
-import { createCaptures } from '@creel/core/capture'
-import type { FirstAttempts } from '@creel/core/deliveries'
+import type { CellPlace } from '@creel/core/cells'
 import { startMetrics } from '@creel/core/platform/metrics'
 import {
   type Gateway,
   type Listener,
+  type Operations,
   readFigures,
   runChecks,
   startGateway,
   startOperationsListener,
 } from '@creel/gateway'
-import { type RunningWorkers, startWorkers } from '@creel/jobs'
 import type { PgBoss } from 'pg-boss'
+import { type CellState, createCellStates } from './cellStates.ts'
 import { freePort } from './freePort.ts'
 import { PortTaken, whenListening } from './listening.ts'
-import { operationsOf, ownChecks } from './operations.ts'
+import { operationsOf } from './operations.ts'
 import type { ServiceOptions } from './options.ts'
 import { publicUrls } from './publicUrls.ts'
-import { type OpenServices, openServices } from './services.ts'
+import { type RunningCell, runCell } from './runningCell.ts'
 
 /** Limit of the drain when the service stops: longer than the longest send (15 s). */
 const DRAIN_SECONDS = 20
@@ -45,6 +45,14 @@ export interface RunningService {
   isReady(): Promise<boolean>
   /** Reads the figures that `/metrics` shows of the database, unless another process of the program does. */
   readFigures(): Promise<void>
+  /**
+   * Runs another cell, too: serves its workspaces, takes its jobs, or both. Its opener closes its database.
+   *
+   * @throws StartupError when the secret key or the name of the cell does not match the database
+   */
+  addCell(database: Pick<ServiceOptions, 'cell' | 'database' | 'databaseUrl' | 'replica'>): Promise<void>
+  /** Notes the state of a cell. Unless it is `ok`, requests of its workspaces are answered 503 at once. */
+  noteCell(place: CellPlace, state: CellState): void
   /**
    * Drains: stops accepting, answers awaits, lets captures and sends in flight end, up to 20 s, and closes everything
    * that the service opened. The database stays open.
@@ -73,27 +81,26 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
   const hasGateway = options.parts.has('gateway')
   const port = hasGateway ? await portToOpen(options) : options.port
   const urls = publicUrls(options, port)
-  const opened = await openServices(options, urls, hasGateway ? { host: options.host, port } : undefined)
+  const listensOn = hasGateway ? { host: options.host, port } : undefined
+  const home = await runCell(options, urls, listensOn)
+  const running: [RunningCell, ...RunningCell[]] = [home]
+  const cells = options.cells === undefined ? undefined : createCellStates(options.cells)
+  const operations = operationsOf(running, { processes: options.processes, cells })
+  const own = operationsOf(running, { cells })
   let gateway: Gateway | undefined
   let metricsListener: Listener | undefined
-  let workers: RunningWorkers | undefined
   try {
-    await applyChangedPlans(opened.services)
     // The gateway starts first. Until the workers run, deliveries wait in the queue.
-    const firstAttempts: FirstAttempts = { hold: (one) => workers?.firstAttempts.hold(one) }
-    if (hasGateway) gateway = await openGateway(options, opened, { port, firstAttempts })
-    metricsListener = await openMetrics(options, opened)
-    if (options.parts.has('jobs')) {
-      workers = await startWorkers(opened.boss, opened.services, {
-        dispatches: opened.dispatches,
-        processes: options.processes?.counts.processes ?? 1,
-      })
-    }
+    gateway = await openGateway(options, home, { port, operations })
+    metricsListener = await openMetrics(options, home, operations)
+    await home.startWorkers()
   } catch (error) {
     await Promise.all([gateway?.close(0), metricsListener?.close(0)])
-    await opened.close()
+    await home.stopWorkers(0)
+    await home.close(0)
     throw error
   }
+  const { opened } = home
   return {
     services: opened.services,
     boss: opened.boss,
@@ -105,16 +112,32 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
     },
     metricsPort: metricsListener?.port,
     isReady: async () => {
-      const states = await runChecks(ownChecks(opened), options.log)
+      const states = await runChecks(own.checks, options.log)
       return Object.values(states).every((state) => state === 'ok')
     },
-    readFigures: () => readFigures(operationsOf(opened, options.processes), options.log),
+    readFigures: () => readFigures(operations, options.log),
+    async addCell(database) {
+      const cell = await runCell({ ...options, replica: undefined, ...database }, urls, listensOn)
+      try {
+        await cell.startWorkers()
+        if (cell.captures !== undefined) await gateway?.addCell(cell.services, cell.captures)
+      } catch (error) {
+        await cell.stopWorkers(0)
+        await cell.close(0)
+        throw error
+      }
+      running.push(cell)
+    },
+    noteCell(place, state) {
+      cells?.note(place, state)
+      gateway?.setReach(place, state === 'ok')
+    },
     stop: async () => {
-      opened.beginStopping()
-      await Promise.all([gateway?.close(DRAIN_SECONDS * 1000), workers?.stop(DRAIN_SECONDS * 1000)])
-      await opened.boss.stop({ graceful: true, timeout: DRAIN_SECONDS * 1000 })
+      for (const cell of running) cell.opened.beginStopping()
+      const graceMs = DRAIN_SECONDS * 1000
+      await Promise.all([gateway?.close(graceMs), ...running.map((cell) => cell.stopWorkers(graceMs))])
+      await Promise.all(running.map((cell) => cell.close(graceMs)))
       await metricsListener?.close(0)
-      await opened.close()
     },
   }
 }
@@ -130,23 +153,23 @@ async function portToOpen({ host, port, processes }: ServiceOptions): Promise<nu
 
 async function openGateway(
   options: ServiceOptions,
-  opened: OpenServices,
-  { port, firstAttempts }: { readonly port: number; readonly firstAttempts: FirstAttempts },
-): Promise<Gateway> {
-  const { host, version, formerHosts = [], trustedProxies = [], metricsPort } = options
+  { services, captures }: RunningCell,
+  { port, operations }: { readonly port: number; readonly operations: Operations },
+): Promise<Gateway | undefined> {
+  if (captures === undefined) return undefined
+  const { host, version, cells, formerHosts = [], trustedProxies = [], metricsPort } = options
   const { hasConsole = true, hasOAuth = true, consolePack } = options
-  const captures = createCaptures(opened.services, options.database.pool, { firstAttempts })
-  opened.takeCaptures(captures)
-  const opening = startGateway(opened.services, {
+  const opening = startGateway(services, {
     host,
     port,
     version,
     captures,
+    ...(cells !== undefined && { cells }),
     formerHosts,
     trustedProxies,
     limits: options.connectionLimits ?? {},
     ...(options.processes !== undefined && { counts: options.processes.counts }),
-    operations: operationsOf(opened, options.processes),
+    operations,
     // Strangers must not read the figures of a relay.
     servesMetrics: metricsPort === undefined && options.isRelay !== true,
     warmsUp: options.warmsUp ?? false,
@@ -155,23 +178,16 @@ async function openGateway(
     consolePack,
     isRelay: options.isRelay ?? false,
   })
-  const listener = await whenListening(opening, { host, port, variable: 'CREEL_PORT' })
-  return {
-    ...listener,
-    async close(graceMs) {
-      await listener.close(graceMs)
-      await captures.close()
-    },
-  }
+  return await whenListening(opening, { host, port, variable: 'CREEL_PORT' })
 }
 
 async function openMetrics(
   { host, metricsPort, processes }: ServiceOptions,
-  opened: OpenServices,
+  { services }: RunningCell,
+  operations: Operations,
 ): Promise<Listener | undefined> {
   // One process answers for all.
   if (metricsPort === undefined || processes?.isFirst === false) return undefined
-  const operations = operationsOf(opened, processes)
-  const opening = startOperationsListener(opened.services, { host, port: metricsPort, operations })
+  const opening = startOperationsListener(services, { host, port: metricsPort, operations })
   return await whenListening(opening, { host, port: metricsPort, variable: 'CREEL_METRICS_PORT' })
 }

@@ -7,6 +7,7 @@ import {
   type Urls,
 } from '@creel/core'
 import type { Captures } from '@creel/core/capture'
+import { checkCellName } from '@creel/core/cells'
 import { joinDeliveryWorkers, RETRY_DELAYS_SECONDS } from '@creel/core/deliveries'
 import { createAccessTokens } from '@creel/core/platform/accessTokens'
 import { startEndpointChanges } from '@creel/core/platform/changes'
@@ -37,7 +38,7 @@ export interface OpenServices {
  *
  * @param urls public addresses
  * @param listensOn this process's own address: forwards to it are loops
- * @throws StartupError when the secret key does not match the database
+ * @throws StartupError when the secret key or the name of the cell does not match the database
  */
 export async function openServices(
   options: ServiceOptions,
@@ -45,6 +46,11 @@ export async function openServices(
   listensOn: OwnHost | undefined,
 ): Promise<OpenServices> {
   const { database, databaseUrl, log, clock, plans, parts, jobClock } = options
+  if (options.cell !== undefined) {
+    await checkCellName(database.db, options.cell.name).catch((cause: unknown) => {
+      throw new StartupError(cause instanceof Error ? cause.message : String(cause), { cause })
+    })
+  }
   const secrets = createSecretBox([options.secretKey, ...(options.formerSecretKeys ?? [])])
   await checkSecretKey(database.db, secrets).catch((cause: unknown) => {
     const words = cause instanceof Error ? cause.message : String(cause)
@@ -85,6 +91,7 @@ export async function openServices(
     services: {
       actor: { kind: 'service', id: null, name: 'creel', address: null },
       auditRetentionDays: options.auditRetentionDays ?? AUDIT_RETENTION_DAYS,
+      cell: options.cell ?? null,
       db: database.db,
       searches: database.searches,
       reads: readsFor(options),

@@ -34,12 +34,11 @@ export async function answerSession(services: Services, request: Request): Promi
   }
 }
 
-/** The key that a request signs in with; null for every other request. The body can still be read afterwards. */
-export async function signInKeyOf(request: Request): Promise<string | null> {
+/** The key or link that a request signs in with; null for every other request. The body can still be read afterwards. */
+export async function signInOf(request: Request): Promise<z.output<typeof SignIn> | null> {
   if (request.method !== 'POST' || new URL(request.url).pathname !== '/console/session') return null
   try {
-    const credential = await credentialIn(request.clone().body)
-    return 'key' in credential ? credential.key : null
+    return await credentialIn(request.clone().body)
   } catch {
     return null
   }

@@ -1,16 +1,22 @@
-import { DomainError, knownKeys, knownSessions, type Services } from '@creel/core'
-import { knownGrants } from '@creel/core/oauth'
+import { DomainError, type Services } from '@creel/core'
 import { refusedRequests } from '@creel/core/platform/metrics'
-import { presentedSession, signInKeyOf } from '../console/index.ts'
+import { presentedSession, signInOf } from '../console/index.ts'
 import type { FetchHandler } from '../fetchHandler.ts'
 import { exchangedTextOf } from '../oauth/index.ts'
 import { hasFailed, isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 import { isForwarded } from './forwarding.ts'
-import { createHeldKeys, type HeldKeys } from './heldKeys.ts'
+import { createHeldKeys, type HeldKeys, type LookUpKeys } from './heldKeys.ts'
 import type { Strangers } from './strangers.ts'
 
 const throttledCalls = refusedRequests.labels('throttled')
+
+/** Filters of presented credentials to the good ones, in one query of each database. */
+export interface KnownCredentials {
+  readonly keys: LookUpKeys
+  readonly sessions: LookUpKeys
+  readonly grants: LookUpKeys
+}
 
 /** A key, or the token of a session, and the check for it. */
 interface Credential {
@@ -32,10 +38,14 @@ const OPEN =
  * A key that this process does not know is looked up first, together with those of all other waiting calls. Every
  * answer carries the id under which it is logged.
  */
-export function throttledFetch(fetch: FetchHandler, services: Services, strangers: Strangers): FetchHandler {
-  const keys = createHeldKeys((presented) => knownKeys(services, presented))
-  const sessions = createHeldKeys((presented) => knownSessions(services, presented))
-  const grants = createHeldKeys((presented) => knownGrants(services, presented))
+export function throttledFetch(
+  fetch: FetchHandler,
+  services: Services,
+  { strangers, known }: { readonly strangers: Strangers; readonly known: KnownCredentials },
+): FetchHandler {
+  const keys = createHeldKeys(known.keys)
+  const sessions = createHeldKeys(known.sessions)
+  const grants = createHeldKeys(known.grants)
   const credentialOf = (request: Request): Credential | undefined => {
     const key = presentedKey(request)
     if (key !== null) return { text: key, held: keys }
@@ -48,8 +58,8 @@ export function throttledFetch(fetch: FetchHandler, services: Services, stranger
     return await credential.held.isGood(credential.text).catch(() => true)
   }
   const maySignIn = async (request: Request) => {
-    const key = await signInKeyOf(request)
-    return key !== null && (await mayBeGood({ text: key, held: keys }))
+    const signIn = await signInOf(request)
+    return signIn !== null && 'key' in signIn && (await mayBeGood({ text: signIn.key, held: keys }))
   }
   const mayExchange = async (request: Request) => {
     const text = await exchangedTextOf(request)

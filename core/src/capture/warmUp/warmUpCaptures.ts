@@ -46,6 +46,7 @@ function settings(): CaptureSettings {
     previousCaptureUntil: null,
     endpointName: 'warm-up',
     workspaceId: WARM_UP_ID,
+    cell: 0,
     plan: 'team',
     revision: 1,
     payloadBytesMax: 1024 * 1024,

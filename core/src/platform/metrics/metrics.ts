@@ -325,6 +325,15 @@ export const gatewayRestarts = new Counter({
   registers,
 })
 
+/** Whether this process reaches a cell; no series in an installation without cells. */
+export const cellUp = new Gauge({
+  name: 'creel_cell_up',
+  help: 'Whether a cell is reached: 1, or 0',
+  labelNames: ['cell'] as const,
+  aggregator: 'min',
+  registers,
+})
+
 /** Await calls that are waiting now. */
 export const awaitsWaiting = new Gauge({
   name: 'creel_awaits_waiting',

@@ -1,0 +1,28 @@
+import type { Db } from '../platform/db/index.ts'
+
+const NAME = 'cell'
+
+/**
+ * Checks that a database is the cell that it is taken for. The first process names it; later ones must use that name, so
+ * that two swapped URLs are found before anything is served.
+ *
+ * @throws Error with a message for the operator
+ */
+export async function checkCellName(db: Db, name: string): Promise<void> {
+  await db
+    .insertInto('installation')
+    .values({ name: NAME, value: Buffer.from(name) })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute()
+  const stored = await cellNameOf(db)
+  if (stored === name) return
+  throw new Error(
+    `The database of the cell "${name}" is the cell "${stored}". Check the URLs in CREEL_CELLS_FILE.`,
+  )
+}
+
+/** The name of the cell that a database is; null if it has none. */
+export async function cellNameOf(db: Db): Promise<string | null> {
+  const row = await db.selectFrom('installation').select('value').where('name', '=', NAME).executeTakeFirst()
+  return row?.value.toString('utf8') ?? null
+}

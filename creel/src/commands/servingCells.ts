@@ -1,0 +1,177 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { checkDatabase, type OpenDatabase } from '@creel/core'
+import { isDatabaseOutage } from '@creel/core/platform/db'
+import { migrationState } from '@creel/migrations'
+import type { Logger } from 'pino'
+import type { Config } from '../config/index.ts'
+import { type Connected, connectAsOwner } from '../database/index.ts'
+import type { GatewayProcesses, RunningService } from '../service/index.ts'
+import { StartupError } from '../startupError.ts'
+import { openReplica, shareOfProcess } from './databaseShare.ts'
+
+/** Interval of looks at an open cell, and of attempts to open one. */
+const LOOK_MS = 1_000
+const OPEN_MS = 5_000
+
+/** What cells are opened with. */
+export interface CellsOptions {
+  readonly log: Logger
+  readonly processes: GatewayProcesses | undefined
+}
+
+/** An open cell, with its replica if it has one. */
+interface OpenCell {
+  readonly connected: Connected
+  readonly replica: OpenDatabase | undefined
+}
+
+/** The cell on which a service starts. */
+export interface HomeCell {
+  readonly config: Config
+  readonly connected: Connected
+}
+
+/** Other cells of a running service. */
+export interface KeptCells {
+  /** Ends the looks, before the service stops. */
+  stop(): Promise<void>
+  /** Closes the databases, after the service has stopped. */
+  close(): Promise<void>
+}
+
+/** A cell cannot be served by this program, for a reason that its operator must mend. */
+class WrongSchema extends StartupError {
+  constructor(readonly state: 'needs creel migrate' | 'newer than this program') {
+    super(
+      state === 'newer than this program'
+        ? 'A newer version of creel has migrated this cell. Run that version.'
+        : 'The cell has pending migrations. Run `creel migrate --all` first.',
+    )
+  }
+}
+
+/**
+ * Connects to the first cell that answers and whose schema fits: the home, on which the service starts.
+ *
+ * @throws StartupError naming the fault of every cell, when there is none
+ */
+export async function connectHome(configs: readonly Config[], options: CellsOptions): Promise<HomeCell> {
+  const faults: string[] = []
+  for (const config of configs) {
+    try {
+      return { config, connected: await connectCell(config, options) }
+    } catch (error) {
+      faults.push(`${config.cell?.name}: ${error instanceof Error ? error.message : error}`)
+    }
+  }
+  throw new StartupError(`No cell can be opened. ${faults.join(' ')}`)
+}
+
+async function connectCell(config: Config, { log, processes }: CellsOptions): Promise<Connected> {
+  const share = shareOfProcess(config, processes)
+  const connected = await connectAsOwner({
+    config,
+    log,
+    runtime: undefined,
+    maxConnections: share.database,
+    searchConnections: share.searches,
+    waits: false,
+  })
+  try {
+    const { pending, unknown } = await migrationState(connected.database.db)
+    if (unknown.length > 0) throw new WrongSchema('newer than this program')
+    if (pending.length > 0) throw new WrongSchema('needs creel migrate')
+    return connected
+  } catch (error) {
+    await connected.close()
+    throw error
+  }
+}
+
+/**
+ * Serves the other cells, too, and notes which are reached, until it is stopped. A cell that cannot be opened is tried
+ * again every five seconds; the log says why, once for each reason.
+ */
+export function keepCells(
+  service: RunningService,
+  { home, others }: { readonly home: HomeCell; readonly others: readonly Config[] },
+  options: CellsOptions,
+): KeptCells {
+  const stopping = new AbortController()
+  const open = new Set<OpenCell>()
+  const wait = (ms: number) => pause(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
+
+  const openCell = async (config: Config): Promise<Connected | undefined> => {
+    const place = config.cell
+    if (place === null) return undefined
+    let reason = ''
+    while (!stopping.signal.aborted) {
+      try {
+        const connected = await connectCell(config, options)
+        const cell = { connected, replica: openReplica(config, options.processes) }
+        try {
+          const { database, url: databaseUrl } = connected
+          await service.addCell({ cell: place, database, databaseUrl, replica: cell.replica })
+        } catch (error) {
+          await closeCell(cell)
+          throw error
+        }
+        open.add(cell)
+        options.log.info({ cell: place.name }, 'a cell is open')
+        return connected
+      } catch (error) {
+        const words = error instanceof Error ? error.message : String(error)
+        if (words !== reason) options.log.warn({ cell: place.name, err: error }, 'a cell is left out')
+        reason = words
+        const isFault = error instanceof StartupError && !isDatabaseOutage(error.cause)
+        service.noteCell(
+          place,
+          error instanceof WrongSchema ? error.state : isFault ? 'refused' : 'out of reach',
+        )
+        await wait(OPEN_MS)
+      }
+    }
+    return undefined
+  }
+
+  const look = async (config: Config, database: OpenDatabase) => {
+    const place = config.cell
+    if (place === null) return
+    let isReached: boolean | undefined
+    while (!stopping.signal.aborted) {
+      // A slow answer is an answer: only a database without connections is out of reach.
+      const fault = await checkDatabase(database.db).then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      const reached = fault === undefined || !isDatabaseOutage(fault)
+      if (reached !== isReached) {
+        service.noteCell(place, reached ? 'ok' : 'out of reach')
+        if (!reached) options.log.warn({ cell: place.name, err: fault }, 'a cell is out of reach')
+        else if (isReached === false) options.log.info({ cell: place.name }, 'a cell is reached again')
+      }
+      isReached = reached
+      await wait(LOOK_MS)
+    }
+  }
+
+  const loops = others.map(async (config) => {
+    const connected = await openCell(config)
+    if (connected !== undefined) await look(config, connected.database)
+  })
+  loops.push(look(home.config, home.connected.database))
+  return {
+    async stop() {
+      stopping.abort()
+      await Promise.all(loops)
+    },
+    async close() {
+      await Promise.all([...open].map(closeCell))
+    },
+  }
+}
+
+async function closeCell({ connected, replica }: OpenCell): Promise<void> {
+  await replica?.close()
+  await connected.close()
+}

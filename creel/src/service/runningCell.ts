@@ -1,0 +1,67 @@
+import type { Services, Urls } from '@creel/core'
+import { applyChangedPlans } from '@creel/core'
+import { type Captures, createCaptures } from '@creel/core/capture'
+import type { FirstAttempts } from '@creel/core/deliveries'
+import type { OwnHost } from '@creel/core/platform/outbound'
+import { type RunningWorkers, startWorkers } from '@creel/jobs'
+import type { ServiceOptions } from './options.ts'
+import { type OpenServices, openServices } from './services.ts'
+
+/** A database with what runs on it in this process: captures, workers, or both, depending on the parts. */
+export interface RunningCell {
+  readonly opened: OpenServices
+  readonly services: Services
+  /** Undefined without the gateway. */
+  readonly captures: Captures | undefined
+  /** Takes jobs from now on. Until then, deliveries wait in the queue. */
+  startWorkers(): Promise<void>
+  /** Takes no more jobs, and lets sends in flight end, up to `graceMs`. */
+  stopWorkers(graceMs: number): Promise<void>
+  /** Commits the waiting captures, and closes everything but the database. Jobs may end for `graceMs`. */
+  close(graceMs: number): Promise<void>
+}
+
+/**
+ * Opens the services of a database, and its captures if the process is a gateway.
+ *
+ * @param listensOn this process's own address: forwards to it are loops
+ * @throws StartupError when the secret key or the name of the cell does not match the database
+ */
+export async function runCell(
+  options: ServiceOptions,
+  urls: Urls,
+  listensOn: OwnHost | undefined,
+): Promise<RunningCell> {
+  const opened = await openServices(options, urls, listensOn)
+  let workers: RunningWorkers | undefined
+  const firstAttempts: FirstAttempts = { hold: (one) => workers?.firstAttempts.hold(one) }
+  const captures = options.parts.has('gateway')
+    ? createCaptures(opened.services, options.database.pool, { firstAttempts })
+    : undefined
+  if (captures !== undefined) opened.takeCaptures(captures)
+  const close = async (graceMs: number) => {
+    await captures?.close()
+    await opened.boss.stop({ graceful: true, timeout: graceMs })
+    await opened.close()
+  }
+  try {
+    await applyChangedPlans(opened.services)
+  } catch (error) {
+    await close(0)
+    throw error
+  }
+  return {
+    opened,
+    services: opened.services,
+    captures,
+    async startWorkers() {
+      if (!options.parts.has('jobs')) return
+      workers = await startWorkers(opened.boss, opened.services, {
+        dispatches: opened.dispatches,
+        processes: options.processes?.counts.processes ?? 1,
+      })
+    },
+    stopWorkers: async (graceMs) => workers?.stop(graceMs),
+    close,
+  }
+}

@@ -1,0 +1,95 @@
+import type { Services } from '@creel/core'
+import type { Captures } from '@creel/core/capture'
+import type { CellPlace } from '@creel/core/cells'
+
+/** A cell that this process reaches. */
+export interface OpenCell {
+  readonly services: Services
+  readonly captures: Captures
+  /** Answers a request whose caller belongs to the cell. */
+  readonly handle: (request: Request) => Promise<Response>
+}
+
+/** The cells of an installation, as this process reaches them. */
+export interface Cells {
+  /** Every cell of the installation, open or not. */
+  readonly places: readonly CellPlace[]
+  /** The cells that are open. */
+  open(): Iterable<OpenCell>
+  /** The cell with a number; undefined while it is out of reach. */
+  of(number: number): OpenCell | undefined
+  /** Takes requests for a cell from now on. */
+  add(number: number, cell: OpenCell): void
+  /** Notes whether a cell can be reached. Until it can, its requests are answered 503 at once. */
+  setReach(number: number, isReachable: boolean): void
+}
+
+/** Creates the register of the cells, none of them open. */
+export function createCells(places: readonly CellPlace[]): Cells {
+  const open = new Map<number, OpenCell>()
+  const outOfReach = new Set<number>()
+  return {
+    places,
+    open: () => [...open].flatMap(([number, cell]) => (outOfReach.has(number) ? [] : [cell])),
+    of: (number) => (outOfReach.has(number) ? undefined : open.get(number)),
+    add: (number, cell) => void open.set(number, cell),
+    setReach(number, isReachable) {
+      if (isReachable) outOfReach.delete(number)
+      else outOfReach.add(number)
+    },
+  }
+}
+
+/** Seconds after which a caller whose cell is out of reach may try again. */
+export const RETRY_SECONDS = 2
+
+/** A cell did not answer, so nothing can be said about a caller that no other cell knows. */
+export class CellOutOfReach extends Error {
+  override readonly name = 'CellOutOfReach'
+  /** The SQLSTATE `cannot_connect_now`: it is an outage of a database. */
+  readonly code = '57P03'
+
+  constructor(place: CellPlace, options?: ErrorOptions) {
+    super(`The cell "${place.name}" is out of reach.`, options)
+  }
+}
+
+/** The answer of a cell. */
+export interface Answered<Answer> {
+  readonly cell: OpenCell
+  readonly answer: Answer
+}
+
+/**
+ * Asks the cell of a hint first, then all others at once.
+ *
+ * @param hint number of a cell, or null
+ * @param ask its result is undefined when the cell does not know what is asked for
+ * @returns undefined when every cell has answered, and none knows it
+ * @throws CellOutOfReach when no cell knows it, and one did not answer
+ */
+export async function askCells<Answer>(
+  cells: Cells,
+  hint: number | null,
+  ask: (cell: OpenCell) => Promise<Answer | undefined>,
+): Promise<Answered<Answer> | undefined> {
+  const askOne = async (place: CellPlace): Promise<Answered<Answer> | undefined> => {
+    const cell = cells.of(place.number)
+    if (cell === undefined) throw new CellOutOfReach(place)
+    const answer = await ask(cell).catch((cause: unknown) => {
+      throw new CellOutOfReach(place, { cause })
+    })
+    return answer === undefined ? undefined : { cell, answer }
+  }
+  const first = cells.places.filter(({ number }) => number === hint)
+  const others = cells.places.filter(({ number }) => number !== hint)
+  let outOfReach: unknown
+  for (const together of [first, others]) {
+    for (const result of await Promise.allSettled(together.map(askOne))) {
+      if (result.status === 'rejected') outOfReach ??= result.reason
+      else if (result.value !== undefined) return result.value
+    }
+  }
+  if (outOfReach !== undefined) throw outOfReach
+  return undefined
+}

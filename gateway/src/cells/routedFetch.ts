@@ -1,0 +1,100 @@
+import { DomainError, knownKeys, knownLinks, knownSessions, type Services } from '@creel/core'
+import { cellOfKey } from '@creel/core/cells'
+import { knownGrants } from '@creel/core/oauth'
+import { presentedSession, signInOf } from '../console/index.ts'
+import type { FetchHandler } from '../fetchHandler.ts'
+import { exchangedTextOf } from '../oauth/index.ts'
+import { noteOutage } from '../outageLog.ts'
+import { presentedKey, traceIdOf } from '../requestIdentity.ts'
+import { problemResponse } from '../rest.ts'
+import { askCells, CellOutOfReach, type Cells, RETRY_SECONDS } from './cells.ts'
+import { createMemory } from './memory.ts'
+
+/** Kinds of credentials, and the filter of a cell for those that it knows. */
+const KINDS = { key: knownKeys, session: knownSessions, link: knownLinks, grant: knownGrants } as const
+
+type Kind = keyof typeof KINDS
+
+interface Credential {
+  readonly kind: Kind
+  readonly text: string
+}
+
+/** Paths whose answer depends on a caller. */
+const OF_CALLERS = /^\/(api|trpc|mcp|oauth|console\/session)(\/|$)/
+
+/**
+ * Hands each request to the cell of its caller, which its key, session, sign-in link or grant names. A request without
+ * one, or with one that no cell knows, goes to `home`, which refuses it. If a cell that may know it is out of reach, the
+ * answer is 503 with `Retry-After`.
+ *
+ * @param home answers requests of no cell, and is the handler of the cell of `services`
+ */
+export function routedFetch(home: FetchHandler, services: Services, cells: Cells): FetchHandler {
+  const memory = createMemory()
+
+  const cellOf = async ({ kind, text }: Credential) => {
+    const handle = `${kind} ${text}`
+    const remembered = memory.cellOf(handle)
+    const known = remembered === undefined ? undefined : cells.of(remembered)
+    if (known !== undefined) return known
+    if (memory.isUnknown(handle)) return undefined
+    const found = await askCells(
+      cells,
+      remembered ?? (kind === 'key' ? cellOfKey(text) : null),
+      async (cell) => {
+        const those = await KINDS[kind](cell.services, new Set([text]))
+        return those.has(text) ? true : undefined
+      },
+    )
+    if (found === undefined) memory.rememberUnknown(handle)
+    else if (found.cell.services.cell !== null) memory.remember(handle, found.cell.services.cell.number)
+    return found?.cell
+  }
+
+  return async (request, client) => {
+    if (!OF_CALLERS.test(new URL(request.url).pathname)) return await home(request, client)
+    const credential = await credentialOf(services, request)
+    if (credential === undefined) return await home(request, client)
+    try {
+      const cell = await cellOf(credential)
+      if (cell === undefined || cell.services === services) return await home(request, client)
+      return await cell.handle(request)
+    } catch (error) {
+      if (!(error instanceof CellOutOfReach)) throw error
+      noteOutage(services.log, error)
+      const unavailable = new DomainError(
+        'unavailable',
+        'The database of this workspace cannot be reached.',
+        {
+          retryAfterSeconds: RETRY_SECONDS,
+        },
+      )
+      return problemResponse(services, unavailable, { traceId: traceIdOf(request) })
+    }
+  }
+}
+
+async function credentialOf({ urls }: Services, request: Request): Promise<Credential | undefined> {
+  const key = presentedKey(request)
+  if (key !== null) return { kind: 'key', text: key }
+  const signIn = await signInOf(request)
+  if (signIn !== null) {
+    return 'key' in signIn ? { kind: 'key', text: signIn.key } : { kind: 'link', text: signIn.link }
+  }
+  const grant = await exchangedTextOf(request)
+  if (grant !== null) return { kind: 'grant', text: grant }
+  const session = presentedSession(urls, request)
+  return session === null ? undefined : { kind: 'session', text: session }
+}
+
+/** Filters credentials to the good ones, over every open cell. */
+export function knownInCells(cells: Cells) {
+  const inAll =
+    (filter: (typeof KINDS)[Kind]) =>
+    async (presented: ReadonlySet<string>): Promise<ReadonlySet<string>> => {
+      const known = await Promise.all(Array.from(cells.open(), ({ services }) => filter(services, presented)))
+      return new Set(known.flatMap((those) => [...those]))
+    }
+  return { keys: inAll(knownKeys), sessions: inAll(knownSessions), grants: inAll(knownGrants) }
+}
