@@ -1,4 +1,5 @@
 import { QUEUES, type QueueName, type QueueSpec } from '@creel/core'
+import { serverOf } from '@creel/core/platform/db'
 import { type ConstructorOptions, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
 
@@ -34,7 +35,7 @@ export function createBoss(
   },
 ): PgBoss {
   const boss = new PgBoss({
-    connectionString: url,
+    ...serverOf(url),
     application_name: 'creel-jobs',
     max: works ? connections : SENDING_CONNECTIONS,
     useListenNotify: works,

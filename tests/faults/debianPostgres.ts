@@ -1,6 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { temporaryFolder } from '../support/process.ts'
 
@@ -108,47 +107,5 @@ async function startCluster(
     promote: () => control('promote'),
     restart: start,
     kill: () => control('-m', 'immediate', 'stop'),
-  }
-}
-
-/** The fixed address for clients; a failover moves it to another server. */
-export interface Route extends AsyncDisposable {
-  readonly url: string
-  /** Directs new connections to a socket, and ends the others. */
-  leadTo(socket: string): void
-}
-
-/** Forwards TCP connections to a unix socket. */
-export async function openRoute(socket: string): Promise<Route> {
-  let target = socket
-  const open = new Set<Socket>()
-  const server = createServer((near) => {
-    const far = connect(target)
-    for (const side of [near, far]) {
-      open.add(side)
-      side.on('close', () => open.delete(side))
-      side.on('error', () => {
-        near.destroy()
-        far.destroy()
-      })
-    }
-    near.pipe(far).pipe(near)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('The route has no port.')
-  const endAll = () => {
-    for (const side of open) side.destroy()
-  }
-  return {
-    url: `postgres://creel@127.0.0.1:${address.port}/postgres`,
-    leadTo(next) {
-      target = next
-      endAll()
-    },
-    async [Symbol.asyncDispose]() {
-      endAll()
-      await new Promise((resolve) => server.close(resolve))
-    },
   }
 }

@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from '@creel/program'
 import pg from 'pg'
 import { eventually } from '../support/eventually.ts'
 import { prepareDataFolder, preparedFolder, temporaryDisk } from '../support/process.ts'
-import { debianPostgresPrograms, openRoute, startDebianPostgres } from './debianPostgres.ts'
+import { debianPostgresPrograms, startDebianPostgres } from './debianPostgres.ts'
 import { expectNothingLost } from './findings.ts'
 import { createRandom } from './random.ts'
 import { openWorld, type WorldOptions } from './world.ts'
@@ -84,14 +84,16 @@ describe('Postgres in trouble', () => {
     'a primary that dies and a synchronous standby that takes over: nothing acknowledged is lost',
     async () => {
       const primary = await startDebianPostgres(programs ?? '')
-      await using route = await openRoute(primary.socket)
       const standby = await primary.addStandby()
+      const hosts = [standby, primary].map(({ url }) => new URL(url).host)
       try {
-        await using world = await worldOn(route.url)
+        // The standby is first, so that a connection to the first host alone would not do.
+        await using world = await worldOn(
+          `postgres://creel@${hosts.join()}/postgres?target_session_attrs=read-write`,
+        )
         await world.acknowledgedMore(50)
         await primary.kill()
         await standby.promote()
-        route.leadTo(standby.socket)
         await world.acknowledgedMore(50)
         expectNothingLost(await world.settle())
       } finally {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { openDatabase } from '@creel/core'
+import { sql } from 'kysely'
 import pg from 'pg'
 import { requireServer } from '../../creel/src/database/serverVersion.ts'
 import { StartupError } from '../../creel/src/startupError.ts'
@@ -153,6 +154,20 @@ describe.skipIf(!canRun)('TLS to the database', () => {
     expect(stderr).toMatch(
       /^creel: The database cannot be used: its certificate is not signed by the CA .*\n$/,
     )
+  })
+
+  test('of several hosts the certificate may be for any, and no other', async () => {
+    const unused = await freePort()
+    const tls = `sslmode=verify-full&${caFile('ca.pem')}`
+    const urlOf = (...hosts: string[]) => `postgres://creel@${hosts.join()}/postgres?${tls}`
+    expect(await refusalOf(urlOf(`localhost:${unused}`, `localhost:${port}`))).toBe('It was accepted.')
+    expect(await refusalOf(urlOf(`127.0.0.1:${port}`, `localhost:${port}`))).toBe('It was accepted.')
+    expect(await refusalOf(urlOf(`127.0.0.1:${port}`, `127.0.0.2:${port}`))).toMatch(/certificate/)
+    const database = openDatabase(
+      `${urlOf(`localhost:${port}`, `localhost:${port}`)}&target_session_attrs=standby`,
+    )
+    expect(sql`select 1`.execute(database.db)).rejects.toThrow('None of the 2 servers is a standby')
+    await database.close()
   })
 
   test('with a CA file that is not there is a mistake of the environment', async () => {

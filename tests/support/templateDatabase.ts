@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '@creel/core'
+import { serverOf } from '@creel/core/platform/db'
 import { createBoss, createQueues } from '@creel/jobs'
 import { migrate } from '@creel/migrations'
 import { Client } from 'pg'
@@ -69,7 +70,7 @@ async function fill(url: string): Promise<void> {
 }
 
 async function withClient<Result>(url: string, during: (client: Client) => Promise<Result>): Promise<Result> {
-  const client = new Client({ connectionString: url })
+  const client = new Client(serverOf(url))
   await client.connect()
   try {
     return await during(client)

@@ -151,6 +151,25 @@ describe('decodeConfig', () => {
     expect(decodeConfig({}).config.CREEL_RETRY_SCHEDULE).toEqual([5, 300, 1800, 7200, 18_000, 36_000])
   })
 
+  test('a database may have several hosts', () => {
+    const url = 'postgres://creel:hunter2@db-1:5432,db-2,[::1]:6432/creel'
+    const { config } = decodeConfig({ DATABASE_URL: url, CREEL_SECRET_KEY: KEY })
+    expect(config.DATABASE_URL).toBe(url)
+    expect(maskedConfig(config).variables.DATABASE_URL).toBe(
+      'postgres://creel:***@db-1:5432,db-2,[::1]:6432/creel',
+    )
+    const mistakes = (wrong: string) => mistakesOf({ DATABASE_URL: wrong, CREEL_SECRET_KEY: KEY })
+    expect(mistakes(`${url}?target_session_attrs=primary`)).toEqual([])
+    expect(mistakes(`${url}?target_session_attrs=any`)).toEqual([
+      'DATABASE_URL must have a target_session_attrs of read-write, primary, read-only, standby',
+    ])
+    expect(mistakes('postgres://db-1:port,db-2/creel')).toEqual([
+      'DATABASE_URL must name its hosts like host1:5432,host2:5432',
+    ])
+    const file = `${url}?sslrootcert=/absent.pem`
+    expect(mistakes(file).join()).toContain('DATABASE_URL names a file in sslrootcert')
+  })
+
   test('a misspelt variable is pointed out', () => {
     expect(decodeConfig({ CREEL_ALOW_DESTINATIONS: '10.0.0.0/8' }).warnings).toEqual([
       'CREEL_ALOW_DESTINATIONS is not a variable of creel and has no effect',

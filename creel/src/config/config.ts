@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { overridePlans, PLANS, type Plans } from '@creel/core'
 import { type Cell, CellsFileError, parseCells } from '@creel/core/cells'
+import { serverUrls } from '@creel/core/platform/db'
 import { z } from 'zod'
 import { CLIENT_VARIABLES, SECRET_NAMES, VARIABLE_NAMES, Variables } from './variables.ts'
 
@@ -151,7 +152,7 @@ function readSecretFiles(
 /** Messages about unreadable files in the URLs of databases. The driver would read the files for each connection. */
 function unreadableFiles(given: Readonly<Record<string, string>>): string[] {
   return ['DATABASE_URL', 'CREEL_DATABASE_READ_URL'].flatMap((name) => {
-    const text = given[name] ?? ''
+    const [text = ''] = serverUrls(given[name] ?? '')
     const query = URL.canParse(text) ? new URL(text).searchParams : new URLSearchParams()
     return ['sslrootcert', 'sslcert', 'sslkey'].flatMap((parameter) => {
       const file = query.get(parameter)

@@ -1,5 +1,6 @@
 import { retryScheduleText } from '@creel/core/deliveries'
 import type { Limits, PlanKey } from '@creel/core/plans'
+import { serverUrls } from '@creel/core/platform/db'
 import type { Config } from './config.ts'
 import { VARIABLE_NAMES, type VariableName } from './variables.ts'
 
@@ -40,12 +41,14 @@ export function maskedConfig(config: Config): MaskedConfig {
 }
 
 /** Credentials are before the `@`, or in the query (`?password=…`). A text that is not a URL is masked completely. */
-function withoutPassword(url: string): string {
-  if (!URL.canParse(url)) return '***'
-  const parsed = new URL(url)
+function withoutPassword(text: string): string {
+  const urls = serverUrls(text)
+  if (!urls.every((url) => URL.canParse(url))) return '***'
+  const [parsed = new URL(text), ...others] = urls.map((url) => new URL(url))
   if (parsed.password !== '') parsed.password = '***'
   for (const name of [...parsed.searchParams.keys()]) {
     if (/pass|secret|key|token/i.test(name)) parsed.searchParams.set(name, '***')
   }
-  return parsed.href
+  const hosts = [parsed, ...others].map(({ host }) => host)
+  return parsed.href.replace(parsed.host, hosts.join())
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { serverOf } from '../db/index.ts'
 import { ANNOUNCE, ENDPOINT_CHANNEL } from './announce.ts'
 import type { EndpointChanges } from './endpointChanges.ts'
 
@@ -89,7 +90,7 @@ function keepListening(url: string, { onNotification, onConnected, log }: Listen
 
   const connect = async (failures: number): Promise<void> => {
     const next = new pg.Client({
-      connectionString: url,
+      ...serverOf(url),
       application_name: 'creel-endpointChanges',
       keepAlive: true,
     })

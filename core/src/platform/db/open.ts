@@ -3,6 +3,7 @@ import pg from 'pg'
 import { CancellingDialect } from './cancelling.ts'
 import type { Db } from './handles.ts'
 import { memberNames } from './memberNames.ts'
+import { serverOf } from './servers.ts'
 import { shareConnections } from './shares.ts'
 import { preparing, runOn } from './statement.ts'
 import type { Database } from './tables.ts'
@@ -45,7 +46,7 @@ const PLANNER_SETTINGS = 'set random_page_cost = 1'
  *
  * int8 is read as a number: all our ids and counts stay below 2^53.
  *
- * @param url a `postgres://` URL; a unix socket as `?host=/folder`
+ * @param url a `postgres://` URL; a unix socket as `?host=/folder`; several hosts as {@link serverOf} reads them
  * @param maxConnections the most connections that the pool holds at once
  * @param searchConnections the most searches that run at once
  */
@@ -82,7 +83,7 @@ function openPool(
   { max, statementSeconds }: { max: number; statementSeconds: number },
 ): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url,
+    ...serverOf(url),
     max,
     statement_timeout: statementSeconds * 1000,
     connectionTimeoutMillis: CONNECT_SECONDS * 1000,
