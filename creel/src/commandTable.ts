@@ -7,6 +7,8 @@ type Configure = (command: Command, tools: ProgramTools) => void
 /** One command of the program, without its code. */
 export interface CommandEntry {
   readonly name: string
+  /** Another word for it. */
+  readonly alias?: string
   /** One line, shown in the command's help; `creel --help` has room for 58 characters. */
   readonly description: string
   /** Whether it is about databases: it has the option `--cell <name>`. */
@@ -211,8 +213,9 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         name: 'workspace',
+        alias: 'workspaces',
         isOfCells: true,
-        description: 'create and list workspaces, and change their plans',
+        description: 'create, list and move workspaces, and change their plans',
         load: async () => (await import('./commands/workspace.ts')).addWorkspaceCommands,
       },
       {

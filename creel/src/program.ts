@@ -21,11 +21,12 @@ function outline(): Command {
   // Fits on one screen; commander would describe every command.
   program.helpInformation = () => `${briefHelp().join('\n')}\n`
   for (const { commands } of COMMAND_GROUPS) {
-    for (const { name, description, isHidden } of commands) {
-      program
+    for (const { name, alias, description, isHidden } of commands) {
+      const command = program
         .command(name, { hidden: isHidden === true })
         .description(description)
         .helpCommand(false)
+      if (alias !== undefined) command.alias(alias)
     }
   }
   return program
@@ -92,7 +93,7 @@ export async function runProgram(words: readonly string[], parts: ProgramParts):
     const first = line.find((word) => !word.startsWith('-'))
     await fill(
       program,
-      ENTRIES.filter(({ name }) => name === first),
+      ENTRIES.filter(({ name, alias }) => name === first || alias === first),
       parts,
     )
     await program.parseAsync(line, { from: 'user' })

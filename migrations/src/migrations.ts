@@ -36,6 +36,7 @@ import * as eventSubscriptions from './20261123T0610_event_subscriptions.ts'
 import * as oauth from './20261123T0620_oauth.ts'
 import * as oauthRetries from './20261123T0625_oauth_retries.ts'
 import * as relayEndpoints from './20261123T0920_relay_endpoints.ts'
+import * as workspaceMoves from './20261123T1000_workspace_moves.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -79,4 +80,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261123T0620_oauth': oauth,
   '20261123T0625_oauth_retries': oauthRetries,
   '20261123T0920_relay_endpoints': relayEndpoints,
+  '20261123T1000_workspace_moves': workspaceMoves,
 }

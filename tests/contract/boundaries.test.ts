@@ -71,6 +71,7 @@ const WRITERS: Readonly<Record<string, string | null>> = {
   // Progress of retention in counting the bytes of old rows.
   uncountedRows: 'retention',
   watchdogs: 'watchdogs',
+  workspaceMoves: 'cells',
   workspaces: 'workspaces',
 }
 
@@ -80,10 +81,10 @@ const SECOND_WRITERS: Readonly<Record<string, readonly string[]>> = {
   actions: ['deliveries'],
   // Retention deletes rows in batches whose statements also change counters and sums.
   apiKeyWindows: ['retention'],
-  attemptBytes: ['retention'],
+  attemptBytes: ['retention', 'cells'],
   attemptDetails: ['retention'],
   concurrencySlots: ['retention'],
-  deliveries: ['retention'],
+  deliveries: ['retention', 'cells'],
   deliveryAttempts: ['retention'],
   endpoints: ['retention'],
   eventClaims: ['retention'],
@@ -95,6 +96,9 @@ const SECOND_WRITERS: Readonly<Record<string, readonly string[]>> = {
   requests: ['recycleBin', 'capture', 'retention', 'exports'],
   // The capture statement records matches, in the transaction of the captures.
   watchdogCriteria: ['capture'],
+  auditEntries: ['cells'],
+  endpointRevisions: ['cells'],
+  workspaces: ['cells'],
 }
 
 const everything = await sourcesOf(

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { isOn, type LoadedAction, loadDispatchActions } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
 import {
@@ -29,6 +30,8 @@ export interface CaptureSettings {
   readonly workspaceId: string
   /** Number of the cell that has the endpoint; 0 in an installation with one database. */
   readonly cell: number
+  /** Whether the workspace is sealed, because it is about to be in another cell. Such settings are not cached. */
+  readonly isSealed: boolean
   /** The key of the workspace's plan. */
   readonly plan: string
   /** Revision of the settings. The capture statement refuses captures that were evaluated under another one. */
@@ -89,6 +92,7 @@ export async function loadCaptureSettings(
     .where('e.deletedAt', 'is', null)
     .selectAll('e')
     .select(['v.revision', 'w.plan'])
+    .select(sql<boolean>`coalesce(w.sealed_until > statement_timestamp(), false)`.as('isSealed'))
     .execute()
   if (endpoints.length === 0) return new Map()
   const found = endpoints.map((endpoint) => endpoint.id)
@@ -111,6 +115,7 @@ export async function loadCaptureSettings(
         endpointName: endpoint.name,
         workspaceId: endpoint.workspaceId,
         cell: services.cell?.number ?? 0,
+        isSealed: endpoint.isSealed,
         plan: endpoint.plan,
         revision: endpoint.revision,
         payloadBytesMax: limits.payloadBytesMax,

@@ -76,6 +76,9 @@ export interface Captures {
   close(): Promise<void>
 }
 
+/** Answer while a workspace is sealed: a second or two, before it is in another cell. */
+const SEALED = { state: 'unavailable', retryAfterSeconds: 2 } as const
+
 /** The most evaluations of one capture. Settings that change more often meanwhile are changed in a loop. */
 const EVALUATIONS_MAX = 10
 
@@ -115,6 +118,7 @@ export function createCaptures(
     let settings: CaptureSettings | undefined = given
     for (let evaluations = 0; evaluations < EVALUATIONS_MAX; evaluations += 1) {
       if (settings === undefined) return { state: 'gone' }
+      if (settings.isSealed) return SEALED
       const evaluating = evaluator.evaluate(settings, request, { publicUrl, sender })
       const evaluated = evaluating instanceof Promise ? await evaluating : evaluating
       if (evaluated === undefined) return { state: 'unavailable' }
@@ -169,7 +173,10 @@ export function createCaptures(
   return {
     peekSettings: cache.peek,
     findSettings: cache.find,
-    refuseEarly: (settings) => (refusals.isOver(settings) ? refusals.refuse(settings) : undefined),
+    refuseEarly(settings) {
+      if (settings.isSealed) return Promise.resolve(SEALED)
+      return refusals.isOver(settings) ? refusals.refuse(settings) : undefined
+    },
     refuseForeign(settings, address) {
       if (settings.isAllowedSender === undefined || settings.isAllowedSender(address)) return undefined
       return refuseSender(settings, address, 'not an allowed sender').then((state) => {

@@ -10,7 +10,7 @@ export type EarlyRefusal =
   /** Refused and counted. */
   | { readonly state: 'limited'; readonly retryAfterSeconds: number }
   /** The refusal could not be counted: PostgreSQL cannot store now. */
-  | { readonly state: 'unavailable' }
+  | { readonly state: 'unavailable'; readonly retryAfterSeconds?: number }
 
 /** Refuses captures of endpoints that are known to be over their rate, before their bodies are read. */
 export interface RateRefusals {

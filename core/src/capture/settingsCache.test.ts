@@ -14,6 +14,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   plan: 'team',
   workspaceId: 'w',
   cell: 0,
+  isSealed: false,
   revision: 1,
   payloadBytesMax: 1,
   storedRequestsMax: 1,

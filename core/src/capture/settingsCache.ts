@@ -53,7 +53,7 @@ export function createSettingsCache(load: Load, clock: Clock): SettingsCache {
       for (const [id] of batch) waiting.delete(id)
       try {
         const found = await load(batch.map(([id]) => id))
-        for (const [id, settings] of found) remember(id, settings)
+        for (const [id, settings] of found) if (!settings.isSealed) remember(id, settings)
         for (const [id, asked] of batch) asked.resolve(found.get(id))
       } catch (error) {
         for (const [, asked] of batch) asked.reject(error)

@@ -1,3 +1,4 @@
 export { type Cell, type CellPlace, CellsFileError, parseCells } from './cell.ts'
+export { cellNameOf, checkCell } from './checkCell.ts'
 export { cellOfId, cellOfKey, keyHint, newId } from './hints.ts'
-export { cellNameOf, checkCellName } from './nameCheck.ts'
+export { abortMove, listMoves, type Move, MoveError, moveWorkspace, purgeMoved } from './move/index.ts'

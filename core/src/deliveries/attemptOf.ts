@@ -39,7 +39,13 @@ export const leaseSql = (policy: string, now: string, usual: string): string =>
 /** Facts of an attempt's delivery, action and endpoint. */
 export type ClaimedDelivery = Omit<
   DueRow,
-  keyof StoredRequestRow | 'kind' | 'offSince' | 'alertChannelId' | 'messageTemplate' | 'flowState'
+  | keyof StoredRequestRow
+  | 'kind'
+  | 'offSince'
+  | 'alertChannelId'
+  | 'messageTemplate'
+  | 'flowState'
+  | 'sealedUntil'
 > & { readonly endpointId: string }
 
 /** Facts of an attempt that are not of its delivery or its request. */

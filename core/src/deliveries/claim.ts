@@ -42,7 +42,7 @@ const READ = [
 
 /** A due attempt whose Pending row may be written now. */
 interface ClaimedRow extends Pick<DueRow, (typeof READ)[number]> {
-  /** Whether it is a forward whose action is on, or has been off so long that the attempt ends now. */
+  /** Whether it is a forward of a workspace that is not sealed, whose action is on, or has been off so long that the attempt ends now. */
   readonly isReady: boolean
   /** Id of the Pending row that this claim wrote; null if it wrote none. */
   readonly attemptId: number | null
@@ -69,7 +69,7 @@ export interface Claimed {
 const CLAIM_FORWARDS = statement(
   'claim forwards',
   `with due as (
-    select d.*, d.kind = 'forward' and (case when $6::boolean then d.flow_state = 'sending' else d.flow_state is null and not d.governed end) and (d.is_active and not d.suspended_by_plan
+    select d.*, d.kind = 'forward' and d.sealed_until is null and (case when $6::boolean then d.flow_state = 'sending' else d.flow_state is null and not d.governed end) and (d.is_active and not d.suspended_by_plan
       or coalesce($3::timestamptz >= d.off_since + interval '${ACTION_OFF_HOURS} hours', false)) as is_ready
     from (${SELECT_DUE}) d
   ), begun as (

@@ -30,6 +30,7 @@ const FIND_UNREACHABLE = statement(
  *
  * - Attempts of a deleted action, endpoint or request are dropped.
  * - Attempts of a switched-off action wait until it is switched on. After 24 h they end as `action_off`.
+ * - Attempts of a sealed workspace wait for two seconds.
  * - Notify attempts go to the outbox of alerts.
  * - Attempts of governed actions move to the flow of their action.
  *
@@ -46,7 +47,9 @@ export async function claimDeferred(services: Services, due: readonly DueAttempt
       due.filter(({ deliveryId }) => !known.has(deliveryId)),
     )
     // A forward that does not wait was switched on a moment ago. It gets a new job below.
-    const ready = rows.filter((row) => row.kind === 'notify' && !isWaiting(row, now))
+    const ready = rows.filter(
+      (row) => row.kind === 'notify' && row.sealedUntil === null && !isWaiting(row, now),
+    )
     const ofFlows = rows.filter(isInFlow)
     await adoptDeliveries(trx, ofFlows)
     await wakeLater(
@@ -97,6 +100,11 @@ async function removeUnreachable(trx: Trx, missing: readonly DueAttempt[]): Prom
   )
 }
 
+/** Delay of attempts of a sealed workspace, in milliseconds. A seal takes a second or two. */
+const SEALED_MS = 2_000
+
+const afterSeal = (now: Date) => new Date(now.getTime() + SEALED_MS)
+
 /** Queues one job for the end of the 24 h. Switching the action on queues its attempts at once (`resumeDeliveries`). */
 async function wakeLater(services: Services, trx: Trx, rows: readonly DueRow[], now: Date): Promise<void> {
   if (rows.length === 0) return
@@ -109,7 +117,7 @@ async function wakeLater(services: Services, trx: Trx, rows: readonly DueRow[], 
         attempt: row.attempt,
         actionId: row.actionId,
         bodyBytes: row.body.length,
-        startAfter: isOff(row) ? offUntil(row, now) : now,
+        startAfter: isOff(row) ? offUntil(row, now) : row.sealedUntil === null ? now : afterSeal(now),
       })),
     ),
   )

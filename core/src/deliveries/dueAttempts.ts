@@ -46,6 +46,8 @@ export interface DueRow extends StoredRequestRow, ActionColumns {
   readonly plan: string
   /** Null while its attempts have jobs; else it waits as a row of its action's flow, see `flow/`. */
   readonly flowState: string | null
+  /** Until then no attempt of the workspace begins, because it is about to be in another cell; null if it may begin. */
+  readonly sealedUntil: Date | null
 }
 
 /**
@@ -62,6 +64,7 @@ export const SELECT_DUE = `
          a.tls_certificates, a.tls_client_key,
          a.delivery_policy, a.governed, d.flow_state,
          a.alert_channel_id, a.message_template, e.name as endpoint_name, coalesce(e.capture_id, e.id) as capture_id, w.plan,
+         case when w.sealed_until > statement_timestamp() then w.sealed_until end as sealed_until,
          r.received_at, r.method, r.path, r.query_string, r.header_names, r.header_values, r.content_type,
          r.body, r.size_bytes, r.body_truncated, r.ip, r.label, r.event_id, r.verdict, r.verdict_note
   from unnest($1::bigint[], $2::int[]) as due (delivery_id, attempt)

@@ -27,7 +27,13 @@ export { endDrain, flowsWithWork, postponeFirst, reserveStart } from './flow/upk
 export { watchBacklogs } from './flow/watchBacklogs.ts'
 export { hopsOf, isLoop, originHeaders, rehearsalHeader } from './forwardHeaders.ts'
 export { notifyMessage } from './notify.ts'
-export { dropDeliveries, endDeliveries, postponeAttempts, resumeDeliveries } from './openDeliveries.ts'
+export {
+  dropDeliveries,
+  endDeliveries,
+  postponeAttempts,
+  queueArrived,
+  resumeDeliveries,
+} from './openDeliveries.ts'
 export { DeliveryPolicy, isRetried, NO_POLICY, policyDelays, policyText, storedPolicy } from './policy.ts'
 export { insertReplay } from './queries.ts'
 export type { AttemptRow } from './read.ts'

@@ -34,6 +34,18 @@ export async function resumeDeliveries(
   await announceEndpointChange(trx, ...actionIds.map((id) => flowSignal('change', id)))
 }
 
+/**
+ * Queues the next attempts of all open deliveries of a workspace that came from another cell, for the times at which
+ * they are due.
+ */
+export async function queueArrived(services: DeliveryServices, trx: Trx, workspaceId: string): Promise<void> {
+  const deliveries = await findOpenDeliveries(trx, { workspaceId })
+  const jobs = deliveries
+    .filter(({ flowState }) => flowState === null)
+    .map((delivery) => ({ ...nextAttempt(delivery), startAfter: delivery.nextAttemptAt }))
+  if (jobs.length > 0) await services.enqueue(trx, 'deliveries.attempt', attemptJobs(jobs))
+}
+
 /** Queues attempts that found no slot for later. Their deliveries do not change. */
 export async function postponeAttempts(
   services: Pick<Services, 'clock' | 'enqueue' | 'db'>,

@@ -106,6 +106,7 @@ export interface OpenDelivery {
 /** Selects open deliveries: by id, by action, or by request. */
 export type DeliveriesOf =
   | { readonly ids: readonly number[] }
+  | { readonly workspaceId: string }
   | { readonly actionIds: readonly string[] }
   | { readonly endpointId: string; readonly requestIds: readonly number[] }
 
@@ -120,6 +121,9 @@ export function findOpenDeliveries(db: Db, of: DeliveriesOf): Promise<OpenDelive
     )
     .where('d.finishedAt', 'is', null)
     .$if('ids' in of, (query) => query.where('d.id', 'in', 'ids' in of ? of.ids : []))
+    .$if('workspaceId' in of, (query) =>
+      'workspaceId' in of ? query.where('d.workspaceId', '=', of.workspaceId) : query,
+    )
     .$if('actionIds' in of, (query) => query.where('d.actionId', 'in', 'actionIds' in of ? of.actionIds : []))
     .$if('requestIds' in of, (query) =>
       'requestIds' in of

@@ -22,6 +22,7 @@ interface KeyRow {
   endpointId: string | null
   expiresAt: Date | null
   isHere: boolean
+  isSealed: boolean
   /** Seconds until the window ends, by the database's clock. */
   secondsLeft: number
   /** If false, nothing was taken. */
@@ -63,6 +64,7 @@ export async function authenticate(
   const row = await takeFromBudget(services, { sha256, address, cost })
   if (row === undefined || !timingSafeEqual(row.sha256, sha256)) throw unknownKey()
   requireHere(row.isHere)
+  requireUnsealed(row.isSealed)
   if (row.kind === 'oauth' && !isForMcp) {
     throw new DomainError('forbidden', 'The token of an agent is for /mcp only. Send an API key.')
   }
@@ -89,12 +91,23 @@ export async function authenticate(
   }
 }
 
+/** Seconds after which a call to a sealed workspace may be repeated. */
+const SEALED_SECONDS = 2
+
 const unknownKey = () => new DomainError('unauthorized', 'The API key is unknown, expired or was revoked.')
 
 /** @throws DomainError `forbidden` unless the key may be used from the call's address */
 export function requireHere(isHere: boolean): void {
   if (isHere) return
   throw new DomainError('forbidden', 'The key may not be used from this address.')
+}
+
+/** @throws DomainError `unavailable` while the workspace is about to be in another cell */
+export function requireUnsealed(isSealed: boolean): void {
+  if (!isSealed) return
+  throw new DomainError('unavailable', 'The workspace is being moved. Try again in a moment.', {
+    retryAfterSeconds: SEALED_SECONDS,
+  })
 }
 
 /** @throws DomainError `api_access_disabled` when the plan has no API */
@@ -117,6 +130,9 @@ const isPresentable = (now: string) =>
 /** SQL condition that the key may be used from an address, which may be null. */
 export const isHere = (address: string) =>
   `(k.allowed_networks is null or coalesce(${address}::inet <<= any (k.allowed_networks::inet[]), false))`
+
+/** SQL for whether a workspace is sealed. */
+export const isSealed = (table: string) => `coalesce(${table}.sealed_until > statement_timestamp(), false)`
 
 const RECHECK = statement(
   'recheck key',
@@ -149,7 +165,7 @@ const TAKE_FROM_BUDGET = statement(
   'take from budget',
   `with ${budgetClock('$3')}, caller as (
     select k.id, k.name, k.prefix, k.sha256, k.kind, w.id as workspace_id, w.name as workspace_name, w.plan as plan_key,
-           k.scope, k.endpoint_id, k.expires_at, ${isHere('$5')} as is_here,
+           k.scope, k.endpoint_id, k.expires_at, ${isHere('$5')} as is_here, ${isSealed('w')} as is_sealed,
            coalesce(($2::jsonb ->> w.plan)::int, 0) as budget
     from api_keys k join workspaces w on w.id = k.workspace_id
     where k.sha256 = $1 and ${isPresentable('(select at from clock)')}
@@ -161,7 +177,7 @@ const TAKE_FROM_BUDGET = statement(
     where k.id = c.id and (k.last_used_at is null or k.last_used_at < t.started_at)
   )
   select c.id, c.name, c.prefix, c.sha256, c.kind, c.workspace_id, c.workspace_name, c.plan_key,
-         c.scope, c.endpoint_id, c.expires_at, c.is_here,
+         c.scope, c.endpoint_id, c.expires_at, c.is_here, c.is_sealed,
          ${SECONDS_LEFT}, t.call_count is not null as is_within_budget
   from clock, caller c
   left join taken t on true

@@ -2,10 +2,12 @@ export {
   authenticate,
   isHere,
   isLive,
+  isSealed,
   type Presented,
   recheckKey,
   requireApi,
   requireHere,
+  requireUnsealed,
 } from './authenticate.ts'
 export { addKey, requireRoomForKey } from './create.ts'
 export { fingerprint, type NewKey, newKey, randomText } from './key.ts'

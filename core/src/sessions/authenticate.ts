@@ -1,7 +1,7 @@
 import type { Caller } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import { aheadMs, type Services } from '../api/services.ts'
-import { requireApi, requireHere } from '../keys/index.ts'
+import { requireApi, requireHere, requireUnsealed } from '../keys/index.ts'
 import { planOf } from '../plans/index.ts'
 import { findLiveSession, takeFromSessionBudget } from './queries.ts'
 import { tokenFingerprint } from './token.ts'
@@ -33,6 +33,7 @@ export async function authenticateSession(
   })
   if (row === undefined) throw new DomainError('unauthorized', SIGNED_OUT)
   requireHere(row.isHere)
+  requireUnsealed(row.isSealed)
   const plan = planOf(services.plans, row.planKey)
   if (row.apiKeyId !== null) requireApi(plan)
   if (row.callCount > SESSION_CALLS_PER_MINUTE) {

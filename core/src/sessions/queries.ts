@@ -1,6 +1,6 @@
 import { budgetClock, SECONDS_LEFT, takeFromWindow } from '../api/callBudget.ts'
 import type { KeyScope } from '../engine/words/index.ts'
-import { isHere, isLive } from '../keys/index.ts'
+import { isHere, isLive, isSealed } from '../keys/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { IDLE_DAYS } from './lifetimes.ts'
 
@@ -18,6 +18,7 @@ export interface SessionRow {
   readonly keyExpiresAt: Date | null
   /** Whether the key, if there is one, may be used from the call's address. */
   readonly isHere: boolean
+  readonly isSealed: boolean
   /** Seconds until the window ends, by the database's clock. */
   readonly secondsLeft: number
   /** Calls in the window. Above the budget: refused, and nothing was taken. */
@@ -33,7 +34,7 @@ export interface SessionRow {
 const liveSessions = (now: string, address: string) => `
   select s.id, s.workspace_id, w.name as workspace_name, w.plan as plan_key, s.api_key_id, k.name as key_name,
          k.prefix as key_prefix, k.scope as key_scope, k.endpoint_id as key_endpoint_id, k.expires_at as key_expires_at,
-         (s.api_key_id is null or ${isHere(address)}) as is_here, s.sha256
+         (s.api_key_id is null or ${isHere(address)}) as is_here, ${isSealed('w')} as is_sealed, s.sha256
   from sessions s
   join workspaces w on w.id = s.workspace_id
   left join api_keys k on k.id = s.api_key_id
@@ -52,7 +53,7 @@ const TAKE_FROM_BUDGET = statement(
     where s.id = c.id and s.seen_at < t.started_at
   )
   select c.id, c.workspace_id, c.workspace_name, c.plan_key, c.api_key_id, c.key_name, c.key_prefix,
-         c.key_scope, c.key_endpoint_id, c.key_expires_at, c.is_here,
+         c.key_scope, c.key_endpoint_id, c.key_expires_at, c.is_here, c.is_sealed,
          ${SECONDS_LEFT}, coalesce(t.call_count, $4::int + 1) as call_count
   from clock, caller c
   left join taken t on true

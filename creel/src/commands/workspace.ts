@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { StartupError } from '../startupError.ts'
 import { asOperator, asOperatorOfAll, type CellAnswer, type Operator } from './operatorSession.ts'
 import type { ProgramParts } from './programParts.ts'
+import { addMoveCommands } from './workspaceMove.ts'
 
 type PlanKey = (typeof PLAN_KEYS)[number]
 
@@ -44,6 +45,8 @@ export function addWorkspaceCommands(command: Command, parts: ProgramParts): voi
         Created: ({ createdAt }) => createdAt,
       })
     })
+
+  addMoveCommands(command)
 
   command
     .command('set-plan')

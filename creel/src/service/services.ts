@@ -7,7 +7,7 @@ import {
   type Urls,
 } from '@creel/core'
 import type { Captures } from '@creel/core/capture'
-import { checkCellName } from '@creel/core/cells'
+import { checkCell } from '@creel/core/cells'
 import { joinDeliveryWorkers, RETRY_DELAYS_SECONDS } from '@creel/core/deliveries'
 import { createAccessTokens } from '@creel/core/platform/accessTokens'
 import { startEndpointChanges } from '@creel/core/platform/changes'
@@ -47,7 +47,7 @@ export async function openServices(
 ): Promise<OpenServices> {
   const { database, databaseUrl, log, clock, plans, parts, jobClock } = options
   if (options.cell !== undefined) {
-    await checkCellName(database.db, options.cell.name).catch((cause: unknown) => {
+    await checkCell(database.db, options.cell).catch((cause: unknown) => {
       throw new StartupError(cause instanceof Error ? cause.message : String(cause), { cause })
     })
   }

@@ -5,9 +5,9 @@ import { presentedSession, signInOf } from '../console/index.ts'
 import type { FetchHandler } from '../fetchHandler.ts'
 import { exchangedTextOf } from '../oauth/index.ts'
 import { noteOutage } from '../outageLog.ts'
-import { presentedKey, traceIdOf } from '../requestIdentity.ts'
+import { isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
-import { askCells, CellOutOfReach, type Cells, RETRY_SECONDS } from './cells.ts'
+import { askCells, CellOutOfReach, type Cells, type OpenCell, RETRY_SECONDS } from './cells.ts'
 import { createMemory } from './memory.ts'
 
 /** Kinds of credentials, and the filter of a cell for those that it knows. */
@@ -33,8 +33,9 @@ const OF_CALLERS = /^\/(api|trpc|mcp|oauth|console\/session)(\/|$)/
 export function routedFetch(home: FetchHandler, services: Services, cells: Cells): FetchHandler {
   const memory = createMemory()
 
-  const cellOf = async ({ kind, text }: Credential) => {
-    const handle = `${kind} ${text}`
+  const cellOf = async (credential: Credential) => {
+    const { kind, text } = credential
+    const handle = handleOf(credential)
     const remembered = memory.cellOf(handle)
     const known = remembered === undefined ? undefined : cells.of(remembered)
     if (known !== undefined) return known
@@ -52,28 +53,50 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
     return found?.cell
   }
 
+  const answerIn = (cell: OpenCell | undefined, ...[request, client]: Parameters<FetchHandler>) =>
+    cell === undefined || cell.services === services ? home(request, client) : cell.handle(request)
+
+  /** A workspace that has moved is not known any more in the cell that is remembered for it. */
+  const answerElsewhere = async (
+    credential: Credential,
+    refusal: Response,
+    ...[request, client]: Parameters<FetchHandler>
+  ) => {
+    memory.forget(handleOf(credential))
+    const cell = await cellOf(credential)
+    if (cell === undefined) return refusal
+    // The body of the call has gone to the former cell.
+    if (request.body !== null)
+      throw new DomainError('unavailable', MOVED, { retryAfterSeconds: RETRY_SECONDS })
+    return await answerIn(cell, request, client)
+  }
+
   return async (request, client) => {
     if (!OF_CALLERS.test(new URL(request.url).pathname)) return await home(request, client)
     const credential = await credentialOf(services, request)
     if (credential === undefined) return await home(request, client)
     try {
-      const cell = await cellOf(credential)
-      if (cell === undefined || cell.services === services) return await home(request, client)
-      return await cell.handle(request)
+      const isRemembered = memory.cellOf(handleOf(credential)) !== undefined
+      const answer = await answerIn(await cellOf(credential), request, client)
+      if (answer.status !== 401 || !isRemembered || isOfCaller(request)) return answer
+      return await answerElsewhere(credential, answer, request, client)
     } catch (error) {
-      if (!(error instanceof CellOutOfReach)) throw error
-      noteOutage(services.log, error)
-      const unavailable = new DomainError(
-        'unavailable',
-        'The database of this workspace cannot be reached.',
-        {
-          retryAfterSeconds: RETRY_SECONDS,
-        },
-      )
-      return problemResponse(services, unavailable, { traceId: traceIdOf(request) })
+      if (!(error instanceof CellOutOfReach) && !(error instanceof DomainError)) throw error
+      if (error instanceof CellOutOfReach) noteOutage(services.log, error)
+      const refusal = error instanceof DomainError ? error : outOfReach()
+      return problemResponse(services, refusal, { traceId: traceIdOf(request) })
     }
   }
 }
+
+const MOVED = 'The workspace has just moved to another database. Send the call again.'
+
+const outOfReach = () =>
+  new DomainError('unavailable', 'The database of this workspace cannot be reached.', {
+    retryAfterSeconds: RETRY_SECONDS,
+  })
+
+const handleOf = ({ kind, text }: Credential) => `${kind} ${text}`
 
 async function credentialOf({ urls }: Services, request: Request): Promise<Credential | undefined> {
   const key = presentedKey(request)

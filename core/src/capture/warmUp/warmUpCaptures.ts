@@ -47,6 +47,7 @@ function settings(): CaptureSettings {
     endpointName: 'warm-up',
     workspaceId: WARM_UP_ID,
     cell: 0,
+    isSealed: false,
     plan: 'team',
     revision: 1,
     payloadBytesMax: 1024 * 1024,

@@ -653,11 +653,25 @@ export interface WatchdogsTable {
   createdAt: Date
 }
 
+export interface WorkspaceMovesTable {
+  id: string
+  workspaceId: string
+  workspaceName: string
+  toCell: string
+  state: string
+  progress: string
+  copiedRows: Generated<number>
+  startedAt: Date
+  changedAt: Date
+  sealedMs: number | null
+}
+
 export interface WorkspacesTable {
   id: string
   name: string
   plan: string
   createdAt: Date
+  sealedUntil: Date | null
 }
 
 export interface Database {
@@ -708,5 +722,6 @@ export interface Database {
   uncountedRows: UncountedRowsTable
   watchdogCriteria: WatchdogCriteriaTable
   watchdogs: WatchdogsTable
+  workspaceMoves: WorkspaceMovesTable
   workspaces: WorkspacesTable
 }

@@ -1,4 +1,6 @@
 import type { Db } from '../platform/db/index.ts'
+import type { CellPlace } from './cell.ts'
+import { separateNumbers } from './sequences.ts'
 
 const NAME = 'cell'
 
@@ -6,16 +8,19 @@ const NAME = 'cell'
  * Checks that a database is the cell that it is taken for. The first process names it; later ones must use that name, so
  * that two swapped URLs are found before anything is served.
  *
+ * The numbers that it draws are then its own.
+ *
  * @throws Error with a message for the operator
  */
-export async function checkCellName(db: Db, name: string): Promise<void> {
+export async function checkCell(db: Db, place: CellPlace): Promise<void> {
+  const { name } = place
   await db
     .insertInto('installation')
     .values({ name: NAME, value: Buffer.from(name) })
     .onConflict((conflict) => conflict.column('name').doNothing())
     .execute()
   const stored = await cellNameOf(db)
-  if (stored === name) return
+  if (stored === name) return await separateNumbers(db, place)
   throw new Error(
     `The database of the cell "${name}" is the cell "${stored}". Check the URLs in CREEL_CELLS_FILE.`,
   )

@@ -1,0 +1,199 @@
+import type { Db } from '../../platform/db/index.ts'
+import { query } from './query.ts'
+import { BIG, type MovedTable } from './tables.ts'
+
+/** Bounds of a batch: rows, and their bytes as they are stored. One row is copied whatever its size. */
+const BATCH_ROWS = 500
+const BATCH_BYTES = 8 * 1024 * 1024
+
+/** The databases of a move, each as one session in UTC, so that rows have the same text. */
+export interface Pair {
+  readonly source: Db
+  readonly target: Db
+}
+
+/** Where a copy of big tables continues. */
+export interface Cursor {
+  readonly table: string
+  readonly endpointId: string
+  /** Second part of the last key that was copied; null at the start of an endpoint. */
+  readonly after: string | null
+}
+
+/** What a pass over the big tables copies. */
+export interface Pass {
+  /** Only rows that a transaction from this one on has written; null for all. */
+  readonly since: string | null
+  /** Whether attempts that are under way are copied, too. */
+  readonly isLast: boolean
+}
+
+/** The oldest transaction that may still write: rows of it and of later ones are not seen by a pass that begins now. */
+export async function oldestTransaction(source: Db): Promise<string> {
+  const [row] = await query<{ xid: string }>(
+    source,
+    'select pg_snapshot_xmin(pg_current_snapshot())::xid::text as xid',
+  )
+  if (row === undefined) throw new Error('PostgreSQL gave no snapshot.')
+  return row.xid
+}
+
+/**
+ * Copies the rows of the big tables of some endpoints, batch by batch, and compares each batch with what the target has
+ * then.
+ *
+ * @param onBatch called after each batch with the number of its rows, and where to continue
+ * @returns the number of copied rows
+ * @throws Error when the target has other rows than the source
+ */
+export async function copyBig(
+  pair: Pair,
+  tables: readonly MovedTable[],
+  {
+    endpointIds,
+    pass,
+    from,
+  }: { readonly endpointIds: readonly string[]; readonly pass: Pass; readonly from: Cursor | null },
+  onBatch: (rows: number, cursor: Cursor) => Promise<void>,
+): Promise<number> {
+  let copied = 0
+  let skips = from !== null
+  for (const table of tables) {
+    for (const endpointId of endpointIds) {
+      if (skips && (from?.table !== table.name || from.endpointId !== endpointId)) continue
+      let after = skips ? (from?.after ?? null) : null
+      skips = false
+      for (;;) {
+        const batch = await readBatch(pair.source, table, { endpointId, after, pass })
+        if (batch.count === 0) break
+        await writeBatch(pair.target, table, { endpointId, batch })
+        copied += batch.count
+        after = batch.last
+        await onBatch(batch.count, { table: table.name, endpointId, after })
+      }
+    }
+  }
+  return copied
+}
+
+interface Batch {
+  /** A JSON array. */
+  readonly rows: string
+  readonly digest: string
+  readonly count: number
+  readonly last: string | null
+}
+
+function bigOf(table: MovedTable) {
+  const big = BIG[table.name]
+  if (big === undefined) throw new Error(`${table.name} is not a big table.`)
+  return big
+}
+
+async function readBatch(
+  source: Db,
+  table: MovedTable,
+  {
+    endpointId,
+    after,
+    pass,
+  }: { readonly endpointId: string; readonly after: string | null; readonly pass: Pass },
+): Promise<Batch> {
+  const { key, type } = bigOf(table)
+  const isChanged = pass.since === null ? '' : `and age(t.xmin) <= age('${pass.since}'::xid)`
+  const hasEnded = table.name === 'delivery_attempts' && !pass.isLast ? `and t.state <> 'Pending'` : ''
+  const [batch] = await query<Batch>(
+    source,
+    `select coalesce(json_agg(x.row order by x.n), '[]')::text as rows,
+      md5(coalesce(json_agg(x.row order by x.n), '[]')::text) as digest,
+      count(*)::int as count, (array_agg(x.key::text order by x.n desc))[1] as last
+    from (
+      select to_json(t) as row, t.${key} as key, row_number() over (order by t.${key}) as n,
+        sum(pg_column_size(t.*)) over (order by t.${key}) as bytes
+      from (
+        select * from ${table.name} t
+        where t.endpoint_id = $1::uuid and ($2::${type} is null or t.${key} > $2::${type}) ${isChanged} ${hasEnded}
+        order by t.${key} limit ${BATCH_ROWS}
+      ) t
+    ) x where x.n = 1 or x.bytes <= ${BATCH_BYTES}`,
+    [endpointId, after],
+  )
+  return batch ?? { rows: '[]', digest: '', count: 0, last: null }
+}
+
+async function writeBatch(
+  target: Db,
+  table: MovedTable,
+  { endpointId, batch }: { readonly endpointId: string; readonly batch: Batch },
+): Promise<void> {
+  const { key, type } = bigOf(table)
+  await query(target, insertOf(table), [batch.rows])
+  const [there] = await query<{ digest: string }>(
+    target,
+    `select md5(coalesce(json_agg(to_json(t) order by t.${key}), '[]')::text) as digest
+    from ${table.name} t
+    where t.endpoint_id = $1::uuid
+      and t.${key} = any(array(select (r ->> '${key}')::${type} from json_array_elements($2::json) r))`,
+    [endpointId, batch.rows],
+  )
+  if (there?.digest !== batch.digest) {
+    throw new Error(`Rows of ${table.name} differ in the target after they were copied.`)
+  }
+}
+
+/**
+ * The statement that inserts rows, given as a JSON array. A row that is there already is replaced, unless its key is a
+ * number: then it belongs to another workspace, and the statement fails.
+ */
+export function insertOf({ name, columns, key, isNumbered }: MovedTable): string {
+  const list = columns.join(', ')
+  const others = columns.filter((column) => !key.includes(column))
+  const replaced =
+    others.length === 0
+      ? 'nothing'
+      : `update set ${others.map((column) => `${column} = excluded.${column}`).join(', ')}`
+  const conflict = key.length === 0 || isNumbered ? '' : `on conflict (${key.join(', ')}) do ${replaced}`
+  return `insert into ${name} (${list}) overriding system value
+    select ${list} from json_populate_recordset(null::${name}, $1::json) ${conflict}`
+}
+
+/**
+ * Makes the target's rows of the big tables those of the source: deletes rows that the source no longer has, and
+ * compares numbers and hashes of the keys.
+ *
+ * @throws Error when they still differ
+ */
+export async function compareBig(
+  { source, target }: Pair,
+  tables: readonly MovedTable[],
+  endpointIds: readonly string[],
+): Promise<void> {
+  for (const table of tables) {
+    const { key, type } = bigOf(table)
+    const text = `select count(*)::text || ' ' || coalesce(sum(hashtextextended(${key}::text, 0)), 0)::text as digest
+      from ${table.name} where endpoint_id = $1::uuid`
+    const digestOf = async (db: Db, endpointId: string) =>
+      (await query<{ digest: string }>(db, text, [endpointId]))[0]?.digest
+    for (const endpointId of endpointIds) {
+      const before = await Promise.all([digestOf(source, endpointId), digestOf(target, endpointId)])
+      if (before[0] === before[1]) continue
+      const [kept] = await query<{ keys: string }>(
+        source,
+        `select coalesce(json_agg(${key}), '[]')::text as keys from ${table.name} where endpoint_id = $1::uuid`,
+        [endpointId],
+      )
+      await query(
+        target,
+        `delete from ${table.name} t where t.endpoint_id = $1::uuid and not exists (
+          select from json_array_elements_text($2::json) k where k::${type} = t.${key})`,
+        [endpointId, kept?.keys ?? '[]'],
+      )
+      const after = await digestOf(target, endpointId)
+      if (after !== before[0]) {
+        throw new Error(
+          `${table.name} has other rows in the target (${after}) than in the source (${before[0]}).`,
+        )
+      }
+    }
+  }
+}

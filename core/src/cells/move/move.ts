@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto'
+import type { Db, Trx } from '../../platform/db/index.ts'
+import { type Cursor, compareBig, copyBig, oldestTransaction, type Pair } from './copy.ts'
+import { query } from './query.ts'
+import { seal, unseal } from './seal.ts'
+import { changeMove, findMove, insertMove, type Move } from './state.ts'
+import { leave, switchCells } from './switch.ts'
+import { BIG, type MovedTable, movedTables } from './tables.ts'
+
+/** Rows that the last pass before the seal may have copied: then little is left for the time of the seal. */
+const CALM_ROWS = 500
+/** The most passes before the seal. */
+const PASSES_MAX = 10
+
+/** A workspace cannot be moved, for a reason that its operator can mend. */
+export class MoveError extends Error {
+  override readonly name = 'MoveError'
+}
+
+/** What a move needs besides the databases. */
+export interface MoveOptions {
+  /** The id or the name of the workspace. */
+  readonly workspace: string
+  /** Name of the target's cell. */
+  readonly toCell: string
+  /** Queues the open deliveries of the workspace, in the target's transaction. */
+  readonly enqueueOpen: (arriving: Trx, workspaceId: string) => Promise<void>
+  /** Called with what the move does. */
+  readonly tell: (words: string) => void
+}
+
+/**
+ * Moves a workspace to another cell, or continues a move that was interrupted. Captures go on meanwhile, but for the
+ * last moment. Afterwards the source's copies of its captures remain until {@link purgeMoved}.
+ *
+ * @param pair one connection to each cell, which the move has for itself
+ * @returns the move, in the state `moved`
+ * @throws MoveError, and errors of the databases: then the workspace is in the source, sealed for half a minute at most,
+ *   unless the state is `switching`; run it again
+ */
+export async function moveWorkspace(pair: Pair, options: MoveOptions): Promise<Move> {
+  const { source, target } = pair
+  const { workspace, tell } = options
+  for (const session of [source, target]) await query(session, `set timezone = 'UTC'`)
+  const tables = await movedTables(source)
+  await requireSameSchema(pair)
+  const known = await findMove(source, workspace)
+  if (known?.state === 'switching' && (await hasWorkspace(target, known.workspaceId))) {
+    tell('The target has the workspace: the source lets it go.')
+    await source.transaction().execute((leaving) => leave(leaving, known))
+    return await again(source, workspace)
+  }
+  const isUnderWay = known?.state === 'copying' || known?.state === 'switching'
+  if (isUnderWay && known.toCell !== options.toCell) {
+    throw new MoveError(`The workspace is on its way to ${known.toCell}. Finish or abort that move first.`)
+  }
+  const move = isUnderWay ? known : await begin(pair, options)
+  const big = tables.filter(({ name }) => name in BIG)
+  await copyLive(pair, big, move, tell)
+  await sealAndSwitch(pair, { tables, big }, move, options)
+  return await again(source, workspace)
+}
+
+/**
+ * Ends a move that did not reach the switch. The workspace stays in the source, and the target's copies are deleted.
+ *
+ * @throws MoveError when no move is under way, or the target has the workspace already
+ */
+export async function abortMove({ source, target }: Pair, workspace: string): Promise<Move> {
+  const move = await findMove(source, workspace)
+  if (move?.state !== 'copying' && move?.state !== 'switching') {
+    throw new MoveError('No move of this workspace is under way.')
+  }
+  if (await hasWorkspace(target, move.workspaceId)) {
+    throw new MoveError('The target has the workspace already: finish the move.')
+  }
+  await unseal(source, move.workspaceId)
+  await purgeBig(target, move.progress.endpointIds)
+  await changeMove(source, move.id, { state: 'aborted' })
+  return { ...move, state: 'aborted' }
+}
+
+/**
+ * Deletes what the source still stores of a workspace that has moved.
+ *
+ * @returns the number of deleted rows
+ * @throws MoveError when the workspace has not moved
+ */
+export async function purgeMoved(source: Db, workspace: string): Promise<number> {
+  const move = await findMove(source, workspace)
+  if (move?.state !== 'moved') throw new MoveError('This workspace has not moved, or was purged already.')
+  const rows = await purgeBig(source, move.progress.endpointIds)
+  await changeMove(source, move.id, { state: 'purged' })
+  return rows
+}
+
+async function again(source: Db, workspace: string): Promise<Move> {
+  const move = await findMove(source, workspace)
+  if (move === undefined) throw new Error('The move has gone.')
+  return move
+}
+
+async function begin({ source, target }: Pair, { workspace, toCell }: MoveOptions): Promise<Move> {
+  const [found] = await query<{ id: string; name: string }>(
+    source,
+    'select id, name from workspaces where id::text = $1 or name = $1',
+    [workspace],
+  )
+  if (found === undefined) throw new MoveError(`There is no workspace "${workspace}" in the source.`)
+  const [taken] = await query(target, 'select from workspaces where name = $1 or id = $2', [
+    found.name,
+    found.id,
+  ])
+  if (taken !== undefined)
+    throw new MoveError(`${toCell} has a workspace with the name "${found.name}" already.`)
+  const since = await oldestTransaction(source)
+  const endpointIds = await endpointsOf(source, found.id)
+  const id = randomUUID()
+  const progress = { endpointIds, since, cursor: null }
+  await insertMove(source, { id, workspaceId: found.id, workspaceName: found.name, toCell, progress })
+  return await again(source, workspace)
+}
+
+/** Copies while captures go on: everything first, then what has changed, until little is left. */
+async function copyLive(
+  pair: Pair,
+  big: readonly MovedTable[],
+  move: Move,
+  tell: MoveOptions['tell'],
+): Promise<void> {
+  let { since } = move.progress
+  let { endpointIds } = move.progress
+  const first = await copyBig(
+    pair,
+    big,
+    { endpointIds, pass: { since: null, isLast: false }, from: move.progress.cursor },
+    (rows, cursor) => note(pair.source, move, { ...move.progress, cursor }, rows),
+  )
+  tell(`Copied ${first} rows.`)
+  for (let pass = 1; pass < PASSES_MAX; pass += 1) {
+    const next = await oldestTransaction(pair.source)
+    endpointIds = await endpointsOf(pair.source, move.workspaceId)
+    const copied = await copyBig(
+      pair,
+      big,
+      { endpointIds, pass: { since, isLast: false }, from: null },
+      (rows, cursor) => note(pair.source, move, { endpointIds, since, cursor }, rows),
+    )
+    since = next
+    await changeMove(pair.source, move.id, { progress: { endpointIds, since, cursor: END } })
+    if (copied <= CALM_ROWS) return
+    tell(`Copied ${copied} more that came or changed meanwhile.`)
+  }
+}
+
+/** A cursor after which the first pass has nothing left. */
+const END: Cursor = { table: '', endpointId: '', after: null }
+
+async function note(source: Db, { id }: Move, progress: Move['progress'], copiedRows: number): Promise<void> {
+  await changeMove(source, id, { progress, copiedRows })
+}
+
+async function sealAndSwitch(
+  pair: Pair,
+  { tables, big }: { readonly tables: readonly MovedTable[]; readonly big: readonly MovedTable[] },
+  begun: Move,
+  { workspace, enqueueOpen, tell }: MoveOptions,
+): Promise<void> {
+  const move = await again(pair.source, workspace)
+  const startedAt = performance.now()
+  try {
+    await seal(pair.source, move.workspaceId)
+    const endpointIds = await endpointsOf(pair.source, move.workspaceId)
+    const pass = { since: move.progress.since, isLast: true }
+    const tail = await copyBig(pair, big, { endpointIds, pass, from: null }, async () => undefined)
+    await compareBig(pair, big, endpointIds)
+    await changeMove(pair.source, begun.id, { progress: { ...move.progress, endpointIds }, copiedRows: tail })
+    await switchCells(pair, tables, move, (arriving) => enqueueOpen(arriving, move.workspaceId))
+  } catch (error) {
+    // Only if the target does not have it: a commit may have arrived although its answer did not.
+    if (await hasWorkspace(pair.target, move.workspaceId).catch(() => true)) throw error
+    await unseal(pair.source, move.workspaceId)
+    await changeMove(pair.source, begun.id, { state: 'copying' })
+    throw error
+  }
+  const sealedMs = Math.round(performance.now() - startedAt)
+  await changeMove(pair.source, begun.id, { sealedMs })
+  tell(`Moved. The workspace was sealed for ${sealedMs} ms.`)
+}
+
+async function endpointsOf(source: Db, workspaceId: string): Promise<readonly string[]> {
+  const rows = await query<{ id: string }>(
+    source,
+    'select id from endpoints where workspace_id = $1 order by id',
+    [workspaceId],
+  )
+  return rows.map(({ id }) => id)
+}
+
+async function hasWorkspace(db: Db, workspaceId: string): Promise<boolean> {
+  return (await query(db, 'select from workspaces where id = $1', [workspaceId])).length > 0
+}
+
+/** Rows that one statement of a purge deletes. */
+const PURGE_ROWS = 5_000
+
+async function purgeBig(db: Db, endpointIds: readonly string[]): Promise<number> {
+  let purged = 0
+  for (const [table, { key }] of Object.entries(BIG)) {
+    for (const endpointId of endpointIds) {
+      for (;;) {
+        const [{ count } = { count: 0 }] = await query<{ count: number }>(
+          db,
+          `with gone as (
+            delete from ${table} where endpoint_id = $1 and ${key} in (
+              select ${key} from ${table} where endpoint_id = $1 order by ${key} limit ${PURGE_ROWS})
+            returning 1
+          ) select count(*)::int as count from gone`,
+          [endpointId],
+        )
+        purged += count
+        if (count < PURGE_ROWS) break
+      }
+    }
+  }
+  return purged
+}
+
+async function requireSameSchema({ source, target }: Pair): Promise<void> {
+  const text = 'select string_agg(name, $1 order by name) as names from kysely_migration'
+  const [one, two] = await Promise.all([
+    query<{ names: string }>(source, text, [',']),
+    query<{ names: string }>(target, text, [',']),
+  ])
+  if (one[0]?.names === two[0]?.names) return
+  throw new MoveError('The cells have different schemas. Run `creel migrate --all` first.')
+}

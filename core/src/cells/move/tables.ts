@@ -1,0 +1,119 @@
+import type { Db } from '../../platform/db/index.ts'
+import { query } from './query.ts'
+
+/** Tables that are not of a workspace, and stay where they are. */
+export const LEFT: Readonly<Record<string, string>> = {
+  concurrency_slots: 'slots of calls that run now',
+  delivery_workers: 'processes of the cell',
+  gateway_heartbeats: 'processes of the cell',
+  gateway_outages: 'history of the cell',
+  installation: 'name and key check of the cell',
+  kysely_migration: 'schema of the cell',
+  kysely_migration_lock: 'schema of the cell',
+  relay_endpoints: 'a relay has no cells',
+  workspace_moves: 'moves out of the cell',
+}
+
+/** Links to a parent that are no foreign keys. */
+const LINKS: Readonly<Record<string, { readonly column: string; readonly parent: string }>> = {
+  api_key_windows: { column: 'api_key_id', parent: 'api_keys' },
+}
+
+/**
+ * Tables with many rows of an endpoint, and the second column of their key after `endpoint_id`. They are copied while
+ * captures go on. They have no foreign keys, so their rows can come before the workspace.
+ */
+export const BIG: Readonly<Record<string, { readonly key: string; readonly type: string }>> = {
+  requests: { key: 'id', type: 'bigint' },
+  delivery_attempts: { key: 'id', type: 'bigint' },
+  attempt_details: { key: 'attempt_id', type: 'bigint' },
+  event_claims: { key: 'key', type: 'uuid' },
+}
+
+/** A table with rows of a workspace. */
+export interface MovedTable {
+  readonly name: string
+  readonly columns: readonly string[]
+  /** Columns of its primary key; none for a table without one. */
+  readonly key: readonly string[]
+  /** Whether the key is one number, which may be taken in another cell. */
+  readonly isNumbered: boolean
+  /** SQL condition for the rows of the workspace `$1`. */
+  readonly condition: string
+}
+
+interface CatalogRow {
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly key: readonly string[]
+  readonly keyType: string
+  readonly parents: readonly { readonly column: string; readonly parent: string }[]
+}
+
+/**
+ * Reads the tables of a workspace from the catalog, parents first. A table belongs to the workspace by its column
+ * `workspace_id` or `endpoint_id`, or by a reference to a table that does.
+ *
+ * @throws Error naming a table that is neither of a workspace nor listed as left
+ */
+export async function movedTables(db: Db): Promise<readonly MovedTable[]> {
+  const rows = await query<CatalogRow>(
+    db,
+    `select c.relname as name,
+      (select array_agg(a.attname::text order by a.attnum) from pg_attribute a
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
+      coalesce((select array_agg(a.attname::text order by k.n) from pg_constraint p
+        cross join lateral unnest(p.conkey) with ordinality as k (attnum, n)
+        join pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum
+        where p.conrelid = c.oid and p.contype = 'p'), '{}') as key,
+      coalesce((select format_type(a.atttypid, null) from pg_constraint p
+        join pg_attribute a on a.attrelid = c.oid and a.attnum = p.conkey[1]
+        where p.conrelid = c.oid and p.contype = 'p'), '') as "keyType",
+      coalesce((select json_agg(json_build_object('column', a.attname, 'parent', f.confrelid::regclass::text))
+        from pg_constraint f join pg_attribute a on a.attrelid = c.oid and a.attnum = f.conkey[1]
+        where f.conrelid = c.oid and f.contype = 'f'), '[]') as parents
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'public' and c.relkind = 'r' order by c.relname`,
+  )
+  const ofWorkspaces = rows.filter(({ name }) => !(name in LEFT))
+  const left = new Map(ofWorkspaces.map((row) => [row.name, { ...row, parents: parentsOf(row) }]))
+  const moved = new Map<string, MovedTable>()
+  while (left.size > 0) {
+    const ready = [...left.values()].filter(({ parents }) => parents.every(({ parent }) => !left.has(parent)))
+    if (ready.length === 0) throw new Error(`Tables refer to each other: ${[...left.keys()].join(', ')}.`)
+    for (const row of ready) {
+      moved.set(row.name, tableOf(row, moved))
+      left.delete(row.name)
+    }
+  }
+  return [...moved.values()]
+}
+
+function parentsOf({ name, parents }: CatalogRow): CatalogRow['parents'] {
+  const link = LINKS[name]
+  return link === undefined ? parents : [...parents, link]
+}
+
+function tableOf(row: CatalogRow, moved: ReadonlyMap<string, MovedTable>): MovedTable {
+  const { name, columns, key, keyType } = row
+  return {
+    name,
+    columns,
+    key,
+    isNumbered: key.length === 1 && /^(bigint|integer)$/.test(keyType),
+    condition: conditionOf(row, moved),
+  }
+}
+
+function conditionOf({ name, columns, parents }: CatalogRow, moved: ReadonlyMap<string, MovedTable>): string {
+  if (name === 'workspaces') return 'id = $1'
+  if (columns.includes('workspace_id')) return 'workspace_id = $1'
+  if (columns.includes('endpoint_id')) {
+    return 'endpoint_id in (select id from endpoints where workspace_id = $1)'
+  }
+  for (const { column, parent } of parents) {
+    const table = moved.get(parent)
+    if (table?.key.length === 1) return `${column} in (select ${table.key[0]} from ${parent} where ${table.condition})`
+  }
+  throw new Error(`The table ${name} is neither of a workspace nor listed as left.`)
+}
