@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { databaseUrlMistake } from '../platform/db/index.ts'
 
 /** The most cells: their numbers have 12 bits in an id. */
 const CELLS_MAX = 4095
@@ -20,7 +21,10 @@ export interface Cell extends CellPlace {
   readonly weight: number
 }
 
-const DatabaseUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
+const DatabaseUrl = z.string().superRefine((url, context) => {
+  const message = databaseUrlMistake(url)
+  if (message !== undefined) context.addIssue({ code: 'custom', message })
+})
 
 const FileCell = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be 1-31 lower-case letters, digits and hyphens'),

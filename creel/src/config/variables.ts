@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { isRetrySchedule, RETRY_DELAYS_SECONDS, retryDelaysOf } from '@creel/core/deliveries'
 import { PLAN_KEYS } from '@creel/core/plans'
-import { SESSION_TARGETS, serverUrls } from '@creel/core/platform/db'
+import { databaseUrlMistake } from '@creel/core/platform/db'
 import { parseAllowList } from '@creel/core/platform/outbound'
 import { z } from 'zod'
 
@@ -30,23 +30,10 @@ const PoolSize = (min: number) =>
     .refine((count) => count >= min, `must be a number from ${min} to 999`)
 
 /** URL of one server, or of several with a known `target_session_attrs`. */
-const DatabaseUrl = z
-  .string()
-  .regex(/^postgres(ql)?:\/\//, 'must start with postgres:// or postgresql://')
-  .superRefine((text, context) => {
-    const urls = serverUrls(text)
-    if (urls.length === 1) return
-    const [first = ''] = urls
-    const target = urls.every((url) => URL.canParse(url))
-      ? (new URL(first).searchParams.get('target_session_attrs') ?? 'primary')
-      : undefined
-    if (target === undefined) {
-      context.addIssue({ code: 'custom', message: 'must name its hosts like host1:5432,host2:5432' })
-    } else if (!SESSION_TARGETS.includes(target)) {
-      const message = `must have a target_session_attrs of ${SESSION_TARGETS.join(', ')}`
-      context.addIssue({ code: 'custom', message })
-    }
-  })
+const DatabaseUrl = z.string().superRefine((url, context) => {
+  const message = databaseUrlMistake(url)
+  if (message !== undefined) context.addIssue({ code: 'custom', message })
+})
 
 const PublicUrl = z
   .string()

@@ -19,7 +19,7 @@ export {
   readsOf,
   readsWithReplica,
 } from './replica.ts'
-export { SESSION_TARGETS, serverOf, serverUrls } from './servers.ts'
+export { databaseUrlMistake, serverOf, serverUrls } from './servers.ts'
 export { shareOf } from './shares.ts'
 export { run, type Statement, statement } from './statement.ts'
 export { analyzeOutgrown } from './statistics.ts'

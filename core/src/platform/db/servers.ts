@@ -18,9 +18,6 @@ const TARGETS: Readonly<Record<string, boolean>> = {
   standby: false,
 }
 
-/** The words that `target_session_attrs` of a URL with several hosts may have. */
-export const SESSION_TARGETS: readonly string[] = Object.keys(TARGETS)
-
 /** Options of node-postgres that say where the server is. */
 export interface ServerOptions {
   readonly connectionString: string
@@ -34,6 +31,19 @@ export function serverUrls(url: string): readonly string[] {
   const at = authority.lastIndexOf('@') + 1
   const hosts = authority.slice(at).split(',')
   return hosts.length === 1 ? [url] : hosts.map((host) => `${scheme}${authority.slice(0, at)}${host}${rest}`)
+}
+
+/** What is wrong with the URL of a database, as the end of a sentence that names it; undefined if nothing is. */
+export function databaseUrlMistake(url: string): string | undefined {
+  if (!/^postgres(ql)?:\/\//.test(url)) return 'must start with postgres:// or postgresql://'
+  const urls = serverUrls(url)
+  const [first = url] = urls
+  if (urls.length === 1) return undefined
+  if (!urls.every((one) => URL.canParse(one))) return 'must name its hosts like host1:5432,host2:5432'
+  const target = new URL(first).searchParams.get('target_session_attrs') ?? 'primary'
+  return target in TARGETS
+    ? undefined
+    : `must have a target_session_attrs of ${Object.keys(TARGETS).join(', ')}`
 }
 
 /**
