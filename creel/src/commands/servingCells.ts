@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { checkDatabase, type OpenDatabase } from '@creel/core'
 import { isDatabaseOutage } from '@creel/core/platform/db'
+import { within } from '@creel/core/platform/time'
 import { migrationState } from '@creel/migrations'
 import type { Logger } from 'pino'
 import type { Config } from '../config/index.ts'
@@ -12,6 +13,9 @@ import { openReplica, shareOfProcess } from './databaseShare.ts'
 /** Interval of looks at an open cell, and of attempts to open one. */
 const LOOK_MS = 1_000
 const OPEN_MS = 5_000
+/** Time without an answer after which a database hangs: longer than that of an overloaded one. */
+const HANGS_MS = 10_000
+const HANGS = { fault: new Error(`The database did not answer within ${HANGS_MS} ms.`), reached: false }
 
 /** What cells are opened with. */
 export interface CellsOptions {
@@ -139,12 +143,12 @@ export function keepCells(
     if (place === null) return
     let isReached: boolean | undefined
     while (!stopping.signal.aborted) {
-      // A slow answer is an answer: only a database without connections is out of reach.
-      const fault = await checkDatabase(database.db).then(
-        () => undefined,
-        (error: unknown) => error,
+      // A slow answer is an answer: only a database without connections, or one that hangs, is out of reach.
+      const checked = checkDatabase(database.db).then(
+        () => ({ fault: undefined, reached: true }),
+        (fault: unknown) => ({ fault, reached: !isDatabaseOutage(fault) }),
       )
-      const reached = fault === undefined || !isDatabaseOutage(fault)
+      const { fault, reached } = (await within(checked, HANGS_MS)) ?? HANGS
       if (reached !== isReached) {
         service.noteCell(place, reached ? 'ok' : 'out of reach')
         if (!reached) options.log.warn({ cell: place.name, err: fault }, 'a cell is out of reach')

@@ -1,6 +1,7 @@
 import type { Services } from '@creel/core'
 import type { Captures } from '@creel/core/capture'
 import type { CellPlace } from '@creel/core/cells'
+import { within } from '@creel/core/platform/time'
 
 /** A cell that this process reaches. */
 export interface OpenCell {
@@ -14,8 +15,8 @@ export interface OpenCell {
 export interface Cells {
   /** Every cell of the installation, open or not. */
   readonly places: readonly CellPlace[]
-  /** The cells that are open. */
-  open(): Iterable<OpenCell>
+  /** The cells that are reached; fewer than the places while one is not. */
+  open(): readonly OpenCell[]
   /** The cell with a number; undefined while it is out of reach. */
   of(number: number): OpenCell | undefined
   /** Takes requests for a cell from now on. */
@@ -61,7 +62,12 @@ export interface Answered<Answer> {
 }
 
 /**
- * Asks the cell of a hint first, then all others at once.
+ * Timeout of a cell's answer, in milliseconds. A server that hangs must not make callers wait whom no other cell knows.
+ */
+const ANSWER_MS = 5_000
+
+/**
+ * Asks the cell of a hint first, then all others at once, until one knows what is asked for.
  *
  * @param hint number of a cell, or null
  * @param ask its result is undefined when the cell does not know what is asked for
@@ -76,20 +82,40 @@ export async function askCells<Answer>(
   const askOne = async (place: CellPlace): Promise<Answered<Answer> | undefined> => {
     const cell = cells.of(place.number)
     if (cell === undefined) throw new CellOutOfReach(place)
-    const answer = await ask(cell).catch((cause: unknown) => {
-      throw new CellOutOfReach(place, { cause })
-    })
-    return answer === undefined ? undefined : { cell, answer }
+    const answered = ask(cell).then(
+      (answer) => ({ answer }),
+      (cause: unknown) => ({ cause }),
+    )
+    const outcome = (await within(answered, ANSWER_MS)) ?? { cause: undefined }
+    if ('cause' in outcome) throw new CellOutOfReach(place, { cause: outcome.cause })
+    return outcome.answer === undefined ? undefined : { cell, answer: outcome.answer }
   }
   const first = cells.places.filter(({ number }) => number === hint)
   const others = cells.places.filter(({ number }) => number !== hint)
-  let outOfReach: unknown
+  const faults: unknown[] = []
   for (const together of [first, others]) {
-    for (const result of await Promise.allSettled(together.map(askOne))) {
-      if (result.status === 'rejected') outOfReach ??= result.reason
-      else if (result.value !== undefined) return result.value
-    }
+    const found = await firstToKnow(together.map(askOne), faults)
+    if (found !== undefined) return found
   }
-  if (outOfReach !== undefined) throw outOfReach
+  const [fault] = faults
+  if (fault !== undefined) throw fault
   return undefined
+}
+
+/** Waits for the first defined answer, or for all. Errors are added to `faults`. */
+async function firstToKnow<Answer>(
+  answers: readonly Promise<Answer | undefined>[],
+  faults: unknown[],
+): Promise<Answer | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Answer | undefined>()
+  const settled = answers.map((answer) =>
+    answer.then(
+      (known) => {
+        if (known !== undefined) resolve(known)
+      },
+      (fault: unknown) => void faults.push(fault),
+    ),
+  )
+  void Promise.all(settled).then(() => resolve(undefined))
+  return await promise
 }

@@ -1,4 +1,4 @@
-import { DomainError, knownKeys, knownLinks, knownSessions, type Services } from '@creel/core'
+import { DomainError, gathering, knownKeys, knownLinks, knownSessions, type Services } from '@creel/core'
 import { cellOfKey } from '@creel/core/cells'
 import { knownGrants } from '@creel/core/oauth'
 import { presentedSession, signInOf } from '../console/index.ts'
@@ -19,6 +19,13 @@ interface Credential {
   readonly kind: Kind
   readonly text: string
 }
+
+/** Whether a cell knows a credential. Calls of the same moment share a query, and one of each kind is in flight. */
+const isKnownTo = gathering<Credential & { readonly services: Services }, boolean>(async (_, asked) => {
+  const [{ kind, services }] = asked
+  const known = await KINDS[kind](services, new Set(asked.map(({ text }) => text)))
+  return asked.map(({ text }) => known.has(text))
+})
 
 /** Paths whose answer depends on a caller. */
 const OF_CALLERS = /^\/(api|trpc|mcp|oauth|console\/session)(\/|$)/
@@ -43,10 +50,8 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
     const found = await askCells(
       cells,
       remembered ?? (kind === 'key' ? cellOfKey(text) : null),
-      async (cell) => {
-        const those = await KINDS[kind](cell.services, new Set([text]))
-        return those.has(text) ? true : undefined
-      },
+      async ({ services: asked }) =>
+        (await isKnownTo(asked.db, kind, { kind, text, services: asked })) || undefined,
     )
     if (found === undefined) memory.rememberUnknown(handle)
     else if (found.cell.services.cell !== null) memory.remember(handle, found.cell.services.cell.number)
@@ -111,12 +116,17 @@ async function credentialOf({ urls }: Services, request: Request): Promise<Crede
   return session === null ? undefined : { kind: 'session', text: session }
 }
 
-/** Filters credentials to the good ones, over every open cell. */
+/**
+ * Filters credentials to the good ones, over all cells. While one is out of reach, all may be good: those that are not
+ * are answered 503.
+ */
 export function knownInCells(cells: Cells) {
   const inAll =
     (filter: (typeof KINDS)[Kind]) =>
     async (presented: ReadonlySet<string>): Promise<ReadonlySet<string>> => {
-      const known = await Promise.all(Array.from(cells.open(), ({ services }) => filter(services, presented)))
+      const open = cells.open()
+      if (open.length < cells.places.length) return presented
+      const known = await Promise.all(open.map(({ services }) => filter(services, presented)))
       return new Set(known.flatMap((those) => [...those]))
     }
   return { keys: inAll(knownKeys), sessions: inAll(knownSessions), grants: inAll(knownGrants) }

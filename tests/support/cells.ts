@@ -1,0 +1,105 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { Client } from './client.ts'
+import { adminUrl, createTestDatabase, type TestDatabase } from './database.ts'
+import { eventually } from './eventually.ts'
+import { type RunningProcess, startProcess, TEST_SECRET_KEY, temporaryFolder } from './process.ts'
+import { startService } from './service.ts'
+import { administer } from './templateDatabase.ts'
+
+const ReadyBody = z.record(z.string(), z.unknown())
+
+/** One cell of a {@link CellsProgram}, with the owner of a workspace in it. */
+export interface TestCell {
+  readonly name: string
+  readonly number: number
+  readonly database: TestDatabase
+  /** Calls the program. The key was made before there were cells, so that it names none. */
+  readonly owner: Client
+  /** Capture URL of an endpoint that was made before there were cells. */
+  readonly oldUrl: string
+}
+
+/** The program on several cells. */
+export interface CellsProgram {
+  readonly process: RunningProcess
+  readonly cells: readonly TestCell[]
+  /** Environment of commands for the same cells. */
+  readonly env: Readonly<Record<string, string>>
+  /** States of the cells, as `/readyz` shows them, by their names. */
+  states(): Promise<Readonly<Record<string, string>>>
+  /** Runs `during` while a cell refuses connections, and waits until it is reached again. */
+  without(cell: TestCell, during: () => Promise<void>): Promise<void>
+}
+
+/**
+ * Starts `creel serve` on databases that were installations of their own, `cell-1` and so on, with one workspace each.
+ *
+ * @param words more of the command line
+ */
+export async function startCells(
+  databases: readonly TestDatabase[],
+  { env = {}, words = [] }: { env?: Readonly<Record<string, string>>; words?: readonly string[] } = {},
+): Promise<CellsProgram> {
+  const seeds = await Promise.all(databases.map(seed))
+  const file = join(await temporaryFolder(), 'cells.json')
+  const places = databases.map(({ url }, at) => ({
+    name: `cell-${at + 1}`,
+    number: at + 1,
+    databaseUrl: url,
+  }))
+  await writeFile(file, JSON.stringify({ cells: places }))
+  const envOfCells = { CREEL_CELLS_FILE: file, CREEL_SECRET_KEY: TEST_SECRET_KEY, ...env }
+  const process = await startProcess({ env: envOfCells }, words)
+  const { baseUrl, captureUrl } = process
+  const cells = databases.map((database, at): TestCell => {
+    const { key = '', workspaceId = '', captureId = '' } = seeds[at] ?? {}
+    return {
+      name: `cell-${at + 1}`,
+      number: at + 1,
+      database,
+      owner: new Client(baseUrl, captureUrl, key, workspaceId),
+      oldUrl: `${captureUrl}/hook/${captureId}`,
+    }
+  })
+  const states = async () => {
+    const lines = ReadyBody.parse(await (await fetch(`${baseUrl}/readyz`)).json())
+    return Object.fromEntries(cells.map(({ name }) => [name, String(lines[`cell ${name}`])]))
+  }
+  const reaches = (cell: TestCell) =>
+    eventually(`the cell ${cell.name}, reached`, async () => (await states())[cell.name] === 'ok')
+  for (const cell of cells) await reaches(cell)
+  return {
+    process,
+    cells,
+    env: envOfCells,
+    states,
+    async without(cell, during) {
+      const name = /test_\w+/.exec(cell.database.url)?.[0] ?? ''
+      await administer(
+        adminUrl(),
+        `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+      )
+      try {
+        await during()
+      } finally {
+        await administer(adminUrl(), `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
+      }
+      await reaches(cell)
+    },
+  }
+}
+
+/** The databases of three cells, on the run's server. */
+export const threeDatabases = () => Promise.all([1, 2, 3].map(() => createTestDatabase()))
+
+async function seed(database: TestDatabase) {
+  const secretKey = Buffer.from(TEST_SECRET_KEY, 'base64')
+  const service = await startService({ database, secretKey, parts: ['gateway'] })
+  const { key, workspaceId } = service.alice
+  const { url } = await service.alice.endpoint({ name: 'old' })
+  await service.stop()
+  return { key, workspaceId, captureId: url.slice(url.lastIndexOf('/') + 1) }
+}
