@@ -35,7 +35,7 @@ export class Agent implements AsyncDisposable {
   document: Readonly<Record<string, unknown>>
 
   private constructor(
-    readonly service: TestService,
+    readonly service: Pick<TestService, 'baseUrl'>,
     readonly site: Receiver,
   ) {
     this.document = {
@@ -49,7 +49,7 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  static async start(service: TestService): Promise<Agent> {
+  static async start(service: Pick<TestService, 'baseUrl'>): Promise<Agent> {
     return new Agent(service, await startReceiver())
   }
 

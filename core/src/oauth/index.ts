@@ -7,7 +7,7 @@ export {
 export { type ClientDocuments, createClientDocuments } from './clientDocuments.ts'
 export { recordConsent, requireConsenter } from './consent.ts'
 export { issueToken } from './exchange.ts'
-export { knownGrants } from './knownGrants.ts'
+export { knownGrants, storedGrants } from './knownGrants.ts'
 export { resourceMetadata, serverMetadata } from './metadata.ts'
 export { type ChoosableEndpoint, listChoices } from './queries.ts'
 export { isLoopback } from './redirects.ts'

@@ -1,5 +1,6 @@
 import type { Services } from '../api/services.ts'
-import { findLiveDigests } from './queries.ts'
+import { fingerprint, isKeyShaped } from '../keys/index.ts'
+import { findGrantDigests, findLiveDigests, findTokenDigests } from './queries.ts'
 import { codeDigest, readRefreshToken } from './tokens.ts'
 
 /**
@@ -22,6 +23,31 @@ export async function knownGrants(
       .filter(({ sha256 }) => live.some((one) => one.equals(sha256)))
       .map(({ text }) => text),
   )
+}
+
+/**
+ * Filters presented codes, refresh tokens and access tokens to those of grants in this database. Used and former ones
+ * count, too: only the database of their grant can tell what they are.
+ *
+ * @param presented as clients sent them
+ */
+export async function storedGrants(
+  { db }: Pick<Services, 'db'>,
+  presented: ReadonlySet<string>,
+): Promise<Set<string>> {
+  const ofGrants = digestsOf(presented, (text) => codeDigest(text) ?? readRefreshToken(text)?.familySha256)
+  const tokens = digestsOf(presented, (text) => (isKeyShaped(text) ? fingerprint(text) : undefined))
+  const filter = async (asked: typeof tokens, find: typeof findTokenDigests) => {
+    if (asked.length === 0) return []
+    const digests = asked.map(({ sha256 }) => sha256)
+    const stored = await find(db, digests)
+    return asked.filter(({ sha256 }) => stored.some((one) => one.equals(sha256)))
+  }
+  const [grants, keys] = await Promise.all([
+    filter(ofGrants, findGrantDigests),
+    filter(tokens, findTokenDigests),
+  ])
+  return new Set([...grants, ...keys].map(({ text }) => text))
 }
 
 function digestsOf(presented: ReadonlySet<string>, digest: (text: string) => Buffer | undefined) {

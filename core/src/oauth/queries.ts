@@ -77,6 +77,29 @@ export async function findLiveDigests(
   )
 }
 
+/** Filters digests of codes and of families to those of any grant. */
+export async function findGrantDigests(db: Db, digests: readonly Buffer[]): Promise<readonly Buffer[]> {
+  const rows = await db
+    .selectFrom('oauthGrants')
+    .select(['codeSha256', 'familySha256'])
+    .where((where) => where.or([where('codeSha256', 'in', digests), where('familySha256', 'in', digests)]))
+    .execute()
+  return rows.flatMap(({ codeSha256, familySha256 }) =>
+    familySha256 === null ? [codeSha256] : [codeSha256, familySha256],
+  )
+}
+
+/** Filters digests of access tokens to those of any grant. */
+export async function findTokenDigests(db: Db, digests: readonly Buffer[]): Promise<readonly Buffer[]> {
+  const rows = await db
+    .selectFrom('apiKeys')
+    .select('sha256')
+    .where('sha256', 'in', digests)
+    .where('kind', '=', 'oauth')
+    .execute()
+  return rows.map(({ sha256 }) => sha256)
+}
+
 /** SQL's `in` takes no empty list; no digest is empty. */
 const anyOf = (digests: readonly Buffer[]) => (digests.length === 0 ? [Buffer.alloc(0)] : [...digests])
 

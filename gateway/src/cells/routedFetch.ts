@@ -1,17 +1,20 @@
 import { DomainError, gathering, knownKeys, knownLinks, knownSessions, type Services } from '@creel/core'
 import { cellOfKey } from '@creel/core/cells'
-import { knownGrants } from '@creel/core/oauth'
+import { knownGrants, storedGrants } from '@creel/core/oauth'
 import { presentedSession, signInOf } from '../console/index.ts'
 import type { FetchHandler } from '../fetchHandler.ts'
-import { exchangedTextOf } from '../oauth/index.ts'
+import { exchangedTextOf, revokedTextOf } from '../oauth/index.ts'
 import { noteOutage } from '../outageLog.ts'
 import { isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 import { askCells, CellOutOfReach, type Cells, type OpenCell, RETRY_SECONDS } from './cells.ts'
 import { createMemory } from './memory.ts'
 
+/** Longer than any credential. Longer texts are refused without a look-up, and so not remembered. */
+const CREDENTIAL_CHARACTERS_MAX = 200
+
 /** Kinds of credentials, and the filter of a cell for those that it knows. */
-const KINDS = { key: knownKeys, session: knownSessions, link: knownLinks, grant: knownGrants } as const
+const KINDS = { key: knownKeys, session: knownSessions, link: knownLinks, grant: storedGrants } as const
 
 type Kind = keyof typeof KINDS
 
@@ -42,6 +45,7 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
 
   const cellOf = async (credential: Credential) => {
     const { kind, text } = credential
+    if (text.length > CREDENTIAL_CHARACTERS_MAX) return undefined
     const handle = handleOf(credential)
     const remembered = memory.cellOf(handle)
     const known = remembered === undefined ? undefined : cells.of(remembered)
@@ -110,7 +114,7 @@ async function credentialOf({ urls }: Services, request: Request): Promise<Crede
   if (signIn !== null) {
     return 'key' in signIn ? { kind: 'key', text: signIn.key } : { kind: 'link', text: signIn.link }
   }
-  const grant = await exchangedTextOf(request)
+  const grant = (await exchangedTextOf(request)) ?? (await revokedTextOf(request))
   if (grant !== null) return { kind: 'grant', text: grant }
   const session = presentedSession(urls, request)
   return session === null ? undefined : { kind: 'session', text: session }

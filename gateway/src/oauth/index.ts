@@ -1,2 +1,2 @@
 export { addOAuth, mcpChallenge } from './routes.ts'
-export { exchangedTextOf } from './tokens.ts'
+export { exchangedTextOf, revokedTextOf } from './tokens.ts'

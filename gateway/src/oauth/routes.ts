@@ -4,7 +4,7 @@ import type { AnyElysia } from 'elysia'
 import { logged } from '../callLog.ts'
 import { authorizeHandler } from './authorize.ts'
 import { AUTHORIZE_PATH } from './pages.ts'
-import { revokeHandler, TOKEN_PATH, tokenHandler } from './tokens.ts'
+import { REVOKE_PATH, revokeHandler, TOKEN_PATH, tokenHandler } from './tokens.ts'
 
 const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource'
 const SERVER_METADATA_PATH = '/.well-known/oauth-authorization-server'
@@ -31,13 +31,9 @@ export function addOAuth(app: AnyElysia, services: Services): void {
     parse: 'none',
   })
   const revoke = revokeHandler(services)
-  app.all(
-    '/oauth/revoke',
-    ({ request }) => logged(services, 'oauth.revoke', request, () => revoke(request)),
-    {
-      parse: 'none',
-    },
-  )
+  app.all(REVOKE_PATH, ({ request }) => logged(services, 'oauth.revoke', request, () => revoke(request)), {
+    parse: 'none',
+  })
 }
 
 /** Public, and readable by pages of any origin. */

@@ -9,6 +9,9 @@ export const TOKEN_PATH = '/oauth/token'
 
 type Handler = (request: Request) => Promise<Response>
 
+/** Path at which tokens are revoked. */
+export const REVOKE_PATH = '/oauth/revoke'
+
 /** `POST /oauth/token`: exchanges a code or a refresh token. Errors are those of RFC 6749 §5.2. */
 export const tokenHandler = (services: Services): Handler =>
   formHandler(services, async (form, request) => {
@@ -65,10 +68,22 @@ function json(status: number, body: object, headers: Readonly<Record<string, str
  * afterwards.
  */
 export async function exchangedTextOf(request: Request): Promise<string | null> {
-  if (request.method !== 'POST' || new URL(request.url).pathname !== TOKEN_PATH) return null
+  return await textIn(request, { path: TOKEN_PATH, names: ['refresh_token', 'code'] })
+}
+
+/** The token that a request wants to revoke; null for every other request. The body can still be read afterwards. */
+export async function revokedTextOf(request: Request): Promise<string | null> {
+  return await textIn(request, { path: REVOKE_PATH, names: ['token'] })
+}
+
+async function textIn(
+  request: Request,
+  { path, names }: { readonly path: string; readonly names: readonly string[] },
+): Promise<string | null> {
+  if (request.method !== 'POST' || new URL(request.url).pathname !== path) return null
   try {
     const form = await readForm({ headers: request.headers, body: request.clone().body })
-    return onlyValue(form, 'refresh_token') ?? onlyValue(form, 'code') ?? null
+    return names.map((name) => onlyValue(form, name)).find((value) => value !== undefined) ?? null
   } catch {
     return null
   }
