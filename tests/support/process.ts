@@ -135,7 +135,11 @@ async function removeFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })
 }
 
-function spawnCreel(words: readonly string[], options: ProcessOptions): Subprocess<'ignore', 'pipe', 'pipe'> {
+/** Starts the program with a command. */
+export function spawnCreel(
+  words: readonly string[],
+  options: ProcessOptions,
+): Subprocess<'ignore', 'pipe', 'pipe'> {
   const { env = {}, cwd, program = PROGRAM, database, account } = options
   const databaseEnv: Record<string, string> =
     database === undefined ? {} : { DATABASE_URL: database.url, CREEL_SECRET_KEY: TEST_SECRET_KEY }

@@ -143,10 +143,16 @@ async function writeBatch(
 
 /**
  * The statement that inserts rows, given as a JSON array. A row that is there already is replaced, unless its key is a
- * number: then it belongs to another workspace, and the statement fails.
+ * number: then it belongs to another workspace. Such a row gets a new number if nothing refers to it, else the statement
+ * fails. Only databases that were used before they became cells have the same numbers.
  */
 export function insertOf({ name, columns, key, isNumbered }: MovedTable): string {
   const list = columns.join(', ')
+  if (isNumbered && !REFERRED.has(name)) {
+    const values = columns.map((column) => (column === 'id' ? FREE_NUMBER(name) : `r.${column}`)).join(', ')
+    return `insert into ${name} (${list}) overriding system value
+      select ${values} from json_populate_recordset(null::${name}, $1::json) r`
+  }
   const others = columns.filter((column) => !key.includes(column))
   const replaced =
     others.length === 0
@@ -156,6 +162,12 @@ export function insertOf({ name, columns, key, isNumbered }: MovedTable): string
   return `insert into ${name} (${list}) overriding system value
     select ${list} from json_populate_recordset(null::${name}, $1::json) ${conflict}`
 }
+
+/** Tables to whose numbers others refer. */
+const REFERRED = new Set(['deliveries'])
+
+const FREE_NUMBER = (table: string) =>
+  `case when exists (select from ${table} t where t.id = r.id) then nextval('${table}_id_seq') else r.id end`
 
 /**
  * Makes the target's rows of the big tables those of the source: deletes rows that the source no longer has, and

@@ -16,11 +16,9 @@ async function readSmall(
 ): Promise<readonly { readonly table: MovedTable; readonly rows: string; readonly digest: string }[]> {
   const read = []
   for (const table of tables) {
-    const order =
-      table.key.length === 0 ? '' : `order by ${table.key.map((column) => `t.${column}`).join(', ')}`
     const [row] = await query<{ rows: string; digest: string }>(
       source,
-      `select coalesce(json_agg(to_json(t) ${order}), '[]')::text as rows, ${digestOf(order)} as digest
+      `select coalesce(json_agg(to_json(t)), '[]')::text as rows, ${digestOf(table)} as digest
       from (select * from ${table.name} where ${table.condition} for update) t`,
       [workspaceId],
     )
@@ -29,8 +27,11 @@ async function readSmall(
   return read
 }
 
-const digestOf = (order: string) =>
-  `count(*)::text || ' ' || md5(coalesce(json_agg(to_json(t) ${order}), '[]')::text)`
+/** SQL for the number of rows `t` and a hash of them, in any order and without numbers that may be new. */
+function digestOf({ isNumbered }: MovedTable): string {
+  const row = `md5((to_jsonb(t)${isNumbered ? ` - 'id'` : ''})::text)`
+  return `count(*)::text || ' ' || md5(coalesce(string_agg(${row}, '' order by ${row}), ''))`
+}
 
 /** Tables whose rows change by being inserted: triggers count revisions and add flows. */
 const BY_TRIGGERS = new Set(['endpoint_revisions', 'action_flows'])
@@ -64,7 +65,9 @@ export async function switchCells(
       for (const { table, rows } of read) {
         if (table.key.length === 0)
           await query(arriving, `delete from ${table.name} where ${table.condition}`, [workspaceId])
-        await query(arriving, insertOf(table), [rows])
+        await query(arriving, insertOf(table), [rows]).catch((cause: unknown) => {
+          throw new Error(`The rows of ${table.name} cannot be inserted in the target.`, { cause })
+        })
       }
       await query(arriving, 'set constraints all immediate')
       await compareSmall(arriving, read, workspaceId)
@@ -98,10 +101,9 @@ async function compareSmall(
 ): Promise<void> {
   for (const { table, digest } of read) {
     if (BY_TRIGGERS.has(table.name) || table.key.length === 0) continue
-    const order = `order by ${table.key.map((column) => `t.${column}`).join(', ')}`
     const [there] = await query<{ digest: string }>(
       target,
-      `select ${digestOf(order)} as digest from (select * from ${table.name} where ${table.condition}) t`,
+      `select ${digestOf(table)} as digest from (select * from ${table.name} where ${table.condition}) t`,
       [workspaceId],
     )
     if (there?.digest !== digest) {

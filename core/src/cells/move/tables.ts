@@ -51,7 +51,7 @@ interface CatalogRow {
 }
 
 /**
- * Reads the tables of a workspace from the catalog, parents first. A table belongs to the workspace by its column
+ * Reads the tables of a workspace from the catalog: `workspaces` first, and parents before what refers to them. A table belongs to the workspace by its column
  * `workspace_id` or `endpoint_id`, or by a reference to a table that does.
  *
  * @throws Error naming a table that is neither of a workspace nor listed as left
@@ -86,7 +86,9 @@ export async function movedTables(db: Db): Promise<readonly MovedTable[]> {
       left.delete(row.name)
     }
   }
-  return [...moved.values()]
+  const tables = [...moved.values()]
+  const isWorkspaces = ({ name }: MovedTable) => name === 'workspaces'
+  return [...tables.filter(isWorkspaces), ...tables.filter((table) => !isWorkspaces(table))]
 }
 
 function parentsOf({ name, parents }: CatalogRow): CatalogRow['parents'] {

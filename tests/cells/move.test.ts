@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openDatabase } from '@creel/core'
+import { BIG, LEFT, movedTables } from '@creel/core/cells/move'
+import { z } from 'zod'
+import { type CellsProgram, startCells, type TestCell } from '../support/cells.ts'
+import type { TestEndpoint } from '../support/client.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { runCreel, spawnCreel } from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+/** Workspaces that move between two cells while they capture, on the real program. */
+
+let program: CellsProgram
+let one: TestCell
+let two: TestCell
+
+beforeAll(async () => {
+  program = await startCells(await Promise.all([createTestDatabase(), createTestDatabase()]), {
+    env: { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8' },
+  })
+  const [first, second] = program.cells
+  if (first === undefined || second === undefined) throw new Error('There are no cells.')
+  one = first
+  two = second
+})
+
+afterAll(async () => {
+  await program.process.stop()
+})
+
+const Moved = z.looseObject({ state: z.string(), toCell: z.string(), sealedMs: z.int().nullable() })
+const Counts = z.looseObject({ storage: z.looseObject({ storedRequestCount: z.int() }) })
+
+async function creel(...words: readonly string[]) {
+  return await runCreel(['workspaces', ...words], { env: program.env })
+}
+
+async function moves(workspaceId: string) {
+  const { stdout } = await creel('moves', '--json')
+  const all = z.array(z.looseObject({ workspaceId: z.string(), state: z.string() })).parse(JSON.parse(stdout))
+  return all.filter((move) => move.workspaceId === workspaceId)
+}
+
+/** Sends numbers as a good sender does: each again until it is acknowledged. */
+function sendNumbers(endpoint: TestEndpoint) {
+  let isStopped = false
+  let next = 0
+  const statuses = new Set<number>()
+  const senders = Array.from({ length: 4 }, async () => {
+    while (!isStopped) {
+      const body = JSON.stringify({ number: next })
+      next += 1
+      for (;;) {
+        const response = await endpoint.send({ body, headers: { 'Content-Type': 'application/json' } })
+        await response.text()
+        statuses.add(response.status)
+        if (response.ok) break
+        await Bun.sleep(10)
+      }
+    }
+  })
+  return {
+    statuses,
+    sent: () => next,
+    async stop() {
+      isStopped = true
+      await Promise.all(senders)
+      return next
+    },
+  }
+}
+
+/** Reads what is new, by the id of the last one, until it is stopped and nothing is left. */
+function follow(endpoint: TestEndpoint) {
+  const ids: number[] = []
+  let isStopped = false
+  const reading = (async () => {
+    for (;;) {
+      const answer = await endpoint.client.get(
+        endpoint.at(`/requests?afterId=${ids.at(-1) ?? 0}&pageSize=100`),
+      )
+      if (answer.status === 503) continue
+      const { items } = z.object({ items: z.array(z.looseObject({ id: z.int() })) }).parse(answer.body)
+      ids.push(...items.map(({ id }) => id).sort((a, b) => a - b))
+      if (items.length === 0 && isStopped) return ids
+    }
+  })()
+  return {
+    stop() {
+      isStopped = true
+      return reading
+    },
+  }
+}
+
+test('a workspace moves under load: nothing is lost, none comes twice, and numbers rise', async () => {
+  await using receiver = await startReceiver()
+  const endpoint = await one.owner.endpoint({ name: 'moving' })
+  await one.owner.post(endpoint.at('/actions'), { kind: 'forward', name: 'to us', url: receiver.url })
+  const sending = sendNumbers(endpoint)
+  const following = follow(endpoint)
+  await eventually('some captures', () => sending.sent() > 200)
+  const { stdout, stderr, exitCode } = await creel('move', one.owner.workspaceId, '--to', 'cell-2', '--json')
+  expect(stderr).toContain('Moved.')
+  expect(exitCode).toBe(0)
+  expect(Moved.parse(JSON.parse(stdout))).toMatchObject({ state: 'moved', toCell: 'cell-2' })
+  const before = sending.sent()
+  await eventually('captures in the other cell', () => sending.sent() > before + 100)
+  const sent = await sending.stop()
+  const ids = await following.stop()
+  expect([...sending.statuses].filter((status) => status !== 200 && status !== 503)).toEqual([])
+  expect(ids).toHaveLength(sent)
+  expect(ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? 0))).toBe(true)
+  const stats = await one.owner.expect(one.owner.get(endpoint.at('/stats')), Counts)
+  expect(stats.storage.storedRequestCount).toBe(sent)
+  await eventually('every delivery', () => receiver.received.length >= sent)
+  const delivered = receiver.received.map(({ body }) => body.toString())
+  expect(new Set(delivered).size).toBe(sent)
+  // An attempt whose answer is not recorded when the workspace leaves is made again.
+  expect(delivered.length - sent).toBeLessThanOrEqual(4)
+
+  const purge = await creel('move', one.owner.workspaceId, '--purge')
+  expect(purge.stdout).toContain('purged')
+  const former = openDatabase(one.database.url)
+  const left = await former.db
+    .selectFrom('requests')
+    .select('id')
+    .where('endpointId', '=', endpoint.id)
+    .execute()
+  await former.close()
+  expect(left).toEqual([])
+})
+
+test('a move that is killed at any moment goes on, and can be ended', async () => {
+  const endpoint = await two.owner.endpoint({ name: 'killed' })
+  const sending = sendNumbers(endpoint)
+  await eventually('some captures', () => sending.sent() > 100)
+  const words = ['workspaces', 'move', two.owner.workspaceId, '--to', 'cell-1']
+  const killed = spawnCreel(words, { env: program.env })
+  await eventually('a move under way', async () => (await moves(two.owner.workspaceId)).length === 1)
+  killed.kill('SIGKILL')
+  await killed.exited
+  const [first] = await moves(two.owner.workspaceId)
+  if (first?.state === 'copying') {
+    const ended = await creel('move', two.owner.workspaceId, '--abort')
+    expect(ended.stdout).toContain('aborted')
+  }
+  expect((await endpoint.send()).status).toBe(200)
+  for (let killings = 0; killings < 2; killings += 1) {
+    const again = spawnCreel(words, { env: program.env })
+    const seen = sending.sent()
+    await eventually('more captures', () => sending.sent() > seen + 40 * (killings + 1))
+    again.kill('SIGKILL')
+    await again.exited
+  }
+  await creel('move', two.owner.workspaceId, '--to', 'cell-1')
+  expect((await moves(two.owner.workspaceId))[0]?.state).toBe('moved')
+  const sent = await sending.stop()
+  const stats = await two.owner.expect(two.owner.get(endpoint.at('/stats')), Counts)
+  expect(stats.storage.storedRequestCount).toBe(sent + 1)
+})
+
+test('what cannot be moved is said before anything is copied', async () => {
+  const unknown = await creel('move', 'nobody', '--to', 'cell-2')
+  expect(unknown.stderr).toContain('There is no workspace with the id or name "nobody".')
+  const elsewhere = await creel('move', two.owner.workspaceId, '--to', 'cell-9')
+  expect(elsewhere.stderr).toContain('There is no cell "cell-9".')
+  const both = await creel('move', two.owner.workspaceId)
+  expect(both.stderr).toContain('Give --to <cell>, --abort or --purge.')
+})
+
+test('every table is of a workspace, or is left with a reason', async () => {
+  const database = openDatabase(two.database.url)
+  try {
+    const tables = await movedTables(database.db)
+    const names = tables.map(({ name }) => name)
+    expect(names.filter((name) => name in LEFT)).toEqual([])
+    expect(names[0]).toBe('workspaces')
+    for (const big of Object.keys(BIG)) expect(names).toContain(big)
+  } finally {
+    await database.close()
+  }
+})
