@@ -36,15 +36,23 @@ export interface CellsProgram {
 /**
  * Starts `creel serve` on databases that were installations of their own, `cell-1` and so on, with one workspace each.
  *
- * @param words more of the command line
+ * @param options `further` databases of cells that are not ready; `words` more of the command line
  */
 export async function startCells(
   databases: readonly TestDatabase[],
-  { env = {}, words = [] }: { env?: Readonly<Record<string, string>>; words?: readonly string[] } = {},
+  {
+    further = [],
+    env = {},
+    words = [],
+  }: {
+    further?: readonly TestDatabase[]
+    env?: Readonly<Record<string, string>>
+    words?: readonly string[]
+  } = {},
 ): Promise<CellsProgram> {
   const seeds = await Promise.all(databases.map(seed))
   const file = join(await temporaryFolder(), 'cells.json')
-  const places = databases.map(({ url }, at) => ({
+  const places = [...databases, ...further].map(({ url }, at) => ({
     name: `cell-${at + 1}`,
     number: at + 1,
     databaseUrl: url,
@@ -65,7 +73,7 @@ export async function startCells(
   })
   const states = async () => {
     const lines = ReadyBody.parse(await (await fetch(`${baseUrl}/readyz`)).json())
-    return Object.fromEntries(cells.map(({ name }) => [name, String(lines[`cell ${name}`])]))
+    return Object.fromEntries(places.map(({ name }) => [name, String(lines[`cell ${name}`])]))
   }
   const reaches = (cell: TestCell) =>
     eventually(`the cell ${cell.name}, reached`, async () => (await states())[cell.name] === 'ok')

@@ -12,7 +12,7 @@ import { openReplica, shareOfProcess } from './databaseShare.ts'
 
 /** Interval of looks at an open cell, and of attempts to open one. */
 const LOOK_MS = 1_000
-const OPEN_MS = 5_000
+const OPEN_MS = 2_000
 /** Time without an answer after which a database hangs: longer than that of an overloaded one. */
 const HANGS_MS = 10_000
 const HANGS = { fault: new Error(`The database did not answer within ${HANGS_MS} ms.`), reached: false }
@@ -94,7 +94,7 @@ async function connectCell(config: Config, { log, processes }: CellsOptions): Pr
 
 /**
  * Serves the other cells, too, and notes which are reached, until it is stopped. A cell that cannot be opened is tried
- * again every five seconds; the log says why, once for each reason.
+ * again every two seconds; the log says why, once for each reason.
  */
 export function keepCells(
   service: RunningService,
