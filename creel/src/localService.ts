@@ -56,7 +56,7 @@ export async function renewLocalKey(dataDir: string, parts: ProgramParts): Promi
     }
     return (await operator.keys.create({ workspace: workspace.id, name: KEY_NAME })).key
   }
-  const key = await asOperator(parts, make, environmentOfDataFolder(process.env, dataDir))
+  const key = await asOperator(parts, null, make, environmentOfDataFolder(process.env, dataDir))
   await keepKey(dataDir, key)
   return key
 }

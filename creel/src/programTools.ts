@@ -18,7 +18,9 @@ export function programTools(parts: ProgramParts, whole: TerminalTools['whole'])
     async localSignInLink(dataDir, workspace) {
       const { asOperator } = await import('./commands/operatorSession.ts')
       const environment = environmentOfDataFolder(process.env, dataDir)
-      return (await asOperator(parts, (operator) => operator.sessions.link({ workspace }), environment)).url
+      return (
+        await asOperator(parts, workspace, (operator) => operator.sessions.link({ workspace }), environment)
+      ).url
     },
     async startQuickService(environment, options) {
       const { startQuickService } = await import('./quickService.ts')

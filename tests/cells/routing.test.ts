@@ -7,6 +7,8 @@ import { type CellsProgram, startCells, type TestCell, threeDatabases } from '..
 import { Client, type TestEndpoint } from '../support/client.ts'
 import { openEvents } from '../support/eventReader.ts'
 import { eventually } from '../support/eventually.ts'
+import { runCreel } from '../support/process.ts'
+import { administer } from '../support/templateDatabase.ts'
 
 /** One program on three cells. Each of its callers must be served by the cell that has their workspace. */
 
@@ -153,6 +155,22 @@ describe('a credential that no cell knows', () => {
   })
 })
 
+test('commands for a workspace find its cell, and refuse a name that two cells have', async () => {
+  const [, second] = program.cells
+  if (second === undefined) throw new Error('There are no cells.')
+  const keysOf = (workspace: string) =>
+    runCreel(['key', 'list', '--workspace', workspace, '--json'], { env: program.env })
+  for (const { database } of program.cells.slice(0, 2)) {
+    await administer(
+      database.url,
+      "insert into workspaces (id, name, plan, created_at) values (gen_random_uuid(), 'default', 'team', now())",
+    )
+  }
+  const [found, refused] = await Promise.all([keysOf(second.owner.workspaceId), keysOf('default')])
+  expect(JSON.parse(found.stdout)).toContainEqual(expect.objectContaining({ name: 'test' }))
+  expect(refused.stderr).toContain('Several cells have a workspace "default": cell-1, cell-2.')
+})
+
 test('while a cell is away, only its callers and unknown ones are told 503, and it returns by itself', async () => {
   const [first, second, third] = program.cells
   if (first === undefined || second === undefined || third === undefined)
@@ -169,6 +187,12 @@ test('while a cell is away, only its callers and unknown ones are told 503, and 
     const answers = [old, fresh, unknown, call, stranger]
     expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503])
     for (const { headers } of answers) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    const keys = ['key', 'list', '--json', '--workspace']
+    const [ofThird, ofSecond] = await Promise.all(
+      [third, second].map(({ owner }) => runCreel([...keys, owner.workspaceId], { env: program.env })),
+    )
+    expect(ofThird?.exitCode).toBe(0)
+    expect(ofSecond?.stderr).toContain('The cell "cell-2" cannot be asked.')
     await eventually(
       'the cell, out of reach',
       async () => (await program.states())[second.name] === 'out of reach',

@@ -1,7 +1,7 @@
 import { durationSeconds } from '@creel/terminal/duration'
 import { type JsonOption, printHint, printJson, printTable } from '@creel/terminal/output/print'
 import { type Command, InvalidArgumentError } from 'commander'
-import { asOperator } from './operatorSession.ts'
+import { asOperator, asOperatorOfAll, type Operator } from './operatorSession.ts'
 import type { ProgramParts } from './programParts.ts'
 
 interface AuditOptions extends JsonOption {
@@ -22,15 +22,21 @@ export function addAuditCommand(command: Command, parts: ProgramParts): void {
     .option('--limit <count>', 'number of entries, 1-100', limit, 50)
     .option('--json', 'print {"items","totalCount"} on one line')
     .action(async ({ workspace, action, endpoint, since, limit: pageSize, json }: AuditOptions) => {
-      const { items, totalCount } = await asOperator(parts, (operator) =>
+      const list = (operator: Operator) =>
         operator.audit.list({
           workspace,
           action,
           endpointId: endpoint,
           ...(since === undefined ? {} : { since: new Date(Date.now() - since * 1000).toISOString() }),
           pageSize,
-        }),
-      )
+        })
+      const lists =
+        workspace === undefined
+          ? (await asOperatorOfAll(parts, list)).map(({ answer }) => answer)
+          : [await asOperator(parts, workspace, list)]
+      const totalCount = lists.reduce((sum, one) => sum + one.totalCount, 0)
+      const all = lists.flatMap((one) => one.items).sort((one, two) => two.at.localeCompare(one.at))
+      const items = all.slice(0, pageSize)
       if (json === true) return printJson({ items, totalCount })
       printTable(items, {
         At: ({ at }) => at,

@@ -14,7 +14,7 @@ export function addConsoleCommand(command: Command, parts: ProgramParts): void {
       if (decodeConfig(process.env).config.CREEL_CONSOLE === 'off') {
         throw new StartupError('The console is off. Remove CREEL_CONSOLE=off to switch it on.')
       }
-      const link = await asOperator(parts, (operator) => operator.sessions.link({ workspace }))
+      const link = await asOperator(parts, workspace, (operator) => operator.sessions.link({ workspace }))
       if (json === true) return printJson(link)
       printText(link.url)
       printHint(

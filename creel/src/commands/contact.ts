@@ -14,7 +14,7 @@ export function addContactCommands(command: Command, parts: ProgramParts): void 
     .option('--json', 'print the contact on one line')
     .action(async (options: JsonOption & { workspace: string; email: string; name?: string }) => {
       const { json, ...input } = options
-      const added = await asOperator(parts, (operator) => operator.contacts.add(input))
+      const added = await asOperator(parts, input.workspace, (operator) => operator.contacts.add(input))
       if (json === true) return printJson(added)
       printText(`Added the contact ${added.email}. Mail channels of the workspace can use it.`)
     })
@@ -25,7 +25,7 @@ export function addContactCommands(command: Command, parts: ProgramParts): void 
     .requiredOption('--workspace <id|name>', 'workspace of the contacts')
     .option('--json', 'print one JSON array on one line')
     .action(async ({ workspace, json }: JsonOption & { workspace: string }) => {
-      const contacts = await asOperator(parts, (operator) => operator.contacts.list({ workspace }))
+      const contacts = await asOperator(parts, workspace, (operator) => operator.contacts.list({ workspace }))
       if (json === true) return printJson(contacts)
       printTable(contacts, {
         Id: ({ id }) => id,
@@ -43,7 +43,7 @@ export function addContactCommands(command: Command, parts: ProgramParts): void 
     .option('--json', 'print the removed contact on one line')
     .action(async (options: JsonOption & { workspace: string; contact: string }) => {
       const { json, ...input } = options
-      const removed = await asOperator(parts, (operator) => operator.contacts.remove(input))
+      const removed = await asOperator(parts, input.workspace, (operator) => operator.contacts.remove(input))
       if (json === true) return printJson(removed)
       printText(`Removed the contact ${removed.email}.`)
     })

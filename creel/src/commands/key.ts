@@ -41,7 +41,7 @@ export function addKeyCommands(command: Command, parts: ProgramParts): void {
     .option('--json', 'print the revoked key, without the key itself, on one line')
     .action(async (options: JsonOption & { workspace: string; key: string }) => {
       const { workspace, key: reference, json } = options
-      const revoked = await asOperator(parts, (operator) =>
+      const revoked = await asOperator(parts, workspace, (operator) =>
         operator.keys.revoke({ workspace, key: reference }),
       )
       if (json === true) return printJson(revoked)
@@ -61,7 +61,7 @@ function addCreate(command: Command, parts: ProgramParts): void {
     .option('--allow <networks...>', 'CIDRs and addresses that may use the key')
     .option('--json', 'print {"key","prefix","name","scope","endpointId","expiresAt"} on one line')
     .action(async ({ workspace, name, scope, endpoint, expires, allow, json }: CreateOptions) => {
-      const made = await asOperator(parts, (operator) =>
+      const made = await asOperator(parts, workspace, (operator) =>
         operator.keys.create({
           workspace,
           name,
@@ -84,7 +84,7 @@ function addList(command: Command, parts: ProgramParts): void {
     .requiredOption('--workspace <id|name>', 'workspace of the key')
     .option('--json', 'print one JSON array on one line')
     .action(async ({ workspace, json }: JsonOption & { workspace: string }) => {
-      const keys = await asOperator(parts, (operator) => operator.keys.list({ workspace }))
+      const keys = await asOperator(parts, workspace, (operator) => operator.keys.list({ workspace }))
       if (json === true) return printJson(keys)
       printTable(keys, {
         Prefix: ({ prefix }) => prefix,
@@ -110,7 +110,7 @@ function addRotate(command: Command, parts: ProgramParts): void {
     .option('--expires <duration>', 'time until the new key expires', durationSeconds)
     .option('--json', 'print {"key","prefix","name","scope","endpointId","expiresAt"} on one line')
     .action(async ({ workspace, key, overlap, expires, json }: RotateOptions) => {
-      const made = await asOperator(parts, (operator) =>
+      const made = await asOperator(parts, workspace, (operator) =>
         operator.keys.rotate({
           workspace,
           key,

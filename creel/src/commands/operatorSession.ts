@@ -1,11 +1,9 @@
-import { DomainError } from '@creel/core'
 import type { Cell } from '@creel/core/cells'
 import { createOperatorCaller } from '@creel/core/operator'
 import { migrate, migrationState } from '@creel/migrations'
-import { TRPCError } from '@trpc/server'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { type Config, configsOfCells, decodeConfig } from '../config/index.ts'
-import { connectAsGuest } from '../database/index.ts'
+import { type Connected, connectAsGuest } from '../database/index.ts'
 import { environmentBesideService } from '../dataFolder.ts'
 import { StartupError } from '../startupError.ts'
 import { openCommandServices } from './commandServices.ts'
@@ -21,28 +19,25 @@ export interface CellAnswer<Answer> {
 }
 
 /**
- * Lets a command call operator procedures, in process, on the configured database. A running embedded one is found
- * through the data folder, or through the user's registry if there is no data folder here. One that does not run is
- * started for the duration of the command. Of several cells, it is the first that knows what the command names.
+ * Lets a command call operator procedures for a workspace, in process, on the configured database. A running embedded
+ * one is found through the data folder, or through the user's registry if there is no data folder here. One that does
+ * not run is started for the duration of the command. Of several cells, it is the one that has the workspace.
  *
+ * @param workspace id or name; null: the database is the only one
  * @param environment replaces the environment of the process
- * @throws ConfigError, StartupError, and the procedure's error
+ * @throws ConfigError, StartupError (also if several cells have a workspace with the name), and the procedure's error
  */
 export async function asOperator<Answer>(
   parts: ProgramParts,
+  workspace: string | null,
   act: (operator: Operator) => Promise<Answer>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<Answer> {
   const configs = await configsFor(environment)
-  const last = configs.length - 1
-  for (const [index, config] of configs.entries()) {
-    try {
-      return await actOn(parts, config, act)
-    } catch (error) {
-      if (index === last || !isNotFound(error)) throw error
-    }
-  }
-  throw new StartupError('No database is configured.')
+  const [first] = configs
+  const config =
+    workspace === null || configs.length === 1 ? first : await configOf(parts, workspace, configs)
+  return await actOn(parts, config, act)
 }
 
 /**
@@ -62,15 +57,33 @@ export async function asOperatorOfAll<Answer>(
   return answers
 }
 
-function isNotFound(thrown: unknown): boolean {
-  const error = thrown instanceof TRPCError ? thrown.cause : thrown
-  return error instanceof DomainError && error.code === 'not_found'
+/** The cell that has a workspace; the first if none has. A cell that cannot be asked does not hinder the others. */
+async function configOf(
+  parts: ProgramParts,
+  workspace: string,
+  configs: readonly [Config, ...Config[]],
+): Promise<Config> {
+  const asked = await Promise.allSettled(
+    configs.map(async (config) => {
+      const all = await actOn(parts, config, (operator) => operator.workspaces.list())
+      return all.some(({ id, name }) => id === workspace || name === workspace) ? config : undefined
+    }),
+  )
+  const [config, ...others] = asked.flatMap((cell) => (cell.status === 'fulfilled' ? (cell.value ?? []) : []))
+  if (config !== undefined && others.length > 0) {
+    const names = [config, ...others].map(({ cell }) => cell?.name).join(', ')
+    throw new StartupError(`Several cells have a workspace "${workspace}": ${names}. Name one with --cell.`)
+  }
+  const fault = asked.find((cell) => cell.status === 'rejected')
+  if (config === undefined && fault !== undefined) throw fault.reason
+  return config ?? configs[0]
 }
 
 async function configsFor(environment: Readonly<Record<string, string | undefined>>) {
   return configsOfCells(decodeConfig(await environmentBesideService(environment)).config)
 }
 
+/** @throws StartupError naming the cell, if there are cells */
 async function actOn<Answer>(
   parts: ProgramParts,
   config: Config,
@@ -78,18 +91,36 @@ async function actOn<Answer>(
 ): Promise<Answer> {
   // Below errors, log lines would only disturb the command's output.
   const log = pino({ level: config.CREEL_LOG_LEVEL === 'silent' ? 'silent' : 'error' }, pino.destination(2))
-  const connected = await connectAsGuest({ config, log, runtime: parts.runtime, maxConnections: 2 })
+  const connected = await connectFor(config, parts, log)
   try {
-    const { pending, unknown } = await migrationState(connected.database.db)
-    if (unknown.length > 0)
-      throw new StartupError('A newer version of creel has migrated this database. Run that version.')
-    if (pending.length > 0 && config.DATABASE_URL === undefined) await migrate(connected.database.db)
-    else if (pending.length > 0) {
-      throw new StartupError('The database has pending migrations. Run `creel migrate` first.')
-    }
     const { services, close } = await openCommandServices(config, log, connected)
     return await act(createOperatorCaller(services)).finally(close)
   } finally {
     await connected.close()
   }
+}
+
+async function connectFor(config: Config, { runtime }: ProgramParts, log: Logger): Promise<Connected> {
+  const { cell } = config
+  try {
+    const connected = await connectAsGuest({ config, log, runtime, maxConnections: 2, waits: cell === null })
+    return await requireSchema(config, connected).catch(async (error: unknown) => {
+      await connected.close()
+      throw error
+    })
+  } catch (error) {
+    if (cell === null || !(error instanceof StartupError)) throw error
+    throw new StartupError(`The cell "${cell.name}" cannot be asked. ${error.message}`, { cause: error })
+  }
+}
+
+async function requireSchema(config: Config, connected: Connected): Promise<Connected> {
+  const { pending, unknown } = await migrationState(connected.database.db)
+  if (unknown.length > 0)
+    throw new StartupError('A newer version of creel has migrated this database. Run that version.')
+  if (pending.length > 0 && config.DATABASE_URL === undefined) await migrate(connected.database.db)
+  else if (pending.length > 0) {
+    throw new StartupError('The database has pending migrations. Run `creel migrate` first.')
+  }
+  return connected
 }

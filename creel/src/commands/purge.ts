@@ -21,7 +21,9 @@ export function addPurgeCommand(command: Command, parts: ProgramParts): void {
     .option('--json', 'print {"purgedCount"} on one line')
     .action(async ({ json, yes, ...target }: PurgeOptions) => {
       if (yes !== true) {
-        const { requestCount } = await asOperator(parts, (operator) => operator.retention.countPurge(target))
+        const { requestCount } = await asOperator(parts, target.workspace, (operator) =>
+          operator.retention.countPurge(target),
+        )
         printHint(
           `This would permanently delete ${requestCount} requests and their delivery attempts.`,
           'Add --yes to delete them.',
@@ -29,7 +31,9 @@ export function addPurgeCommand(command: Command, parts: ProgramParts): void {
         process.exitCode = EXIT.usage
         return
       }
-      const { purgedCount } = await asOperator(parts, (operator) => operator.retention.purge(target))
+      const { purgedCount } = await asOperator(parts, target.workspace, (operator) =>
+        operator.retention.purge(target),
+      )
       if (json === true) return printJson({ purgedCount })
       printText(`Permanently deleted ${purgedCount} requests.`)
     })

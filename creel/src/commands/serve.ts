@@ -150,7 +150,9 @@ async function announce(
 ): Promise<void> {
   const dispatch = config.CREEL_DISPATCH === 'off' ? ['creel dispatch off'] : []
   if (!parts.has('gateway')) return printText(...dispatch, 'creel ready jobs')
-  const first = await firstBoot(service.services, config.CREEL_CONSOLE === 'on')
+  // The first cell that answers may be an empty one, of which its operator wants no workspace.
+  const first =
+    config.cell === null ? await firstBoot(service.services, config.CREEL_CONSOLE === 'on') : undefined
   if (first !== undefined && process.stdout.isTTY === true) {
     printText(...readyBlock({ ...first, baseUrl: service.urls.baseUrl, isKeyNew: true }))
   } else if (first !== undefined) announceToScripts(first, { baseUrl: service.urls.baseUrl, config })

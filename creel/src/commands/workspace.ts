@@ -56,7 +56,9 @@ export function addWorkspaceCommands(command: Command, parts: ProgramParts): voi
     .option('--json', 'print {"id","name","plan"} on one line')
     .action(async (options: JsonOption & { workspace: string; plan: PlanKey }) => {
       const { workspace, plan, json } = options
-      const changed = await asOperator(parts, (operator) => operator.workspaces.setPlan({ workspace, plan }))
+      const changed = await asOperator(parts, workspace, (operator) =>
+        operator.workspaces.setPlan({ workspace, plan }),
+      )
       if (json === true) return printJson({ id: changed.id, name: changed.name, plan: changed.plan })
       printText(`Changed the plan of "${changed.name}" to ${changed.plan}.`)
     })
