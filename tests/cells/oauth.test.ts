@@ -6,7 +6,7 @@ import { createTestDatabase } from '../support/database.ts'
 test('an agent of a workspace in another cell than the first signs in, renews, asks again, and is revoked', async () => {
   const databases = await Promise.all([createTestDatabase(), createTestDatabase()])
   const { cells, process } = await startCells(databases, { env: { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8' } })
-  for (const { owner } of cells) {
+  for (const { owner } of cells.slice(1)) {
     await using agent = await Agent.start(process)
     const browser = await browserOf(owner)
     const first = await agent.signIn(browser)

@@ -205,6 +205,8 @@ test('while a cell is away, only its callers and unknown ones are told 503, and 
     }
     expect(await program.states()).toMatchObject({ 'cell-1': 'ok', 'cell-3': 'ok' })
     expect((await fetch(`${program.process.baseUrl}/readyz`)).status).toBe(200)
+    const metrics = await (await fetch(`${program.process.baseUrl}/metrics`)).text()
+    expect(metrics).toContain('creel_cell_up{cell="cell-2"} 0')
   })
   await eventually('captures again', async () => (await endpointOf(second).send()).status === 200)
   expect((await list(second)).status).toBe(200)

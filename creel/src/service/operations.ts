@@ -31,7 +31,8 @@ export interface OperationsOptions {
 
 /**
  * Readiness and metrics of this process. Database and queue must answer; of several cells, one. The figures of queue and
- * storage are read at each scrape, and added up over the cells that answer.
+ * storage are read at each scrape. Those of queues are added up over the cells that are reached; storage, which is limited
+ * in each cell, is that of the fullest.
  *
  * @param running what runs in the process, the home first; cells may join
  */
@@ -42,19 +43,22 @@ export function operationsOf(
   const [{ opened: home }] = running
   const { services, hasReplica, dispatches } = home
   const max = services.storageMaxBytes
-  let read: { readonly at: number; readonly total: Promise<number> } | undefined
-  const totalBytes = () => {
+  // One that is out of reach would delay the figures of the others until they are given up.
+  const reached = () =>
+    running.filter(({ services: { cell } }) => cell === null || cells?.all().get(cell.name) === 'ok')
+  let read: { readonly at: number; readonly most: Promise<number> } | undefined
+  const mostBytes = () => {
     if (read === undefined || performance.now() - read.at > STORAGE_EVERY_MS) {
-      const total = Promise.all(running.map((cell) => readStorage(cell.services.db)))
+      const storages = Promise.all(reached().map((cell) => readStorage(cell.services.db)))
       read = {
         at: performance.now(),
-        total: total.then((storages) => sumOf(storages, (storage) => storage.totalBytes)),
+        most: storages.then((all) => Math.max(0, ...all.map(({ totalBytes }) => totalBytes))),
       }
     }
-    return read.total
+    return read.most
   }
   const storageNote = async (bound: number) => {
-    const share = (await totalBytes()) / Math.max(1, bound)
+    const share = (await mostBytes()) / Math.max(1, bound)
     return share < NEARLY_FULL ? 'ok' : `nearly full: ${Math.round(share * 100)} % of CREEL_STORAGE_MAX`
   }
   return {
@@ -75,16 +79,17 @@ export function operationsOf(
     async beforeScrape() {
       if (processes?.isFirst === false) return
       storageMaxBytes.set(max ?? 0)
-      const [total, replica, ...settled] = await Promise.all([
-        totalBytes().catch(() => undefined),
-        services.reads.state(),
-        ...running.map(({ opened }) => figuresOf(opened).catch(() => undefined)),
+      const present = reached()
+      const [most, replica, ...settled] = await Promise.all([
+        mostBytes().catch(() => undefined),
+        present.some(({ opened }) => opened === home) ? services.reads.state() : null,
+        ...present.map(({ opened }) => figuresOf(opened).catch(() => undefined)),
       ])
       const figures = settled.flatMap((ofCell) => ofCell ?? [])
       if (figures.length === 0) throw new Error('no database answers')
       replicaLagBytes.set(replica === null ? 0 : (replica.lagBytes ?? -1))
       replicaLagSeconds.set(replica === null ? 0 : (replica.lagSeconds ?? -1))
-      if (total !== undefined) storageBytes.set(total)
+      if (most !== undefined) storageBytes.set(most)
       pausedActions.set(sumOf(figures, ({ flows }) => flows.pausedActions))
       breakersOpen.set(sumOf(figures, ({ flows }) => flows.breakersOpen))
       const states = figures.flatMap(({ flows }) => Object.entries(flows.deliveries))
