@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto'
 import type { AppRouter } from '@creel/core'
 import { createTRPCClient, httpLink } from '@trpc/client'
 import { z } from 'zod'
+import { browserOf } from '../oauth/agent.ts'
+import { TestBrowser } from '../support/browser.ts'
 import { type CellsProgram, startCells, type TestCell, threeDatabases } from '../support/cells.ts'
 import { Client, type TestEndpoint } from '../support/client.ts'
 import { openEvents } from '../support/eventReader.ts'
@@ -91,35 +93,34 @@ describe('a caller is served by the cell of its workspace', () => {
     })
   })
 
-  test('the console: sign-in with a key, the session, and the end of the session', async () => {
+  test('the console: sign-in with a key and with a link, the session, and its end', async () => {
     await eachCell(async ({ owner, name }) => {
-      const origin = new URL(owner.baseUrl).origin
-      const fromPage = { Origin: origin, 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
-      const signIn = async (credential: object) => {
-        const answer = await fetch(`${owner.baseUrl}/console/session`, {
-          method: 'POST',
-          headers: fromPage,
-          body: JSON.stringify(credential),
-        })
-        expect(answer.status).toBe(204)
-        return answer.headers.get('set-cookie')?.split(';')[0] ?? ''
-      }
-      const namesSeenBy = async (cookie: string) => {
-        const input = encodeURIComponent('{}')
-        const answer = await fetch(`${owner.baseUrl}/trpc/endpoints.list?input=${input}`, {
-          headers: { ...fromPage, Cookie: cookie },
-        })
-        return { status: answer.status, text: await answer.text() }
-      }
-      const cookie = await signIn({ key: owner.key })
-      expect((await namesSeenBy(cookie)).text).toContain(`"name":"${name}"`)
-      const { status } = await fetch(`${owner.baseUrl}/console/session`, {
-        method: 'DELETE',
-        headers: { ...fromPage, Cookie: cookie },
+      const browser = await browserOf(owner)
+      expect((await browser.query('endpoints.list')).data).toMatchObject({
+        items: [{ name }, { name: 'old' }],
       })
-      expect(status).toBe(204)
-      expect((await namesSeenBy(cookie)).status).toBe(401)
+      const { url } = await owner.expect(
+        owner.post('/api/v1/sign-in-links'),
+        z.looseObject({ url: z.string() }),
+      )
+      const byLink = new TestBrowser(owner)
+      expect((await byLink.signIn({ link: url.slice(url.indexOf('#') + 1) })).status).toBe(204)
+      expect((await byLink.query('endpoints.list')).status).toBe(200)
+      expect((await browser.call('DELETE', '/console/session')).status).toBe(204)
+      expect((await browser.query('endpoints.list')).status).toBe(401)
     })
+  })
+
+  test('a browser that signs in to a workspace of another cell ends its former session', async () => {
+    const [first, second] = program.cells
+    if (first === undefined || second === undefined) throw new Error('There are no cells.')
+    const browser = await browserOf(first.owner)
+    const former = new TestBrowser(first.owner)
+    former.cookie = browser.cookie
+    expect((await former.query('endpoints.list')).status).toBe(200)
+    expect((await browser.signIn({ key: second.owner.key })).status).toBe(204)
+    expect((await browser.query('endpoints.list')).data).toMatchObject({ items: [{ name: second.name }, {}] })
+    expect((await former.query('endpoints.list')).status).toBe(401)
   })
 
   test('streams: a follower gets the captures of its endpoint', async () => {

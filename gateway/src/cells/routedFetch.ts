@@ -1,4 +1,12 @@
-import { DomainError, gathering, knownKeys, knownLinks, knownSessions, type Services } from '@creel/core'
+import {
+  DomainError,
+  endSessionOfToken,
+  gathering,
+  knownKeys,
+  knownLinks,
+  knownSessions,
+  type Services,
+} from '@creel/core'
 import { cellOfKey } from '@creel/core/cells'
 import { knownGrants, storedGrants } from '@creel/core/oauth'
 import { presentedSession, signInOf } from '../console/index.ts'
@@ -21,6 +29,8 @@ type Kind = keyof typeof KINDS
 interface Credential {
   readonly kind: Kind
   readonly text: string
+  /** Whether a browser signs in with it. */
+  readonly signsIn?: true
 }
 
 /** Whether a cell knows a credential. Calls of the same moment share a query, and one of each kind is in flight. */
@@ -80,13 +90,28 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
     return await answerIn(cell, request, client)
   }
 
+  /** Ends the session that a browser had in another cell, as a sign-in in the same cell does. */
+  const endFormer = async (present: OpenCell | undefined, request: Request) => {
+    const text = presentedSession(services.urls, request)
+    if (text === null) return
+    try {
+      const former = await cellOf({ kind: 'session', text })
+      if (former !== undefined && former !== present) await endSessionOfToken(former.services, text)
+    } catch (error) {
+      // It stays until it expires. The browser is signed in, and has another cookie.
+      noteOutage(services.log, error)
+    }
+  }
+
   return async (request, client) => {
     if (!OF_CALLERS.test(new URL(request.url).pathname)) return await home(request, client)
     const credential = await credentialOf(services, request)
     if (credential === undefined) return await home(request, client)
     try {
       const isRemembered = memory.cellOf(handleOf(credential)) !== undefined
-      const answer = await answerIn(await cellOf(credential), request, client)
+      const cell = await cellOf(credential)
+      const answer = await answerIn(cell, request, client)
+      if (credential.signsIn === true && answer.ok) await endFormer(cell, request)
       if (answer.status !== 401 || !isRemembered || isOfCaller(request)) return answer
       return await answerElsewhere(credential, answer, request, client)
     } catch (error) {
@@ -112,7 +137,11 @@ async function credentialOf({ urls }: Services, request: Request): Promise<Crede
   if (key !== null) return { kind: 'key', text: key }
   const signIn = await signInOf(request)
   if (signIn !== null) {
-    return 'key' in signIn ? { kind: 'key', text: signIn.key } : { kind: 'link', text: signIn.link }
+    const credential =
+      'key' in signIn
+        ? ({ kind: 'key', text: signIn.key } as const)
+        : ({ kind: 'link', text: signIn.link } as const)
+    return { ...credential, signsIn: true }
   }
   const grant = (await exchangedTextOf(request)) ?? (await revokedTextOf(request))
   if (grant !== null) return { kind: 'grant', text: grant }
