@@ -93,7 +93,7 @@ export async function runProgram(words: readonly string[], parts: ProgramParts):
     const first = line.find((word) => !word.startsWith('-'))
     await fill(
       program,
-      ENTRIES.filter(({ name, alias }) => name === first || alias === first),
+      ENTRIES.filter(({ name, alias }) => first !== undefined && [name, alias].includes(first)),
       parts,
     )
     await program.parseAsync(line, { from: 'user' })
