@@ -6,6 +6,7 @@ import { countOption, spanOption } from '../words.ts'
 
 /** Members of a forward action as options; those of one document are put together. */
 export interface ActionOptions {
+  readonly name?: string
   readonly to?: string
   readonly timeout?: number
   readonly concurrency?: number
@@ -38,6 +39,7 @@ const FROM_FILE = '@file reads it from a file, @- from stdin'
 /** Adds them. A secret may be read from a file, so that no list of processes shows it. */
 export function withActionOptions(command: Command): Command {
   return command
+    .option('--name <name>', 'name of the action')
     .option('--to <url>', 'URL to forward to')
     .option('--timeout <span>', 'time limit of an attempt, 1s to 300s', spanOption)
     .option('--concurrency <number>', 'attempts in flight at once, over all processes', countOption)
@@ -80,7 +82,7 @@ export async function actionMembers(
   options: ActionOptions,
   stored: unknown,
 ): Promise<Record<string, unknown>> {
-  const members: Record<string, unknown> = {}
+  const members: Record<string, unknown> = { ...named({ name: options.name }) }
   if (options.to !== undefined) {
     members.url = options.to
     if (stored === undefined) members.kind = 'forward'

@@ -52,7 +52,7 @@ export const ACTIONS: Noun = {
   endpoint: 'path',
   columns: ['id', 'name', 'kind', 'isActive', 'url', 'alertChannelName'],
   options: { add: withActionOptions, read: actionMembers },
-  example: '-e orders --to https://app.example.com/hooks --timeout 30s --set name=Billing',
+  example: '-e orders --name Billing --to https://app.example.com/hooks --timeout 30s',
 }
 
 /** Transformation rules of an action. */
