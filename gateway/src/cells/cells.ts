@@ -2,6 +2,7 @@ import type { Services } from '@creel/core'
 import type { Captures } from '@creel/core/capture'
 import type { CellPlace } from '@creel/core/cells'
 import { within } from '@creel/core/platform/time'
+import type { CellMemory } from './memory.ts'
 
 /** A cell that this process reaches. */
 export interface OpenCell {
@@ -50,7 +51,10 @@ export class CellOutOfReach extends Error {
   /** The SQLSTATE `cannot_connect_now`: it is an outage of a database. */
   readonly code = '57P03'
 
-  constructor(place: CellPlace, options?: ErrorOptions) {
+  constructor(
+    readonly place: CellPlace,
+    options?: ErrorOptions,
+  ) {
     super(`The cell "${place.name}" is out of reach.`, options)
   }
 }
@@ -74,7 +78,7 @@ const ANSWER_MS = 5_000
  * @returns undefined when every cell has answered, and none knows it
  * @throws CellOutOfReach when no cell knows it, and one did not answer
  */
-export async function askCells<Answer>(
+async function askCells<Answer>(
   cells: Cells,
   hint: number | null,
   ask: (cell: OpenCell) => Promise<Answer | undefined>,
@@ -100,6 +104,31 @@ export async function askCells<Answer>(
   const [fault] = faults
   if (fault !== undefined) throw fault
   return undefined
+}
+
+/**
+ * {@link askCells} through a memory. Callers of a cell that is out of reach do not make the others look for them each
+ * time: their answer counts for some seconds, while that cell is out of reach.
+ *
+ * @param handle of what is asked for in the memory
+ * @throws CellOutOfReach as askCells does
+ */
+export async function askOnce<Answer>(
+  { cells, memory }: { readonly cells: Cells; readonly memory: CellMemory },
+  { handle, hint }: { readonly handle: string; readonly hint: number | null },
+  ask: (cell: OpenCell) => Promise<Answer | undefined>,
+): Promise<Answered<Answer> | undefined> {
+  const unanswered = memory.unansweredOf(handle)
+  const place = cells.places.find(({ number }) => number === unanswered)
+  if (place !== undefined && cells.of(place.number) === undefined) throw new CellOutOfReach(place)
+  try {
+    const found = await askCells(cells, hint, ask)
+    if (found === undefined) memory.rememberUnknown(handle, null)
+    return found
+  } catch (error) {
+    if (error instanceof CellOutOfReach) memory.rememberUnknown(handle, error.place.number)
+    throw error
+  }
 }
 
 /** Waits for the first defined answer, or for all. Errors are added to `faults`. */

@@ -6,7 +6,10 @@ export interface CellMemory {
   forget(handle: string): void
   /** Whether every cell said a few seconds ago that it does not know a handle. */
   isUnknown(handle: string): boolean
-  rememberUnknown(handle: string): void
+  /** The cell that did not answer then, if one did not; undefined otherwise. */
+  unansweredOf(handle: string): number | undefined
+  /** @param unanswered number of a cell that did not answer; null if every cell did */
+  rememberUnknown(handle: string, unanswered: number | null): void
 }
 
 /** The most handles of each kind: about 10 MB. */
@@ -19,7 +22,11 @@ const UNKNOWN_MS = 3_000
 /** Creates a memory of bounded size. Old answers are forgotten: a workspace may have moved. */
 export function createMemory(now: () => number = () => performance.now()): CellMemory {
   const known = new Map<string, { readonly cell: number; readonly until: number }>()
-  const unknown = new Map<string, number>()
+  const unknown = new Map<string, { readonly unanswered: number | null; readonly until: number }>()
+  const unknownNow = (handle: string) => {
+    const entry = unknown.get(handle)
+    return entry === undefined || entry.until < now() ? undefined : entry
+  }
   return {
     cellOf(handle) {
       const entry = known.get(handle)
@@ -31,8 +38,10 @@ export function createMemory(now: () => number = () => performance.now()): CellM
       put(known, handle, { cell, until: now() + KNOWN_MS }, KNOWN_MAX)
     },
     forget: (handle) => void known.delete(handle),
-    isUnknown: (handle) => (unknown.get(handle) ?? Number.NEGATIVE_INFINITY) >= now(),
-    rememberUnknown: (handle) => put(unknown, handle, now() + UNKNOWN_MS, UNKNOWN_MAX),
+    isUnknown: (handle) => unknownNow(handle)?.unanswered === null,
+    unansweredOf: (handle) => unknownNow(handle)?.unanswered ?? undefined,
+    rememberUnknown: (handle, unanswered) =>
+      put(unknown, handle, { unanswered, until: now() + UNKNOWN_MS }, UNKNOWN_MAX),
   }
 }
 

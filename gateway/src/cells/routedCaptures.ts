@@ -1,6 +1,6 @@
 import type { CaptureSettings, Captures } from '@creel/core/capture'
 import { cellOfId } from '@creel/core/cells'
-import { askCells, type Cells, type OpenCell } from './cells.ts'
+import { askOnce, type Cells, type OpenCell } from './cells.ts'
 import { createMemory } from './memory.ts'
 
 /**
@@ -18,9 +18,9 @@ export function routedCaptures(cells: Cells): Captures {
 
   const find = async (captureId: string, hint: number | null) => {
     const ask = ({ captures }: OpenCell) => captures.findSettings(captureId)
-    const found = await askCells(cells, hint, ask)
-    if (found === undefined) memory.rememberUnknown(captureId)
-    else if (found.answer.cell !== cellOfId(captureId)) memory.remember(captureId, found.answer.cell)
+    const found = await askOnce({ cells, memory }, { handle: captureId, hint }, ask)
+    if (found !== undefined && found.answer.cell !== cellOfId(captureId))
+      memory.remember(captureId, found.answer.cell)
     return found?.answer
   }
 
@@ -41,7 +41,7 @@ export function routedCaptures(cells: Cells): Captures {
     const elsewhere = await find(options.captureId, null)
     const moved = elsewhere === undefined ? undefined : capturesOf(elsewhere)
     if (elsewhere === undefined || moved === undefined || elsewhere.cell === settings.cell) {
-      memory.rememberUnknown(options.captureId)
+      memory.rememberUnknown(options.captureId, null)
       return result
     }
     return await moved.capture(elsewhere, request, options)

@@ -15,7 +15,7 @@ import { exchangedTextOf, revokedTextOf } from '../oauth/index.ts'
 import { noteOutage } from '../outageLog.ts'
 import { isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
-import { askCells, CellOutOfReach, type Cells, type OpenCell, RETRY_SECONDS } from './cells.ts'
+import { askOnce, CellOutOfReach, type Cells, type OpenCell, RETRY_SECONDS } from './cells.ts'
 import { createMemory } from './memory.ts'
 
 /** Longer than any credential. Longer texts are refused without a look-up, and so not remembered. */
@@ -61,14 +61,15 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
     const known = remembered === undefined ? undefined : cells.of(remembered)
     if (known !== undefined) return known
     if (memory.isUnknown(handle)) return undefined
-    const found = await askCells(
-      cells,
-      remembered ?? (kind === 'key' ? cellOfKey(text) : null),
+    const hint = remembered ?? (kind === 'key' ? cellOfKey(text) : null)
+    const found = await askOnce(
+      { cells, memory },
+      { handle, hint },
       async ({ services: asked }) =>
         (await isKnownTo(asked.db, kind, { kind, text, services: asked })) || undefined,
     )
-    if (found === undefined) memory.rememberUnknown(handle)
-    else if (found.cell.services.cell !== null) memory.remember(handle, found.cell.services.cell.number)
+    const place = found?.cell.services.cell ?? null
+    if (place !== null) memory.remember(handle, place.number)
     return found?.cell
   }
 
