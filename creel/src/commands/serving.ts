@@ -192,7 +192,7 @@ export async function startOn(
       replica,
       databaseUrl: connected.url,
       cell: config.cell ?? undefined,
-      cells: config.cells.length > 0 ? config.cells : undefined,
+      cells: config.cell === null ? undefined : configsOfCells(config).flatMap(({ cell }) => cell ?? []),
       parts,
       host: config.CREEL_HOST,
       port,

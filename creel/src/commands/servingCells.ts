@@ -13,6 +13,8 @@ import { openReplica, shareOfProcess } from './databaseShare.ts'
 /** Interval of looks at an open cell, and of attempts to open one. */
 const LOOK_MS = 1_000
 const OPEN_MS = 2_000
+/** Maximum wait of a start for any cell. */
+const WAIT_MS_MAX = 30_000
 /** Time without an answer after which a database hangs: longer than that of an overloaded one. */
 const HANGS_MS = 10_000
 const HANGS = { fault: new Error(`The database did not answer within ${HANGS_MS} ms.`), reached: false }
@@ -55,21 +57,35 @@ class WrongSchema extends StartupError {
 }
 
 /**
- * Connects to the first cell that answers and whose schema fits: the home, on which the service starts.
+ * Connects to the first cell that answers and whose schema fits: the home, on which the service starts. While all servers
+ * are out of reach, as after a power failure, it waits up to 30 s.
  *
  * @throws StartupError naming the fault of every cell, when there is none
  */
 export async function connectHome(configs: readonly Config[], options: CellsOptions): Promise<HomeCell> {
-  const faults: string[] = []
-  for (const config of configs) {
-    try {
-      return { config, connected: await connectCell(config, options) }
-    } catch (error) {
-      faults.push(`${config.cell?.name}: ${error instanceof Error ? error.message : error}`)
+  const deadline = performance.now() + WAIT_MS_MAX
+  for (let hasWaited = false; ; hasWaited = true) {
+    const faults: unknown[] = []
+    for (const config of configs) {
+      try {
+        return { config, connected: await connectCell(config, options) }
+      } catch (error) {
+        faults.push(error)
+      }
     }
+    if (faults.some(isFault) || performance.now() > deadline) {
+      const words = faults.map((fault, index) => `${configs[index]?.cell?.name}: ${wordsOf(fault)}`)
+      throw new StartupError(`No cell can be opened. ${words.join(' ')}`)
+    }
+    if (!hasWaited) options.log.warn('waiting for a cell')
+    await pause(OPEN_MS)
   }
-  throw new StartupError(`No cell can be opened. ${faults.join(' ')}`)
 }
+
+/** Whether an error is one that does not pass by waiting. */
+const isFault = (error: unknown) => error instanceof StartupError && !isDatabaseOutage(error.cause)
+
+const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 async function connectCell(config: Config, { log, processes }: CellsOptions): Promise<Connected> {
   const share = shareOfProcess(config, processes)
@@ -124,13 +140,12 @@ export function keepCells(
         options.log.info({ cell: place.name }, 'a cell is open')
         return connected
       } catch (error) {
-        const words = error instanceof Error ? error.message : String(error)
+        const words = wordsOf(error)
         if (words !== reason) options.log.warn({ cell: place.name, err: error }, 'a cell is left out')
         reason = words
-        const isFault = error instanceof StartupError && !isDatabaseOutage(error.cause)
         service.noteCell(
           place,
-          error instanceof WrongSchema ? error.state : isFault ? 'refused' : 'out of reach',
+          error instanceof WrongSchema ? error.state : isFault(error) ? 'refused' : 'out of reach',
         )
         await wait(OPEN_MS)
       }
