@@ -146,7 +146,7 @@ test('a move that is killed at any moment goes on, and can be ended', async () =
     const ended = await creel('move', two.owner.workspaceId, '--abort')
     expect(ended.stdout).toContain('aborted')
   }
-  expect((await endpoint.send()).status).toBe(200)
+  await eventually('a capture after the seal', async () => (await endpoint.send()).status === 200)
   for (let killings = 0; killings < 2; killings += 1) {
     const again = spawnCreel(words, { env: program.env })
     const seen = sending.sent()
