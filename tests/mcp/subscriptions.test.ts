@@ -1,15 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import {
-  createMCPClient,
-  experimental_createMCPEventWebhook as createWebhook,
-  type Experimental_MCPEventStore as Store,
-  type Experimental_MCPEventSubscription as StoredSubscription,
-} from '@ai-sdk/mcp'
+import { createMCPClient, experimental_createMCPEventWebhook as createWebhook } from '@ai-sdk/mcp'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { startEcho } from '../support/echo.ts'
+import { memoryStore } from '../support/eventStore.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -113,21 +109,6 @@ const deliveryTo = (callback: Receiver, secret = newSecret()) => ({
   url: callback.url,
   secret,
 })
-
-/** A store of the client of the AI SDK. */
-function memoryStore(): Store {
-  const rows = new Map<string, StoredSubscription>()
-  return {
-    get: async (key) => rows.get(key),
-    getById: async (id) => [...rows.values()].find((row) => row.id === id),
-    set: async (row) => void rows.set(row.key, row),
-    update: async (key, patch) => {
-      const row = rows.get(key)
-      if (row !== undefined) rows.set(key, { ...row, ...patch })
-    },
-    delete: async (key) => void rows.delete(key),
-  }
-}
 
 test('the client of the AI SDK lists, subscribes, verifies and receives', async () => {
   const endpoint = await source(service.alice, 'sdk')
