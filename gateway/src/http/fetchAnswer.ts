@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http'
 import { DomainError } from '@creel/core'
+import { CONNECTION_FIELDS } from '@creel/core/engine/message'
 import type { FetchHandler } from '../fetchHandler.ts'
 import type { AnswerStream, Exchange } from './exchange.ts'
 import { isOfApi, ownAnswer } from './ownAnswers.ts'
@@ -7,18 +8,8 @@ import { heldBytesOf } from './pieceMemory.ts'
 import { connectionFields, currentDate, statusLine } from './readyAnswer.ts'
 import { pathOf } from './requestHead.ts'
 
-/** Hop-by-hop fields, which are not forwarded with an answer: RFC 9110 §7.6.1. */
-const HOP_BY_HOP = new Set([
-  'connection',
-  'content-length',
-  'date',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
+/** Fields of an answer that are not taken over: those of its connection, and `Date`, which the listener writes itself. */
+const NOT_TAKEN_OVER: ReadonlySet<string> = new Set([...CONNECTION_FIELDS, 'date'])
 
 const KNOWN_METHODS = new Set(METHODS)
 const EVENT_STREAM = 'text/event-stream'
@@ -253,7 +244,7 @@ function sendHead(answer: Response, exchange: Exchange, stream: AnswerStream, fr
 
 function headBytes(answer: Response, closes: boolean, framing: string): Buffer {
   let head = `${statusLine(answer.status)}Date: ${currentDate()}\r\n`
-  for (const [name, value] of answer.headers) if (!HOP_BY_HOP.has(name)) head += `${name}: ${value}\r\n`
+  for (const [name, value] of answer.headers) if (!NOT_TAKEN_OVER.has(name)) head += `${name}: ${value}\r\n`
   return Buffer.from(`${head}${framing}${connectionFields(closes)}\r\n`, 'latin1')
 }
 
