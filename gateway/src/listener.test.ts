@@ -169,6 +169,23 @@ describe('the fetch adapter', () => {
     expect((await client.closed).match(/asked GET/g)).toHaveLength(1)
   })
 
+  test('leaves out the fields of the connection and the date of an answer, and writes its own', async () => {
+    const headers = {
+      'keep-alive': 'timeout=9',
+      te: 'trailers',
+      upgrade: 'h2c',
+      date: 'never',
+      'x-kept': 'yes',
+    }
+    const port = await start({ fetch: async () => new Response('text', { headers }) })
+    const answer = await fetch(`http://127.0.0.1:${port}/`)
+    expect(answer.headers.get('x-kept')).toBe('yes')
+    expect(answer.headers.get('te')).toBeNull()
+    expect(answer.headers.get('upgrade')).toBeNull()
+    expect(answer.headers.get('keep-alive') ?? '').not.toContain('timeout=9')
+    expect(answer.headers.get('date') ?? '').not.toContain('never')
+  })
+
   test('aborts the signal at once when the client hangs up, and not after a whole answer', async () => {
     const aborted = Promise.withResolvers<void>()
     const arrived = Promise.withResolvers<void>()
