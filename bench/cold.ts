@@ -157,11 +157,9 @@ function moved(url: string): string {
 async function captureOnce(): Promise<void> {
   const url = moved(anyEndpoint().url)
   await timed('capture', async () => {
-    const answer = await fetch(url, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body,
-    })
+    const send = () => fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+    // A kept connection may be closed while it is taken again: senders then use another one.
+    const answer = await send().catch(send)
     await answer.arrayBuffer()
     if (answer.status !== 200) throw new Error(`A capture was answered ${answer.status}.`)
   })
