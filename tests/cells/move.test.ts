@@ -161,6 +161,21 @@ test('a move that is killed at any moment goes on, and can be ended', async () =
   expect(stats.storage.storedRequestCount).toBe(sent + 1)
 })
 
+test('a purge spares a workspace that has come back, and finds the cell that it left', async () => {
+  const { workspaceId } = two.owner
+  const endpoint = await two.owner.endpoint({ name: 'back' })
+  await endpoint.capture()
+  await creel('move', workspaceId, '--to', 'cell-2')
+  await creel('move', workspaceId, '--to', 'cell-1')
+  await creel('move', workspaceId, '--to', 'cell-2')
+  const purged = await creel('move', workspaceId, '--purge')
+  expect(purged.stdout).toContain('purged (')
+  expect(await endpoint.requests()).toHaveLength(1)
+  const again = await creel('move', workspaceId, '--purge')
+  expect(again.exitCode).not.toBe(0)
+  expect(await endpoint.requests()).toHaveLength(1)
+})
+
 test('what cannot be moved is said before anything is copied', async () => {
   const unknown = await creel('move', 'nobody', '--to', 'cell-2')
   expect(unknown.stderr).toContain('There is no workspace with the id or name "nobody".')

@@ -1,4 +1,12 @@
 export { type Cell, type CellPlace, CellsFileError, parseCells } from './cell.ts'
 export { cellNameOf, checkCell } from './checkCell.ts'
 export { cellOfId, cellOfKey, keyHint, newId } from './hints.ts'
-export { abortMove, listMoves, type Move, MoveError, moveWorkspace, purgeMoved } from './move/index.ts'
+export {
+  abortMove,
+  findMove,
+  listMoves,
+  type Move,
+  MoveError,
+  moveWorkspace,
+  purgeMoved,
+} from './move/index.ts'

@@ -1,5 +1,13 @@
 import type { Db } from '@creel/core'
-import { abortMove, listMoves, type Move, MoveError, moveWorkspace, purgeMoved } from '@creel/core/cells'
+import {
+  abortMove,
+  findMove,
+  listMoves,
+  type Move,
+  MoveError,
+  moveWorkspace,
+  purgeMoved,
+} from '@creel/core/cells'
 import { queueArrived } from '@creel/core/deliveries'
 import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
@@ -87,10 +95,7 @@ async function act(workspace: string, { to, abort, purge }: MoveCommandOptions):
   const source = await sourceOf(workspace, configs, purge === true)
   try {
     return await withCell(source.config, async (from) => {
-      if (purge === true) {
-        await purgeMoved(from, workspace)
-        return await newest(from, workspace)
-      }
+      if (purge === true) return await purgeMoved(from, workspace)
       const toCell = to ?? source.toCell
       const target = configs.find((config) => nameOf(config) === toCell)
       if (target === undefined) throw new StartupError(`There is no cell "${toCell}".`)
@@ -117,9 +122,7 @@ async function sourceOf(
 ): Promise<{ readonly config: Config; readonly toCell: string | undefined }> {
   for (const config of configs) {
     const found = await withCell(config, async (db) => {
-      const move = (await listMoves(db)).find(
-        (one) => one.workspaceId === workspace || one.workspaceName === workspace,
-      )
+      const move = await findMove(db, workspace)
       const row = await db
         .selectFrom('workspaces')
         .select('id')
@@ -130,18 +133,11 @@ async function sourceOf(
       return { move, isHere: row !== undefined }
     })
     const isUnderWay = found.move?.state === 'copying' || found.move?.state === 'switching'
-    const isFound = isLeft ? found.move?.state === 'moved' : isUnderWay || found.isHere
+    const hasLeft = found.move?.state === 'moved' && !found.isHere
+    const isFound = isLeft ? hasLeft : isUnderWay || found.isHere
     if (isFound) return { config, toCell: isUnderWay ? found.move?.toCell : undefined }
   }
   throw new StartupError(`There is no workspace with the id or name "${workspace}".`)
-}
-
-async function newest(db: Db, workspace: string): Promise<Move> {
-  const move = (await listMoves(db)).find(
-    (one) => one.workspaceId === workspace || one.workspaceName === workspace,
-  )
-  if (move === undefined) throw new StartupError('The move has gone.')
-  return move
 }
 
 /** Runs a task with a session of a cell, in UTC. */

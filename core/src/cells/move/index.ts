@@ -1,3 +1,3 @@
 export { abortMove, MoveError, moveWorkspace, purgeMoved } from './move.ts'
-export { listMoves, type Move } from './state.ts'
+export { findMove, listMoves, type Move } from './state.ts'
 export { BIG, LEFT, movedTables } from './tables.ts'

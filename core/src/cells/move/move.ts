@@ -83,15 +83,17 @@ export async function abortMove({ source, target }: Pair, workspace: string): Pr
 /**
  * Deletes what the source still stores of a workspace that has moved.
  *
- * @returns the number of deleted rows
- * @throws MoveError when the workspace has not moved
+ * @throws MoveError when the workspace has not moved, or has come back
  */
-export async function purgeMoved(source: Db, workspace: string): Promise<number> {
+export async function purgeMoved(source: Db, workspace: string): Promise<Move> {
   const move = await findMove(source, workspace)
   if (move?.state !== 'moved') throw new MoveError('This workspace has not moved, or was purged already.')
-  const rows = await purgeBig(source, move.progress.endpointIds)
+  if (await hasWorkspace(source, move.workspaceId)) {
+    throw new MoveError('The workspace has come back to this cell: there is nothing to purge.')
+  }
+  await purgeBig(source, move.progress.endpointIds)
   await changeMove(source, move.id, { state: 'purged' })
-  return rows
+  return { ...move, state: 'purged' }
 }
 
 async function again(source: Db, workspace: string): Promise<Move> {
@@ -204,8 +206,7 @@ async function hasWorkspace(db: Db, workspaceId: string): Promise<boolean> {
 /** Rows that one statement of a purge deletes. */
 const PURGE_ROWS = 5_000
 
-async function purgeBig(db: Db, endpointIds: readonly string[]): Promise<number> {
-  let purged = 0
+async function purgeBig(db: Db, endpointIds: readonly string[]): Promise<void> {
   for (const [table, { key }] of Object.entries(BIG)) {
     for (const endpointId of endpointIds) {
       for (;;) {
@@ -218,12 +219,10 @@ async function purgeBig(db: Db, endpointIds: readonly string[]): Promise<number>
           ) select count(*)::int as count from gone`,
           [endpointId],
         )
-        purged += count
         if (count < PURGE_ROWS) break
       }
     }
   }
-  return purged
 }
 
 async function requireSameSchema({ source, target }: Pair): Promise<void> {
