@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { Client } from './client.ts'
-import { adminUrl, createTestDatabase, type TestDatabase } from './database.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
+import { whileRefused } from './outage.ts'
 import { type RunningProcess, startProcess, TEST_SECRET_KEY, temporaryFolder } from './process.ts'
 import { startService } from './service.ts'
-import { administer } from './templateDatabase.ts'
 
 const ReadyBody = z.record(z.string(), z.unknown())
 
@@ -84,17 +84,7 @@ export async function startCells(
     env: envOfCells,
     states,
     async without(cell, during) {
-      const name = /test_\w+/.exec(cell.database.url)?.[0] ?? ''
-      await administer(
-        adminUrl(),
-        `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`,
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
-      )
-      try {
-        await during()
-      } finally {
-        await administer(adminUrl(), `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
-      }
+      await whileRefused(cell.database, during)
       await reaches(cell)
     },
   }

@@ -1,12 +1,12 @@
-import { adminUrl } from './database.ts'
+import { adminUrl, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
 import { administer } from './templateDatabase.ts'
 
-/** Runs `during` while the service's database is unreachable, and waits until the service is connected again. */
-export async function whileDatabaseIsAway(service: TestService, during: () => Promise<void>): Promise<void> {
-  const name = /\/(test_\w+)/.exec(service.database.url)?.[1]
-  if (name === undefined) throw new Error(`${service.database.url} is no test database.`)
+/** Runs `during` while a database refuses connections. */
+export async function whileRefused(database: TestDatabase, during: () => Promise<void>): Promise<void> {
+  const name = /\btest_\w+/.exec(database.url)?.[0]
+  if (name === undefined) throw new Error(`${database.url} is no test database.`)
   await administer(
     adminUrl(),
     `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`,
@@ -16,6 +16,14 @@ export async function whileDatabaseIsAway(service: TestService, during: () => Pr
     await during()
   } finally {
     await administer(adminUrl(), `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
+  }
+}
+
+/** Runs `during` while the service's database is unreachable, and waits until the service is connected again. */
+export async function whileDatabaseIsAway(service: TestService, during: () => Promise<void>): Promise<void> {
+  try {
+    await whileRefused(service.database, during)
+  } finally {
     await eventually('the service, ready again', async () => (await fetch(`${service.baseUrl}/readyz`)).ok)
   }
 }
