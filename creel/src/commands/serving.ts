@@ -75,7 +75,7 @@ function startFurther({ gateways, log, program }: ServingOptions): FirstProcess 
 
 async function openFirst(options: ServingOptions, processes: FirstProcess | undefined): Promise<Serving> {
   const { log, onConnected } = options
-  const { config, connected } = await openHome(options, processes)
+  const { config, connected } = await openHome(options, processes, connectAsOwner)
   onConnected?.(() => {
     processes?.abandon()
     connected.abandon()
@@ -142,13 +142,19 @@ async function openFirst(options: ServingOptions, processes: FirstProcess | unde
   }
 }
 
-async function openHome(
-  { config, log, program }: ServingOptions,
-  processes: FirstProcess | undefined,
+/**
+ * Opens the database on which the service starts: the only one, or the first cell that answers.
+ *
+ * @param connect connects to the only one
+ */
+export async function openHome(
+  { config, log, program }: Pick<ServingOptions, 'config' | 'log' | 'program'>,
+  processes: GatewayProcesses | undefined,
+  connect: typeof connectAsOwner,
 ): Promise<HomeCell> {
   if (config.cell !== null) return await connectHome(configsOfCells(config), { log, processes })
   const share = shareOfProcess(config, processes)
-  const connected = await connectAsOwner({
+  const connected = await connect({
     config,
     log,
     runtime: program.runtime,

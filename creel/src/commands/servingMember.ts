@@ -1,13 +1,10 @@
 import { migrationState } from '@creel/migrations'
-import { configsOfCells } from '../config/index.ts'
 import { connectBesideOwner } from '../database/index.ts'
 import type { Membership } from '../gateways/index.ts'
-import type { GatewayProcesses } from '../service/index.ts'
 import { StartupError } from '../startupError.ts'
 import { VERSION } from '../version.ts'
-import { openReplica, shareOfProcess } from './databaseShare.ts'
-import { otherCells, type ServingOptions, startOn } from './serving.ts'
-import { connectHome, type HomeCell } from './servingCells.ts'
+import { openReplica } from './databaseShare.ts'
+import { openHome, otherCells, type ServingOptions, startOn } from './serving.ts'
 
 /**
  * Starts the service of a further gateway process, on the port and the database of the first one.
@@ -21,7 +18,7 @@ export async function openMember(
   const { log } = options
   const replaced = 'The program was replaced while it runs: restart the service.'
   if (settings.version !== VERSION) throw new StartupError(replaced)
-  const { config, connected } = await openHome(options, processes)
+  const { config, connected } = await openHome(options, processes, connectBesideOwner)
   const replica = openReplica(config, processes)
   const { pending, unknown } = await migrationState(connected.database.db)
   if (pending.length > 0 || unknown.length > 0) throw new StartupError(replaced)
@@ -43,20 +40,4 @@ export async function openMember(
       await leave()
     },
   }
-}
-
-async function openHome(
-  { config, log, program }: Parameters<typeof openMember>[0],
-  processes: GatewayProcesses,
-): Promise<HomeCell> {
-  if (config.cell !== null) return await connectHome(configsOfCells(config), { log, processes })
-  const share = shareOfProcess(config, processes)
-  const connected = await connectBesideOwner({
-    config,
-    log,
-    runtime: program.runtime,
-    maxConnections: share.database,
-    searchConnections: share.searches,
-  })
-  return { config, connected }
 }
