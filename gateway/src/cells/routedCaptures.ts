@@ -16,9 +16,11 @@ export function routedCaptures(cells: Cells): Captures {
     return number === null ? undefined : cells.of(number)?.captures.peekSettings(captureId)
   }
 
-  const find = async (captureId: string, hint: number | null) => {
-    const ask = ({ captures }: OpenCell) => captures.findSettings(captureId)
-    const found = await askOnce({ cells, memory }, { handle: captureId, hint }, ask)
+  /** @param asked a cell that has answered already that it does not know the id */
+  const findBeside = async (asked: OpenCell | undefined, captureId: string) => {
+    const ask = async (cell: OpenCell) =>
+      cell === asked ? undefined : await cell.captures.findSettings(captureId)
+    const found = await askOnce({ cells, memory }, { handle: captureId, hint: null }, ask)
     if (found !== undefined && found.answer.cell !== cellOfId(captureId))
       memory.remember(captureId, found.answer.cell)
     return found?.answer
@@ -26,9 +28,10 @@ export function routedCaptures(cells: Cells): Captures {
 
   const findSettings: Captures['findSettings'] = async (captureId) => {
     const hint = memory.cellOf(captureId) ?? cellOfId(captureId)
-    const hinted = hint === null ? undefined : await cells.of(hint)?.captures.findSettings(captureId)
-    if (hinted !== undefined || memory.isUnknown(captureId)) return hinted
-    return await find(captureId, hint)
+    const cell = hint === null ? undefined : cells.of(hint)
+    const settings = await cell?.captures.findSettings(captureId)
+    if (settings !== undefined || memory.isUnknown(captureId)) return settings
+    return await findBeside(cell, captureId)
   }
 
   const capture: Captures['capture'] = async (settings, request, options) => {
@@ -38,13 +41,9 @@ export function routedCaptures(cells: Cells): Captures {
     // The settings may be of a workspace that has moved.
     if (result.state !== 'gone' || memory.isUnknown(options.captureId)) return result
     memory.forget(options.captureId)
-    const elsewhere = await find(options.captureId, null)
-    const moved = elsewhere === undefined ? undefined : capturesOf(elsewhere)
-    if (elsewhere === undefined || moved === undefined || elsewhere.cell === settings.cell) {
-      memory.rememberUnknown(options.captureId, null)
-      return result
-    }
-    return await moved.capture(elsewhere, request, options)
+    const elsewhere = await findBeside(cells.of(settings.cell), options.captureId)
+    if (elsewhere === undefined) return result
+    return (await capturesOf(elsewhere)?.capture(elsewhere, request, options)) ?? result
   }
 
   return {
