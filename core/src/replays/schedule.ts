@@ -39,7 +39,8 @@ export interface ScheduleOptions {
  * Plans a replay. The same input gives the same plan.
  *
  * A request has one fault at most. A share of `n` requests is `n * share`, rounded. A dropped request leaves a gap. A
- * reordered request changes places with the next one. A late one comes `bySeconds` later, divided by the speed. A duplicate comes twice in a row.
+ * reordered request changes places with the next one. A late one comes `bySeconds` later, divided by the speed. A
+ * duplicate comes twice in a row.
  */
 export function scheduleOf(captured: readonly Captured[], options: ScheduleOptions): Schedule {
   const { faults, pace } = options
@@ -51,16 +52,16 @@ export function scheduleOf(captured: readonly Captured[], options: ScheduleOptio
   const kept = inOrder
     .map(({ requestId }, at) => ({ requestId, dueMs: dueMs[at] ?? 0 }))
     .filter(({ requestId }) => faultOf.get(requestId) !== 'drop')
-  const sent = kept.map(({ requestId }) => ({ requestId }))
+  const sent = kept.map(({ requestId }) => requestId)
   for (let at = 0; at + 1 < sent.length; at += 1) {
     const [one, two] = [sent[at], sent[at + 1]]
-    if (one === undefined || two === undefined || faultOf.get(one.requestId) !== 'reorder') continue
+    if (one === undefined || two === undefined || faultOf.get(one) !== 'reorder') continue
     sent[at] = two
     sent[at + 1] = one
     at += 1
   }
   const lateMs = ((faults.late?.bySeconds ?? 0) * 1000) / (pace !== null && 'speed' in pace ? pace.speed : 1)
-  const items = sent.flatMap(({ requestId }, at): ScheduledItem[] => {
+  const items = sent.flatMap((requestId, at): ScheduledItem[] => {
     const fault = faultOf.get(requestId) ?? null
     const due = (kept[at]?.dueMs ?? 0) + (fault === 'late' ? lateMs : 0)
     const item: ScheduledItem = {

@@ -77,6 +77,30 @@ export const oneInput = z.object({
   subscriptionId: z.string().meta({ format: 'uuid', description: 'Id of the subscription' }),
 })
 
+const EXAMPLE = {
+  id: EXAMPLE_IDS.endpoint,
+  endpointId: EXAMPLE_IDS.endpoint,
+  name: 'shop.order.paid',
+  arguments: { fields: ['body.amount'] },
+  key: { id: EXAMPLE_IDS.endpoint, name: 'agent', prefix: 'crl_1a2b' },
+  host: 'agent.example.com',
+  createdAt: '2026-11-21T09:15:00.000Z',
+  refreshedAt: '2026-11-21T09:15:00.000Z',
+  expiresAt: '2026-11-21T10:15:00.000Z',
+  cursor: '90117',
+  waitingCount: 0,
+  sentCount: 1,
+  failedCount: 0,
+  status: {
+    active: true,
+    lastDeliveryAt: '2026-11-21T09:15:01.000Z',
+    lastError: null,
+    failedSince: null,
+    throttled: false,
+    retryAfterMs: null,
+  },
+}
+
 /** A subscription, as the API shows it: without the path of its callback, which is a capability. */
 export const EventSubscription = withExample(
   'EventSubscription',
@@ -96,29 +120,7 @@ export const EventSubscription = withExample(
     failedCount: z.int().meta({ description: 'Events that were given up' }),
     status: DeliveryStatus,
   }),
-  {
-    id: EXAMPLE_IDS.endpoint,
-    endpointId: EXAMPLE_IDS.endpoint,
-    name: 'shop.order.paid',
-    arguments: { fields: ['body.amount'] },
-    key: { id: EXAMPLE_IDS.endpoint, name: 'agent', prefix: 'crl_1a2b' },
-    host: 'agent.example.com',
-    createdAt: '2026-11-21T09:15:00.000Z',
-    refreshedAt: '2026-11-21T09:15:00.000Z',
-    expiresAt: '2026-11-21T10:15:00.000Z',
-    cursor: '90117',
-    waitingCount: 0,
-    sentCount: 1,
-    failedCount: 0,
-    status: {
-      active: true,
-      lastDeliveryAt: '2026-11-21T09:15:01.000Z',
-      lastError: null,
-      failedSince: null,
-      throttled: false,
-      retryAfterMs: null,
-    },
-  },
+  EXAMPLE,
 )
 
 /** A subscription with its newest events. */
@@ -145,27 +147,9 @@ export const EventSubscriptionDetail = withExample(
       .meta({ description: 'The newest 20 messages, newest first' }),
   }),
   {
-    id: EXAMPLE_IDS.endpoint,
-    endpointId: EXAMPLE_IDS.endpoint,
+    ...EXAMPLE,
     name: 'shop.any',
     arguments: {},
-    key: { id: EXAMPLE_IDS.endpoint, name: 'agent', prefix: 'crl_1a2b' },
-    host: 'agent.example.com',
-    createdAt: '2026-11-21T09:15:00.000Z',
-    refreshedAt: '2026-11-21T09:15:00.000Z',
-    expiresAt: '2026-11-21T10:15:00.000Z',
-    cursor: '90117',
-    waitingCount: 0,
-    sentCount: 1,
-    failedCount: 0,
-    status: {
-      active: true,
-      lastDeliveryAt: '2026-11-21T09:15:01.000Z',
-      lastError: null,
-      failedSince: null,
-      throttled: false,
-      retryAfterMs: null,
-    },
     deliveries: [
       {
         messageId: 'req_90117',
