@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 
 /** One mail, ready to be sent. */
 export interface Mail {
@@ -45,21 +45,15 @@ const DEFAULT_FROM = 'Creel <creel@localhost>'
 /** Builds the mailer of a process. Connects when the first mail is sent. */
 export function createMailer({ smtpUrl, from = DEFAULT_FROM }: MailerOptions): Mailer {
   if (smtpUrl === undefined) return UNCONFIGURED
-  const transport = createTransport({
-    url: smtpUrl,
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
+  let transport: Promise<Transporter> | undefined
   const host = /@([^@>\s]+)>?$/.exec(from)?.[1] ?? 'localhost'
   return {
     async send({ to, subject, text, html, messageKey }) {
       const startedAt = performance.now()
       const durationMs = () => Math.round(performance.now() - startedAt)
       try {
-        await transport.sendMail({
+        transport ??= openTransport(smtpUrl)
+        await (await transport).sendMail({
           from,
           // As an object, the address cannot inject a display name or a second address.
           to: { name: '', address: to },
@@ -74,8 +68,21 @@ export function createMailer({ smtpUrl, from = DEFAULT_FROM }: MailerOptions): M
         return { ...failureOf(error), durationMs: durationMs() }
       }
     },
-    close: () => transport.close(),
+    close: () => void transport?.then((opened) => opened.close()),
   }
+}
+
+async function openTransport(url: string): Promise<Transporter> {
+  // Twenty megabytes, which most processes never need.
+  const { createTransport } = await import('nodemailer')
+  return createTransport({
+    url,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
 }
 
 const UNCONFIGURED: Mailer = {
