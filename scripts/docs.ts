@@ -8,6 +8,8 @@ import { ERRORS, ROUTES, STREAMS, scopeOf } from '../core/src/index.ts'
 import { plansPage } from '../core/src/plans/docs.ts'
 import { metricsPage } from '../core/src/platform/metrics/docs.ts'
 import { providersPage } from '../core/src/providers/docs.ts'
+// With the gateway, all modules that declare metrics are loaded.
+import '../gateway/src/index.ts'
 
 /** The generated pages by their path from the repository's root. */
 export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {

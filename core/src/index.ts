@@ -22,16 +22,22 @@ export { RELAYED } from './api/relayed.ts'
 export { STREAM_PING_MS } from './api/route.ts'
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
 export { REFUSED } from './api/values.ts'
+export {
+  type LoopPart,
+  QUEUE_WORK,
+  QUEUES,
+  type QueueWork,
+  type RunningLoop,
+  startLoops,
+} from './background.ts'
 export { ITEM_CODES } from './engine/issues.ts'
 export { isPlainObject } from './engine/plainObject.ts'
 export { KEY_SCOPES, type KeyScope } from './engine/words/index.ts'
 export { authenticate, knownKeys, type Presented } from './keys/index.ts'
 export { applyChangedPlans, hasChangedPlans } from './planLimits/index.ts'
 export { overridePlans, PLANS, type Plans } from './plans/index.ts'
-export { attemptsOfJob, type DueAttempt } from './platform/attemptJobs.ts'
 export type { EndpointChanges } from './platform/changes/index.ts'
 export {
-  analyzeOutgrown,
   checkDatabase,
   type Db,
   type OpenDatabase,
@@ -44,15 +50,7 @@ export {
   statement,
   type Trx,
 } from './platform/db/index.ts'
-export {
-  type Enqueue,
-  type Job,
-  type Payload,
-  QUEUES,
-  type QueueName,
-  type QueueSpec,
-  type RecoveryJobSql,
-} from './platform/queues.ts'
+export type { Enqueue, Job, JobSql, Queue } from './platform/queues.ts'
 export {
   checkSecretKey,
   createSecretBox,

@@ -1,5 +1,5 @@
 import type { Caller, Services } from '@creel/core'
-import { apiRequestSeconds } from '@creel/core/platform/metrics'
+import { apiRequestSeconds } from './metrics.ts'
 import { markCaller, traceIdOf } from './requestIdentity.ts'
 
 /** Facts about a call that become known while it is answered. */

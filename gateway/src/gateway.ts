@@ -1,7 +1,6 @@
-import type { Services } from '@creel/core'
+import { type Services, startLoops } from '@creel/core'
 import type { Captures } from '@creel/core/capture'
 import type { CellPlace } from '@creel/core/cells'
-import { connectionFaults, refusedRequests } from '@creel/core/platform/metrics'
 import { type AppOptions, createApp } from './app.ts'
 import { createCaptureHandler } from './capture/captureHandler.ts'
 import { warmUp } from './capture/warmUp.ts'
@@ -9,9 +8,9 @@ import { createCells, knownInCells, routedCaptures, routedFetch } from './cells/
 import { clientAddressOf } from './clientAddress.ts'
 import type { FetchHandler } from './fetchHandler.ts'
 import { formerHosts } from './formerHosts.ts'
-import { startHeartbeat } from './heartbeat.ts'
 import type { HttpLimits } from './http/httpLimits.ts'
 import { type Listener, type ListenerRefusal, listen } from './listener.ts'
+import { connectionFaults, refusedRequests } from './metrics.ts'
 import { type Operations, operationsHandler } from './operations.ts'
 import { ALONE, type SharedCounts } from './sharedCounts/index.ts'
 import { undeclaredProxyWarning } from './strangers/forwarding.ts'
@@ -97,7 +96,7 @@ export async function startGateway(services: Services, options: GatewayOptions):
   cells.add(home.number, { services, captures, handle })
   app.listen({ hostname: host, port })
   const listener = await opened
-  const heartbeats = [await startHeartbeat(services)]
+  const loops = [await startLoops(services, 'gateway')]
   return {
     port: listener.port,
     handle: async (request) => await routed(handle)(request),
@@ -105,7 +104,7 @@ export async function startGateway(services: Services, options: GatewayOptions):
       const place = other.cell ?? ONLY
       // Captures reach it through the routes of the first app, which has the listener.
       const otherApp = createApp(other, options)
-      heartbeats.push(await startHeartbeat(other))
+      loops.push(await startLoops(other, 'gateway'))
       cells.add(place.number, {
         services: other,
         captures: ofOther,
@@ -113,9 +112,8 @@ export async function startGateway(services: Services, options: GatewayOptions):
       })
     },
     setReach: ({ number }, isReachable) => cells.setReach(number, isReachable),
-    close(graceMs) {
-      for (const stop of heartbeats) stop()
-      return listener.close(graceMs)
+    async close(graceMs) {
+      await Promise.all([listener.close(graceMs), ...loops.map((each) => each.stop(graceMs))])
     },
   }
 }

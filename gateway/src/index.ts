@@ -4,6 +4,7 @@ export type { FetchHandler } from './fetchHandler.ts'
 export { type Gateway, type GatewayOptions, startGateway, startOperationsListener } from './gateway.ts'
 export type { HttpLimits } from './http/httpLimits.ts'
 export type { Listener } from './listener.ts'
+export { gatewayRestarts } from './metrics.ts'
 export { openApi } from './openapi/index.ts'
 export { type Operations, readFigures, runChecks } from './operations.ts'
 export {

@@ -16,7 +16,6 @@ import {
   type Stream,
   toProblem,
 } from '@creel/core'
-import { internalErrors } from '@creel/core/platform/metrics'
 import { Elysia } from 'elysia'
 import type { ElysiaAdapter } from 'elysia/adapter'
 import { type CallNotes, logged } from './callLog.ts'
@@ -24,6 +23,7 @@ import { downloadResponse } from './download.ts'
 import { eventStream } from './eventStream.ts'
 import { countAnswer } from './http/pieceMemory.ts'
 import { inputReader } from './input.ts'
+import { internalErrors } from './metrics.ts'
 import { noteOutage } from './outageLog.ts'
 import { presentedBy, traceIdOf } from './requestIdentity.ts'
 import { type Call, jsonOf } from './sharedCalls.ts'

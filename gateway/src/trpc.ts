@@ -11,11 +11,11 @@ import {
   TracedError,
   toProblem,
 } from '@creel/core'
-import { internalErrors } from '@creel/core/platform/metrics'
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch'
 import type { CallNotes } from './callLog.ts'
 import { isJson, isOwnPage, presentedSession } from './console/index.ts'
 import { boundedRequest, refuseDeep } from './input.ts'
+import { internalErrors } from './metrics.ts'
 import { noteOutage } from './outageLog.ts'
 import { addressOf, presentedKey, traceIdOf } from './requestIdentity.ts'
 

@@ -1,10 +1,7 @@
-import { QUEUES, type QueueName, type QueueSpec } from '@creel/core'
+import { QUEUES } from '@creel/core'
 import { serverOf } from '@creel/core/platform/db'
 import { type ConstructorOptions, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
-
-/** Queues by name, in the table's order. */
-export const queueNames = Object.keys(QUEUES) as QueueName[]
 
 /** Default size of the connection pool: of a process that works, and of one that only sends. */
 const WORKING_CONNECTIONS = 6
@@ -52,10 +49,9 @@ export function createBoss(
   return boss
 }
 
-/** Creates or updates every queue of the table. Safe to call from several processes at once. */
+/** Creates or updates every queue. Safe to call from several processes at once. */
 export async function createQueues(boss: PgBoss): Promise<void> {
-  for (const name of queueNames) {
-    const { options }: QueueSpec = QUEUES[name]
+  for (const { name, options } of QUEUES) {
     const known = await boss.getQueue(name)
     // Policy and partition are fixed when a queue is made.
     const { policy, partition, ...changeable } = options

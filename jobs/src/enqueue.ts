@@ -1,13 +1,13 @@
-import { type Enqueue, QUEUES, run, type Statement, statement, type Trx } from '@creel/core'
+import { type Enqueue, run, type Statement, statement, type Trx } from '@creel/core'
 import type { Db, PgBoss } from 'pg-boss'
 
 /** core's Enqueue over pg-boss: jobs are inserted through the caller's own transaction. */
 export function createEnqueue(boss: PgBoss): Enqueue {
   const statements = new Map<string, Statement>()
-  return async (trx, name, jobs) => {
+  return async (trx, { name, payload: schema }, jobs) => {
     if (jobs.length === 0) return
     const inserts = jobs.map(({ payload, startAfter }) => ({
-      data: QUEUES[name].payload.parse(payload),
+      data: schema.parse(payload),
       ...(startAfter === undefined ? {} : { startAfter }),
     }))
     await boss.insert(name, inserts, { db: prepared(trx, statements) })

@@ -1,4 +1,4 @@
-import { QUEUES, type QueueSpec } from '@creel/core'
+import { QUEUES } from '@creel/core'
 
 /** The jobs of one queue. */
 export interface QueueState {
@@ -49,8 +49,7 @@ export async function readQueueStates(query: RunSql): Promise<QueueState[]> {
 }
 
 function scheduleOf(queue: string): string | null {
-  const specs: Readonly<Record<string, QueueSpec>> = QUEUES
-  const spec = specs[queue]
-  if (spec?.everySeconds !== undefined) return `every ${spec.everySeconds} s`
-  return spec?.cron ?? null
+  const known = QUEUES.find(({ name }) => name === queue)
+  if (known?.everySeconds !== undefined) return `every ${known.everySeconds} s`
+  return known?.cron ?? null
 }

@@ -1,67 +1,9 @@
-import {
-  analyzeOutgrown,
-  type Payload,
-  QUEUES,
-  type QueueName,
-  type QueueSpec,
-  type Services,
-} from '@creel/core'
-import { checkCertificates } from '@creel/core/actions'
-import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
-import {
-  type FirstAttempts,
-  finishNotify,
-  recoverInterrupted,
-  recoverOverdue,
-  watchBacklogs,
-} from '@creel/core/deliveries'
-import { sweepImports } from '@creel/core/exports'
+import { QUEUE_WORK, QUEUES, type Queue, type QueueWork, type Services, startLoops } from '@creel/core'
+import { DUE_ATTEMPTS, type FirstAttempts } from '@creel/core/deliveries'
 import { sleep, within } from '@creel/core/platform/time'
-import { runReconciliation, sweepReconciliations } from '@creel/core/reconcile'
-import { sweepRelay } from '@creel/core/relay'
-import { runReplay, sweepReplays } from '@creel/core/replays'
-import { holdByteBounds, sweepEndpoints, sweepRetention } from '@creel/core/retention'
-import { startSubscriptionSender, sweepSubscriptions } from '@creel/core/subscriptions'
-import { checkWatchdogs } from '@creel/core/watchdogs'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
-import { queueNames } from './boss.ts'
 import { startAttemptWorker } from './dispatch/attemptWorker.ts'
 import { startDispatcher } from './dispatch/dispatcher.ts'
-
-/** The work of a job: a verb of core. It runs at least once; every verb is safe to run twice. */
-export type Worker<Name extends QueueName> = (
-  services: Services,
-  payload: Payload<Name>,
-  signal: AbortSignal,
-) => Promise<void>
-
-/** Queues whose jobs start attempts: the dispatcher takes them in batches. */
-type DispatchQueue = 'deliveries.attempt'
-
-/** The verb of each queue. A queue without one does not compile. */
-const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Name> } = {
-  'alerts.fanOut': fanOutAlert,
-  'alerts.send': (services, payload, signal) => sendAlert(services, payload, signal, finishNotify),
-  'alerts.sweep': sweepAlerts,
-  'deliveries.recover': async (services) => void (await recoverOverdue(services)),
-  'deliveries.sweep': async (services) => void (await recoverInterrupted(services)),
-  'certificates.check': (services, _payload, signal) => checkCertificates(services, signal),
-  'deliveries.backlog': watchBacklogs,
-  'endpoints.sweep': async (services, _payload, signal) => {
-    await sweepEndpoints(services, signal)
-    await sweepRelay(services)
-  },
-  'imports.sweep': (services, _payload, signal) => sweepImports(services, signal),
-  'reconcile.run': runReconciliation,
-  'reconcile.sweep': (services) => sweepReconciliations(services),
-  'replays.run': runReplay,
-  'replays.sweep': (services) => sweepReplays(services),
-  'retention.sweep': (services, _payload, signal) => sweepRetention(services, signal),
-  'statistics.analyze': (services) => analyzeOutgrown(services.db),
-  'storage.sweep': (services, _payload, signal) => holdByteBounds(services, signal),
-  'subscriptions.sweep': (services) => sweepSubscriptions(services),
-  'watchdogs.check': (services, _payload, signal) => checkWatchdogs(services, signal),
-}
 
 /**
  * Options of all other queues: a few jobs at a time, each settled on its own. New jobs are announced. A backlog is
@@ -85,14 +27,6 @@ export interface RunningWorkers {
   stop(timeoutMs: number): Promise<void>
 }
 
-/** Queues whose jobs call other servers. */
-const SENDING_QUEUES: readonly QueueName[] = [
-  'deliveries.attempt',
-  'alerts.send',
-  'reconcile.run',
-  'replays.run',
-]
-
 /**
  * Takes jobs of every queue until stopped; runs the clock-driven ones now and keeps them scheduled.
  *
@@ -106,13 +40,12 @@ export async function startWorkers(
 ): Promise<RunningWorkers> {
   const dispatcher = startDispatcher(services, { dispatches, processes })
   const stopping = new AbortController()
-  const events = dispatches ? startSubscriptionSender(services) : undefined
-  const worked = queueNames.filter((name) => dispatches || !SENDING_QUEUES.includes(name))
-  for (const name of queueNames) {
-    if (!worked.includes(name)) continue
-    if (name === 'deliveries.attempt') await startAttemptWorker(boss, services, dispatcher, stopping.signal)
-    else await startWorker(boss, services, name, stopping.signal)
-    const { cron }: QueueSpec = QUEUES[name]
+  const loops = await startLoops(services, 'jobs', { calls: dispatches })
+  const isWorked = ({ calls = false }: Queue) => dispatches || !calls
+  if (isWorked(DUE_ATTEMPTS)) await startAttemptWorker(boss, services, dispatcher, stopping.signal)
+  const worked = QUEUE_WORK.filter(({ queue }) => isWorked(queue))
+  for (const work of worked) await startWorker(boss, services, work, stopping.signal)
+  for (const { name, cron } of QUEUES.filter(isWorked)) {
     if (cron === undefined) continue
     await boss.schedule(name, cron)
     // Runs once now: a run may have become due while no process was running.
@@ -124,29 +57,27 @@ export async function startWorkers(
     async stop(timeoutMs) {
       stopping.abort()
       // Stops the queues itself: pg-boss's graceful stop checks only every half second whether jobs have ended.
-      const others = Promise.all(
-        worked.filter((name) => name !== 'deliveries.attempt').map((name) => boss.offWork(name)),
-      )
-      if (dispatches) await boss.offWork('deliveries.attempt')
-      await Promise.all([dispatcher.drain(timeoutMs), events?.stop(timeoutMs), within(others, timeoutMs)])
+      const others = Promise.all(worked.map(({ queue }) => boss.offWork(queue.name)))
+      if (isWorked(DUE_ATTEMPTS)) await boss.offWork(DUE_ATTEMPTS.name)
+      await Promise.all([dispatcher.drain(timeoutMs), loops.stop(timeoutMs), within(others, timeoutMs)])
     },
   }
 }
 
-async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
+async function startWorker(
   boss: PgBoss,
   services: Services,
-  name: Name,
+  { queue, run }: QueueWork,
   stopping: AbortSignal,
 ): Promise<void> {
-  const run = WORKERS[name]
   const {
+    name,
     batches = 1,
     batchSize = TAKE.batchSize,
     pollSeconds = TAKE.notifyPollingIntervalSeconds,
     everySeconds,
-  }: QueueSpec = QUEUES[name]
-  const settle = async ({ id, data, signal }: BossJob<Payload<Name>>): Promise<JobResult> => {
+  } = queue
+  const settle = async ({ id, data, signal }: BossJob<unknown>): Promise<JobResult> => {
     try {
       if (everySeconds !== undefined) await queueNext(boss, services, { name, everySeconds, stopping })
       await run(services, data, AbortSignal.any([signal, stopping]))
@@ -156,7 +87,7 @@ async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
       return { id, status: 'failed', output: { message: error instanceof Error ? error.message : '' } }
     }
   }
-  await boss.work<Payload<Name>>(
+  await boss.work<unknown>(
     name,
     {
       ...TAKE,
@@ -173,7 +104,7 @@ async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
 async function queueNext(
   boss: PgBoss,
   { log }: Pick<Services, 'log'>,
-  { name, everySeconds, stopping }: { name: QueueName; everySeconds: number; stopping: AbortSignal },
+  { name, everySeconds, stopping }: { name: string; everySeconds: number; stopping: AbortSignal },
 ): Promise<void> {
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { captureBatches } from '@creel/core/platform/metrics'
+import { captureBatches } from '@creel/core/capture'
 import { lockCounters } from '@creel/core/requests'
 import { sweepBytes } from '@creel/core/retention'
 import fc from 'fast-check'

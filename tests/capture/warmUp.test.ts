@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { WARM_UP_ID, warmUpCaptures } from '@creel/core/capture'
-import { captureBatches, resetCaptureMetrics } from '@creel/core/platform/metrics'
+import { captureBatches, resetCaptureMetrics, WARM_UP_ID, warmUpCaptures } from '@creel/core/capture'
 import { warmUp } from '@creel/gateway'
 import { startService } from '../support/service.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { captureBatches } from '@creel/core/platform/metrics'
+import { captureBatches } from '@creel/core/capture'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { z } from 'zod'

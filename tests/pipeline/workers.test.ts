@@ -1,5 +1,10 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { beatDeliveryWorker, joinDeliveryWorkers, recoverInterrupted } from '@creel/core/deliveries'
+import {
+  beatDeliveryWorker,
+  recoverInterrupted,
+  registerDeliveryWorker,
+  startPresence,
+} from '@creel/core/deliveries'
 import { sql } from 'kysely'
 import type { TestEndpoint } from '../support/client.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -82,7 +87,9 @@ describe('an attempt of another process', () => {
   })
 
   test('is Interrupted at once when that process was stopped', async () => {
-    const stopped = await joinDeliveryWorkers(service.running.services)
-    expect(await statesAfter(() => stopped.leave(), stopped.id)).toEqual(['Interrupted'])
+    const { services } = service.running
+    const workerId = await registerDeliveryWorker(service.db)
+    const other = startPresence({ ...services, workerId })
+    expect(await statesAfter(() => other.stop(), workerId)).toEqual(['Interrupted'])
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { evictedRequests } from '@creel/core/platform/metrics'
+import { evictedRequests } from '@creel/core/requests'
 import { readStorage, readStorageOf, sweepBytes } from '@creel/core/retention'
 import { sql } from 'kysely'
 import { pino } from 'pino'

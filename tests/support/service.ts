@@ -1,21 +1,16 @@
 import { afterEach } from 'bun:test'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { type Db, openDatabase, type Payload, type QueueName } from '@creel/core'
+import { type Db, openDatabase } from '@creel/core'
 import { createOperatorCaller } from '@creel/core/operator'
 import { type Limits, type PlanKey, withLimits } from '@creel/core/plans'
-import { registry } from '@creel/core/platform/metrics'
-import { CountsHub, createCountsMember, type HttpLimits } from '@creel/gateway'
-import {
-  type RunningService,
-  type ServiceOptions,
-  type ServicePart,
-  startService as startProgramService,
-} from '@creel/program'
+import type { HttpLimits } from '@creel/gateway'
+import type { RunningService, ServiceOptions, ServicePart } from '@creel/program'
 import { type Logger, pino } from 'pino'
 import { atEnd } from './atEnd.ts'
 import { Client } from './client.ts'
 import { TestClock } from './clock.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
+import { MAX_CONNECTIONS, QUEUE_CONNECTIONS, startServiceOfRun } from './serviceOfRun.ts'
 
 export interface TestServiceOptions {
   /** The plan of Alice's and Charlie's workspaces; Team by default. */
@@ -84,7 +79,7 @@ export interface TestService {
   /** A new workspace with one key. */
   newClient(plan?: PlanKey): Promise<Client>
   /** Adds a job and waits until a worker has completed it. */
-  runJob<Name extends QueueName>(name: Name, payload: Payload<Name>): Promise<void>
+  runJob(name: string, payload: object): Promise<void>
   stop(): Promise<void>
 }
 
@@ -102,53 +97,6 @@ export function servicePerTest(): typeof startService {
     // Services that share another's database end before it.
     started.unshift(service)
     return service
-  }
-}
-
-/** Connections of a service: few, since a test starts many services, and each connection must load the catalogue. */
-const MAX_CONNECTIONS = 6
-const QUEUE_CONNECTIONS = 3
-
-/** Gateways of each service; a run by hand sets more than one. */
-const GATEWAYS = Number(process.env.CREEL_TEST_GATEWAYS ?? '1')
-
-/**
- * Starts a service, with as many gateways on its port as the run asks for. They are in this process, because they share
- * the test's clock, and the first alone runs jobs.
- */
-async function startProcesses(options: ServiceOptions, clock: TestClock): Promise<RunningService> {
-  if (GATEWAYS === 1 || !options.parts.has('gateway')) return await startProgramService(options)
-  const hub = new CountsHub({ processes: GATEWAYS, nowMs: () => clock.now().getTime() })
-  const membership = (isFirst: boolean) => {
-    const joined = hub.join((totals) => counts.take(totals))
-    const counts = createCountsMember(GATEWAYS, (reports) => joined.take(reports))
-    const states = async () => ({ running: GATEWAYS, unready: 0 })
-    return { counts, isFirst, metrics: () => registry.metrics(), states }
-  }
-  const first = await startProgramService({ ...options, processes: membership(true) })
-  const further: { stop(): Promise<void> }[] = []
-  for (let at = 1; at < GATEWAYS; at += 1) {
-    const database = openDatabase(options.databaseUrl, MAX_CONNECTIONS)
-    const gateway = await startProgramService({
-      ...options,
-      database,
-      parts: new Set(['gateway'] as const),
-      port: first.port ?? 0,
-      processes: membership(false),
-    })
-    further.push({
-      async stop() {
-        await gateway.stop()
-        await database.close()
-      },
-    })
-  }
-  return {
-    ...first,
-    async stop() {
-      await Promise.all([first, ...further].map((each) => each.stop()))
-      hub.close()
-    },
   }
 }
 
@@ -194,15 +142,15 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     jobClock: clock.jobs,
     version: '0.0.0-test',
   } satisfies ServiceOptions
-  const service = await startProcesses(serviceOptions, clock)
+  const service = await startServiceOfRun(serviceOptions, clock)
   const operator = createOperatorCaller(service.services)
   const { baseUrl, captureUrl } = service.urls
   const clientOf = (key: string, workspaceId: string, keyId = '') =>
     new Client(baseUrl, captureUrl, key, workspaceId, keyId)
-  const newClient = async (plan: PlanKey = options.plan ?? 'team') => {
-    const workspace = await operator.workspaces.create({ name: `workspace ${randomUUID()}`, plan })
-    const { key } = await operator.keys.create({ workspace: workspace.id, name: 'test' })
-    const [made] = await operator.keys.list({ workspace: workspace.id })
+  const newClient = async (plan: PlanKey = options.plan ?? 'team', by = operator) => {
+    const workspace = await by.workspaces.create({ name: `workspace ${randomUUID()}`, plan })
+    const { key } = await by.keys.create({ workspace: workspace.id, name: 'test' })
+    const [made] = await by.keys.list({ workspace: workspace.id })
     return clientOf(key, workspace.id, made?.id)
   }
 
@@ -220,13 +168,13 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     secretKey,
     alice,
     bob: clientOf(bobsKey, alice.workspaceId),
-    charlie: await newClient(),
+    charlie: await newClient(undefined, createOperatorCaller(service.elsewhere)),
     operator,
-    newClient,
+    newClient: (plan) => newClient(plan),
     async runJob(name, payload) {
       const spy = service.boss.getSpy(name)
       // A unique key, since a queue with one job at a time holds one of each key.
-      const id = await service.boss.send(name, payload as object, { singletonKey: randomUUID() })
+      const id = await service.boss.send(name, payload, { singletonKey: randomUUID() })
       if (id === null) throw new Error(`The queue ${name} takes no other job now.`)
       await spy.waitForJobWithId(id, 'completed')
     },

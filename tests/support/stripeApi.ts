@@ -1,5 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
 /** An event, as Stripe's reference shows one (https://docs.stripe.com/api/events/object). */
 export interface StripeEvent {

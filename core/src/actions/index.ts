@@ -3,6 +3,7 @@ export { dropAction, writeAction } from './change.ts'
 export { checkCertificates } from './checkCertificates.ts'
 export { addAction, hostOf } from './create.ts'
 export { loadDispatchActions } from './dispatchActions.ts'
+export { CERTIFICATE_CHECK } from './jobs.ts'
 export { pauseGone } from './pauseGone.ts'
 export {
   type DispatchAction,

@@ -18,6 +18,7 @@ export {
   openIncident,
   type Recovery,
 } from './incidents.ts'
+export { ALERT_FAN_OUT } from './jobs.ts'
 export {
   findAlert,
   findWaitingOpening,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { EVENTS, type EventKind, type Severity, type SingleKind } from './events.ts'
+import { ALERT_FAN_OUT } from './jobs.ts'
 import { insertAlert } from './queries.ts'
 
 /** The services that raising an alert needs. */
@@ -68,7 +69,7 @@ export interface Raised extends Occasion {
 export async function raiseAlert(services: RaiseServices, trx: Trx, alert: Raised): Promise<string> {
   const id = randomUUID()
   await insertAlert(trx, { ...outboxRow(alert), id, occurredAt: services.clock.now() })
-  await services.enqueue(trx, 'alerts.fanOut', [{ payload: { alertId: id } }])
+  await services.enqueue(trx, ALERT_FAN_OUT, [{ payload: { alertId: id } }])
   return id
 }
 

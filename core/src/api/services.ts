@@ -4,10 +4,10 @@ import type { CapturedRequest } from '../engine/message/index.ts'
 import type { PlanKey, Plans } from '../plans/index.ts'
 import type { AccessTokens } from '../platform/accessTokens/index.ts'
 import type { EndpointChanges } from '../platform/changes/index.ts'
-import type { Db, Reads } from '../platform/db/index.ts'
+import type { Db, Reads, Trx } from '../platform/db/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
-import type { Enqueue, RecoveryJobSql } from '../platform/queues.ts'
+import type { Enqueue, JobSql } from '../platform/queues.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 
 /** The only source of the time of day in core. Tests set it by hand. */
@@ -91,7 +91,8 @@ export interface Services {
   /** Seconds between one attempt of a delivery and the next, before the jitter. */
   readonly retryDelaysSeconds: readonly number[]
   readonly enqueue: Enqueue
-  readonly recoveryJobs: RecoveryJobSql
+  /** SQL of jobs that share a round trip with other statements. */
+  readonly jobSql: JobSql
   /** The only outbound HTTP client: every request that we send goes through it. */
   readonly outbound: Outbound
   /** Access tokens of OAuth clients, for forwards. */
@@ -104,6 +105,8 @@ export interface Services {
   /** Base addresses of senders' APIs that differ from the public ones, by provider (`CREEL_PROVIDER_API_URLS`). */
   readonly providerApiUrls: Readonly<Partial<Record<string, string>>>
   readonly endpointChanges: EndpointChanges
+  /** Retries deliveries that rules of an action have held, now that none of them holds any more. */
+  readonly releaseHeld: (trx: Trx, actionId: string) => Promise<void>
   /**
    * Captures a request as if it had arrived at the capture URL: it is evaluated, counted and dispatched alike. Never
    * rejects.

@@ -2,8 +2,10 @@ import type { LoadedAction } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
 import {
   type AttemptSlot,
+  attemptJobs,
   beginFirstAttempts,
   type ClaimedFirst,
+  DUE_ATTEMPTS,
   type FirstAttempts,
   leaseFrom,
   type NewDelivery,
@@ -16,7 +18,6 @@ import {
   startParameters,
 } from '../deliveries/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
-import { attemptJobs } from '../platform/attemptJobs.ts'
 import type { Pipeline, TextRow, Trx } from '../platform/db/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { type EvaluatedCapture, flowOf } from './evaluateCapture.ts'
@@ -30,7 +31,7 @@ export interface Group {
 /** Services that deliveries of a batch need. */
 export type DeliveryServices = Pick<
   Services,
-  'db' | 'plans' | 'secrets' | 'clock' | 'enqueue' | 'recoveryJobs' | 'log' | 'workerId'
+  'db' | 'plans' | 'secrets' | 'clock' | 'enqueue' | 'jobSql' | 'log' | 'workerId'
 > & {
   readonly firstAttempts: FirstAttempts
 }
@@ -125,7 +126,7 @@ export class BatchDeliveries {
         ? { deliveryId, attempt: 1, actionId: action.id, bodyBytes: capture.row.body.length }
         : undefined
     })
-    await this.#services.enqueue(trx, 'deliveries.attempt', attemptJobs(attempts))
+    await this.#services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(attempts))
   }
 
   /** Begins the claimed attempts. Call it once the captures are committed. */

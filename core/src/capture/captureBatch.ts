@@ -1,11 +1,10 @@
-import type { Services } from '../api/services.ts'
-import { aheadMs } from '../api/services.ts'
-import { captureBatches, captureBatchSize, captureCommitSeconds } from '../platform/metrics/index.ts'
+import { aheadMs, type Services } from '../api/services.ts'
 import type { DeliveryServices } from './batchDeliveries.ts'
 import type { CaptureConnection } from './captureConnection.ts'
 import { type BatchResult, type CaptureOutcome, storeCaptures } from './captureStatement.ts'
 import { applyConsequences, flowSignalsOf, hasConsequences, storedOf } from './consequences.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
+import { captureBatches, captureBatchSize, captureCommitSeconds } from './metrics.ts'
 import type { PlainBatches } from './plainBatch.ts'
 import { tellOfRejections } from './rejections.ts'
 

@@ -36,10 +36,7 @@ const CONNECT_SECONDS_MAX = 5
  * Makes a keeper. It takes a connection from the pool on the first `open` and prepares it. Later calls return the same
  * one until it fails.
  */
-export function keepConnection(
-  pool: pg.Pool,
-  services: Pick<Services, 'log' | 'recoveryJobs'>,
-): ConnectionKeeper {
+export function keepConnection(pool: pg.Pool, services: Pick<Services, 'log' | 'jobSql'>): ConnectionKeeper {
   const { log } = services
   let kept: CaptureConnection | undefined
 

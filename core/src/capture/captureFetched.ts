@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import type { Services } from '../api/services.ts'
-import { aheadMs } from '../api/services.ts'
+import { aheadMs, type Services } from '../api/services.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { onOneConnection, type Trx } from '../platform/db/index.ts'

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Plans } from '../plans/index.ts'
 import { beforeSending, encodeArray, INT4, TEXT, UUID } from '../platform/db/index.ts'
-import { evictedRequests } from '../platform/metrics/index.ts'
+import { evictedRequests } from '../requests/index.ts'
 import type { NewCapture } from './captureRow.ts'
 import { CAPTURE, CAPTURE_ONCE } from './captureSql.ts'
 import { REQUEST_COLUMNS } from './requestColumns.ts'

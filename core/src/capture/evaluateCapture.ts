@@ -9,8 +9,7 @@ import {
   handshakeAnswer,
   labelOf,
 } from '../engine/verification/index.ts'
-import type { NewCapture } from './captureRow.ts'
-import { type CaptureRow, captureRow } from './captureRow.ts'
+import { type CaptureRow, captureRow, type NewCapture } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { type EventClaim, eventClaimOf } from './eventClaim.ts'
 

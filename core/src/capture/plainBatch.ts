@@ -12,7 +12,7 @@ import {
   TIMESTAMPTZ,
   UUID,
 } from '../platform/db/index.ts'
-import { evictedRequests } from '../platform/metrics/index.ts'
+import { evictedRequests } from '../requests/index.ts'
 import { BatchDeliveries, type DeliveryServices, type Group } from './batchDeliveries.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
@@ -45,12 +45,9 @@ const STATEMENTS = {
 } as const
 
 /** Prepares the statements of {@link PlainBatches} on a connection. */
-export async function preparePlain(
-  pipeline: Pipeline,
-  { recoveryJobs }: Pick<Services, 'recoveryJobs'>,
-): Promise<void> {
+export async function preparePlain(pipeline: Pipeline, { jobSql }: Pick<Services, 'jobSql'>): Promise<void> {
   for (const [name, text] of Object.entries(STATEMENTS)) await pipeline.prepare(name, text)
-  await pipeline.prepare('own attempts', insertRecoveryJob(recoveryJobs))
+  await pipeline.prepare('own attempts', insertRecoveryJob(jobSql))
 }
 
 /** Ways to store a batch: by {@link PlainBatches}, below the cap or at it, or by the general statement. */

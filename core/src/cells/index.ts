@@ -1,6 +1,7 @@
 export { type Cell, type CellPlace, CellsFileError, parseCells } from './cell.ts'
 export { cellNameOf, checkCell } from './checkCell.ts'
 export { cellOfId, cellOfKey, keyHint, newId } from './hints.ts'
+export { cellUp } from './metrics.ts'
 export {
   abortMove,
   findMove,

@@ -1,9 +1,9 @@
 import type { Services } from '../api/services.ts'
-import type { DueAttempt } from '../platform/attemptJobs.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
+import type { DueAttempt } from './attemptJobs.ts'
 import { attemptOf, forwardActions, leaseFrom, leaseSql } from './attemptOf.ts'
 import { ACTION_OFF_HOURS, type DueRow, dueParameters, SELECT_DUE } from './dueAttempts.ts'
 

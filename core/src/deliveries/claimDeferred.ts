@@ -1,15 +1,15 @@
 import type { Insertable } from 'kysely'
 import type { ChannelState } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
-import { attemptJobs, type DueAttempt } from '../platform/attemptJobs.ts'
-import type { DeliveryAttemptsTable, Trx } from '../platform/db/index.ts'
-import { run, statement } from '../platform/db/index.ts'
+import { type DeliveryAttemptsTable, run, statement, type Trx } from '../platform/db/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import { NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
+import { attemptJobs, type DueAttempt } from './attemptJobs.ts'
 import { attemptOf, forwardActions } from './attemptOf.ts'
 import { type DueRow, dueParameters, isOff, isWaiting, offUntil, SELECT_DUE } from './dueAttempts.ts'
 import { adoptDeliveries, isInFlow } from './flow/adopt.ts'
+import { DUE_ATTEMPTS } from './jobs.ts'
 import { channelsOf, startNotify } from './notify.ts'
 import { insertAttempts, removeDeliveries } from './queries.ts'
 
@@ -110,7 +110,7 @@ async function wakeLater(services: Services, trx: Trx, rows: readonly DueRow[], 
   if (rows.length === 0) return
   await services.enqueue(
     trx,
-    'deliveries.attempt',
+    DUE_ATTEMPTS,
     attemptJobs(
       rows.map((row) => ({
         deliveryId: row.deliveryId,

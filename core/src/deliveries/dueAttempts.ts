@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
-import type { DueAttempt } from '../platform/attemptJobs.ts'
 import { type ActionsTable, encodeArray, INT4, INT8 } from '../platform/db/index.ts'
 import type { StoredRequestRow } from '../requests/index.ts'
+import type { DueAttempt } from './attemptJobs.ts'
 
 /** How long a queued delivery waits for its action to be switched on again. */
 export const ACTION_OFF_HOURS = 24

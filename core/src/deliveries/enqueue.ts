@@ -1,4 +1,3 @@
-import { attemptJobs } from '../platform/attemptJobs.ts'
 import {
   BOOL,
   encodeArray,
@@ -12,6 +11,8 @@ import {
   UUID,
 } from '../platform/db/index.ts'
 import type { Enqueue } from '../platform/queues.ts'
+import { attemptJobs } from './attemptJobs.ts'
+import { DUE_ATTEMPTS } from './jobs.ts'
 import type { Trigger } from './states.ts'
 
 /** A delivery to start: one captured request through one action. */
@@ -73,7 +74,7 @@ export async function insertDeliveries(
   const bodyBytes = new Map(deliveries.map((delivery) => [delivery.requestId, delivery.bodyBytes]))
   await enqueue(
     trx,
-    'deliveries.attempt',
+    DUE_ATTEMPTS,
     attemptJobs(
       queued.map(({ id, requestId, actionId }) => ({
         deliveryId: id,

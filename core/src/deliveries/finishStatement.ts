@@ -17,10 +17,11 @@ import {
   type Trx,
   UUID,
 } from '../platform/db/index.ts'
-import type { RecoveryJobSql } from '../platform/queues.ts'
+import type { JobSql } from '../platform/queues.ts'
 import type { RulesApplied } from '../transformations/index.ts'
 import type { SentMessage } from './attempt.ts'
 import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } from './details.ts'
+import { RECOVERIES } from './jobs.ts'
 import { addAttemptBytes, attemptBytesOf, recordBytesOf } from './storageBytes.ts'
 
 /** Effect of the end of an attempt on its delivery: it is removed, becomes a dead letter, or is attempted again. */
@@ -87,9 +88,9 @@ const COLUMNS: readonly Column[] = [
 const ENDED_JOBS = `$${COLUMNS.length + 3}::uuid[]`
 
 /** Finish statements by the SQL of jobs that they include. */
-const statements = new WeakMap<RecoveryJobSql, Statement>()
+const statements = new WeakMap<JobSql, Statement>()
 
-function finishStatement(jobs: RecoveryJobSql): Statement {
+function finishStatement(jobs: JobSql): Statement {
   const known = statements.get(jobs) ?? statement('finish attempts', finishText(jobs))
   statements.set(jobs, known)
   return known
@@ -102,7 +103,7 @@ const HOLDS_KEY = `(
  * `$1` is now. `$2` has ids of actions: if one of them has an open incident, nothing is done, and the statement returns
  * one row without an id.
  */
-function finishText(jobs: RecoveryJobSql): string {
+function finishText(jobs: JobSql): string {
   return `with ended as (
     select * from unnest(${COLUMNS.map(({ type }, index) => `$${index + 3}::${type}[]`).join(', ')})
       as e (${COLUMNS.map(({ name }) => name).join(', ')})
@@ -135,7 +136,7 @@ function finishText(jobs: RecoveryJobSql): string {
   ), removed as (
     delete from deliveries d using finished f where d.id = f.delivery_id and f.disposition = 'over'
   ), disowned as (
-    ${jobs.remove(ENDED_JOBS)} and not exists (select from incident)
+    ${jobs.remove(RECOVERIES, ENDED_JOBS)} and not exists (select from incident)
   ), moved as (
     update deliveries d set
       attempt_count = f.attempt_number,
@@ -156,7 +157,7 @@ function finishText(jobs: RecoveryJobSql): string {
 }
 
 /** Services that finishing attempts needs. */
-type FinishServices = Pick<Services, 'recoveryJobs'>
+type FinishServices = Pick<Services, 'jobSql'>
 
 /**
  * Finishes rows that are still Pending, records what was sent and received, and ends, dead-letters or reschedules their
@@ -198,7 +199,7 @@ interface RelatedIds {
 }
 
 async function finish(
-  { recoveryJobs }: FinishServices,
+  { jobSql }: FinishServices,
   db: Db,
   attempts: readonly FinishedAttempt[],
   now: Date,
@@ -206,7 +207,7 @@ async function finish(
 ) {
   const columns = COLUMNS.map(({ encode }) => encode(attempts))
   const values = [now, actionIds, ...columns, jobIds]
-  const rows = await run<{ id: number | null }>(db, finishStatement(recoveryJobs), values)
+  const rows = await run<{ id: number | null }>(db, finishStatement(jobSql), values)
   return rows.map(({ id }) => id)
 }
 

@@ -1,10 +1,11 @@
 import { closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
-import { attemptJobs, type DueAttempt } from '../platform/attemptJobs.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { attemptJobs, type DueAttempt } from './attemptJobs.ts'
 import { closeFlowIncidents } from './flow/control.ts'
 import { flowSignal } from './flow/signals.ts'
+import { DUE_ATTEMPTS } from './jobs.ts'
 import {
   type DeliveriesOf,
   findOpenDeliveries,
@@ -30,7 +31,7 @@ export async function resumeDeliveries(
   const now = services.clock.now()
   const deliveries = await findOpenDeliveries(trx, { actionIds })
   const due = deliveries.filter(({ nextAttemptAt, flowState }) => nextAttemptAt <= now && flowState === null)
-  await services.enqueue(trx, 'deliveries.attempt', attemptJobs(due.map(nextAttempt)))
+  await services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(due.map(nextAttempt)))
   await announceEndpointChange(trx, ...actionIds.map((id) => flowSignal('change', id)))
 }
 
@@ -43,7 +44,7 @@ export async function queueArrived(services: DeliveryServices, trx: Trx, workspa
   const jobs = deliveries
     .filter(({ flowState }) => flowState === null)
     .map((delivery) => ({ ...nextAttempt(delivery), startAfter: delivery.nextAttemptAt }))
-  if (jobs.length > 0) await services.enqueue(trx, 'deliveries.attempt', attemptJobs(jobs))
+  if (jobs.length > 0) await services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(jobs))
 }
 
 /** Queues attempts that found no slot for later. Their deliveries do not change. */
@@ -53,7 +54,7 @@ export async function postponeAttempts(
 ): Promise<void> {
   const now = services.clock.now().getTime()
   const jobs = attemptJobs(late.map(({ due, afterMs }) => ({ ...due, startAfter: new Date(now + afterMs) })))
-  await services.db.transaction().execute((trx) => services.enqueue(trx, 'deliveries.attempt', jobs))
+  await services.db.transaction().execute((trx) => services.enqueue(trx, DUE_ATTEMPTS, jobs))
 }
 
 /** The next attempt of a delivery, to be queued as due at once. */

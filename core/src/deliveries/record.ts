@@ -1,13 +1,14 @@
 import { closeIncidents, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import type { AttemptState } from '../engine/words/index.ts'
-import { attemptJobs, type QueuedAttempt } from '../platform/attemptJobs.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { deliveryAttemptSeconds, deliveryAttempts } from '../platform/metrics/index.ts'
 import { recordRuleOutcomes } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
+import { attemptJobs, type QueuedAttempt } from './attemptJobs.ts'
 import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
 import { concernsFlow, endSignals, recordOutcomes } from './flow/outcomes.ts'
+import { DUE_ATTEMPTS } from './jobs.ts'
+import { deliveryAttemptSeconds, deliveryAttempts } from './metrics.ts'
 import { isRetried, policyDelays } from './policy.ts'
 import { jobsEndedBy } from './recoveryStatements.ts'
 import { nextAttemptAt } from './retrySchedule.ts'
@@ -189,7 +190,7 @@ async function queueRetries(services: Services, trx: Trx, evaluated: readonly Ev
       },
     ]
   })
-  if (retries.length > 0) await services.enqueue(trx, 'deliveries.attempt', attemptJobs(retries))
+  if (retries.length > 0) await services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(retries))
 }
 
 /**

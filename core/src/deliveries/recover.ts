@@ -1,9 +1,10 @@
 import type { Services } from '../api/services.ts'
-import { attemptJobs } from '../platform/attemptJobs.ts'
 import { NO_RULES } from '../transformations/index.ts'
+import { attemptJobs } from './attemptJobs.ts'
 import { finishAttempts } from './finishStatement.ts'
 import { tellHeld } from './flow/held.ts'
 import { interruptedMessages } from './interruptedMessages.ts'
+import { DUE_ATTEMPTS } from './jobs.ts'
 import { openDeadLetterIncidents } from './openDeliveries.ts'
 import { policyDelays, storedPolicy } from './policy.ts'
 import { findOpenDeliveries, lockOverdue, type OpenDelivery } from './queries.ts'
@@ -107,7 +108,7 @@ async function recoverSome(
     await tellHeld(services, trx, deadLettered.map(heldBy))
     await services.enqueue(
       trx,
-      'deliveries.attempt',
+      DUE_ATTEMPTS,
       attemptJobs(
         again.map(({ delivery: { id, actionId, bodyBytes }, attemptNumber }) => ({
           deliveryId: id,

@@ -1,16 +1,17 @@
 import { type Field, field, INT4, TIMESTAMPTZ, UUID } from '../platform/db/index.ts'
-import type { RecoveryJobSql } from '../platform/queues.ts'
+import type { JobSql } from '../platform/queues.ts'
 import type { Attempt } from './attempt.ts'
 import { leaseFrom } from './attemptOf.ts'
+import { RECOVERIES } from './jobs.ts'
 import type { RecoveryJob } from './recoveryJob.ts'
 
-/** SQL that inserts a {@link RecoveryJob}. It runs in the transaction that claims the job's attempts. */
-export function insertRecoveryJob(sql: RecoveryJobSql): string {
-  return sql.insert({
+/** SQL that inserts a {@link RecoveryJob}, if it owns attempts. It runs in the transaction that claims the job's attempts. */
+export function insertRecoveryJob(sql: JobSql): string {
+  return sql.insert(RECOVERIES, {
     id: '$1::uuid',
     startAfter: '$2::timestamptz',
-    workerId: '$3::integer',
-    attempts: '$4::integer',
+    data: "jsonb_build_object('workerId', $3::integer, 'attempts', n.attempts)",
+    from: '(select $4::integer as attempts where $4::integer > 0) n',
   })
 }
 

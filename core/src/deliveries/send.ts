@@ -1,7 +1,6 @@
 import type { Services, Urls } from '../api/services.ts'
 
-import type { WireHeader } from '../engine/message/index.ts'
-import { forwardableHeaders, isNamed } from '../engine/message/index.ts'
+import { forwardableHeaders, isNamed, type WireHeader } from '../engine/message/index.ts'
 import { signatureFields } from '../engine/signing/index.ts'
 import { type SendResult, userAgent } from '../platform/outbound/index.ts'
 import {

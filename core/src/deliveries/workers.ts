@@ -14,45 +14,44 @@ const GAP_SECONDS = 5
  */
 const STEADY_SECONDS = 6
 
-/** The registration of this process as one that makes attempts. */
-export interface DeliveryWorker {
-  /** Stored with its attempts. Never reused. */
-  readonly id: number
-  /**
-   * Stops the heartbeats and ends the leases of attempts in flight, so that they are retried at once. Never rejects.
-   */
-  leave(): Promise<void>
-}
-
 /**
- * Registers this process as one that makes attempts. Sends heartbeats, timed by the database's clock, until it leaves.
+ * Registers this process as one that makes attempts.
+ *
+ * @returns its id, which is stored with its attempts and never reused
  */
-export async function joinDeliveryWorkers({
-  db,
-  log,
-}: Pick<Services, 'db' | 'log'>): Promise<DeliveryWorker> {
+export async function registerDeliveryWorker(db: Db): Promise<number> {
   const { id } = await db
     .insertInto('deliveryWorkers')
     .defaultValues()
     .returning('id')
     .executeTakeFirstOrThrow()
+  return id
+}
+
+/**
+ * Sends heartbeats of this process, timed by the database's clock, until stopped. Then it ends the leases of attempts
+ * in flight, so that they are retried at once. Stopping never rejects.
+ */
+export function startPresence({ db, log, workerId }: Pick<Services, 'db' | 'log' | 'workerId'>): {
+  stop(): Promise<void>
+} {
+  if (workerId === null) return { stop: () => Promise.resolve() }
   let isBeating = false
   const timer = setInterval(() => {
     if (isBeating) return
     isBeating = true
-    beatDeliveryWorker(db, id)
+    beatDeliveryWorker(db, workerId)
       .catch((err: unknown) => log.debug({ err }, 'no heartbeat: the database did not accept it'))
       .finally(() => {
         isBeating = false
       })
   }, BEAT_SECONDS * 1000)
   return {
-    id,
-    async leave() {
+    async stop() {
       clearInterval(timer)
-      await giveUpAttempts(db, sql`delete from delivery_workers where id = ${id} returning id`).catch(
-        (err: unknown) =>
-          log.debug({ err }, 'could not sign off: other processes will notice the missing heartbeat'),
+      const leaving = sql`delete from delivery_workers where id = ${workerId} returning id`
+      await giveUpAttempts(db, leaving).catch((err: unknown) =>
+        log.debug({ err }, 'could not sign off: other processes will notice the missing heartbeat'),
       )
     },
   }

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
-import type { UpdateInput } from '../endpoints/index.ts'
 import {
   checkDedupe,
   checkEventIdPath,
@@ -12,6 +11,7 @@ import {
   findEndpoint,
   settingsColumns,
   storedSettings,
+  type UpdateInput,
   updateEndpoint,
 } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'

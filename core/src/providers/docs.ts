@@ -1,5 +1,4 @@
-import type { ProviderRow } from '../engine/providers/index.ts'
-import { PROVIDERS } from '../engine/providers/index.ts'
+import { PROVIDERS, type ProviderRow } from '../engine/providers/index.ts'
 
 /** Generates `docs/providers.md`, the catalog for readers. */
 export function providersPage(): string {

@@ -2,6 +2,7 @@ import { raiseSingle } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { RUNNING_MAX } from './bounds.ts'
+import { RECONCILIATION_RUNS } from './jobs.ts'
 import { countOutstanding, dropEvents, listQueued, updateRun } from './queries.ts'
 import { type Failure, RUN_ERRORS } from './senders/index.ts'
 import type { RunRow } from './view.ts'
@@ -35,7 +36,7 @@ export async function finishRun(
   const queued = await listQueued(trx, row.workspaceId, RUNNING_MAX)
   await services.enqueue(
     trx,
-    'reconcile.run',
+    RECONCILIATION_RUNS,
     queued.map((id) => ({ payload: { reconciliationId: id } })),
   )
   if (row.missingCount > 0) await raiseGap(services, trx, row, outstanding)

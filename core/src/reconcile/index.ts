@@ -1,2 +1,3 @@
+export { RECONCILIATION_RUNS, RECONCILIATION_SWEEP } from './jobs.ts'
 export { SEALED_RECONCILIATIONS } from './reseal.ts'
 export { runReconciliation, sweepReconciliations } from './run.ts'

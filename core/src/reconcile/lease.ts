@@ -3,6 +3,7 @@ import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { LEASE_MS, RUNNING_MAX } from './bounds.ts'
+import { RECONCILIATION_RUNS } from './jobs.ts'
 import { countRunning, lockRun, updateRun } from './queries.ts'
 import type { RunRow } from './view.ts'
 
@@ -41,7 +42,7 @@ export async function claimRun(
     if (row === undefined || !isUnfinished(row)) return undefined
     const now = clock.now()
     if (row.leaseId !== null && row.dueAt > now) {
-      await enqueue(trx, 'reconcile.run', [{ payload: { reconciliationId: id }, startAfter: row.dueAt }])
+      await enqueue(trx, RECONCILIATION_RUNS, [{ payload: { reconciliationId: id }, startAfter: row.dueAt }])
       return undefined
     }
     if (row.state === 'queued') {
@@ -87,7 +88,7 @@ export async function releaseRun(services: LeaseServices, lease: Lease, waitMs: 
     const dueAt = new Date(services.clock.now().getTime() + waitMs)
     await updateRun(trx, lease.id, { leaseId: null, dueAt })
     const job = { payload: { reconciliationId: lease.id } }
-    await services.enqueue(trx, 'reconcile.run', [waitMs > 0 ? { ...job, startAfter: dueAt } : job])
+    await services.enqueue(trx, RECONCILIATION_RUNS, [waitMs > 0 ? { ...job, startAfter: dueAt } : job])
   })
 }
 

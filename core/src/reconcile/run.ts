@@ -1,10 +1,11 @@
 import type { Services } from '../api/services.ts'
 import { isDatabaseOutage } from '../platform/db/index.ts'
-import { reconciledEvents, reconciliations } from '../platform/metrics/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { PAUSE_MS, SLICE_MS } from './bounds.ts'
 import { openCredentials } from './credentials.ts'
+import { RECONCILIATION_RUNS } from './jobs.ts'
 import { claimRun, type Lease, LeaseLost, releaseRun } from './lease.ts'
+import { reconciledEvents, reconciliations } from './metrics.ts'
 import { senderWith } from './senders/index.ts'
 import { end, type Next, takeStep } from './steps.ts'
 
@@ -113,7 +114,7 @@ export async function sweepReconciliations({
       .execute()
     await enqueue(
       trx,
-      'reconcile.run',
+      RECONCILIATION_RUNS,
       lost.map(({ id }) => ({ payload: { reconciliationId: id } })),
     )
   })

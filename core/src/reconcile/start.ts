@@ -9,6 +9,7 @@ import { retentionMs } from '../plans/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { ENDED_KEPT, SETTLING_MS, UNFINISHED_MAX } from './bounds.ts'
 import { credentialsFor, sealCredentials } from './credentials.ts'
+import { RECONCILIATION_RUNS } from './jobs.ts'
 import { countUnfinished, dropEnded, findRun, insertRun } from './queries.ts'
 import type { StartInput } from './schema.ts'
 import { apiUrlOf, isHookUrl } from './senders/index.ts'
@@ -115,7 +116,7 @@ export async function startReconciliation(ctx: Context, endpoint: EndpointRow, i
       createdAt: now,
       dueAt: now,
     })
-    await ctx.enqueue(trx, 'reconcile.run', [{ payload: { reconciliationId: id } }])
+    await ctx.enqueue(trx, RECONCILIATION_RUNS, [{ payload: { reconciliationId: id } }])
     await recordChange(trx, ctx, {
       action: 'reconcile.start',
       workspaceId: ctx.workspace.id,

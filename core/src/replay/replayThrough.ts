@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { type ActionRow, pauseGone } from '../actions/index.ts'
 import { type ChannelState, listChannelStates, notifyNow } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
-import type { Attempt, AttemptResult, Trigger } from '../deliveries/index.ts'
 import {
+  type Attempt,
+  type AttemptResult,
   type AttemptRow,
   findAttempts,
   finishNotify,
@@ -15,6 +16,7 @@ import {
   refusalOf,
   sendAttempt,
   storedPolicy,
+  type Trigger,
 } from '../deliveries/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { type Plan, retentionMs } from '../plans/index.ts'

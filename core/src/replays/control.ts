@@ -6,6 +6,7 @@ import type { EndpointRow } from '../endpoints/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { ABANDONED_MS, RUNNING_MAX } from './bounds.ts'
+import { REPLAY_RUNS } from './jobs.ts'
 import { FOR_LISTENERS, storedOptions } from './options.ts'
 import {
   countUnfinished,
@@ -62,7 +63,7 @@ export async function changeState(
       ...(row.leaseId === null ? { dueAt: now } : {}),
       finishedAt: state === 'cancelled' ? now : null,
     })
-    if (state === 'queued') await ctx.enqueue(trx, 'replays.run', [{ payload: { replayId: id } }])
+    if (state === 'queued') await ctx.enqueue(trx, REPLAY_RUNS, [{ payload: { replayId: id } }])
     // A running replay made room.
     if (row.state === 'running') await wakeQueued(trx, ctx, row.workspaceId)
     await recordChange(trx, ctx, {
@@ -130,7 +131,7 @@ async function wakeQueued(
   const ids = await listQueued(trx, workspaceId, room)
   await enqueue(
     trx,
-    'replays.run',
+    REPLAY_RUNS,
     ids.map((replayId) => ({ payload: { replayId } })),
   )
 }

@@ -1,2 +1,3 @@
+export { REPLAY_RUNS, REPLAY_SWEEP } from './jobs.ts'
 export { replayRunRoutes } from './routes.ts'
 export { runReplay, sweepReplays } from './run.ts'

@@ -10,6 +10,7 @@ import { lockWorkspace } from '../workspaces/index.ts'
 import { LEASE_MS, READ_AHEAD, RENEWAL_MS, RUNNING_MAX, SLICE_MS } from './bounds.ts'
 import { endReplay, pauseAbandoned } from './control.ts'
 import { failSend, finishSend } from './finish.ts'
+import { REPLAY_RUNS } from './jobs.ts'
 import { FOR_LISTENERS, storedOptions } from './options.ts'
 import { prepare } from './prepare.ts'
 import {
@@ -80,7 +81,7 @@ async function claim({ db, clock, enqueue }: Services, id: string): Promise<Held
     const now = clock.now()
     if (row === undefined || (row.state !== 'queued' && row.state !== 'running')) return undefined
     if (row.leaseId !== null && row.dueAt > now) {
-      await enqueue(trx, 'replays.run', [{ payload: { replayId: id }, startAfter: row.dueAt }])
+      await enqueue(trx, REPLAY_RUNS, [{ payload: { replayId: id }, startAfter: row.dueAt }])
       return undefined
     }
     // A replay that ends wakes those that wait.
@@ -193,7 +194,7 @@ async function release({ db, clock, enqueue }: Services, held: Held, waitMs: num
     const dueAt = new Date(clock.now().getTime() + Math.max(0, waitMs - WAIT_MS_MAX / 2))
     await updateReplay(trx, held.id, { leaseId: null, dueAt, baseAt: held.baseAt })
     const job = { payload: { replayId: held.id } }
-    await enqueue(trx, 'replays.run', [waitMs > WAIT_MS_MAX ? { ...job, startAfter: dueAt } : job])
+    await enqueue(trx, REPLAY_RUNS, [waitMs > WAIT_MS_MAX ? { ...job, startAfter: dueAt } : job])
   })
 }
 
@@ -204,7 +205,7 @@ async function letGo(
   { id, state }: Pick<ReplayRow, 'id' | 'state'>,
 ): Promise<void> {
   await updateReplay(trx, id, { leaseId: null })
-  if (state === 'queued') await enqueue(trx, 'replays.run', [{ payload: { replayId: id } }])
+  if (state === 'queued') await enqueue(trx, REPLAY_RUNS, [{ payload: { replayId: id } }])
 }
 
 async function end(
@@ -238,7 +239,7 @@ export async function sweepReplays(services: Pick<Services, 'db' | 'clock' | 'en
       .execute()
     await enqueue(
       trx,
-      'replays.run',
+      REPLAY_RUNS,
       lost.map(({ id }) => ({ payload: { replayId: id } })),
     )
   })

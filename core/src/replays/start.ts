@@ -10,6 +10,7 @@ import { searching } from '../requests/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { ENDED_KEPT, SHOWN_MAX, UNFINISHED_MAX } from './bounds.ts'
 import { tooLong } from './check.ts'
+import { REPLAY_RUNS } from './jobs.ts'
 import { optionsText, storedOptions } from './options.ts'
 import { outgoingView, prepare } from './prepare.ts'
 import { countUnfinished, dropEnded, findCaptured, findReplay, insertReplay } from './queries.ts'
@@ -131,7 +132,7 @@ async function insert(
       },
       items,
     )
-    if (!isPulled) await ctx.enqueue(trx, 'replays.run', [{ payload: { replayId: id } }])
+    if (!isPulled) await ctx.enqueue(trx, REPLAY_RUNS, [{ payload: { replayId: id } }])
     const { select, to, order, pace, faults, sign, compare, concurrency } = input
     await recordChange(trx, ctx, {
       action: 'replays.start',

@@ -4,6 +4,7 @@ export { findsRequest } from './find.ts'
 export { newestRequestId } from './followQueries.ts'
 export { type HistoricMatch, neverMatchedPaths, newestMatching } from './history.ts'
 export { countLong } from './longReads.ts'
+export { evictedRequests } from './metrics.ts'
 export { previewing } from './previewing.ts'
 export {
   findReplayable,

@@ -1,7 +1,6 @@
 import { isJsonNumber, membersOf, numberText } from '../engine/json/index.ts'
 import { headerText, parsedBody, urlEncodedPairs } from '../engine/message/index.ts'
-import type { StoredRequestRow } from './storedRequest.ts'
-import { storedRequest } from './storedRequest.ts'
+import { type StoredRequestRow, storedRequest } from './storedRequest.ts'
 
 /** JSON types of values in captured requests. */
 export const VALUE_TYPES = ['string', 'number', 'boolean', 'null', 'object', 'array'] as const

@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { EvaluatedRequest } from '../engine/message/index.ts'
-import { storedHeaders } from '../engine/message/index.ts'
+import { type EvaluatedRequest, storedHeaders } from '../engine/message/index.ts'
 import { verdictOf } from '../engine/words/index.ts'
 import type { RequestsTable } from '../platform/db/index.ts'
 

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Services } from '../api/services.ts'
 import { foldAttemptBytes } from '../deliveries/index.ts'
 import { planOf } from '../plans/index.ts'
-import { evictedRequests } from '../platform/metrics/index.ts'
-import { STORAGE_SWEEP_SECONDS } from '../platform/queues.ts'
+import { evictedRequests } from '../requests/index.ts'
 import { evictClaims } from './eventClaims.ts'
 import { evictAttempts } from './evictAttempts.ts'
 import { emptyBin, evictHidden, evictOldest } from './evictOldest.ts'
+import { STORAGE_SWEEP_SECONDS } from './jobs.ts'
 import { readHiddenBytes, readStorage, readStorageOf, type Storage } from './storedBytes.ts'
 
 type BoundServices = Pick<Services, 'db' | 'clock' | 'plans' | 'enqueue' | 'log' | 'storageMaxBytes'>

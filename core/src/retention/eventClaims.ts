@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { updateCounters } from '../endpoints/index.ts'
 import type { Db } from '../platform/db/index.ts'
-import { sweptRows } from '../platform/metrics/index.ts'
 import { lockCounters } from '../requests/index.ts'
+import { sweptRows } from './metrics.ts'
 import { inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 
 /** Bytes that an event claim counts against the limits of storage: its row and two index entries take 200 to 224. */

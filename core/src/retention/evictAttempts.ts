@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { sweptRows } from '../platform/metrics/index.ts'
+import { sweptRows } from './metrics.ts'
 import { type SweepServices, sweepTransaction } from './pace.ts'
 import { removeAttempts } from './removal.ts'
 

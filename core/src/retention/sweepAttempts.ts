@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { sweptRows } from '../platform/metrics/index.ts'
 import type { EndpointToSweep } from './endpointsToSweep.ts'
+import { sweptRows } from './metrics.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 import { removeAttempts, removeRecords } from './removal.ts'
 

@@ -4,9 +4,9 @@ import type { Services } from '../api/services.ts'
 import { FLOW_INCIDENTS } from '../deliveries/index.ts'
 import { reapplyPlanLimits } from '../planLimits/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import { sweptRows } from '../platform/metrics/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { purgeClaims } from './eventClaims.ts'
+import { sweptRows } from './metrics.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 
 /** The services that sweeping endpoints needs. `actor` is for entries about lifted suspensions. */

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { endDeliveries, keepSentBodies } from '../deliveries/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
-import { sweptRows } from '../platform/metrics/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { BIN_DAYS } from '../recycleBin/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import type { EndpointToSweep } from './endpointsToSweep.ts'
+import { sweptRows } from './metrics.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 import {
   hideUndelivered,

@@ -1,7 +1,7 @@
 import type { Context } from '../api/context.ts'
 import { takeRenewedSlot } from '../api/slots.ts'
-import { streamsOpen } from '../platform/metrics/index.ts'
 import { watchCaller } from './callerValidity.ts'
+import { streamsOpen } from './metrics.ts'
 
 /** Concurrent streams of a key, or of a signed-in browser, across all processes. */
 const STREAMS_MAX = 8

@@ -5,9 +5,9 @@ import { DomainError } from '../api/errors.ts'
 import { countSlots, takeSlot } from '../api/slots.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { secretProblem } from '../engine/signing/index.ts'
-import { callbackChecks } from '../platform/metrics/index.ts'
 import { CHECKS_A_MINUTE, FAILED_CHECKS_MAX, FAILED_CHECKS_MS } from './bounds.ts'
 import { type Callback, type Failure, failureOf, messageId, sendMessage } from './callback.ts'
+import { callbackChecks } from './metrics.ts'
 
 /** Checks of URL and secret that the schema cannot express. */
 export async function callbackIssues(

@@ -4,9 +4,9 @@ import { hopsOf, isLoop } from '../deliveries/index.ts'
 import { EventArguments, filterOf, keptType, readTogether, type SharedReader } from '../events/index.ts'
 import { planOf } from '../plans/index.ts'
 import { run, statement } from '../platform/db/index.ts'
-import { eventGaps } from '../platform/metrics/index.ts'
 import { WAITING_MAX } from './bounds.ts'
 import { messageId } from './callback.ts'
+import { eventGaps } from './metrics.ts'
 
 /** Length of the window of `eventsPerMinuteMax`, in milliseconds. */
 const WINDOW_MS = 60_000

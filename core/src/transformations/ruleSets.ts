@@ -1,6 +1,5 @@
 import { type RunInput, runRules, type TransformedRequest } from '../engine/rules/execution/index.ts'
-import type { FaultCode } from '../engine/rules/index.ts'
-import { storedRule } from '../engine/rules/index.ts'
+import { type FaultCode, storedRule } from '../engine/rules/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { listRulesOf } from './queries.ts'
 

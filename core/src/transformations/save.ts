@@ -5,8 +5,7 @@ import { requireFeature, requireRoom } from '../api/planGates.ts'
 import { recordChange } from '../audit/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { memberText } from '../engine/json/index.ts'
-import type { Rule } from '../engine/rules/index.ts'
-import { decodeRule, sameDocument, storedRule } from '../engine/rules/index.ts'
+import { decodeRule, type Rule, sameDocument, storedRule } from '../engine/rules/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { ruleChange } from './auditedChange.ts'
 import type { FoundSet } from './find.ts'
@@ -25,7 +24,6 @@ import {
   updateRule,
   type VersionRow,
 } from './queries.ts'
-import { releaseHeld } from './release.ts'
 
 /** Place of a document in a body: the whole body, or a member of it. */
 export type DocumentPlace = 'body' | 'rule'
@@ -150,7 +148,7 @@ export async function changeRule(ctx: Context, { id }: RuleRow, changes: RuleCha
       await addVersion(trx, row, rule, { now, restoredFrom: null })
     if (changes.enabled !== undefined) await switchRule(trx, row, changes.enabled, now)
     const changed = (await findRule(trx, row.endpointId, id)) ?? row
-    if (row.holdsDeliveries && !changed.holdsDeliveries) await releaseHeld(ctx, trx, row.actionId)
+    if (row.holdsDeliveries && !changed.holdsDeliveries) await release(ctx, trx, row.actionId)
     await recordChange(trx, ctx, ruleChange('transformations.update', row, changed))
     return changed
   })
@@ -180,6 +178,12 @@ async function addVersion(
   await updateRule(trx, row.id, { ...document, holdsDeliveries: false, updatedAt: now })
 }
 
+/** Retries deliveries that the action's rules have held, unless one of them still does. */
+async function release(ctx: Context, trx: Trx, actionId: string): Promise<void> {
+  const rules = await listRules(trx, actionId)
+  if (!rules.some(({ holdsDeliveries }) => holdsDeliveries)) await ctx.releaseHeld(trx, actionId)
+}
+
 /** Restores an old version as a new one: history is never rewritten. */
 export async function restoreVersion(
   ctx: Context,
@@ -191,7 +195,7 @@ export async function restoreVersion(
     const row = await lockRule(trx, id)
     if (row === undefined) throw notFound('rule')
     await addVersion(trx, row, storedRule(rule), { now, restoredFrom: version })
-    if (row.holdsDeliveries) await releaseHeld(ctx, trx, row.actionId)
+    if (row.holdsDeliveries) await release(ctx, trx, row.actionId)
     const restored = (await findRule(trx, row.endpointId, id)) ?? row
     await recordChange(trx, ctx, ruleChange('transformations.restore', row, restored))
     return restored
@@ -205,7 +209,7 @@ export async function removeRule(ctx: Context, { id, actionId, endpointId }: Rul
     const row = await findRule(trx, endpointId, id)
     if (row === undefined) return
     await deleteRule(trx, row)
-    if (row.holdsDeliveries) await releaseHeld(ctx, trx, actionId)
+    if (row.holdsDeliveries) await release(ctx, trx, actionId)
     await recordChange(trx, ctx, ruleChange('transformations.remove', row, null))
   })
 }

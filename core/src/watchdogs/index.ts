@@ -1,4 +1,5 @@
 export { checkWatchdogs } from './check.ts'
 export { type Criteria, listCriteria } from './criteria.ts'
-export { beat, HEARTBEAT_SECONDS } from './downtime.ts'
+export { startHeartbeat } from './heartbeat.ts'
+export { WATCHDOG_CHECK } from './jobs.ts'
 export { applyWatchdogLimit } from './planPause.ts'

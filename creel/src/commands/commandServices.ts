@@ -1,9 +1,10 @@
 import { userInfo } from 'node:os'
 import { createSecretBox, type Enqueue, readsOf, type Services, systemClock } from '@creel/core'
+import { releaseHeld } from '@creel/core/deliveries'
 import { createAccessTokens } from '@creel/core/platform/accessTokens'
 import { createMailer } from '@creel/core/platform/mail'
 import { createOutbound } from '@creel/core/platform/outbound'
-import { createBoss, createEnqueue, createQueues, RECOVERY_JOBS } from '@creel/jobs'
+import { createBoss, createEnqueue, createQueues, JOB_SQL } from '@creel/jobs'
 import type { Logger } from 'pino'
 import { type Config, mailOptions } from '../config/index.ts'
 import type { Connected } from '../database/index.ts'
@@ -53,7 +54,7 @@ export async function openCommandServices(
       urls: { baseUrl, captureUrl: config.CREEL_CAPTURE_URL ?? baseUrl },
       version: VERSION,
       enqueue,
-      recoveryJobs: RECOVERY_JOBS,
+      jobSql: JOB_SQL,
       outbound,
       accessTokens: createAccessTokens({ outbound, clock: systemClock, version: VERSION }),
       mailer,
@@ -61,6 +62,7 @@ export async function openCommandServices(
       providerApiUrls: config.CREEL_PROVIDER_API_URLS,
       retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
       endpointChanges: { onEndpoint: () => () => {}, onAny: () => () => {}, announce: () => {} },
+      releaseHeld: (trx, actionId) => releaseHeld({ enqueue }, trx, actionId),
       handIn: () => Promise.resolve({ state: 'unavailable' }),
       stopping: new AbortController().signal,
       workerId: null,

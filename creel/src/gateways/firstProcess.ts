@@ -1,11 +1,10 @@
 import {
-  gatewayRestarts,
   lastingMetrics,
   metricsOfProcess,
   type ProcessMetrics,
   sumOfMetrics,
 } from '@creel/core/platform/metrics'
-import { CountsHub, createCountsMember } from '@creel/gateway'
+import { CountsHub, createCountsMember, gatewayRestarts } from '@creel/gateway'
 import type { Logger } from 'pino'
 import { servingEnvironment } from '../compileLater.ts'
 import type { GatewayProcesses, ProcessStates, RunningService } from '../service/index.ts'

@@ -1,5 +1,4 @@
-import type { CellPlace } from '@creel/core/cells'
-import { cellUp } from '@creel/core/platform/metrics'
+import { type CellPlace, cellUp } from '@creel/core/cells'
 
 /** State of a cell, as `/readyz` shows it. */
 export type CellState =

@@ -1,17 +1,7 @@
 import { checkDatabase, type ReplicaState } from '@creel/core'
-import { readFlowFigures } from '@creel/core/deliveries'
-import {
-  breakersOpen,
-  flowDeliveries,
-  pausedActions,
-  queueDepth,
-  queueLagSeconds,
-  replicaLagBytes,
-  replicaLagSeconds,
-  storageBytes,
-  storageMaxBytes,
-} from '@creel/core/platform/metrics'
-import { NEARLY_FULL, readStorage } from '@creel/core/retention'
+import { breakersOpen, flowDeliveries, pausedActions, readFlowFigures } from '@creel/core/deliveries'
+import { queueDepth, queueLagSeconds, replicaLagBytes, replicaLagSeconds } from '@creel/core/platform/metrics'
+import { NEARLY_FULL, readStorage, storageBytes, storageMaxBytes } from '@creel/core/retention'
 import type { Operations } from '@creel/gateway'
 import { checkQueue, readQueueLoad } from '@creel/jobs'
 import type { CellStates } from './cellStates.ts'

@@ -1,5 +1,4 @@
-import type { Services, Urls } from '@creel/core'
-import { applyChangedPlans } from '@creel/core'
+import { applyChangedPlans, type Services, startLoops, type Urls } from '@creel/core'
 import { type Captures, createCaptures } from '@creel/core/capture'
 import type { FirstAttempts } from '@creel/core/deliveries'
 import type { OwnHost } from '@creel/core/platform/outbound'
@@ -39,9 +38,11 @@ export async function runCell(
     ? createCaptures(opened.services, options.database.pool, { firstAttempts })
     : undefined
   if (captures !== undefined) opened.takeCaptures(captures)
+  const loops = await startLoops(opened.services, 'process')
   const close = async (graceMs: number) => {
     await captures?.close()
     await opened.boss.stop({ graceful: true, timeout: graceMs })
+    await loops.stop(graceMs)
     await opened.close()
   }
   try {

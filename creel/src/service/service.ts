@@ -1,5 +1,4 @@
 import type { Services, Urls } from '@creel/core'
-import { CHANNEL_KIND_NAMES } from '@creel/core/alertChannels'
 import type { CellPlace } from '@creel/core/cells'
 import { startMetrics } from '@creel/core/platform/metrics'
 import {
@@ -77,7 +76,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 }
 
 async function startOnce(options: ServiceOptions): Promise<RunningService> {
-  startMetrics(options.version, ['email', ...CHANNEL_KIND_NAMES])
+  startMetrics(options.version)
   const hasGateway = options.parts.has('gateway')
   const port = hasGateway ? await portToOpen(options) : options.port
   const urls = publicUrls(options, port)

@@ -8,13 +8,13 @@ import {
 } from '@creel/core'
 import type { Captures } from '@creel/core/capture'
 import { checkCell } from '@creel/core/cells'
-import { joinDeliveryWorkers, RETRY_DELAYS_SECONDS } from '@creel/core/deliveries'
+import { RETRY_DELAYS_SECONDS, registerDeliveryWorker, releaseHeld } from '@creel/core/deliveries'
 import { createAccessTokens } from '@creel/core/platform/accessTokens'
 import { startEndpointChanges } from '@creel/core/platform/changes'
 import { createMailer } from '@creel/core/platform/mail'
 import { replicatedReads } from '@creel/core/platform/metrics'
 import { createOutbound, type OwnHost } from '@creel/core/platform/outbound'
-import { createBoss, createEnqueue, createQueues, RECOVERY_JOBS } from '@creel/jobs'
+import { createBoss, createEnqueue, createQueues, JOB_SQL } from '@creel/jobs'
 import type { PgBoss } from 'pg-boss'
 import { StartupError } from '../startupError.ts'
 import { AUDIT_RETENTION_DAYS, type ServiceOptions } from './options.ts'
@@ -81,7 +81,7 @@ export async function openServices(
   const accessTokens = createAccessTokens({ outbound, clock, version: options.version })
   const mailer = createMailer(options.mail)
   const endpointChanges = startEndpointChanges(databaseUrl, log)
-  const worker = await joinDeliveryWorkers({ db: database.db, log })
+  const enqueue = createEnqueue(boss)
   const stopping = new AbortController()
   let captures: Captures | undefined
   return {
@@ -105,14 +105,15 @@ export async function openServices(
       urls,
       version: options.version,
       retryDelaysSeconds: options.retryDelaysSeconds ?? RETRY_DELAYS_SECONDS,
-      enqueue: createEnqueue(boss),
-      recoveryJobs: RECOVERY_JOBS,
+      enqueue,
+      jobSql: JOB_SQL,
       outbound,
       accessTokens,
       mailer,
       alertApiUrls: options.alertApiUrls,
       providerApiUrls: options.providerApiUrls ?? {},
       endpointChanges,
+      releaseHeld: (trx, actionId) => releaseHeld({ enqueue }, trx, actionId),
       handIn: async (request, captureId) => {
         const settings = await captures?.findSettings(captureId)
         if (captures === undefined) return { state: 'unavailable' }
@@ -123,14 +124,13 @@ export async function openServices(
         return result.id === null ? { state: 'unavailable' } : { state: 'stored', id: result.id }
       },
       stopping: stopping.signal,
-      workerId: worker.id,
+      workerId: await registerDeliveryWorker(database.db),
     },
     boss,
     hasReplica: options.replica !== undefined,
     dispatches: options.isRelay !== true && (options.dispatches ?? true),
     beginStopping: () => stopping.abort(),
     async close() {
-      await worker.leave()
       await endpointChanges.stop()
       await outbound.close()
       mailer.close()

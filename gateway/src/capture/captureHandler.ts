@@ -1,9 +1,15 @@
 import type { Clock, Services } from '@creel/core'
-import type { CaptureResult, CaptureSettings, Captures, EvaluatedCapture } from '@creel/core/capture'
+import {
+  type CaptureResult,
+  type CaptureSettings,
+  type Captures,
+  countBodyBytes,
+  countCapture,
+  type EvaluatedCapture,
+} from '@creel/core/capture'
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import type { CapturedRequest } from '@creel/core/engine/message'
 import { isDatabaseOutage } from '@creel/core/platform/db'
-import { countBodyBytes, countCapture } from '@creel/core/platform/metrics'
 import type { RequestHandler, WireExchange } from '../http/exchange.ts'
 import type { ReadyAnswer } from '../http/readyAnswer.ts'
 import { pathOf } from '../http/requestHead.ts'

@@ -1,6 +1,5 @@
 import type { Services } from '@creel/core'
-import { WARM_UP_ID, warmUpCaptures } from '@creel/core/capture'
-import { resetCaptureMetrics } from '@creel/core/platform/metrics'
+import { resetCaptureMetrics, WARM_UP_ID, warmUpCaptures } from '@creel/core/capture'
 import { within } from '@creel/core/platform/time'
 import { Connection } from '../http/connection.ts'
 import type { ConnectionOwner } from '../http/connectionOwner.ts'

@@ -1,7 +1,7 @@
 import { DomainError, type Services } from '@creel/core'
-import { refusedRequests } from '@creel/core/platform/metrics'
 import { presentedSession, signInOf } from '../console/index.ts'
 import type { FetchHandler } from '../fetchHandler.ts'
+import { refusedRequests } from '../metrics.ts'
 import { exchangedTextOf } from '../oauth/index.ts'
 import { hasFailed, isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'

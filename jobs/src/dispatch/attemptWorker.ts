@@ -1,5 +1,5 @@
-import { attemptsOfJob, type DueAttempt, type Services } from '@creel/core'
-import { postponeAttempts } from '@creel/core/deliveries'
+import type { Services } from '@creel/core'
+import { attemptsOfJob, DUE_ATTEMPTS, type DueAttempt, postponeAttempts } from '@creel/core/deliveries'
 import type { Job, PgBoss } from 'pg-boss'
 import type { Dispatcher } from './dispatcher.ts'
 
@@ -29,7 +29,7 @@ export async function startAttemptWorker(
   dispatcher: Dispatcher,
   stopping: AbortSignal,
 ): Promise<void> {
-  await boss.work<unknown>('deliveries.attempt', FETCH, async (jobs) => {
+  await boss.work<unknown>(DUE_ATTEMPTS.name, FETCH, async (jobs) => {
     const due = jobs.flatMap((job) => attemptsOf(services, job))
     for (let begun = 0; begun < due.length; begun += BATCH) {
       if (stopping.aborted) {
@@ -43,7 +43,7 @@ export async function startAttemptWorker(
     }
     // Finished jobs are never read, and deleting a row costs a quarter of updating it.
     await boss.deleteJob(
-      'deliveries.attempt',
+      DUE_ATTEMPTS.name,
       jobs.map(({ id }) => id),
     )
   })

@@ -1,8 +1,9 @@
-import type { DueAttempt, Services } from '@creel/core'
+import type { Services } from '@creel/core'
 import {
   type Attempt,
   claimDeferred,
   claimForwards,
+  type DueAttempt,
   type FirstAttempts,
   postponeAttempts,
   type SlotRequest,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { joinDeliveryWorkers, recoverInterrupted } from '@creel/core/deliveries'
+import { recoverInterrupted, registerDeliveryWorker, startPresence } from '@creel/core/deliveries'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { expectCountersEqualRows, sweepRetention } from '../../retention/support.ts'
@@ -119,11 +119,11 @@ describe('an attempt that was interrupted', () => {
     await endpoint.send({ body, suffix: '/eu?x=1' })
     const [got] = await receiver.take(1)
     if (got === undefined) throw new Error('not received')
-    const dead = await joinDeliveryWorkers(service.running.services)
-    await sql`update delivery_attempts set worker_id = ${dead.id} where endpoint_id = ${endpoint.id} and state = 'Pending'`.execute(
+    const workerId = await registerDeliveryWorker(service.db)
+    await sql`update delivery_attempts set worker_id = ${workerId} where endpoint_id = ${endpoint.id} and state = 'Pending'`.execute(
       service.db,
     )
-    await dead.leave()
+    await startPresence({ ...service.running.services, workerId }).stop()
     await recoverInterrupted(service.running.services)
     const attempt = (await listed(endpoint)).findLast(({ state }) => state === 'Interrupted')
     const detail = await endpoint.client.get(endpoint.at(`/deliveries/${attempt?.id}`))

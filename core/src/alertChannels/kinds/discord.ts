@@ -1,5 +1,4 @@
-import type { Severity } from '../../alerts/index.ts'
-import { isMarkup } from '../../alerts/index.ts'
+import { isMarkup, type Severity } from '../../alerts/index.ts'
 import { readByStatus, textMember, wordsOfBody } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
 import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'

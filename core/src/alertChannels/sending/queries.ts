@@ -5,6 +5,7 @@ import type { Services } from '../../api/services.ts'
 import type { AlertDeliveriesTable, Db, Trx } from '../../platform/db/index.ts'
 import type { Outcome } from '../schema.ts'
 import { CLAIM_SECONDS, EARLY_SECONDS } from './attempts.ts'
+import { ALERT_SENDS } from './jobs.ts'
 
 /** One stored send of an alert to one recipient. */
 export type AlertDeliveryRow = Selectable<AlertDeliveriesTable>
@@ -46,7 +47,7 @@ export async function queueSends(
 ): Promise<void> {
   await enqueue(
     trx,
-    'alerts.send',
+    ALERT_SENDS,
     ids.map((alertDeliveryId) => ({
       payload: { alertDeliveryId },
       ...(startAfter === undefined ? {} : { startAfter }),

@@ -1,7 +1,6 @@
 import type { Alert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import type { Trx } from '../../platform/db/index.ts'
-import { alertSends } from '../../platform/metrics/index.ts'
 import { type Channel, channelOf } from '../channel.ts'
 import { healthAfter } from '../health.ts'
 import { lockChannelRow, updateHealth } from '../queries.ts'
@@ -9,6 +8,7 @@ import { nextAttemptAt } from './attempts.ts'
 import type { Unavailable } from './availability.ts'
 import type { ChannelSend } from './channelSend.ts'
 import { mailInstead } from './mailAlert.ts'
+import { alertSends } from './metrics.ts'
 import { type AlertDeliveryRow, queueSends, recordAttempt } from './queries.ts'
 
 /** Result of a notify action's send, for its attempt row. */

@@ -1,4 +1,4 @@
-import { pruneAlerts, waitingSince } from '../../alerts/index.ts'
+import { ALERT_FAN_OUT, pruneAlerts, waitingSince } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { DAY_MS } from '../../platform/time/index.ts'
 import { overdueSince, queueSends } from './queries.ts'
@@ -19,7 +19,7 @@ export async function sweepAlerts(services: Services): Promise<void> {
     const waiting = await waitingSince(trx, before)
     await services.enqueue(
       trx,
-      'alerts.fanOut',
+      ALERT_FAN_OUT,
       waiting.map(({ id }) => ({ payload: { alertId: id } })),
     )
     const overdue = await overdueSince(trx, before)

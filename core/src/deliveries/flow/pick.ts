@@ -1,7 +1,7 @@
 import { aheadMs } from '../../api/services.ts'
-import type { DueAttempt } from '../../platform/attemptJobs.ts'
 import { run, type Trx } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
+import type { DueAttempt } from '../attemptJobs.ts'
 import { type ClaimServices, claimForwards } from '../claim.ts'
 import { offUntil } from '../dueAttempts.ts'
 import { type DeliveryPolicy, storedPolicy } from '../policy.ts'

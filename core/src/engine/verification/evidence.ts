@@ -1,5 +1,5 @@
-import type { CapturedRequest } from '../message/index.ts'
 import {
+  type CapturedRequest,
   formBody,
   isLabelledForm,
   isLabelledMultipart,

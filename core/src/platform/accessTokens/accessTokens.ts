@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Outbound } from '../outbound/index.ts'
-import { userAgent } from '../outbound/index.ts'
+import { type Outbound, userAgent } from '../outbound/index.ts'
 import { type ClientCredentials, fetchToken } from './fetchToken.ts'
 
 export type { ClientCredentials } from './fetchToken.ts'

@@ -22,5 +22,4 @@ export {
 export { databaseUrlMistake, serverOf, serverUrls } from './servers.ts'
 export { shareOf } from './shares.ts'
 export { run, type Statement, statement } from './statement.ts'
-export { analyzeOutgrown } from './statistics.ts'
 export type * from './tables.ts'

@@ -1,9 +1,9 @@
-import { registry } from './metrics.ts'
+import { registry } from './registry.ts'
 import { startMetrics } from './startMetrics.ts'
 
-/** The text of `docs/metrics.md`: all metrics that `/metrics` serves, in Markdown. */
+/** The text of `docs/metrics.md`: all metrics that `/metrics` serves, in Markdown. The caller loads their modules. */
 export async function metricsPage(): Promise<string> {
-  startMetrics('0.0.0', [])
+  startMetrics('0.0.0')
   const metrics = (await registry.getMetricsAsJSON()).sort((a, b) => a.name.localeCompare(b.name))
   const own = metrics.filter(({ name }) => name.startsWith('creel_'))
   const ofProcess = metrics.filter(({ name }) => !name.startsWith('creel_'))

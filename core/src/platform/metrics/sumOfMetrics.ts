@@ -1,5 +1,5 @@
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client'
-import { registry } from './metrics.ts'
+import { registry } from './registry.ts'
 
 /** All metrics of one process, as values that can be sent to another. */
 export type ProcessMetrics = readonly MetricObjectWithValues<MetricValue<string>>[]

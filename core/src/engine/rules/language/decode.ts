@@ -1,6 +1,5 @@
 import * as Schema from '@effect/schema/Schema'
-import type { InputIssue } from '../../issues.ts'
-import { inDocumentOrder, onePerPart } from '../../issues.ts'
+import { type InputIssue, inDocumentOrder, onePerPart } from '../../issues.ts'
 import {
   canonicalJson,
   fromPlain,

@@ -1,7 +1,7 @@
 import type { Services } from '../api/services.ts'
-import { attemptJobs } from '../platform/attemptJobs.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
-import { listRules } from './queries.ts'
+import { attemptJobs } from './attemptJobs.ts'
+import { DUE_ATTEMPTS } from './jobs.ts'
 
 /** Open deliveries of the action `$1` that a rule has held since their latest attempt. */
 const FIND_HELD = statement(
@@ -15,27 +15,20 @@ const FIND_HELD = statement(
 )
 
 /**
- * Retries deliveries that an action's rules have held, after a user's decision, unless another rule still holds them.
- * The scheduled retry then finds nothing to do.
+ * Retries deliveries that an action's rules have held, now that none of them holds any more. The scheduled retry then
+ * finds nothing to do.
  */
 export async function releaseHeld(
-  services: Pick<Services, 'enqueue'>,
+  { enqueue }: Pick<Services, 'enqueue'>,
   trx: Trx,
   actionId: string,
 ): Promise<void> {
-  const rules = await listRules(trx, actionId)
-  if (rules.some(({ holdsDeliveries }) => holdsDeliveries)) return
   const held = await run<{ id: number; attemptCount: number; bodyBytes: number }>(trx, FIND_HELD, [actionId])
-  await services.enqueue(
-    trx,
-    'deliveries.attempt',
-    attemptJobs(
-      held.map(({ id, attemptCount, bodyBytes }) => ({
-        deliveryId: id,
-        attempt: attemptCount + 1,
-        actionId,
-        bodyBytes,
-      })),
-    ),
-  )
+  const attempts = held.map(({ id, attemptCount, bodyBytes }) => ({
+    deliveryId: id,
+    attempt: attemptCount + 1,
+    actionId,
+    bodyBytes,
+  }))
+  await enqueue(trx, DUE_ATTEMPTS, attemptJobs(attempts))
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from './handles.ts'
+import type { Db } from '../platform/db/index.ts'
 
 /** Tables that captures and deliveries fill by thousands of rows a second. */
 const FAST_GROWING = ['requests', 'deliveries', 'delivery_attempts'] as const

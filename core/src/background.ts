@@ -1,0 +1,127 @@
+import { CERTIFICATE_CHECK, checkCertificates } from './actions/index.ts'
+import { ALERT_SENDS, ALERT_SWEEP, fanOutAlert, sendAlert, sweepAlerts } from './alertChannels/index.ts'
+import { ALERT_FAN_OUT } from './alerts/index.ts'
+import type { Services } from './api/services.ts'
+import {
+  BACKLOG_CHECK,
+  DUE_ATTEMPTS,
+  finishNotify,
+  RECOVERIES,
+  RECOVERY_SWEEP,
+  recoverInterrupted,
+  recoverOverdue,
+  startPresence,
+  watchBacklogs,
+} from './deliveries/index.ts'
+import { IMPORT_SWEEP, sweepImports } from './exports/index.ts'
+import type { Queue } from './platform/queues.ts'
+import {
+  RECONCILIATION_RUNS,
+  RECONCILIATION_SWEEP,
+  runReconciliation,
+  sweepReconciliations,
+} from './reconcile/index.ts'
+import { sweepRelay } from './relay/index.ts'
+import { REPLAY_RUNS, REPLAY_SWEEP, runReplay, sweepReplays } from './replays/index.ts'
+import {
+  analyzeOutgrown,
+  ENDPOINT_SWEEP,
+  holdByteBounds,
+  RETENTION_SWEEP,
+  STATISTICS,
+  STORAGE_SWEEP,
+  sweepEndpoints,
+  sweepRetention,
+} from './retention/index.ts'
+import { SUBSCRIPTION_SWEEP, startSubscriptionSender, sweepSubscriptions } from './subscriptions/index.ts'
+import { checkWatchdogs, startHeartbeat, WATCHDOG_CHECK } from './watchdogs/index.ts'
+
+/** A queue with the work of its jobs, which runs at least once: every verb is safe to run twice. */
+export interface QueueWork {
+  readonly queue: Queue
+  /** @param data the payload as it was stored. @throws ZodError for one that no version has queued */
+  run(services: Services, data: unknown, signal: AbortSignal): Promise<void>
+}
+
+function work<Payload>(
+  queue: Queue<Payload>,
+  verb: (services: Services, payload: Payload, signal: AbortSignal) => Promise<unknown>,
+): QueueWork {
+  return {
+    queue,
+    async run(services, data, signal) {
+      await verb(services, queue.payload.parse(data), signal)
+    },
+  }
+}
+
+/** Every queue but {@link DUE_ATTEMPTS}, with its work. */
+export const QUEUE_WORK: readonly QueueWork[] = [
+  work(RECOVERIES, recoverOverdue),
+  work(RECOVERY_SWEEP, recoverInterrupted),
+  work(BACKLOG_CHECK, watchBacklogs),
+  work(ALERT_FAN_OUT, fanOutAlert),
+  work(ALERT_SENDS, (services, payload, signal) => sendAlert(services, payload, signal, finishNotify)),
+  work(ALERT_SWEEP, sweepAlerts),
+  work(WATCHDOG_CHECK, (services, _, signal) => checkWatchdogs(services, signal)),
+  work(CERTIFICATE_CHECK, (services, _, signal) => checkCertificates(services, signal)),
+  work(RECONCILIATION_RUNS, runReconciliation),
+  work(RECONCILIATION_SWEEP, sweepReconciliations),
+  work(REPLAY_RUNS, runReplay),
+  work(REPLAY_SWEEP, sweepReplays),
+  work(SUBSCRIPTION_SWEEP, sweepSubscriptions),
+  work(ENDPOINT_SWEEP, async (services, _, signal) => {
+    await sweepEndpoints(services, signal)
+    await sweepRelay(services)
+  }),
+  work(IMPORT_SWEEP, (services, _, signal) => sweepImports(services, signal)),
+  work(RETENTION_SWEEP, (services, _, signal) => sweepRetention(services, signal)),
+  work(STORAGE_SWEEP, (services, _, signal) => holdByteBounds(services, signal)),
+  work(STATISTICS, ({ db }) => analyzeOutgrown(db)),
+]
+
+/** Every queue. The jobs of the first are taken in batches by the dispatcher of the jobs package. */
+export const QUEUES: readonly Queue[] = [DUE_ATTEMPTS, ...QUEUE_WORK.map(({ queue }) => queue)]
+
+/** The parts of a process in which a loop may run; `process` is any. */
+export type LoopPart = 'process' | 'gateway' | 'jobs'
+
+/** Work of a process that goes on beside its queues. */
+export interface RunningLoop {
+  /** Ends the loop. Work under way may go on for `timeoutMs`. */
+  stop(timeoutMs: number): Promise<void>
+}
+
+interface Loop {
+  readonly part: LoopPart
+  /** Whether it calls other servers. It does not run in an installation that sends nothing. Default false. */
+  readonly calls?: boolean
+  start(services: Services): RunningLoop | Promise<RunningLoop>
+}
+
+/** Every loop of core. The dispatcher of deliveries, with its flows, is the jobs package's own. */
+const LOOPS: readonly Loop[] = [
+  { part: 'process', start: startPresence },
+  { part: 'gateway', start: startHeartbeat },
+  { part: 'jobs', calls: true, start: startSubscriptionSender },
+]
+
+/**
+ * Starts the loops of a part of this process, for one cell.
+ *
+ * @param options `calls`: false leaves out those that call other servers
+ */
+export async function startLoops(
+  services: Services,
+  part: LoopPart,
+  { calls = true }: { readonly calls?: boolean } = {},
+): Promise<RunningLoop> {
+  const wanted = LOOPS.filter((loop) => loop.part === part && (calls || loop.calls !== true))
+  const running: RunningLoop[] = []
+  for (const loop of wanted) running.push(await loop.start(services))
+  return {
+    stop: async (timeoutMs) => {
+      await Promise.all(running.map((loop) => loop.stop(timeoutMs)))
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { NO_PAYLOAD, queue } from '../platform/queues.ts'
+
+/** Seconds from one run of {@link STORAGE_SWEEP} to the next. */
+export const STORAGE_SWEEP_SECONDS = 10
+
+/**
+ * Enforces the limits of storage in bytes. A run checks once, or, if a limit is half reached, every second until the
+ * next run is due.
+ */
+export const STORAGE_SWEEP = queue({
+  name: 'storage.sweep',
+  payload: NO_PAYLOAD,
+  options: { policy: 'short', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 60 },
+  cron: '* * * * *',
+  everySeconds: STORAGE_SWEEP_SECONDS,
+})
+
+/** Analyses tables that have outgrown their statistics. */
+export const STATISTICS = queue({
+  name: 'statistics.analyze',
+  payload: NO_PAYLOAD,
+  options: { policy: 'short', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 60 },
+  cron: '* * * * *',
+  everySeconds: 1,
+})
+
+/**
+ * Deletes expired endpoints and the rows of deleted ones, and lifts suspensions for which there is room. Singleton:
+ * two sweeps at once would only wait for each other's locks. The next run resumes where this one stopped.
+ */
+export const ENDPOINT_SWEEP = queue({
+  name: 'endpoints.sweep',
+  payload: NO_PAYLOAD,
+  options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 3600 },
+  cron: '* * * * *',
+})
+
+/** Deletes rows past the retention of their plan. Singleton like the other sweep, and safe to interrupt. */
+export const RETENTION_SWEEP = queue({
+  name: 'retention.sweep',
+  payload: NO_PAYLOAD,
+  options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 3600 },
+  cron: '*/5 * * * *',
+})

@@ -1,0 +1,15 @@
+import { expect, test } from 'bun:test'
+import { QUEUES } from '@creel/core'
+import { sourcesOf } from './sources.ts'
+
+test('every queue that a noun declares is listed with its work', async () => {
+  const declared = (await sourcesOf('core')).flatMap(({ path, text, isTest }) =>
+    isTest
+      ? []
+      : [...text.matchAll(/= queue\(\{\n {2}name: '(.+)'/g)].map((match) => ({ path, name: match[1] })),
+  )
+  expect(declared.length).toBeGreaterThan(10)
+  expect(QUEUES.map(({ name }) => name).sort()).toEqual(declared.map(({ name }) => name ?? '').sort())
+  // Each noun keeps its queues in one file.
+  expect(declared.filter(({ path }) => !path.endsWith('/jobs.ts'))).toEqual([])
+})
