@@ -43,8 +43,10 @@ async function startInCells(options: ServiceOptions, clock: TestClock): Promise<
     open.push({ database, test })
     await service.addCell({ cell, database, databaseUrl: test.url, replica: undefined })
     const { db, searches } = database
-    // Requests count from 1 in each cell. A test that tries a number of another cell must not find one of its own.
-    await sql`select setval('request_ids', ${1_000_000 * cell.number})`.execute(db)
+    // Each cell counts from 1. A test that tries a number of another cell must not find one of its own.
+    await sql`
+      select setval(format('%I.%I', schemaname, sequencename)::regclass, ${1_000_000 * cell.number}::bigint)
+      from pg_sequences where schemaname = 'public' and data_type = 'bigint'::regtype`.execute(db)
     elsewhere = { ...service.services, cell, db, searches, reads: readsOf(database) }
   }
   for (const place of places) service.noteCell(place, 'ok')
