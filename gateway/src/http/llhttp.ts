@@ -1,4 +1,5 @@
-import wasm from 'undici/lib/llhttp/llhttp_simd-wasm.js'
+// An `import` of a CommonJS module defines a getter for each key of what it exports: here, for each of 54,000 bytes.
+import wasm = require('undici/lib/llhttp/llhttp_simd-wasm.js')
 
 /** Callbacks of the parser. Positions are in the bytes that were handed over, lengths in bytes. */
 export interface ParseEvents {
