@@ -3,10 +3,12 @@
  */
 import { join } from 'node:path'
 import { runWithServingEnvironment } from '../creel/src/compileLater.ts'
-import { bundledProgram } from './bundle.ts'
+import { bundledProgram, compileBundle } from './bundle.ts'
 import { packedConsole } from './consolePack.ts'
 import { installMissing } from './install.ts'
 import { whenLauncherDies } from './launchers.ts'
+
+const COMPILE_AFTER_MS = 10_000
 
 runWithServingEnvironment([process.execPath, ...process.execArgv, Bun.main, ...process.argv.slice(2)])
 installMissing()
@@ -14,6 +16,8 @@ const root = join(import.meta.dir, '..')
 // Both at once: another process makes the pack.
 const packed = packedConsole(root)
 const program = bundledProgram(root)
+// Long after the start, which needs the processors itself.
+setTimeout(() => void compileBundle(root), COMPILE_AFTER_MS).unref()
 const { runProgram }: typeof import('../creel/src/program.ts') = await import(program)
 await runProgram(['serve', ...process.argv.slice(2)], {
   runtime: undefined,

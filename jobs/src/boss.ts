@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { QUEUES } from '@creel/core'
 import { serverOf } from '@creel/core/platform/db'
 import { type ConstructorOptions, PgBoss } from 'pg-boss'
@@ -49,16 +50,18 @@ export function createBoss(
   return boss
 }
 
-/** Creates or updates every queue. Safe to call from several processes at once. */
+/** Creates the queues that are missing, and updates those that differ. Safe to call from several processes at once. */
 export async function createQueues(boss: PgBoss): Promise<void> {
+  const queues = new Map((await boss.getQueues()).map((known) => [known.name, known]))
   for (const { name, options } of QUEUES) {
-    const known = await boss.getQueue(name)
+    const known = queues.get(name)
     // Policy and partition are fixed when a queue is made.
-    const { policy, partition, ...changeable } = options
-    const queue = { notify: true, ...changeable }
-    if (known !== null) await boss.updateQueue(name, queue)
-    else
-      await boss.createQueue(name, { ...queue, policy: policy ?? 'standard', partition: partition ?? false })
+    const { policy, partition, ...changeable } = { notify: true, ...options }
+    if (known === undefined) {
+      const fixed = { policy: policy ?? 'standard', partition: partition ?? false }
+      await boss.createQueue(name, { ...changeable, ...fixed })
+    } else if (!isDeepStrictEqual({ ...known, ...changeable }, known))
+      await boss.updateQueue(name, changeable)
   }
 }
 

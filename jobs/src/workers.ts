@@ -45,12 +45,7 @@ export async function startWorkers(
   if (isWorked(DUE_ATTEMPTS)) await startAttemptWorker(boss, services, dispatcher, stopping.signal)
   const worked = QUEUE_WORK.filter(({ queue }) => isWorked(queue))
   for (const work of worked) await startWorker(boss, services, work, stopping.signal)
-  for (const { name, cron } of QUEUES.filter(isWorked)) {
-    if (cron === undefined) continue
-    await boss.schedule(name, cron)
-    // Runs once now: a run may have become due while no process was running.
-    await boss.send(name, {})
-  }
+  await Promise.all([schedule(boss, QUEUES.filter(isWorked)), runNow(boss, QUEUES.filter(isWorked))])
   return {
     // Without dispatching, first attempts wait in their queue like the others.
     firstAttempts: dispatches ? dispatcher.firstAttempts : { hold: () => undefined },
@@ -62,6 +57,19 @@ export async function startWorkers(
       await Promise.all([dispatcher.drain(timeoutMs), loops.stop(timeoutMs), within(others, timeoutMs)])
     },
   }
+}
+
+/** Schedules the queues that have a cron line, unless they are scheduled so. */
+async function schedule(boss: PgBoss, queues: readonly Queue[]): Promise<void> {
+  const known = new Map((await boss.getSchedules()).map(({ name, cron }) => [name, cron]))
+  for (const { name, cron } of queues) {
+    if (cron !== undefined && cron !== known.get(name)) await boss.schedule(name, cron)
+  }
+}
+
+/** Runs each scheduled queue once: a run may have become due while no process was running. */
+async function runNow(boss: PgBoss, queues: readonly Queue[]): Promise<void> {
+  await Promise.all(queues.filter(({ cron }) => cron !== undefined).map(({ name }) => boss.send(name, {})))
 }
 
 async function startWorker(

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { bundledProgram } from '../../scripts/bundle.ts'
+import { bundledProgram, compileBundle } from '../../scripts/bundle.ts'
 import { temporaryFolder } from '../support/process.ts'
 
 const PACKAGES = ['clients/terminal', 'clients/typescript', 'core', 'creel', 'gateway', 'jobs', 'migrations']
@@ -29,6 +29,23 @@ test('a start takes the bundle that is there, until a source changes', async () 
 
   await writeFile(join(root, 'bun.lock'), '{"changed":true}')
   expect(bundledProgram(root)).not.toBe(second)
+})
+
+test('a start takes the compiled bundle, once there is one', async () => {
+  const root = await checkout('one')
+  await compileBundle(root)
+  const plain = bundledProgram(root)
+  expect(plain).not.toContain('compiled')
+
+  await compileBundle(root)
+  const compiled = bundledProgram(root)
+  expect(compiled).toEndWith('/compiled/program.js')
+  expect(await Bun.file(`${compiled}.jsc`).exists()).toBe(true)
+  expect(await import(compiled)).toMatchObject({ word: 'one' })
+
+  await writeFile(join(root, 'core/src/word.ts'), "export const word: string = 'two'")
+  await compileBundle(root)
+  expect(await import(bundledProgram(root))).toEqual({ word: 'two' })
 })
 
 test('sources that cannot be bundled are run as they are', async () => {
