@@ -12,6 +12,7 @@ import { Client } from 'pg'
 import { z } from 'zod'
 import { startCreel } from './support/creelProcess.ts'
 import { fillCaptures } from './support/fill.ts'
+import { paced } from './support/paced.ts'
 import { percentile, report } from './support/report.ts'
 import { type Sample, timeline } from './support/timeline.ts'
 import { openBenchFolder, openWorkspace } from './support/workspace.ts'
@@ -47,8 +48,8 @@ const timings: Timing[] = []
 const checkpoints: number[] = []
 const vacuums: number[] = []
 await Promise.all([
-  paced(CAPTURES_PER_SECOND, captureOnce),
-  paced(READS_PER_SECOND, readOnce),
+  paced({ perSecond: CAPTURES_PER_SECOND, seconds: minutes * 60 }, captureOnce),
+  paced({ perSecond: READS_PER_SECOND, seconds: minutes * 60 }, readOnce),
   watchMaintenance(),
 ])
 await database.end()
@@ -119,22 +120,6 @@ async function emptyCache(): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-/** Starts something at an even pace until the time is over. A slow one delays no other. The first failure ends it. */
-async function paced(perSecond: number, act: () => Promise<void>): Promise<void> {
-  const failures: unknown[] = []
-  const running = new Set<Promise<void>>()
-  for (let n = 0; n < perSecond * minutes * 60 && failures.length === 0; n += 1) {
-    const waitMs = (n * 1000) / perSecond - (performance.now() - startedAt)
-    if (waitMs > 1) await Bun.sleep(waitMs)
-    const one: Promise<void> = act()
-      .catch((failure: unknown) => void failures.push(failure))
-      .finally(() => running.delete(one))
-    running.add(one)
-  }
-  await Promise.all(running)
-  if (failures.length > 0) throw failures[0]
 }
 
 async function timed(kind: Kind, act: () => Promise<unknown>): Promise<void> {
