@@ -111,6 +111,16 @@ describe('a caller is served by the cell of its workspace', () => {
     })
   })
 
+  test('the console: a change by a page of another site is refused, not sent again', async () => {
+    await eachCell(async ({ owner }) => {
+      const browser = await browserOf(owner)
+      expect((await browser.query('endpoints.list')).status).toBe(200)
+      const headers = { 'Content-Type': 'application/json', 'Sec-Fetch-Site': 'cross-site' }
+      expect((await browser.mutate('endpoints.create', { name: 'made' }, headers)).status).toBe(401)
+      expect((await browser.query('endpoints.list')).status).toBe(200)
+    })
+  })
+
   test('a browser that signs in to a workspace of another cell ends its former session', async () => {
     const [first, second] = program.cells
     if (first === undefined || second === undefined) throw new Error('There are no cells.')

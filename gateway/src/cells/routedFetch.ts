@@ -76,15 +76,21 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
   const answerIn = (cell: OpenCell | undefined, ...[request, client]: Parameters<FetchHandler>) =>
     cell === undefined || cell.services === services ? home(request, client) : cell.handle(request)
 
-  /** A workspace that has moved is not known any more in the cell that is remembered for it. */
+  /**
+   * A workspace that has moved is not known any more in the cell that is remembered for it. A refusal of the cell that
+   * knows it stands, e.g. that of a call by a page of another site.
+   */
   const answerElsewhere = async (
-    credential: Credential,
-    refusal: Response,
+    {
+      credential,
+      asked,
+      refusal,
+    }: { credential: Credential; asked: OpenCell | undefined; refusal: Response },
     ...[request, client]: Parameters<FetchHandler>
   ) => {
     memory.forget(handleOf(credential))
     const cell = await cellOf(credential)
-    if (cell === undefined) return refusal
+    if (cell === undefined || cell === asked) return refusal
     // The body of the call has gone to the former cell.
     if (request.body !== null)
       throw new DomainError('unavailable', MOVED, { retryAfterSeconds: RETRY_SECONDS })
@@ -114,7 +120,7 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
       const answer = await answerIn(cell, request, client)
       if (credential.signsIn === true && answer.ok) await endFormer(cell, request)
       if (answer.status !== 401 || !isRemembered || isOfCaller(request)) return answer
-      return await answerElsewhere(credential, answer, request, client)
+      return await answerElsewhere({ credential, asked: cell, refusal: answer }, request, client)
     } catch (error) {
       if (!(error instanceof CellOutOfReach) && !(error instanceof DomainError)) throw error
       if (error instanceof CellOutOfReach) noteOutage(services.log, error)
