@@ -21,6 +21,7 @@ const { values, positionals } = parseArgs({
 /** Arguments of each script, in the order of the table; none for its defaults. */
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
   ? {
+      boot: ['1'],
       capture: ['--rounds', '2'],
       dedupe: ['--rounds', '2'],
       delivery: ['10000', '1'],
@@ -44,6 +45,7 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
       soak: ['1'],
     }
   : {
+      boot: [],
       capture: [],
       dedupe: [],
       verification: [],
