@@ -9,5 +9,13 @@ export { itemsByIdOf, itemsOf } from './paging.ts'
 export type { AwaitOptions, Requests } from './requests.ts'
 export type { Link } from './resumed.ts'
 export type { components, operations, paths } from './schema.ts'
-export type { CallOptions, CreelOptions, RawApi, Refused, Sending } from './transport.ts'
+export {
+  type Backoff,
+  backoffMs,
+  type CallOptions,
+  type CreelOptions,
+  type RawApi,
+  type Refused,
+  type Sending,
+} from './transport.ts'
 export type * from './types.ts'

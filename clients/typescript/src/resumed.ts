@@ -1,6 +1,6 @@
 import { CreelError } from './error.ts'
 import { blocksOf, type ServerEvent } from './sse.ts'
-import { type Transport, wait } from './transport.ts'
+import { backoffMs, type Transport, wait } from './transport.ts'
 
 /** State of the connection of a stream. */
 export type Link =
@@ -36,7 +36,7 @@ export async function* resumed<Event>(
   transport: Transport,
   { signal = new AbortController().signal, open, read }: Resumable<Event>,
 ): AsyncGenerator<Event | Link, void, undefined> {
-  let waitMs: number = RECONNECT_MS.first
+  let failures = 0
   for (;;) {
     signal.throwIfAborted()
     const { path, headers } = open()
@@ -47,7 +47,7 @@ export async function* resumed<Event>(
       if (response.body === null) throw new TypeError('The stream has no body.')
       yield { type: 'connected' }
       for await (const sent of blocksOf(response.body)) {
-        waitMs = RECONNECT_MS.first
+        failures = 0
         if (sent === null) yield { type: 'alive' }
         else yield* read(sent)
       }
@@ -56,9 +56,10 @@ export async function* resumed<Event>(
       lost = transport.refused(error)
       if (isFinal(error)) throw lost
     }
+    const waitMs = backoffMs(RECONNECT_MS, failures)
+    failures += 1
     yield { type: 'lost', error: lost, waitMs }
     await wait(waitMs, signal)
-    waitMs = Math.min(waitMs * 2, RECONNECT_MS.max)
   }
 }
 

@@ -151,6 +151,21 @@ export function connectionFailed(url: string, error: unknown): CreelError {
   return new CreelError({ code: 'connection_failed', status: 0, detail }, { cause: error })
 }
 
+/** The first and the longest wait between tries, in milliseconds. */
+export interface Backoff {
+  readonly first: number
+  readonly max: number
+}
+
+/**
+ * The wait before the next try, in milliseconds: twice as long after each failure.
+ *
+ * @param failures in a row, before the last one
+ */
+export function backoffMs({ first, max }: Backoff, failures: number): number {
+  return Math.min(max, first * 2 ** failures)
+}
+
 /**
  * Sleeps.
  *

@@ -2,6 +2,7 @@ import type { RequestSummary } from '../trpc.ts'
 import { BAR_MS, BARS, type Bar, continued, counted, type RejectedBars } from './bars.ts'
 import type { Below, CaptureSource, FollowEvent, Traffic } from './captureSource.ts'
 import { placeOf } from './placeOf.ts'
+import { reconnectMs } from './reconnect.ts'
 import { Store } from './store.ts'
 
 /** State of the list. Each change makes a new object. */
@@ -51,7 +52,6 @@ export interface Surroundings {
  */
 const FLOOD = 10
 const FLOOD_MS = 250
-const RETRY_MS = { first: 1_000, max: 15_000 } as const
 /** A browser has six connections to a host over HTTP/1.1, for all its tabs, so hidden tabs close theirs. */
 const HIDDEN_MS = 10_000
 /** Older rows are dropped; they can be loaded again. */
@@ -252,7 +252,7 @@ export class CaptureStream extends Store<Captures> {
       return
     }
     this.#change({ connection: 'connecting' })
-    const most = Math.min(RETRY_MS.max, RETRY_MS.first * 2 ** this.#failures++)
+    const most = reconnectMs(this.#failures++)
     this.#leaveSource = this.surroundings.later(
       () => void this.#askAndFollow(),
       most * (0.5 + this.surroundings.random() / 2),

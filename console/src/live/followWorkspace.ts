@@ -1,5 +1,6 @@
 import { creel, statusOf } from '../trpc.ts'
 import { queryClient, readFailedAnew } from './queryClient.ts'
+import { reconnectMs } from './reconnect.ts'
 import { rejections } from './rejections.ts'
 import { type Locks, tabs } from './seats.ts'
 import { hearStatus, session } from './session.ts'
@@ -10,7 +11,6 @@ const NAME = 'creel workspace'
 const HIDDEN_MS = 10_000
 /** Polling interval where the browser cannot share a stream. */
 const POLL_MS = 5_000
-const RETRY_MS = { first: 1_000, max: 15_000 } as const
 
 /** Messages between tabs. `join` requests the current state. */
 type Said = { readonly kind: 'join' } | { readonly kind: 'heard'; readonly event: WorkspaceEvent }
@@ -133,7 +133,7 @@ function stayConnected(hear: (event: WorkspaceEvent) => void): () => void {
   }
   const comeBack = () => {
     stop()
-    const wait = Math.min(RETRY_MS.max, RETRY_MS.first * 2 ** failures++)
+    const wait = reconnectMs(failures++)
     const timer = setTimeout(() => {
       // While signed out, the next attempt would be refused as well.
       if (session.get() === 'in') open()

@@ -1,9 +1,11 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { isCallError, statusOf } from '../trpc.ts'
+import { reconnectMs } from './reconnect.ts'
 import { hearStatus } from './session.ts'
 
 const RETRIES = 3
-const WAIT_MS_MAX = 30_000
+/** The longest wait that a 429 may ask for. */
+const RETRY_AFTER_MS_MAX = 60_000
 
 /**
  * Caches queries. A call without an answer is retried, and so is one over its budget, after the wait that the service
@@ -25,7 +27,7 @@ export const queryClient = new QueryClient({
       },
       retryDelay: (failures, error) => {
         const said = statusOf(error) === 429 ? retryAfterMs(error) : undefined
-        return said ?? Math.min(WAIT_MS_MAX, 1000 * 2 ** failures)
+        return said ?? reconnectMs(failures)
       },
     },
   },
@@ -52,5 +54,5 @@ function retryAfterMs(error: unknown): number | undefined {
   if (typeof response !== 'object' || response === null || !('response' in response)) return undefined
   const seconds =
     response.response instanceof Response ? Number(response.response.headers.get('retry-after')) : Number.NaN
-  return seconds > 0 ? Math.min(WAIT_MS_MAX * 2, seconds * 1000) : undefined
+  return seconds > 0 ? Math.min(RETRY_AFTER_MS_MAX, seconds * 1000) : undefined
 }

@@ -1,6 +1,7 @@
 import type { Services } from '../api/services.ts'
 import { captureFetched, type FetchedOutcome } from '../capture/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { backoffMs } from '../platform/time/index.ts'
 import { capturedEventIds } from '../requests/index.ts'
 import {
   ARRIVAL_MS,
@@ -232,7 +233,7 @@ async function lookForArrivals(work: Work): Promise<Next> {
   return outstanding === 0 || isOver ? await end(work, null) : { after: 'wait', milliseconds: PAUSE_MS }
 }
 
-const BACKOFF_MS_MAX = 30_000
+const BACKOFF_MS = { first: 1000, max: 30_000 } as const
 
 /** Waits, or ends the run. */
 async function afterFailure(work: Work, answer: Exclude<Answer<unknown>, { outcome: 'ok' }>): Promise<Next> {
@@ -246,5 +247,5 @@ async function afterFailure(work: Work, answer: Exclude<Answer<unknown>, { outco
   const failures = row.failureCount + 1
   if (failures >= FAILURES_MAX) return await end(work, answer.failure)
   await write(work, (trx) => updateRun(trx, row.id, { failureCount: failures }))
-  return { after: 'wait', milliseconds: Math.min(BACKOFF_MS_MAX, 1000 * 2 ** (failures - 1)) }
+  return { after: 'wait', milliseconds: backoffMs(BACKOFF_MS, row.failureCount) }
 }

@@ -1,10 +1,11 @@
 import { rm } from 'node:fs/promises'
+import { backoffMs } from '@creel/core/platform/time'
 import type { Logger } from 'pino'
 import type { PostgresHome } from './home.ts'
 import { isPostmaster, stopPostmaster } from './postmaster.ts'
 
 const CHECK_MILLISECONDS = 250
-const RETRY_MILLISECONDS_MAX = 5000
+const RETRY_MILLISECONDS = { first: CHECK_MILLISECONDS, max: 5000 } as const
 
 interface Supervised {
   readonly pid: number
@@ -37,8 +38,7 @@ export function keepRunning({ pid: firstPid, home, log, start }: Supervised) {
       if (!stopping) schedule(CHECK_MILLISECONDS, 0)
     } catch (error) {
       log.error({ err: error }, 'the embedded PostgreSQL does not start')
-      if (!stopping)
-        schedule(Math.min(RETRY_MILLISECONDS_MAX, CHECK_MILLISECONDS * 2 ** failures), failures + 1)
+      if (!stopping) schedule(backoffMs(RETRY_MILLISECONDS, failures), failures + 1)
     }
   }
 

@@ -4,6 +4,7 @@ import {
   type ProcessMetrics,
   sumOfMetrics,
 } from '@creel/core/platform/metrics'
+import { backoffMs } from '@creel/core/platform/time'
 import { CountsHub, createCountsMember, gatewayRestarts } from '@creel/gateway'
 import type { Logger } from 'pino'
 import { servingEnvironment } from '../compileLater.ts'
@@ -100,7 +101,7 @@ export function startProcesses({ processes, words, env, log }: FirstProcessOptio
         )
       }
       const isSoon = performance.now() - child.startedAt < LASTING_MS
-      const wait = isSoon ? Math.min(RESTART_MS.max, RESTART_MS.first * 2 ** failures) : RESTART_MS.first
+      const wait = isSoon ? backoffMs(RESTART_MS, failures) : RESTART_MS.first
       log.error({ pid: child.pid, how, restartMs: wait }, 'a gateway process ended: it is started again')
       const timer = setTimeout(() => {
         restarts.delete(timer)

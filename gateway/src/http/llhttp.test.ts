@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { ERROR, TYPE } from 'undici/lib/llhttp/constants.js'
+
 import wasm = require('undici/lib/llhttp/llhttp_simd-wasm.js')
+
 import undici from 'undici/package.json'
 import { Parser } from './llhttp.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { WholeRequest } from 'creel-client'
+import { backoffMs, type WholeRequest } from 'creel-client'
 import type { Progress } from './checkpoint.ts'
 import type { LocalAnswer, LocalSender } from './localSender.ts'
 
@@ -97,7 +97,7 @@ export class Deliverer {
       if (signal.aborted) return false
       if (!this.isHeld) onHeld(answer)
       this.isHeld = true
-      const waitMs = Math.min(HELD_MILLISECONDS.max, HELD_MILLISECONDS.first * 2 ** failures)
+      const waitMs = backoffMs(HELD_MILLISECONDS, failures)
       await sleep(waitMs, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return false
     }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { serverOf } from '../db/index.ts'
+import { backoffMs } from '../time/index.ts'
 import { ANNOUNCE, ENDPOINT_CHANNEL } from './announce.ts'
 import type { EndpointChanges } from './endpointChanges.ts'
 
@@ -101,7 +102,7 @@ function keepListening(url: string, { onNotification, onConnected, log }: Listen
       lost = true
       log.warn({ err: error }, 'the wake-up connection was lost: waiters poll until it is back')
       next.end().catch(() => undefined)
-      const wait = Math.min(RECONNECT_MILLISECONDS.max, RECONNECT_MILLISECONDS.first * 2 ** failures)
+      const wait = backoffMs(RECONNECT_MILLISECONDS, failures)
       retry = setTimeout(() => void connect(failures + 1), wait)
     }
     next.on('error', lose)

@@ -1,1 +1,1 @@
-export { DAY_MS, sleep, within } from './time.ts'
+export { type Backoff, backoffMs, DAY_MS, sleep, within } from './time.ts'

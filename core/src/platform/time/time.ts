@@ -27,3 +27,18 @@ export async function within<Value>(work: Promise<Value>, milliseconds: number):
     clearTimeout(timer)
   }
 }
+
+/** The first and the longest wait between tries, in milliseconds. */
+export interface Backoff {
+  readonly first: number
+  readonly max: number
+}
+
+/**
+ * The wait before the next try, in milliseconds: twice as long after each failure.
+ *
+ * @param failures in a row, before the last one
+ */
+export function backoffMs({ first, max }: Backoff, failures: number): number {
+  return Math.min(max, first * 2 ** failures)
+}
