@@ -1,3 +1,4 @@
+import { CONNECTION_FIELDS } from '@creel/core/engine/words'
 import { jsonLines } from '../body/jsonLines.ts'
 import type { Inputs, RequestDetail } from '../trpc.ts'
 
@@ -16,9 +17,8 @@ export interface EditedDraft {
 /** A call of the API is limited to a megabyte, so longer bodies are sent as captured. */
 const EDITED_CHARACTERS_MAX = 900_000
 
-/** Fields that a forward does not pass on, because they belong to the capture's connection. */
-const NOT_PASSED_ON =
-  /^(host|content-length|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|accept-encoding|creel-.*)$/i
+/** Fields that a forward does not pass on, besides those of the capture's connection. */
+const NOT_PASSED_ON = /^(accept-encoding|proxy-.*|creel-.*)$/i
 
 /** Whether the body can be edited: text, and not too long for a call. */
 export function isEditable({ body, bodyIsBinary, bodyOmitted, bodyTruncated }: RequestDetail): boolean {
@@ -31,7 +31,7 @@ export function draftOfRequest(request: RequestDetail, actionId = ''): EditedDra
     actionId,
     method: request.method,
     headers: request.rawHeaders
-      .filter(({ name }) => !NOT_PASSED_ON.test(name))
+      .filter(({ name }) => !NOT_PASSED_ON.test(name) && !CONNECTION_FIELDS.has(name.toLowerCase()))
       .map(({ name, value }) => `${name}: ${value}`)
       .join('\n'),
     body: isEditable(request) ? (request.body ?? '') : '',

@@ -1,3 +1,4 @@
+import { CONNECTION_FIELDS } from '@creel/core/engine/words'
 /** The parts of a request that a command needs. */
 export interface Copied {
   readonly method: string
@@ -14,15 +15,8 @@ export interface Copied {
 /** File name of a saved body. */
 const fileOf = ({ id }: Copied) => `request-${id ?? 0}.bin`
 
-/** Fields that every HTTP client sets itself. */
-const OWN = new Set([
-  'host',
-  'content-length',
-  'connection',
-  'transfer-encoding',
-  'accept-encoding',
-  'expect',
-])
+/** Fields that the client of the copy sets itself. */
+const OWN: ReadonlySet<string> = new Set([...CONNECTION_FIELDS, 'accept-encoding'])
 
 const carried = ({ rawHeaders }: Copied) => rawHeaders.filter(({ name }) => !OWN.has(name.toLowerCase()))
 

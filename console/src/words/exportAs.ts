@@ -1,3 +1,4 @@
+import { CONNECTION_FIELDS } from '@creel/core/engine/words'
 import type { RequestDetail } from '../trpc.ts'
 
 /** HTTP Archive 1.2 with this one request and no response; bodies that are not text in base64. */
@@ -51,10 +52,7 @@ export function asHar(request: RequestDetail): string {
 /** A `.http` file for editors: request line, fields, body. */
 export function asHttp({ body, bodyIsBinary, method, rawHeaders, url }: RequestDetail): string {
   const fields = rawHeaders
-    .filter(
-      ({ name }) =>
-        !['host', 'content-length', 'connection', 'transfer-encoding'].includes(name.toLowerCase()),
-    )
+    .filter(({ name }) => !CONNECTION_FIELDS.has(name.toLowerCase()))
     .map(({ name, value }) => `${name}: ${value}`)
   const note = bodyIsBinary ? ['# Binary body, in base64:'] : []
   return `${[...note, `${method} ${url}`, ...fields, '', body ?? ''].join('\n')}\n`

@@ -1,4 +1,5 @@
 import type { InputIssue } from '../engine/issues.ts'
+import { CONNECTION_FIELDS } from '../engine/words/index.ts'
 
 /** Header names and values that a webhook channel adds. */
 export type ExtraHeaders = Readonly<Record<string, string>>
@@ -29,8 +30,8 @@ export interface SettingField {
 }
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/
-const REFUSED_HEADERS =
-  /^(content-(type|length|encoding)|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|creel-.*|user-agent)$/i
+const OWN_HEADERS = /^(content-(type|encoding)|proxy-.*|creel-.*|user-agent)$/i
+const isRefused = (name: string) => OWN_HEADERS.test(name) || CONNECTION_FIELDS.has(name.toLowerCase())
 const HEADERS_MAX = 10
 const HEADER_VALUE_MAX = 1024
 
@@ -149,7 +150,7 @@ function readHeaders(path: readonly string[], value: unknown): Read {
     const at = [...path, name]
     if (!HEADER_NAME.test(name)) {
       issues.push({ path: at, code: 'bad_format', detail: 'A header name must be a token.' })
-    } else if (REFUSED_HEADERS.test(name)) {
+    } else if (isRefused(name)) {
       issues.push({ path: at, code: 'not_allowed', detail: `The header ${name} is set by the service.` })
     } else if (seen.has(name.toLowerCase())) {
       issues.push({ path: at, code: 'duplicate', detail: `The header ${name} is given twice.` })

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import { DomainError } from '@creel/core'
-import { CONNECTION_FIELDS } from '@creel/core/engine/message'
+import { CONNECTION_FIELDS } from '@creel/core/engine/words'
 import type { FetchHandler } from '../fetchHandler.ts'
 import type { AnswerStream, Exchange } from './exchange.ts'
 import { isOfApi, ownAnswer } from './ownAnswers.ts'

@@ -1,4 +1,4 @@
-import type { WholeRequest } from 'creel-client'
+import { CONNECTION_FIELDS, type WholeRequest } from 'creel-client'
 import { headerBytes } from '../api/requests.ts'
 import type { TerminalTools } from '../tools.ts'
 import { listenDeliveryId } from './deliveryId.ts'
@@ -8,20 +8,6 @@ import { type CapturedTarget, localTarget } from './localTarget.ts'
 const ANSWER_MILLISECONDS = 60_000
 
 const OUTSIDE_TARGET = 'unsendable: its path would leave the base path of the target'
-
-/** Fields that belong to the capture's connection; the new connection has its own. */
-const OF_CONNECTION = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
 
 /** Result of sending a request to the local server. */
 export interface LocalAnswer {
@@ -139,7 +125,7 @@ function headersOf(request: WholeRequest, deliveryId: string): (readonly [string
   const kept = request.rawHeaders.filter(({ name }) => {
     const field = name.toLowerCase()
     return (
-      !OF_CONNECTION.has(field) && !named.has(field) && !/^creel-(delivery|request|event)-id$/.test(field)
+      !CONNECTION_FIELDS.has(field) && !named.has(field) && !/^creel-(delivery|request|event)-id$/.test(field)
     )
   })
   return [

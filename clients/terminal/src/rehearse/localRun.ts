@@ -1,4 +1,4 @@
-import type { CallAnswer } from 'creel-client'
+import { type CallAnswer, CONNECTION_FIELDS } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
 import { localTarget } from '../listen/localTarget.ts'
 import type { LocalOutbound } from '../tools.ts'
@@ -18,8 +18,6 @@ export interface LocalRun {
   readonly onAnswer: (item: Taken) => Promise<void>
 }
 
-/** Fields that the new connection sets itself. */
-const OF_CONNECTION = new Set(['connection', 'content-length', 'expect', 'host', 'transfer-encoding'])
 const WAIT_SECONDS = 20
 
 /** Takes the requests of a replay, sends each to the local server, and reports the answers, to the end of the replay. */
@@ -56,7 +54,7 @@ async function sendOne(run: LocalRun, item: Taken): Promise<void> {
     method: item.method,
     url,
     headers: item.headers
-      .filter(({ name }) => !OF_CONNECTION.has(name.toLowerCase()))
+      .filter(({ name }) => !CONNECTION_FIELDS.has(name.toLowerCase()))
       .map(({ name, value }) => [name, Buffer.from(value).toString('latin1')] as const),
     body: Buffer.from(item.body, 'base64'),
     totalTimeoutMs: timeoutMs,

@@ -1,4 +1,5 @@
 import type { CallAnswer } from '../call.ts'
+import { CONNECTION_FIELDS } from '../connectionFields.ts'
 import type { Creel } from '../creel.ts'
 
 type Taken = CallAnswer<'replays_take'>['items'][number]
@@ -123,16 +124,13 @@ async function within<Result>(
   }
 }
 
-/** Fields that a connection sets itself. */
-const OF_CONNECTION = /^(connection|content-length|expect|host|transfer-encoding)$/i
-
 function requestOf(
   base: string,
   { method, path, query, headers, body }: Taken,
   signal: AbortSignal,
 ): Request {
   const url = base.replace(/\/$/, '') + path + (query === null ? '' : `?${query}`)
-  const fields = headers.filter(({ name }) => !OF_CONNECTION.test(name))
+  const fields = headers.filter(({ name }) => !CONNECTION_FIELDS.has(name.toLowerCase()))
   const bytes = Uint8Array.from(atob(body), (character) => character.charCodeAt(0))
   return new Request(url, {
     method,

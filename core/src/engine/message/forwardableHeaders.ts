@@ -1,18 +1,5 @@
+import { CONNECTION_FIELDS } from '../words/index.ts'
 import { headerValues, type WireHeader } from './capturedRequest.ts'
-
-/** Fields, in lower case, that belong to one connection (RFC 9110 §7.6.1), or that every HTTP client writes itself. */
-export const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
 
 /** Further fields that describe the route by which a capture came, or that the next hop sets. */
 const DROPPED = new Set([...CONNECTION_FIELDS, 'accept-encoding', 'forwarded', 'via', 'x-real-ip'])

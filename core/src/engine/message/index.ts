@@ -18,7 +18,7 @@ export {
   type Verification,
   type WireHeader,
 } from './capturedRequest.ts'
-export { CONNECTION_FIELDS, forwardableHeaders } from './forwardableHeaders.ts'
+export { forwardableHeaders } from './forwardableHeaders.ts'
 export { multipartFields } from './multipart.ts'
 export {
   type FormValue,

@@ -72,3 +72,17 @@ export const KEY_KINDS = ['key', 'oauth'] as const
 
 /** One of {@link KEY_KINDS}. */
 export type KeyKind = (typeof KEY_KINDS)[number]
+
+/** Fields, in lower case, that belong to one connection (RFC 9110 §7.6.1), or that every HTTP client writes itself. */
+export const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])

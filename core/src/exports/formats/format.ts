@@ -1,4 +1,5 @@
-import { CONNECTION_FIELDS, type WireHeader } from '../../engine/message/index.ts'
+import type { WireHeader } from '../../engine/message/index.ts'
+import { CONNECTION_FIELDS } from '../../engine/words/index.ts'
 
 /** A captured request as input of the formats. */
 export interface ExportedRequest {

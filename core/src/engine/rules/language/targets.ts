@@ -1,6 +1,6 @@
 import { bodyPathPattern, HEADER_PATH_PATTERN, type Path, parsePath } from '../../conditions/index.ts'
 import type { ItemCode } from '../../issues.ts'
-import { CONNECTION_FIELDS } from '../../message/index.ts'
+import { CONNECTION_FIELDS } from '../../words/index.ts'
 
 /** Path that a step may write: a part of the body, or a header. */
 export type Target =
