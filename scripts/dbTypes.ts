@@ -7,9 +7,10 @@ import pg from 'pg'
 
 /** Path of the generated file. */
 export const TABLES_FILE = join(import.meta.dir, '../core/src/platform/db/tables.ts')
-const TYPES: Record<string, string> = {
-  'ARRAY of _text': 'string[]',
-  'ARRAY of _timestamptz': 'Date[]',
+/** Types of values by the names of SQL types, as node-postgres is set up in core/src/platform/db/open.ts. */
+export const TYPES: Readonly<Record<string, string>> = {
+  'text[]': 'string[]',
+  'timestamp with time zone[]': 'Date[]',
   bigint: 'number',
   boolean: 'boolean',
   bytea: 'Buffer',
@@ -27,7 +28,6 @@ interface ColumnRow {
   column_default: string | null
   is_identity: 'YES' | 'NO'
   is_generated: 'ALWAYS' | 'NEVER'
-  udt_name: string
 }
 
 const camel = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
@@ -42,8 +42,8 @@ export async function tablesText(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const { rows } = await client.query<ColumnRow>(
-    `select table_name, column_name, data_type, is_nullable, column_default, is_identity,
-            is_generated, udt_name
+    `select table_name, column_name, is_nullable, column_default, is_identity, is_generated,
+            case when data_type = 'ARRAY' then udt_name::regtype::text else data_type end as data_type
      from information_schema.columns
      where table_schema = 'public' and table_name not like 'kysely_%'
      order by table_name, ordinal_position`,
@@ -56,9 +56,9 @@ export async function tablesText(url: string): Promise<string> {
   for (const [table, columns] of tables) {
     text += `\nexport interface ${pascal(table)}Table {\n`
     for (const column of columns) {
-      const sqlType = column.data_type === 'ARRAY' ? `ARRAY of ${column.udt_name}` : column.data_type
-      const base = TYPES[sqlType]
-      if (base === undefined) throw new Error(`${table}.${column.column_name}: no type for ${sqlType}`)
+      const base = TYPES[column.data_type]
+      if (base === undefined)
+        throw new Error(`${table}.${column.column_name}: no type for ${column.data_type}`)
       const type = column.is_nullable === 'YES' ? `${base} | null` : base
       const wrapped =
         column.is_identity === 'YES' || column.is_generated === 'ALWAYS'
@@ -76,7 +76,11 @@ export async function tablesText(url: string): Promise<string> {
   return text
 }
 
-if (import.meta.main) {
+/**
+ * Calls a function with the URL of a migrated database, which is deleted afterwards. It is on the PostgreSQL that is
+ * kept for tests.
+ */
+export async function withMigratedDatabase(use: (url: string) => Promise<unknown>): Promise<void> {
   const { holdKeptPostgres } = await import('./keptPostgres.ts')
   const { administer, makeTemplateDatabase, urlOfDatabase } = await import(
     '../tests/support/templateDatabase.ts'
@@ -87,9 +91,11 @@ if (import.meta.main) {
     // A copy is used, since the template cannot be copied while it is in use.
     const template = await makeTemplateDatabase(postgres.url)
     await administer(postgres.url, `CREATE DATABASE ${name} TEMPLATE ${template}`)
-    await Bun.write(TABLES_FILE, await tablesText(urlOfDatabase(postgres.url, name)))
+    await use(urlOfDatabase(postgres.url, name))
   } finally {
     await administer(postgres.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
     postgres.release()
   }
 }
+
+if (import.meta.main) await withMigratedDatabase(async (url) => Bun.write(TABLES_FILE, await tablesText(url)))

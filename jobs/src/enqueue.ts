@@ -20,7 +20,8 @@ function prepared(trx: Trx, statements: Map<string, Statement>): Db {
   const db = trx.withoutPlugins()
   return {
     async executeSql(text, values = []) {
-      const known = statements.get(text) ?? statement(`enqueue ${statements.size + 1}`, text)
+      const known =
+        statements.get(text) ?? statement(`enqueue ${statements.size + 1}`, text, { isDescribed: false })
       statements.set(text, known)
       return { rows: [...(await run(db, known, values))] }
     },

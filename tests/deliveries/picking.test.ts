@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { run as runStatement, statement } from '@creel/core'
 import { pauseGone } from '@creel/core/actions'
 import { type Attempt, pickAttempts, recordAttempts } from '@creel/core/deliveries'
 import { servicePerTest, type TestService } from '../support/service.ts'
@@ -26,12 +25,14 @@ function randomOf(seed: number): () => number {
   }
 }
 
-const COUNT_OPEN = statement(
-  'test: open deliveries',
-  'select count(*)::int as count from deliveries where finished_at is null',
-)
 const openOf = async ({ db }: TestService) =>
-  (await runStatement<{ count: number }>(db, COUNT_OPEN, []))[0]?.count
+  (
+    await db
+      .selectFrom('deliveries')
+      .where('finishedAt', 'is', null)
+      .select((of) => of.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+  ).count
 
 describe('picking', () => {
   test('keeps the order of every key and the concurrency, loses nothing and repeats nothing', async () => {

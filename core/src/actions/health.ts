@@ -54,15 +54,6 @@ const READ_HEALTH = statement(
   where a.endpoint_id = $1 order by a.position`,
 )
 
-interface HealthRow {
-  readonly actionId: string
-  readonly attempts: number
-  readonly succeeded: number
-  readonly p95Ms: number | null
-  readonly since: Date
-  readonly unfinished: number
-}
-
 /**
  * Sums up the attempts of each action of an endpoint over the last hour. The cost is bounded by
  * {@link ATTEMPTS_READ_MAX} and {@link UNFINISHED_COUNTED_MAX}.
@@ -72,7 +63,7 @@ export async function readHealth(
   endpointId: string,
 ): Promise<z.input<typeof ActionHealth>> {
   const hourAgo = new Date(clock.now().getTime() - PERIOD_MS)
-  const rows = await run<HealthRow>(db, READ_HEALTH, [endpointId, hourAgo])
+  const rows = await run(db, READ_HEALTH, [endpointId, hourAgo])
   return {
     since: rows[0]?.since ?? hourAgo,
     items: rows.map(({ since: _since, ...item }) => item),

@@ -1,8 +1,8 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { Services } from '../api/services.ts'
-import { recordSuspensions, type Suspension } from '../audit/index.ts'
+import { recordSuspensions } from '../audit/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import type { ActionsTable, Db, Trx } from '../platform/db/index.ts'
+import { type ActionsTable, type Db, run, statement, type Trx } from '../platform/db/index.ts'
 
 /** An action with the other facts that the list shows. */
 export interface ActionRow extends Selectable<ActionsTable> {
@@ -56,6 +56,17 @@ export async function updateAction(trx: Trx, id: string, changes: Updateable<Act
     await trx.updateTable('actions').set(changes).where('id', '=', id).execute()
 }
 
+const PAUSE = statement(
+  'pause actions',
+  `update actions a set paused_at = $1
+  from (
+    select id from actions where id = any($2::uuid[]) and paused_at is null order by id for no key update
+  ) running
+  where a.id = running.id
+  returning a.id, a.name`,
+  { isPrepared: false },
+)
+
 /**
  * Pauses actions that are not paused. Rows are locked in the order of ids.
  *
@@ -65,47 +76,43 @@ export async function pauseActions(
   trx: Trx,
   ids: readonly string[],
   now: Date,
-): Promise<{ readonly id: string; readonly name: string }[]> {
-  const { rows } = await sql<{ id: string; name: string }>`
-    update actions a set paused_at = ${now}
-    from (
-      select id from actions where id = any(${ids}::uuid[]) and paused_at is null order by id for no key update
-    ) running
-    where a.id = running.id
-    returning a.id, a.name`.execute(trx)
-  return rows
+): Promise<readonly { readonly id: string; readonly name: string }[]> {
+  return await run(trx, PAUSE, [now, ids])
 }
+
+const LOCK_EXPIRING = statement(
+  'lock expiring certificates',
+  `select a.id, a.name, a.workspace_id, a.endpoint_id, e.name as endpoint_name,
+    a.tls_certificates::json ->> 'expiresAt' as expires_at
+  from actions a join endpoints e on e.id = a.endpoint_id and e.deleted_at is null
+  where a.tls_certificates is not null and a.is_active and not a.suspended_by_plan
+    and (a.tls_certificates::json ->> 'expiresAt')::timestamptz <= $1
+    and not exists (
+      select from incidents i
+      where i.kind = 'certificate.expiring' and i.subject_id = a.id and i.closed_at is null)
+  order by a.id limit $2
+  for no key update of a skip locked`,
+  { isPrepared: false, notNull: ['expiresAt'] },
+)
 
 /**
  * Locks forwards in use whose certificates expire before a given time and that have no open incident. Skips rows that
  * are locked.
  */
 export async function lockExpiring(trx: Trx, until: Date, limit: number) {
-  const { rows } = await sql<{
-    id: string
-    name: string
-    workspaceId: string
-    endpointId: string
-    endpointName: string
-    expiresAt: string
-  }>`
-    select a.id, a.name, a.workspace_id, a.endpoint_id, e.name as endpoint_name,
-      a.tls_certificates::json ->> 'expiresAt' as expires_at
-    from actions a join endpoints e on e.id = a.endpoint_id and e.deleted_at is null
-    where a.tls_certificates is not null and a.is_active and not a.suspended_by_plan
-      and (a.tls_certificates::json ->> 'expiresAt')::timestamptz <= ${until}
-      and not exists (
-        select from incidents i
-        where i.kind = 'certificate.expiring' and i.subject_id = a.id and i.closed_at is null)
-    order by a.id limit ${limit}
-    for no key update of a skip locked`.execute(trx)
+  const rows = await run(trx, LOCK_EXPIRING, [until, limit])
   return rows
 }
 
+const FIND_EXPIRY = statement(
+  'find expiry of certificates',
+  `select tls_certificates::json ->> 'expiresAt' as expires_at from actions where id = $1`,
+  { isPrepared: false },
+)
+
 /** Expiry of the certificates of an action; null without any. */
 export async function findExpiry(trx: Trx, id: string): Promise<string | null> {
-  const { rows } = await sql<{ expiresAt: string | null }>`
-    select tls_certificates::json ->> 'expiresAt' as expires_at from actions where id = ${id}`.execute(trx)
+  const rows = await run(trx, FIND_EXPIRY, [id])
   return rows[0]?.expiresAt ?? null
 }
 
@@ -125,6 +132,27 @@ export async function numberActions(trx: Trx, ids: readonly string[]): Promise<v
 /** Selects the actions of one endpoint or of a workspace. */
 export type ActionsOf = { readonly endpointId: string } | { readonly workspaceId: string }
 
+/** `$1` is the value of `column`, `$2` the most actions of an endpoint, `$3` now. */
+const fitText = (column: string) =>
+  `with ranked as (
+    select id, row_number() over (partition by endpoint_id order by created_at, id) > $2 as over
+    from actions where ${column} = $1
+  )
+  update actions a set
+    suspended_by_plan = ranked.over,
+    off_since = case
+      when ranked.over then coalesce(a.off_since, $3)
+      when a.is_active then null
+      else a.off_since
+    end
+  from ranked
+  where a.id = ranked.id and a.suspended_by_plan <> ranked.over
+  returning a.id, a.name, a.suspended_by_plan, a.endpoint_id, a.workspace_id`
+
+const FIT_OF_ENDPOINT = statement('fit actions of endpoint', fitText('endpoint_id'), { isPrepared: false })
+
+const FIT_OF_WORKSPACE = statement('fit actions of workspace', fitText('workspace_id'), { isPrepared: false })
+
 /**
  * Keeps the oldest actions of each endpoint in use, up to the plan's number, and suspends the others. Lifts the
  * suspension of actions that have room again.
@@ -137,23 +165,11 @@ export async function fitActions(
   of: ActionsOf,
   actionsMax: number,
 ): Promise<string[]> {
-  const scope =
-    'endpointId' in of ? sql`endpoint_id = ${of.endpointId}` : sql`workspace_id = ${of.workspaceId}`
-  const { rows } = await sql<Suspension & { workspaceId: string }>`
-    with ranked as (
-      select id, row_number() over (partition by endpoint_id order by created_at, id) > ${actionsMax} as over
-      from actions where ${scope}
-    )
-    update actions a set
-      suspended_by_plan = ranked.over,
-      off_since = case
-        when ranked.over then coalesce(a.off_since, ${who.clock.now()})
-        when a.is_active then null
-        else a.off_since
-      end
-    from ranked
-    where a.id = ranked.id and a.suspended_by_plan <> ranked.over
-    returning a.id, a.name, a.suspended_by_plan, a.endpoint_id, a.workspace_id`.execute(trx)
+  const at = who.clock.now()
+  const rows =
+    'endpointId' in of
+      ? await run(trx, FIT_OF_ENDPOINT, [of.endpointId, actionsMax, at])
+      : await run(trx, FIT_OF_WORKSPACE, [of.workspaceId, actionsMax, at])
   const [first] = rows
   if (first !== undefined) await recordSuspensions(trx, who, first.workspaceId, 'action', rows)
   await announceEndpointChange(trx, ...rows.map((row) => row.endpointId))

@@ -137,7 +137,7 @@ async function takeTogether(
   const [{ scope, max, clock }] = wanted
   await run(trx, LOCK, [scope])
   const now = clock.now()
-  const taken = await run<{ id: string }>(trx, TAKE, [
+  const taken = await run(trx, TAKE, [
     scope,
     now,
     max,

@@ -54,12 +54,12 @@ const STORED: CaptureOutcome = { state: 'stored', id: null, duplicateOf: null }
 /** Runs the general statement, in a transaction with the deliveries of its captures if there are any. */
 async function storeGenerally(
   services: BatchServices,
-  { client, db }: CaptureConnection,
+  { db }: CaptureConnection,
   plain: PlainBatches,
   captures: readonly EvaluatedCapture[],
 ): Promise<readonly CaptureOutcome[]> {
   const store = () =>
-    storeCaptures(client, captures, {
+    storeCaptures(db, captures, {
       endpointIds: [...new Set(captures.map((capture) => capture.settings.endpointId))],
       plans: services.plans,
       aheadMs: aheadMs(services.clock),
@@ -74,7 +74,7 @@ async function storeGenerally(
   for (const { settings } of captures) {
     if (result.full.includes(settings.endpointId)) plain.isFull(settings)
   }
-  await evictOverfull(services, client, result)
+  await evictOverfull(services, db, result)
   if (result.rejecting.length > 0) void tellOfRejections(services, result.rejecting)
   return result.outcomes
 }
@@ -82,14 +82,14 @@ async function storeGenerally(
 /** Evicts from overfull endpoints. The captures are committed by now, so an error is only logged. */
 async function evictOverfull(
   services: BatchServices,
-  client: CaptureConnection['client'],
+  db: CaptureConnection['db'],
   result: BatchResult,
 ): Promise<void> {
   let { overfull } = result
   for (let round = 0; overfull.length > 0 && round < EVICTION_ROUNDS_MAX; round += 1) {
     const options = { endpointIds: overfull, plans: services.plans, aheadMs: aheadMs(services.clock) }
     try {
-      ;({ overfull } = await storeCaptures(client, [], options))
+      ;({ overfull } = await storeCaptures(db, [], options))
     } catch (error) {
       services.log.warn({ err: error }, 'endpoints hold more than their plan stores until their next capture')
       return

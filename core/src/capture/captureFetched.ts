@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { aheadMs, type Services } from '../api/services.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import { onOneConnection, type Trx } from '../platform/db/index.ts'
+import { onOneConnection, run, statement, type Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { capturedEventIds, lockCounters } from '../requests/index.ts'
 import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
@@ -65,7 +65,7 @@ export async function captureFetched(
     const request = requestOf(settings, event, services.clock.now())
     evaluated.push(await inSlices(evaluateFetchedInSteps(settings, request)))
   }
-  await onOneConnection(services.db, async (client, db) => {
+  await onOneConnection(services.db, async (db) => {
     await db.transaction().execute(async (trx) => {
       await before(trx)
       await lockCounters(trx, settings.endpointId)
@@ -82,7 +82,7 @@ export async function captureFetched(
       await sql`set local enable_seqscan = off`.execute(trx)
       await sql`set local jit = off`.execute(trx)
       await sql`set local statement_timeout = ${sql.lit(`${STATEMENT_SECONDS_MAX}s`)}`.execute(trx)
-      const { outcomes } = await storeCaptures(client, fresh, {
+      const { outcomes } = await storeCaptures(db, fresh, {
         endpointIds: [settings.endpointId],
         plans: services.plans,
         aheadMs: aheadMs(services.clock),
@@ -115,6 +115,15 @@ interface Room {
   readonly retryAfterSeconds: number
 }
 
+const ROOM = statement(
+  'room for fetched captures',
+  `select window_count as used,
+    ceil(extract(epoch from window_started_at + interval '${WINDOW_SECONDS} s'
+      - (statement_timestamp() + $1::bigint * interval '1 ms')))::integer as left_seconds
+  from endpoint_counters where endpoint_id = $2`,
+  { isPrepared: false },
+)
+
 /** Number of captures that the endpoint takes now. The caller holds the lock of its counters. */
 async function roomOf(
   trx: Trx,
@@ -122,11 +131,7 @@ async function roomOf(
   { endpointId, captureRatePerMinute }: CaptureSettings,
 ): Promise<Room> {
   const ahead = aheadMs(clock)
-  const { rows } = await sql<{ used: number; leftSeconds: number | null }>`
-    select window_count as used,
-      ceil(extract(epoch from window_started_at + interval '${sql.raw(String(WINDOW_SECONDS))} s'
-        - (statement_timestamp() + ${ahead}::bigint * interval '1 ms')))::integer as left_seconds
-    from endpoint_counters where endpoint_id = ${endpointId}`.execute(trx)
+  const rows = await run(trx, ROOM, [ahead, endpointId])
   const { used = 0, leftSeconds = null } = rows[0] ?? {}
   const share = Math.max(1, Math.floor(captureRatePerMinute * RATE_SHARE))
   if (leftSeconds === null || leftSeconds <= 0) return { captures: share, retryAfterSeconds: WINDOW_SECONDS }

@@ -1,22 +1,42 @@
 import { hasRecords, withSentBodies } from '../deliveries/index.ts'
 import { type CounterChange, updateCounters } from '../endpoints/index.ts'
+import { parameters, statement } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 import { COLUMN_NAMES, REQUEST_COLUMNS } from './requestColumns.ts'
 import { WINDOW_SECONDS } from './window.ts'
 
-/** Number of the parameter with the first of {@link REQUEST_COLUMNS}. */
-const FIRST_COLUMN = 9
-const COLUMN_ARRAYS = REQUEST_COLUMNS.map(({ type }, index) => `$${FIRST_COLUMN + index}::${type}[]`).join(
-  ', ',
-)
-const STORAGE_BYTES = `$${FIRST_COLUMN + REQUEST_COLUMNS.findIndex(({ name }) => name === 'storage_bytes')}`
-const [CRITERIA_OF_CAPTURES, CRITERIA_SETS, CRITERIA_IDS, CLAIM_KEYS, CLAIM_SECONDS, CLAIM_ENDS] = [
-  0, 1, 2, 3, 4, 5,
-].map((index) => `$${FIRST_COLUMN + REQUEST_COLUMNS.length + index}`)
+/** Name of the parameter with a column of {@link REQUEST_COLUMNS}. */
+export const columnParameter = (name: string) => `requests.${name}` as const
+
+const COMMON = [
+  'endpointIds',
+  'aheadMs',
+  'plans',
+  'ratesPerMinute',
+  'storedMax',
+  'bytesPerMinute',
+  'revisions',
+  'bodyBytes',
+  ...REQUEST_COLUMNS.map(({ name }) => columnParameter(name)),
+  'criteriaOfCaptures',
+  'criteriaSets',
+  'criteriaIds',
+] as const
+
+/** Parameters of {@link CAPTURE}. `plans` and the three after it are of each plan, `endpointIds` of each endpoint. */
+export const CAPTURE_PARAMETERS = parameters(COMMON)
+
+/** Parameters of {@link CAPTURE_ONCE}: the same, and the claims of the captures. */
+export const CAPTURE_ONCE_PARAMETERS = parameters([...COMMON, 'claimKeys', 'claimSeconds', 'claimEnds'])
+
+const $ = CAPTURE_ONCE_PARAMETERS.of
+const arrayOf = (name: string) =>
+  `${$(columnParameter(name))}::${REQUEST_COLUMNS.find((column) => column.name === name)?.type}[]`
+const COLUMN_ARRAYS = REQUEST_COLUMNS.map(({ name }) => arrayOf(name)).join(', ')
 
 /** Whether any endpoint has records of attempts. Endpoints without deliveries pay only this lookup for a batch. */
-const HAS_RECORDS = hasRecords('$1::uuid[]')
+const HAS_RECORDS = hasRecords(`${$('endpointIds')}::uuid[]`)
 
 /** Parts of the statement that differ if captures claim their events. */
 interface Claims {
@@ -33,7 +53,6 @@ interface Claims {
   readonly dispatchState: string
   readonly counts: CounterChange
   readonly duplicateOf: string
-  readonly noDuplicate: string
 }
 
 const NO_CLAIMS: Claims = {
@@ -45,8 +64,7 @@ const NO_CLAIMS: Claims = {
   value: '',
   dispatchState: 'i.dispatch_state',
   counts: {},
-  duplicateOf: '',
-  noDuplicate: '',
+  duplicateOf: 'null::bigint',
 }
 
 /**
@@ -65,7 +83,7 @@ const CLAIMS: Claims = {
 claims as (
   select d.id, d.place, d.endpoint_id, k.key, k.seconds, k.consequence
   from drawn d
-  join unnest(${CLAIM_KEYS}::uuid[], ${CLAIM_SECONDS}::integer[], ${CLAIM_ENDS}::text[]) with ordinality
+  join unnest(${$('claimKeys')}::uuid[], ${$('claimSeconds')}::integer[], ${$('claimEnds')}::text[]) with ordinality
     as k (key, seconds, consequence, place) on k.place = d.place
   where k.key is not null
 ),
@@ -106,8 +124,7 @@ numbered as (
       lastAt: 'case when t.taken > t.stored then (select now from clock) else c.last_discarded_at end',
     },
   },
-  duplicateOf: ', j.duplicate_of',
-  noDuplicate: ', null',
+  duplicateOf: 'j.duplicate_of',
 }
 
 /**
@@ -123,11 +140,14 @@ numbered as (
  *   just found.
  * - It notes the watchdogs' criteria that were met: one row for each criteria, whatever the size of the batch.
  *
+ * A row without a place is of an endpoint that needs work afterwards. Columns are named as members: renaming the rows
+ * of a batch takes as long as reading them.
+ *
  * @param claims the parts for endpoints with `dedupe`, see {@link CLAIMS}
  */
 const statementWith = (claims: Claims): string => `
 with clock as (
-  select statement_timestamp() + $2::bigint * interval '1 ms' as now
+  select statement_timestamp() + ${$('aheadMs')}::bigint * interval '1 ms' as now
 ),
 locked as (
   select c.endpoint_id, c.stored_request_count, c.oldest_request_id,
@@ -138,7 +158,7 @@ locked as (
   cross join lateral (
     select coalesce(c.window_started_at > (select now from clock) - interval '${WINDOW_SECONDS} s', false) as runs
   ) w
-  where c.endpoint_id = any ($1::uuid[])
+  where c.endpoint_id = any (${$('endpointIds')}::uuid[])
   order by c.endpoint_id
   for update of c
 ),
@@ -148,8 +168,9 @@ open as (
   join endpoints e on e.id = l.endpoint_id
   join endpoint_revisions v on v.endpoint_id = l.endpoint_id
   join workspaces w on w.id = e.workspace_id
-  join unnest($3::text[], $4::integer[], $5::integer[], $8::bigint[]) as p (plan, rate_per_minute, stored_max, bytes_per_minute)
-    on p.plan = case when w.plan = any ($3) then w.plan else 'free' end
+  join unnest(${$('plans')}::text[], ${$('ratesPerMinute')}::integer[], ${$('storedMax')}::integer[], ${$('bytesPerMinute')}::bigint[])
+    as p (plan, rate_per_minute, stored_max, bytes_per_minute)
+    on p.plan = case when w.plan = any (${$('plans')}) then w.plan else 'free' end
   where e.deleted_at is null and e.is_active and not e.suspended_by_plan
     and (e.expires_at is null or e.expires_at > (select now from clock))
 ),
@@ -163,8 +184,8 @@ ${claims.accepted} as (
            when o.window_bytes + sum(i.body_bytes) over same_endpoint - i.body_bytes >= o.bytes_per_minute then 'limited'
            else 'stored'
          end as state
-  from unnest($${FIRST_COLUMN}::uuid[], $6::integer[], $${FIRST_COLUMN + 1}::timestamptz[], $7::integer[], ${STORAGE_BYTES}::integer[])
-    with ordinality as i (endpoint_id, revision, received_at, body_bytes, storage_bytes, place)
+  from unnest(${arrayOf('endpoint_id')}, ${$('revisions')}::integer[], ${arrayOf('received_at')}, ${$('bodyBytes')}::integer[],
+    ${arrayOf('storage_bytes')}) with ordinality as i (endpoint_id, revision, received_at, body_bytes, storage_bytes, place)
   left join open o on o.endpoint_id = i.endpoint_id
   window same_endpoint as (partition by i.endpoint_id, i.revision order by i.place)
 ),
@@ -182,7 +203,7 @@ inserted as (
 met as (
   select s.number, max(n.place) as place
   from ${claims.drawn} n
-  join unnest(${CRITERIA_OF_CAPTURES}::integer[]) with ordinality as s (number, place) on s.place = n.place
+  join unnest(${$('criteriaOfCaptures')}::integer[]) with ordinality as s (number, place) on s.place = n.place
   where s.number is not null
   group by s.number
 ),
@@ -193,7 +214,7 @@ noted as (
     from met
     join ${claims.drawn} n on n.place = met.place
     join evaluated j on j.place = met.place
-    join unnest(${CRITERIA_SETS}::integer[], ${CRITERIA_IDS}::uuid[]) as k (number, criteria_id) on k.number = met.number
+    join unnest(${$('criteriaSets')}::integer[], ${$('criteriaIds')}::uuid[]) as k (number, criteria_id) on k.number = met.number
     order by k.criteria_id, n.id desc
   ) m
   where c.id = m.criteria_id and (c.last_matched_request_id is null or c.last_matched_request_id < m.request_id)
@@ -279,16 +300,18 @@ counted as (
       as rejecting, coalesce(x.requests, 0) as evicted
 )
 select j.place, j.state, n.id,
-       ceil(extract(epoch from j.window_started_at + interval '${WINDOW_SECONDS} s' - (select now from clock)))::integer as retry_after,
-       null::uuid as endpoint_id, false as overfull, false as rejecting, false as is_full, 0 as evicted${claims.duplicateOf}
+       ceil(extract(epoch from j.window_started_at + interval '${WINDOW_SECONDS} s' - (select now from clock)))::integer
+         as "retryAfterSeconds",
+       ${claims.duplicateOf} as "duplicateOf", null::uuid as "endpointId", false as overfull, false as rejecting,
+       false as "isFull", 0 as evicted
 from evaluated j
 left join numbered n on n.place = j.place
 union all
-select null, null, null, null, c.endpoint_id, c.overfull, c.rejecting, c.is_full, c.evicted${claims.noDuplicate}
+select null, null, null, null, null, c.endpoint_id, c.overfull, c.rejecting, c.is_full, c.evicted
 from counted c where c.is_full or c.rejecting or c.evicted > 0`
 
 /** The statement for captures without claims. */
-export const CAPTURE = statementWith(NO_CLAIMS)
+export const CAPTURE = statement('capture', statementWith(NO_CLAIMS))
 
-/** The same statement for endpoints with `dedupe`. Its last parameters are keys, windows and consequences. */
-export const CAPTURE_ONCE = statementWith(CLAIMS)
+/** The same statement for endpoints with `dedupe`. */
+export const CAPTURE_ONCE = statement('capture once', statementWith(CLAIMS))

@@ -1,9 +1,24 @@
 import type pg from 'pg'
 import type { Plans } from '../plans/index.ts'
-import { beforeSending, encodeArray, INT4, TEXT, UUID } from '../platform/db/index.ts'
+import {
+  beforeSending,
+  type Db,
+  encodeArray,
+  INT4,
+  type RowsOf,
+  run,
+  TEXT,
+  UUID,
+} from '../platform/db/index.ts'
 import { evictedRequests } from '../requests/index.ts'
 import type { NewCapture } from './captureRow.ts'
-import { CAPTURE, CAPTURE_ONCE } from './captureSql.ts'
+import {
+  CAPTURE,
+  CAPTURE_ONCE,
+  CAPTURE_ONCE_PARAMETERS,
+  CAPTURE_PARAMETERS,
+  columnParameter,
+} from './captureSql.ts'
 import { REQUEST_COLUMNS } from './requestColumns.ts'
 import { WINDOW_SECONDS } from './window.ts'
 
@@ -40,32 +55,6 @@ export interface BatchResult {
   readonly full: readonly string[]
 }
 
-type State = CaptureOutcome['state']
-type ResultRow =
-  | [
-      place: number,
-      state: State,
-      id: number | null,
-      retryAfter: number,
-      null,
-      false,
-      false,
-      false,
-      0,
-      duplicateOf?: number | null,
-    ]
-  | [
-      null,
-      null,
-      null,
-      null,
-      endpointId: string,
-      overfull: boolean,
-      rejecting: boolean,
-      isFull: boolean,
-      evicted: number,
-    ]
-
 /** Time limit of a statement, which PostgreSQL enforces. */
 export const STATEMENT_SECONDS_MAX = 20
 
@@ -86,81 +75,94 @@ export async function prepareConnection(client: pg.ClientBase): Promise<void> {
   await client.query(SESSION_SETTINGS)
 }
 
+/** The other facts of a batch. */
+interface BatchFacts {
+  /** Every endpoint of the captures, and any other that may hold too many requests. */
+  readonly endpointIds: readonly string[]
+  readonly plans: Plans
+  /** See `aheadMs` of api/services.ts. */
+  readonly aheadMs: number
+}
+
 /**
  * Stores a batch in one round trip. It is durable once its transaction is committed; outside of one, when this returns.
  *
- * @param client prepared by {@link prepareConnection}
- * @param endpointIds every endpoint of the captures, and any other that may hold too many requests
- * @param aheadMs see `aheadMs` of api/services.ts
+ * @param db on one connection, prepared by {@link prepareConnection}
  */
 export async function storeCaptures(
-  client: pg.ClientBase,
+  db: Db,
   captures: readonly NewCapture[],
-  { endpointIds, plans, aheadMs }: { endpointIds: readonly string[]; plans: Plans; aheadMs: number },
+  of: BatchFacts,
 ): Promise<BatchResult> {
-  const limits = Object.values(plans)
-  const areClaimed = captures.some(({ claim }) => claim !== null)
-  const { rows } = await client.query<ResultRow>({
-    name: areClaimed ? 'capture once' : 'capture',
-    text: areClaimed ? CAPTURE_ONCE : CAPTURE,
-    rowMode: 'array',
-    values: beforeSending(() => [
-      encodeArray(UUID, endpointIds, (id) => id),
-      aheadMs,
-      limits.map((plan) => plan.key),
-      limits.map((plan) => plan.limits.captureRatePerMinute),
-      limits.map((plan) => plan.limits.storedRequestsMax),
-      encodeArray(INT4, captures, ({ revision }) => revision),
-      encodeArray(INT4, captures, ({ row }) => row.body.length),
-      limits.map((plan) => plan.limits.captureBytesPerMinute),
-      ...REQUEST_COLUMNS.map(({ array }) => array(captures)),
-      ...criteriaOf(captures),
-      ...(areClaimed ? claimsOf(captures) : []),
-    ]),
-  })
   const outcomes: CaptureOutcome[] = new Array(captures.length)
   const overfull: string[] = []
   const rejecting: string[] = []
   const full: string[] = []
-  for (const row of rows) {
-    if (row[0] === null) {
-      if (row[5]) overfull.push(row[4])
-      if (row[6]) rejecting.push(row[4])
-      if (row[7]) full.push(row[4])
-      if (row[8] > 0) evictedRequests.inc({ limit: 'requests' }, row[8])
-    } else {
-      outcomes[row[0] - 1] = toOutcome(row[1], row[2], row[3], row[9] ?? null)
-    }
+  for (const row of await runCapture(db, captures, of)) {
+    if (row.place !== null) outcomes[row.place - 1] = outcomeOf(row)
+    if (row.endpointId === null) continue
+    if (row.overfull) overfull.push(row.endpointId)
+    if (row.rejecting) rejecting.push(row.endpointId)
+    if (row.isFull) full.push(row.endpointId)
+    if (row.evicted > 0) evictedRequests.inc({ limit: 'requests' }, row.evicted)
   }
   return { outcomes, overfull, rejecting, full }
 }
 
-function toOutcome(
-  state: State,
-  id: number | null,
-  retryAfter: number,
-  duplicateOf: number | null,
-): CaptureOutcome {
+type ResultRow = RowsOf<typeof CAPTURE>
+
+async function runCapture(
+  db: Db,
+  captures: readonly NewCapture[],
+  { endpointIds, plans, aheadMs }: BatchFacts,
+): Promise<readonly ResultRow[]> {
+  const limits = Object.values(plans)
+  const common = () => ({
+    endpointIds: encodeArray(UUID, endpointIds, (id) => id),
+    aheadMs,
+    plans: limits.map((plan) => plan.key),
+    ratesPerMinute: limits.map((plan) => plan.limits.captureRatePerMinute),
+    storedMax: limits.map((plan) => plan.limits.storedRequestsMax),
+    bytesPerMinute: limits.map((plan) => plan.limits.captureBytesPerMinute),
+    revisions: encodeArray(INT4, captures, ({ revision }) => revision),
+    bodyBytes: encodeArray(INT4, captures, ({ row }) => row.body.length),
+    ...Object.fromEntries(REQUEST_COLUMNS.map(({ name, array }) => [columnParameter(name), array(captures)])),
+    ...criteriaOf(captures),
+  })
+  if (captures.every(({ claim }) => claim === null))
+    return await run(
+      db,
+      CAPTURE,
+      beforeSending(() => CAPTURE_PARAMETERS.values(common())),
+    )
+  return await run(
+    db,
+    CAPTURE_ONCE,
+    beforeSending(() => CAPTURE_ONCE_PARAMETERS.values({ ...common(), ...claimsOf(captures) })),
+  )
+}
+
+function outcomeOf({ state, id, retryAfterSeconds, duplicateOf }: ResultRow): CaptureOutcome {
   if (state === 'stored') return { state, id, duplicateOf }
   if (state === 'discarded') return { state, duplicateOf: duplicateOf ?? 0 }
   if (state === 'limited') {
     // Between 1 and a whole window, even if the clocks of two gateways differ.
-    return { state, retryAfterSeconds: Math.min(WINDOW_SECONDS, Math.max(1, retryAfter)) }
+    const seconds = Math.min(WINDOW_SECONDS, Math.max(1, retryAfterSeconds ?? 1))
+    return { state, retryAfterSeconds: seconds }
   }
-  return { state }
+  return { state: state === 'stale' ? state : 'gone' }
 }
 
-/** Encodes the last parameters of {@link CAPTURE_ONCE}. */
-function claimsOf(captures: readonly NewCapture[]): Buffer[] {
-  return [
-    encodeArray(UUID, captures, ({ claim }) => claim?.key ?? null),
-    encodeArray(INT4, captures, ({ claim }) => claim?.windowSeconds ?? null),
-    encodeArray(TEXT, captures, ({ claim }) => claim?.then ?? null),
-  ]
+function claimsOf(captures: readonly NewCapture[]) {
+  return {
+    claimKeys: encodeArray(UUID, captures, ({ claim }) => claim?.key ?? null),
+    claimSeconds: encodeArray(INT4, captures, ({ claim }) => claim?.windowSeconds ?? null),
+    claimEnds: encodeArray(TEXT, captures, ({ claim }) => claim?.then ?? null),
+  }
 }
 
-/** Encodes the parameters before them: the number of each capture's set of criteria, and the members of the sets. */
-function criteriaOf(captures: readonly NewCapture[]): Buffer[] {
+/** Encodes the number of each capture's set of criteria, and the members of the sets. */
+function criteriaOf(captures: readonly NewCapture[]) {
   // Finds a set by the list object that captures share, else by its content.
   const numbers = new Map<readonly string[] | string, number>()
   const members: { readonly number: number; readonly criteriaId: string }[] = []
@@ -178,9 +180,9 @@ function criteriaOf(captures: readonly NewCapture[]): Buffer[] {
     return number
   }
   const ofCaptures = captures.map(numberOf)
-  return [
-    encodeArray(INT4, ofCaptures, (number) => number),
-    encodeArray(INT4, members, ({ number }) => number),
-    encodeArray(UUID, members, ({ criteriaId }) => criteriaId),
-  ]
+  return {
+    criteriaOfCaptures: encodeArray(INT4, ofCaptures, (number) => number),
+    criteriaSets: encodeArray(INT4, members, ({ number }) => number),
+    criteriaIds: encodeArray(UUID, members, ({ criteriaId }) => criteriaId),
+  }
 }

@@ -1,5 +1,5 @@
 import { updateCounters } from '../endpoints/index.ts'
-import { type Db, encodeArray, INT4, INT8, run, statement, UUID } from '../platform/db/index.ts'
+import { type Db, encodeArray, INT4, INT8, type RowsOf, run, statement, UUID } from '../platform/db/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 import { WINDOW_SECONDS } from './window.ts'
@@ -8,14 +8,6 @@ import { WINDOW_SECONDS } from './window.ts'
 export interface Refused {
   readonly settings: CaptureSettings
   readonly count: number
-}
-
-/** The counted refusals of an endpoint that is over its rate. */
-export interface CountedRefusal {
-  readonly endpointId: string
-  readonly retryAfterSeconds: number
-  /** Whether an alert about its rejections is due. */
-  readonly rejecting: boolean
 }
 
 /**
@@ -51,7 +43,11 @@ const COUNT_REFUSED = statement(
       as retry_after_seconds,
     coalesce(rejection_alerted_at <= (select now from clock) - interval '${REJECTION_ALERT_SECONDS} s', true) as rejecting
   from counted`,
+  { notNull: ['retryAfterSeconds'] },
 )
+
+/** The counted refusals of an endpoint that is over its rate. `rejecting`: whether an alert about them is due. */
+export type CountedRefusal = RowsOf<typeof COUNT_REFUSED>
 
 /** Counts refusals of endpoints that are still over their rate. Other endpoints are absent from the result. */
 export async function countRefused(
@@ -59,7 +55,7 @@ export async function countRefused(
   refused: readonly Refused[],
   aheadMs: number,
 ): Promise<readonly CountedRefusal[]> {
-  const rows = await run<CountedRefusal>(db, COUNT_REFUSED, [
+  const rows = await run(db, COUNT_REFUSED, [
     encodeArray(UUID, refused, ({ settings }) => settings.endpointId),
     encodeArray(INT4, refused, ({ settings }) => settings.revision),
     encodeArray(INT4, refused, ({ count }) => count),

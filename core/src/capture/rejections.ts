@@ -1,17 +1,26 @@
-import { sql } from 'kysely'
 import { raiseSingle } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { updateCounters } from '../endpoints/index.ts'
+import { run, statement } from '../platform/db/index.ts'
 
 /** Shortest time between two alerts of an endpoint. Each alert has the number of rejections since the one before. */
 export const REJECTION_ALERT_SECONDS = 3600
 
-interface Rejecting {
-  readonly id: string
-  readonly name: string
-  readonly workspaceId: string
-  readonly count: number
-}
+const FIND_REJECTING = statement(
+  'find rejecting endpoints',
+  `with due as (
+    select endpoint_id, rejected_since_alert, $1::timestamptz as now from endpoint_counters
+    where endpoint_id = any ($2::uuid[]) and rejected_since_alert > 0
+      and (rejection_alerted_at is null or rejection_alerted_at <= $3)
+    order by endpoint_id for update
+  ), noted as (
+    ${updateCounters({ rejectionsAlertedAt: 'due.now' })}
+    from due where c.endpoint_id = due.endpoint_id
+  )
+  select e.id, e.name, e.workspace_id, due.rejected_since_alert as count
+  from due join endpoints e on e.id = due.endpoint_id`,
+  { isPrepared: false },
+)
 
 /**
  * Raises `capture.rejected` for endpoints that answered 429: at the first rejection, then at most once an hour. If
@@ -24,18 +33,7 @@ async function raiseRejections(
   const now = services.clock.now()
   const dueSince = new Date(now.getTime() - REJECTION_ALERT_SECONDS * 1000)
   await services.db.transaction().execute(async (trx) => {
-    const { rows } = await sql<Rejecting>`
-      with due as (
-        select endpoint_id, rejected_since_alert, ${now}::timestamptz as now from endpoint_counters
-        where endpoint_id = any (${endpointIds}::uuid[]) and rejected_since_alert > 0
-          and (rejection_alerted_at is null or rejection_alerted_at <= ${dueSince})
-        order by endpoint_id for update
-      ), noted as (
-        ${sql.raw(updateCounters({ rejectionsAlertedAt: 'due.now' }))}
-        from due where c.endpoint_id = due.endpoint_id
-      )
-      select e.id, e.name, e.workspace_id, due.rejected_since_alert as count
-      from due join endpoints e on e.id = due.endpoint_id`.execute(trx)
+    const rows = await run(trx, FIND_REJECTING, [now, endpointIds, dueSince])
     for (const { id, name, workspaceId, count } of rows) {
       const endpoint = { id, name }
       await raiseSingle(services, trx, {

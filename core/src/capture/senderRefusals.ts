@@ -57,7 +57,7 @@ export function createSenderRefusals({ db, clock }: Pick<Services, 'db' | 'clock
   const refuse = gatherCounts<SenderRefusal>(async (batch) => {
     const refused = [...batch]
     try {
-      const open = await run<{ readonly place: number; readonly isPresent: boolean }>(db, COUNT, [
+      const open = await run(db, COUNT, [
         encodeArray(UUID, refused, ([settings]) => settings.endpointId),
         encodeArray(INT4, refused, ([settings]) => settings.revision),
         encodeArray(INT4, refused, ([, { count }]) => count),

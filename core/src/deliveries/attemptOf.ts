@@ -62,7 +62,7 @@ interface Claim {
 /** Builds a claimed attempt, with its retention, its lease and the reason not to send it, if there is one. */
 export function attemptOf(
   services: Pick<Services, 'secrets' | 'plans'>,
-  row: ClaimedDelivery,
+  row: Omit<ClaimedDelivery, 'deliveryId'> & Pick<Attempt, 'deliveryId'>,
   request: EvaluatedRequest,
   { id, now, action, rules, recoveryJob, inFlow = false }: Claim,
 ): Attempt {

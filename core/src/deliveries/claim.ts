@@ -40,16 +40,6 @@ const READ = [
   'plan',
 ] as const satisfies readonly (keyof DueRow)[]
 
-/** A due attempt whose Pending row may be written now. */
-interface ClaimedRow extends Pick<DueRow, (typeof READ)[number]> {
-  /** Whether it is a forward of a workspace that is not sealed, whose action is on, or has been off so long that the attempt ends now. */
-  readonly isReady: boolean
-  /** Id of the Pending row that this claim wrote; null if it wrote none. */
-  readonly attemptId: number | null
-  /** Whether the action has transformation rules. */
-  readonly hasRules: boolean
-}
-
 /** Services that a claim needs. */
 export type ClaimServices = Pick<Services, 'db' | 'clock' | 'workerId' | 'secrets' | 'plans' | 'log'>
 
@@ -109,7 +99,7 @@ export async function claimForwards(
 ): Promise<Claimed> {
   if (due.length === 0) return { attempts: [], others: [] }
   const now = services.clock.now()
-  const rows = await run<ClaimedRow>(services.db, CLAIM_FORWARDS, [
+  const rows = await run(services.db, CLAIM_FORWARDS, [
     ...dueParameters(due),
     now,
     leaseFrom(now),

@@ -7,13 +7,11 @@ import { NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptJobs, type DueAttempt } from './attemptJobs.ts'
 import { attemptOf, forwardActions } from './attemptOf.ts'
-import { type DueRow, dueParameters, isOff, isWaiting, offUntil, SELECT_DUE } from './dueAttempts.ts'
+import { type DueRow, dueParameters, FIND_DUE, isOff, isWaiting, offUntil } from './dueAttempts.ts'
 import { adoptDeliveries, isInFlow } from './flow/adopt.ts'
 import { DUE_ATTEMPTS } from './jobs.ts'
 import { channelsOf, startNotify } from './notify.ts'
 import { insertAttempts, removeDeliveries } from './queries.ts'
-
-const FIND_DUE = statement('find due attempts', `${SELECT_DUE} order by d.id`)
 
 const FIND_UNREACHABLE = statement(
   'find unreachable deliveries',
@@ -40,7 +38,7 @@ export async function claimDeferred(services: Services, due: readonly DueAttempt
   if (due.length === 0) return []
   const now = services.clock.now()
   return await services.db.transaction().execute(async (trx) => {
-    const rows = await run<DueRow>(trx, FIND_DUE, dueParameters(due))
+    const rows = await run(trx, FIND_DUE, dueParameters(due))
     const known = new Set(rows.map((row) => row.deliveryId))
     await removeUnreachable(
       trx,
@@ -93,7 +91,7 @@ async function startNotifies(
  */
 async function removeUnreachable(trx: Trx, missing: readonly DueAttempt[]): Promise<void> {
   if (missing.length === 0) return
-  const rows = await run<{ id: number }>(trx, FIND_UNREACHABLE, [missing.map((one) => one.deliveryId)])
+  const rows = await run(trx, FIND_UNREACHABLE, [missing.map((one) => one.deliveryId)])
   await removeDeliveries(
     trx,
     rows.map(({ id }) => id),

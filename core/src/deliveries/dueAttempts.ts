@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely'
-import { type ActionsTable, encodeArray, INT4, INT8 } from '../platform/db/index.ts'
-import type { StoredRequestRow } from '../requests/index.ts'
+import { type ActionsTable, encodeArray, INT4, INT8, type RowsOf, statement } from '../platform/db/index.ts'
 import type { DueAttempt } from './attemptJobs.ts'
 
 /** How long a queued delivery waits for its action to be switched on again. */
@@ -24,41 +23,15 @@ export type ForwardSettings = Pick<
   | 'governed'
 >
 
-type ActionColumns = ForwardSettings &
-  Pick<
-    Selectable<ActionsTable>,
-    'isActive' | 'suspendedByPlan' | 'offSince' | 'alertChannelId' | 'messageTemplate'
-  >
-
-/** A due attempt with everything that it needs, in one row. */
-export interface DueRow extends StoredRequestRow, ActionColumns {
-  readonly deliveryId: number
-  readonly attempt: number
-  readonly kind: string
-  readonly trigger: string
-  readonly workspaceId: string
-  readonly requestId: number
-  readonly actionId: string
-  readonly actionName: string
-  readonly endpointName: string
-  /** The endpoint's id in its capture URL. */
-  readonly captureId: string
-  readonly plan: string
-  /** Null while its attempts have jobs; else it waits as a row of its action's flow, see `flow/`. */
-  readonly flowState: string | null
-  /** Until then no attempt of the workspace begins, because it is about to be in another cell; null if it may begin. */
-  readonly sealedUntil: Date | null
-}
-
 /**
- * Reads {@link DueRow}s of the deliveries `$1` and their attempts `$2`. Leaves out attempts that were made, and those
+ * Reads deliveries `$1` whose attempts `$2` are due. Leaves out attempts that were made, and those
  * whose action, endpoint or request is gone.
  *
  * Each delivery is looked up by its key (`offset 0` keeps the planner from another order). Right after many captures
  * the planner's statistics do not include their deliveries yet, and it would read the whole table.
  */
 export const SELECT_DUE = `
-  select d.id as delivery_id, due.attempt, d.kind, d.trigger, d.workspace_id, d.endpoint_id, d.request_id,
+  select d.id as delivery_id, d.attempt_count + 1 as attempt, d.kind, d.trigger, d.workspace_id, d.endpoint_id, d.request_id,
          d.action_id, a.name as action_name, a.url, a.append_path, a.append_query, a.is_active, a.suspended_by_plan, a.off_since,
          a.signing_secret, a.previous_signing_secret, a.previous_signing_secret_until, a.signing_scheme, a.auth_settings, a.auth_secrets,
          a.tls_certificates, a.tls_client_key,
@@ -75,6 +48,19 @@ export const SELECT_DUE = `
   cross join lateral (
     select * from requests where endpoint_id = d.endpoint_id and id = d.request_id offset 0) r
   where d.finished_at is null and d.attempt_count = due.attempt - 1`
+
+/** Reads all that {@link SELECT_DUE} gives, in the order of the deliveries. */
+export const FIND_DUE = statement('find due attempts', `${SELECT_DUE} order by d.id`)
+
+/**
+ * A due attempt with everything that it needs, in one row.
+ *
+ * - `captureId`: the endpoint's id in its capture URL.
+ * - `flowState`: null while its attempts have jobs; else it waits as a row of its action's flow, see `flow/`.
+ * - `sealedUntil`: until then no attempt of the workspace begins, because it is about to be in another cell; null if it
+ *   may begin.
+ */
+export type DueRow = RowsOf<typeof FIND_DUE>
 
 /** `$1` and `$2` of {@link SELECT_DUE}. */
 export function dueParameters(due: readonly DueAttempt[]): Buffer[] {

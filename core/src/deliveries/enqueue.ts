@@ -56,7 +56,7 @@ export async function insertDeliveries(
   if (deliveries.length === 0) return
   const column = <Value>(type: ItemType<Value>, valueIn: (delivery: NewDelivery) => Value | null) =>
     encodeArray(type, deliveries, valueIn)
-  const rows = await run<{ id: number; requestId: number; actionId: string }>(trx, INSERT, [
+  const rows = await run(trx, INSERT, [
     column(UUID, ({ workspaceId }) => workspaceId),
     column(UUID, ({ endpointId }) => endpointId),
     column(INT8, ({ requestId }) => requestId),

@@ -10,7 +10,6 @@ import {
   INT8,
   type ItemType,
   run,
-  type Statement,
   statement,
   TEXT,
   TIMESTAMPTZ,
@@ -88,13 +87,14 @@ const COLUMNS: readonly Column[] = [
 const ENDED_JOBS = `$${COLUMNS.length + 3}::uuid[]`
 
 /** Finish statements by the SQL of jobs that they include. */
-const statements = new WeakMap<JobSql, Statement>()
+const statements = new WeakMap<JobSql, typeof FINISH>()
 
-function finishStatement(jobs: JobSql): Statement {
-  const known = statements.get(jobs) ?? statement('finish attempts', finishText(jobs))
+function finishStatement(jobs: JobSql): typeof FINISH {
+  const known = statements.get(jobs) ?? statement('finish attempts', finishText(jobs), { isDescribed: false })
   statements.set(jobs, known)
   return known
 }
+
 /** Whether a dead letter of the delivery `d` stops the others of its key. */
 const HOLDS_KEY = `(
   select a.delivery_policy::jsonb #>> '{order,onDeadLetter}' from actions a where a.id = d.action_id) = 'hold'`
@@ -156,6 +156,12 @@ function finishText(jobs: JobSql): string {
   select null from incident`
 }
 
+/** The statement without jobs. It never runs: it tells the rows of the others, which are the same. */
+const FINISH = statement(
+  'finish attempts',
+  finishText({ insert: () => 'select', remove: (_queue, ids) => `select where ${ids} is null` }),
+)
+
 /** Services that finishing attempts needs. */
 type FinishServices = Pick<Services, 'jobSql'>
 
@@ -207,7 +213,7 @@ async function finish(
 ) {
   const columns = COLUMNS.map(({ encode }) => encode(attempts))
   const values = [now, actionIds, ...columns, jobIds]
-  const rows = await run<{ id: number | null }>(db, finishStatement(jobSql), values)
+  const rows = await run(db, finishStatement(jobSql), values)
   return rows.map(({ id }) => id)
 }
 

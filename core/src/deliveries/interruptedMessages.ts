@@ -1,18 +1,15 @@
 import type { Services } from '../api/services.ts'
-import { encodeArray, INT8, run, statement, type Trx, UUID } from '../platform/db/index.ts'
-import { type StoredRequestRow, storedRequest } from '../requests/index.ts'
+import { encodeArray, INT8, type RowsOf, run, statement, type Trx, UUID } from '../platform/db/index.ts'
+import { storedRequest } from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET, type RuleSet, type RulesApplied } from '../transformations/index.ts'
 import type { SentMessage } from './attempt.ts'
-import { attemptOf, type ClaimedDelivery, forwardAction } from './attemptOf.ts'
+import { attemptOf, forwardAction } from './attemptOf.ts'
 import { messageOf } from './send.ts'
 
 /** The most bytes of requests that are read at once. One request is read whatever its size. */
 const READ_BYTES = 16 * 1024 * 1024
 /** Time after which no further message is computed, in milliseconds: rules may take long. */
 const WORK_MS = 1000
-
-type BegunRow = StoredRequestRow &
-  ClaimedDelivery & { readonly id: number; readonly at: Date; readonly hasChanged: boolean }
 
 const GIVEN = 'unnest($1::uuid[], $2::bigint[]) with ordinality as given (endpoint_id, id, place)'
 
@@ -76,7 +73,7 @@ export async function interruptedMessages(
 ): Promise<readonly (InterruptedMessage | null)[]> {
   if (attempts.length === 0) return []
   const read = await firstOf(trx, attempts)
-  const rows = await run<BegunRow>(trx, SELECT_BEGUN, parametersOf(read))
+  const rows = await run(trx, SELECT_BEGUN, parametersOf(read))
   const byId = new Map(rows.map((row) => [row.id, row]))
   const ruleSets = await loadRuleSets(
     trx,
@@ -95,7 +92,7 @@ export async function interruptedMessages(
 
 /** The first attempts whose requests fit into {@link READ_BYTES}. */
 async function firstOf(trx: Trx, attempts: readonly AttemptKey[]): Promise<readonly AttemptKey[]> {
-  const sizes = await run<{ bytes: number }>(trx, READ_SIZES, parametersOf(attempts))
+  const sizes = await run(trx, READ_SIZES, parametersOf(attempts))
   let bytes = 0
   const tooMany = sizes.findIndex((size, index) => {
     bytes += size.bytes
@@ -113,7 +110,7 @@ function parametersOf(attempts: readonly AttemptKey[]): Buffer[] {
 
 async function messageOfRow(
   services: Services,
-  row: BegunRow,
+  row: RowsOf<typeof SELECT_BEGUN>,
   rules: RuleSet,
 ): Promise<InterruptedMessage | null> {
   try {

@@ -30,6 +30,7 @@ const INSERT_ATTEMPTS = statement(
   select * from unnest(${NEW_COLUMNS.map(([, , type], index) => `$${index + 1}::${type}[]`).join(', ')})
   on conflict (delivery_id, attempt_number) where delivery_id is not null do nothing
   returning id, delivery_id`,
+  { notNull: ['deliveryId'] },
 )
 
 /**
@@ -40,7 +41,7 @@ const INSERT_ATTEMPTS = statement(
  */
 export async function insertAttempts(trx: Trx, rows: readonly NewAttempt[]): Promise<Map<number, number>> {
   if (rows.length === 0) return new Map()
-  const inserted = await run<{ id: number; deliveryId: number }>(
+  const inserted = await run(
     trx,
     INSERT_ATTEMPTS,
     NEW_COLUMNS.map(([member]) => rows.map((row) => row[member] ?? null)),

@@ -5,7 +5,7 @@ import { DUE_ATTEMPTS } from './jobs.ts'
 
 /** Open deliveries of the action `$1` that a rule has held since their latest attempt. */
 const FIND_HELD = statement(
-  'find held deliveries',
+  'find deliveries held by rules',
   `select d.id, d.attempt_count, octet_length(r.body) as body_bytes
   from deliveries d
   join delivery_attempts t on t.delivery_id = d.id and t.attempt_number = d.attempt_count
@@ -23,7 +23,7 @@ export async function releaseHeld(
   trx: Trx,
   actionId: string,
 ): Promise<void> {
-  const held = await run<{ id: number; attemptCount: number; bodyBytes: number }>(trx, FIND_HELD, [actionId])
+  const held = await run(trx, FIND_HELD, [actionId])
   const attempts = held.map(({ id, attemptCount, bodyBytes }) => ({
     deliveryId: id,
     attempt: attemptCount + 1,

@@ -1,21 +1,8 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { type Insertable, sql, type Updateable } from 'kysely'
 import type { Between, TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
-import { type Db, type EndpointsTable, run, statement, type Trx } from '../platform/db/index.ts'
+import { type Db, type EndpointsTable, type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
 import { insertCounters } from './counters.ts'
-
-/** An endpoint with its counts, and the facts of its first forward action for the deprecated members. */
-export interface EndpointRow extends Selectable<EndpointsTable> {
-  /** Id in its capture URL: its own id until the URL is rotated. */
-  readonly captureId: string
-  readonly storedRequestCount: number
-  readonly lastRequestAt: Date | null
-  readonly forwardingEnabled: boolean
-  /** The first forward action, which the deprecated members describe. */
-  readonly forwardActionId: string | null
-  readonly forwardUrl: string | null
-  readonly forwardSigningSetAt: Date | null
-}
 
 /**
  * Endpoints of the workspace `$1`. Columns are named, because a prepared statement with `*` fails when a migration adds
@@ -42,6 +29,12 @@ const SELECT_ENDPOINTS = `
   where e.workspace_id = $1::uuid and e.deleted_at is null`
 
 const FIND_ENDPOINT = statement('find endpoint', `${SELECT_ENDPOINTS} and e.id = $2::uuid`)
+
+/**
+ * An endpoint with its counts. `captureId`: its id in its capture URL, its own id until the URL is rotated. The members
+ * with `forward` are of its first forward action, for the deprecated members of the API.
+ */
+export type EndpointRow = RowsOf<typeof FIND_ENDPOINT>
 
 const LIST_ENDPOINTS = statement(
   'list endpoints',
@@ -78,7 +71,7 @@ export async function findEndpoint(
   workspaceId: string,
   id: string,
 ): Promise<EndpointRow | undefined> {
-  const [endpoint] = await run<EndpointRow>(db, FIND_ENDPOINT, [workspaceId, id])
+  const [endpoint] = await run(db, FIND_ENDPOINT, [workspaceId, id])
   return endpoint
 }
 
@@ -95,7 +88,7 @@ export async function listEndpoints(
 ) {
   const { limit, offset } = window(page)
   const { before, after } = page
-  const rows = await run<EndpointRow>(db, LIST_ENDPOINTS, [
+  const rows = await run(db, LIST_ENDPOINTS, [
     workspaceId,
     limit,
     offset,

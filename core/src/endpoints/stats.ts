@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { Timestamp } from '../api/values.ts'
+import { run, statement } from '../platform/db/index.ts'
 import type { EndpointRow } from './queries.ts'
 
 /** Storage, traffic and delivery backlog of an endpoint. */
@@ -78,30 +78,44 @@ export const EndpointStats = withExample(
   },
 )
 
-interface StatsRow {
-  storedRequestCount: number
-  storedBytes: number
-  binnedRequestCount: number
-  evictedCount: number
-  rejectedCount: number
-  lastRejectedAt: Date | null
-  refusedCount: number
-  lastRefusedAt: Date | null
-  discardedCount: number
-  lastDiscardedAt: Date | null
-  lastRefusal: string | null
-  lastRequestAt: Date | null
-  oldestRequestAt: Date | null
-  requestsLastHourCount: number
-  requestsLastDayCount: number
-  pendingCount: number
-  retryingCount: number
-  parkedCount: number
-  oldestPendingAt: Date | null
-  nextAttemptAt: Date | null
-}
-
 const HOUR_MS = 3_600_000
+
+const STATS = statement(
+  'stats of endpoint',
+  `select c.stored_request_count, c.stored_bytes, c.binned_request_count, c.evicted_count, c.rejected_count,
+         c.last_rejected_at, c.refused_count, c.last_refused_at, c.last_refusal, c.discarded_count, c.last_discarded_at,
+         c.last_request_at, oldest.received_at as oldest_request_at,
+         day.last_hour as requests_last_hour_count, day.last_day as requests_last_day_count,
+         open.pending_count, open.retrying_count, open.oldest_pending_at, open.next_attempt_at,
+         parked.parked_count
+  from endpoint_counters c
+  left join lateral (
+    select received_at from requests
+    where endpoint_id = c.endpoint_id and id >= c.oldest_request_id and deleted_at is null and hidden_at is null
+    order by id limit 1
+  ) oldest on true
+  cross join lateral (
+    select count(*)::int as last_day,
+           count(*) filter (where received_at > $1)::int as last_hour
+    from requests
+    where endpoint_id = c.endpoint_id and deleted_at is null and hidden_at is null
+      and received_at > $2
+  ) day
+  cross join lateral (
+    select count(*) filter (where attempt_count = 0)::int as pending_count,
+           count(*) filter (where attempt_count > 0)::int as retrying_count,
+           min(created_at) as oldest_pending_at, min(next_attempt_at) as next_attempt_at
+    from deliveries where endpoint_id = c.endpoint_id and finished_at is null
+  ) open
+  cross join lateral (
+    select count(*)::int as parked_count from deliveries d
+    join requests r on r.endpoint_id = d.endpoint_id and r.id = d.request_id
+    where d.endpoint_id = c.endpoint_id and d.dead_lettered_at is not null
+      and r.deleted_at is null and r.hidden_at is null
+  ) parked
+  where c.endpoint_id = $3`,
+  { isPrepared: false },
+)
 
 /** Reads the counters, the window of the last day, and the deliveries that are still due or dead letters. */
 export async function endpointStats(
@@ -109,39 +123,7 @@ export async function endpointStats(
   endpoint: EndpointRow,
 ): Promise<z.input<typeof EndpointStats>> {
   const now = ctx.clock.now().getTime()
-  const { rows } = await sql<StatsRow>`
-    select c.stored_request_count, c.stored_bytes, c.binned_request_count, c.evicted_count, c.rejected_count,
-           c.last_rejected_at, c.refused_count, c.last_refused_at, c.last_refusal, c.discarded_count, c.last_discarded_at,
-           c.last_request_at, oldest.received_at as oldest_request_at,
-           day.last_hour as requests_last_hour_count, day.last_day as requests_last_day_count,
-           open.pending_count, open.retrying_count, open.oldest_pending_at, open.next_attempt_at,
-           parked.parked_count
-    from endpoint_counters c
-    left join lateral (
-      select received_at from requests
-      where endpoint_id = c.endpoint_id and id >= c.oldest_request_id and deleted_at is null and hidden_at is null
-      order by id limit 1
-    ) oldest on true
-    left join lateral (
-      select count(*)::int as last_day,
-             count(*) filter (where received_at > ${new Date(now - HOUR_MS)})::int as last_hour
-      from requests
-      where endpoint_id = c.endpoint_id and deleted_at is null and hidden_at is null
-        and received_at > ${new Date(now - 24 * HOUR_MS)}
-    ) day on true
-    left join lateral (
-      select count(*) filter (where attempt_count = 0)::int as pending_count,
-             count(*) filter (where attempt_count > 0)::int as retrying_count,
-             min(created_at) as oldest_pending_at, min(next_attempt_at) as next_attempt_at
-      from deliveries where endpoint_id = c.endpoint_id and finished_at is null
-    ) open on true
-    left join lateral (
-      select count(*)::int as parked_count from deliveries d
-      join requests r on r.endpoint_id = d.endpoint_id and r.id = d.request_id
-      where d.endpoint_id = c.endpoint_id and d.dead_lettered_at is not null
-        and r.deleted_at is null and r.hidden_at is null
-    ) parked on true
-    where c.endpoint_id = ${endpoint.id}`.execute(ctx.db)
+  const rows = await run(ctx.db, STATS, [new Date(now - HOUR_MS), new Date(now - 24 * HOUR_MS), endpoint.id])
   const row = rows[0]
   if (row === undefined) throw notFound('endpoint')
   return {

@@ -76,7 +76,7 @@ const TOO_OLD = statement(
 export async function pageOfEvents(db: Db, search: EventSearch): Promise<EventPage> {
   const { endpointId, filter, maxEvents, signal } = search
   const newestId = await newestRequestId(db, endpointId)
-  const [counters] = await run<{ removedUpTo: number }>(db, REMOVED_UP_TO, [endpointId])
+  const [counters] = await run(db, REMOVED_UP_TO, [endpointId])
   let isTruncated = search.afterId < (counters?.removedUpTo ?? 0)
   let after = search.afterId
   const skip = (id: number | null | undefined) => {
@@ -84,10 +84,10 @@ export async function pageOfEvents(db: Db, search: EventSearch): Promise<EventPa
     after = id
     isTruncated = true
   }
-  const [behind] = await run<{ id: number }>(db, SKIPPED_UP_TO, [endpointId, after])
+  const [behind] = await run(db, SKIPPED_UP_TO, [endpointId, after])
   skip(behind?.id)
   if (search.notBefore !== null) {
-    const [old] = await run<{ id: number | null }>(db, TOO_OLD, [endpointId, after, search.notBefore])
+    const [old] = await run(db, TOO_OLD, [endpointId, after, search.notBefore])
     skip(old?.id)
   }
   const readsBody = filter.condition !== ALWAYS || search.fields.length > 0
@@ -98,11 +98,7 @@ export async function pageOfEvents(db: Db, search: EventSearch): Promise<EventPa
     windows += 1
   ) {
     signal?.throwIfAborted()
-    const [window] = await run<{ id: number | null; count: number }>(db, WINDOW_END, [
-      endpointId,
-      after,
-      newestId,
-    ])
+    const [window] = await run(db, WINDOW_END, [endpointId, after, newestId])
     const end = window?.count === WINDOW_ROWS ? (window.id ?? newestId) : newestId
     const sizes = await candidates(db, endpointId, filter, after, end)
     while (sizes.length > 0 && events.length < maxEvents) {

@@ -96,9 +96,9 @@ export async function readTogether<Reader extends SharedReader>(
 }
 
 async function begin<Reader extends SharedReader>(db: Db, endpointId: string, readers: readonly Reader[]) {
-  const [counters] = await run<{ removedUpTo: number }>(db, REMOVED_UP_TO, [endpointId])
+  const [counters] = await run(db, REMOVED_UP_TO, [endpointId])
   const least = Math.min(...readers.map(({ afterId }) => afterId))
-  const [behind] = await run<{ id: number }>(db, SKIPPED_UP_TO, [endpointId, least])
+  const [behind] = await run(db, SKIPPED_UP_TO, [endpointId, least])
   return readers.map((reader): Progress<Reader> => {
     const lastId = Math.max(reader.afterId, behind?.id ?? 0)
     const isTruncated = lastId > reader.afterId || reader.afterId < (counters?.removedUpTo ?? 0)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
-import { type Db, run, statement } from '../platform/db/index.ts'
+import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
 import { STORED_REQUEST_COLUMNS, shapeOf, visibleRequests } from '../requests/index.ts'
 import { type FieldPath, fieldPath } from './filter.ts'
 import { ANY, isListable, partsOf, slugOf } from './names.ts'
@@ -28,14 +28,6 @@ export interface EventSource {
   readonly fields: readonly FieldPath[]
 }
 
-interface SourceRow {
-  readonly endpointId: string
-  readonly name: string
-  readonly slug: string | null
-  readonly fields: string | null
-  readonly fieldsAt: Date | null
-}
-
 const LIST = statement(
   'list event sources',
   `select e.id as endpoint_id, e.name, s.slug, s.fields, s.fields_at
@@ -44,6 +36,8 @@ const LIST = statement(
   where e.workspace_id = $1::uuid and e.deleted_at is null and ($2::uuid is null or e.id = $2::uuid)
   order by c.stored_request_count desc, e.id limit ${SOURCES_MAX}`,
 )
+
+type SourceRow = RowsOf<typeof LIST>
 
 const FIND = statement(
   'find event source',
@@ -62,6 +56,7 @@ const FREQUENT = statement(
       order by r.id desc limit ${LABELS.newest}
     ) n where label is not null group by label having count(*) >= ${LABELS.seen} order by count(*) desc, label limit ${LABELS.atOnce}
   ) l`,
+  { notNull: ['label'] },
 )
 
 /**
@@ -99,7 +94,7 @@ export async function findType(
   const parts = partsOf(name)
   if (parts === undefined) throw notFound('event type')
   const values = [ctx.workspace.id, parts.slug, ctx.onlyEndpointId, parts.label]
-  const [row] = await run<SourceRow & { isListed: boolean }>(ctx.db, FIND, values)
+  const [row] = await run(ctx.db, FIND, values)
   if (row === undefined || !row.isListed) throw notFound('event type')
   return { source: sourceOf(row, parts.slug), label: parts.label === ANY ? null : parts.label }
 }
@@ -120,13 +115,13 @@ export async function listSources(
   ctx: Context,
   scan: <Result>(look: (db: Db) => Promise<Result>) => Promise<Result>,
 ): Promise<{ readonly source: EventSource; readonly labels: readonly string[] }[]> {
-  const read = () => run<SourceRow>(ctx.db, LIST, [ctx.workspace.id, ctx.onlyEndpointId])
+  const read = () => run(ctx.db, LIST, [ctx.workspace.id, ctx.onlyEndpointId])
   let rows = await read()
   const named = await nameSources(ctx, rows)
   const learned = await learnFields(ctx, rows)
   if (named || learned) rows = await read()
   const ids = rows.map(({ endpointId }) => endpointId)
-  const frequent = await scan((db) => run<{ endpointId: string; label: string }>(db, FREQUENT, [ids]))
+  const frequent = await scan((db) => run(db, FREQUENT, [ids]))
   const listable = frequent.filter(({ label }) => isListable(label))
   if (listable.length > 0) {
     const values = [listable.map(({ endpointId }) => endpointId), listable.map(({ label }) => label)]

@@ -1,8 +1,7 @@
-import { type RawBuilder, sql } from 'kysely'
 import type { CaptureRow } from '../capture/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import type { Db, Trx } from '../platform/db/index.ts'
+import { type Db, type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
 
 /** Number of requests that the endpoint stores, by its counter. Exact if the caller holds the counters' lock. */
 export async function storedCount(db: Db | Trx, endpointId: string): Promise<number> {
@@ -107,21 +106,52 @@ export async function dropImport(db: Db | Trx, importId: string): Promise<void> 
   await db.deleteFrom('imports').where('id', '=', importId).execute()
 }
 
-/** Result of storing a batch. */
-export interface StoredBatch {
-  readonly importedCount: number
-  readonly firstId: number
-  readonly lastId: number
-}
+const NAMES = Object.keys(STAGED)
 
-const columns = (names: readonly string[], of: (name: string) => RawBuilder<unknown>) =>
-  sql.join(names.map(of), sql`, `)
-const names = Object.keys(STAGED)
-const types = Object.entries(STAGED)
-const values = columns(names, (name) =>
-  // One character a byte.
-  name === 'header_values' ? sql`convert_to(header_values, 'LATIN1')` : sql.ref(name),
+/** Stores the batch `$2` of the import `$1` for the endpoint `$3`. */
+const STORE = statement(
+  'store staged batch',
+  `with lines as (
+    select nextval('request_ids') as id, ordered.*
+    from (
+      select line.*, sum(line.body_bytes) over (order by line.number) - line.body_bytes as body_from, batch.bodies
+      from import_batches batch
+      cross join lateral rows from (
+        json_to_recordset(batch.heads::json)
+          as (${Object.entries(STAGED)
+            .map(([name, type]) => `${name} ${type}`)
+            .join(', ')}, body_bytes integer)
+      ) with ordinality as line (${NAMES.join(', ')}, body_bytes, number)
+      where batch.import_id = $1::uuid and batch.number = $2::integer
+      order by line.number
+    ) ordered
+  ), stored as (
+    insert into requests (endpoint_id, id, imported, dispatch_state, body, ${NAMES.join(', ')})
+    select $3::uuid, id, true, 'NotAttempted',
+      substring(bodies from body_from::integer + 1 for body_bytes), ${NAMES.map((name) =>
+        // One character a byte.
+        name === 'header_values' ? `convert_to(${name}, 'LATIN1')` : name,
+      ).join(', ')}
+    from lines
+    returning id, received_at, octet_length(body) as body_bytes, storage_bytes
+  ), summed as (
+    select count(*)::integer as imported_count, sum(body_bytes) as bytes,
+      sum(storage_bytes) as storage_bytes, max(received_at) as newest,
+      min(id) as first_id, max(id) as last_id
+    from stored
+  ), counted as (
+    ${updateCounters({
+      stored: { requests: 'imported_count', bytes: 'bytes', storageBytes: 'summed.storage_bytes' },
+      requestAt: 'newest',
+    })}
+    from summed where c.endpoint_id = $3::uuid and imported_count > 0
+  )
+  select imported_count, first_id, last_id from summed where imported_count > 0`,
+  { isPrepared: false, notNull: ['firstId', 'lastId'] },
 )
+
+/** Result of storing a batch. */
+export type StoredBatch = RowsOf<typeof STORE>
 
 /**
  * Stores a staged batch in the order of its lines, keeps the counters equal to the rows, and notifies followers. The
@@ -134,40 +164,7 @@ export async function storeStaged(
   endpointId: string,
   { importId, number }: BatchName,
 ): Promise<StoredBatch | undefined> {
-  const { rows } = await sql<StoredBatch>`
-    with lines as (
-      select nextval('request_ids') as id, ordered.*
-      from (
-        select line.*, sum(line.body_bytes) over (order by line.number) - line.body_bytes as body_from, batch.bodies
-        from import_batches batch
-        cross join lateral rows from (
-          json_to_recordset(batch.heads::json)
-            as (${sql.join(types.map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`))}, body_bytes integer)
-        ) with ordinality as line (${columns(names, sql.ref)}, body_bytes, number)
-        where batch.import_id = ${importId}::uuid and batch.number = ${number}::integer
-        order by line.number
-      ) ordered
-    ), stored as (
-      insert into requests (endpoint_id, id, imported, dispatch_state, body, ${columns(names, sql.ref)})
-      select ${endpointId}::uuid, id, true, 'NotAttempted',
-        substring(bodies from body_from::integer + 1 for body_bytes), ${values}
-      from lines
-      returning id, received_at, octet_length(body) as body_bytes, storage_bytes
-    ), summed as (
-      select count(*)::integer as imported_count, sum(body_bytes) as bytes,
-        sum(storage_bytes) as storage_bytes, max(received_at) as newest,
-        min(id) as first_id, max(id) as last_id
-      from stored
-    ), counted as (
-      ${sql.raw(
-        updateCounters({
-          stored: { requests: 'imported_count', bytes: 'bytes', storageBytes: 'summed.storage_bytes' },
-          requestAt: 'newest',
-        }),
-      )}
-      from summed where c.endpoint_id = ${endpointId}::uuid and imported_count > 0
-    )
-    select imported_count, first_id, last_id from summed where imported_count > 0`.execute(trx)
+  const rows = await run(trx, STORE, [importId, number, endpointId])
   const [stored] = rows
   if (stored === undefined) return undefined
   await trx

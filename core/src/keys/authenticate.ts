@@ -4,30 +4,9 @@ import type { Caller } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import { gathering } from '../api/gathering.ts'
 import { aheadMs, type Services } from '../api/services.ts'
-import type { KeyKind, KeyScope } from '../engine/words/index.ts'
 import { type Plan, planOf } from '../plans/index.ts'
-import { run, statement } from '../platform/db/index.ts'
+import { type RowsOf, run, statement } from '../platform/db/index.ts'
 import { fingerprint, isKeyShaped } from './key.ts'
-
-interface KeyRow {
-  id: string
-  name: string
-  prefix: string
-  sha256: Buffer
-  workspaceId: string
-  workspaceName: string
-  planKey: string
-  kind: KeyKind
-  scope: KeyScope
-  endpointId: string | null
-  expiresAt: Date | null
-  isHere: boolean
-  isSealed: boolean
-  /** Seconds until the window ends, by the database's clock. */
-  secondsLeft: number
-  /** If false, nothing was taken. */
-  isWithinBudget: boolean
-}
 
 /** The credentials of a call, and its address. */
 export interface Presented {
@@ -151,7 +130,7 @@ export async function recheckKey(
   { keyId, address }: { readonly keyId: string; readonly address: string | null },
 ): Promise<void> {
   const values = [keyId, services.clock.now(), address]
-  const [row] = await run<{ planKey: string; isHere: boolean }>(services.db, RECHECK, values)
+  const [row] = await run(services.db, RECHECK, values)
   if (row === undefined) throw new DomainError('unauthorized', 'The API key was revoked, or has expired.')
   requireHere(row.isHere)
   requireApi(planOf(services.plans, row.planKey))
@@ -182,7 +161,14 @@ const TAKE_FROM_BUDGET = statement(
   from clock, caller c
   left join taken t on true
   left join api_key_windows win on win.api_key_id = c.id`,
+  { notNull: ['secondsLeft'] },
 )
+
+/**
+ * A key, with the state of its budget after the call. `secondsLeft`: seconds until the window ends, by the database's
+ * clock. Nothing was taken unless `isWithinBudget`.
+ */
+type KeyRow = RowsOf<typeof TAKE_FROM_BUDGET>
 
 interface BudgetCall {
   readonly services: Services
@@ -221,6 +207,6 @@ async function takeAtOnce(
     Object.values(services.plans).map((plan) => [plan.key, plan.limits.apiRatePerMinute]),
   )
   const values = [sha256, JSON.stringify(budgets), aheadMs(services.clock), cost, address]
-  const [row] = await run<KeyRow>(services.db, TAKE_FROM_BUDGET, values)
+  const [row] = await run(services.db, TAKE_FROM_BUDGET, values)
   return row
 }

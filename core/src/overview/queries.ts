@@ -1,19 +1,10 @@
-import { type Db, run, statement } from '../platform/db/index.ts'
+import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
 
 /** Endpoints in an overview, the size of a list's first page. */
 export const OVERVIEW_ENDPOINTS = 100
 
-/** An endpoint in an overview. */
-export interface OverviewRow {
-  readonly id: string
-  readonly name: string
-  readonly isActive: boolean
-  readonly expiresAt: Date | null
-  readonly storedRequestCount: number
-  readonly lastRequestAt: Date | null
-  /** Captures answered 429 since its creation. */
-  readonly rejectedCount: number
-}
+/** An endpoint in an overview. `rejectedCount`: captures answered 429 since its creation. */
+export type OverviewRow = RowsOf<typeof ENDPOINTS>
 
 /** State of a workspace. */
 export interface Overview {
@@ -51,10 +42,7 @@ export async function readOverview(
   onlyEndpointId: string | null,
 ): Promise<Overview> {
   const of = [workspaceId, onlyEndpointId]
-  const [endpoints, [troubles]] = await Promise.all([
-    run<OverviewRow>(db, ENDPOINTS, of),
-    run<Omit<Overview, 'endpoints'>>(db, TROUBLES, of),
-  ])
+  const [endpoints, [troubles]] = await Promise.all([run(db, ENDPOINTS, of), run(db, TROUBLES, of)])
   return {
     endpoints,
     openIncidentCount: troubles?.openIncidentCount ?? 0,

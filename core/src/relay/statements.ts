@@ -1,4 +1,4 @@
-import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
+import { type Db, type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
 
 /** Serializes creations over all processes, so that no bound is exceeded: "relay" in ASCII. */
 const LOCK = statement('lock relay', 'select pg_advisory_xact_lock(491327284601)')
@@ -14,17 +14,11 @@ const USE = statement(
     (select min(created_at) from relay_endpoints where address = $1 and created_at > $3) as first_at`,
 )
 
-/** Use of a relay, in all and by one address. */
-export interface RelayUse {
-  /** Endpoints of all addresses, those that wait to be purged included. */
-  readonly stored: number
-  /** Live endpoints of the address. */
-  readonly live: number
-  /** Endpoints that the address created in the rate's window. */
-  readonly created: number
-  /** The first of them. */
-  readonly firstAt: Date | null
-}
+/**
+ * Use of a relay. `stored`: endpoints of all addresses, those that wait to be purged included. `live`: live endpoints
+ * of the address. `created` and `firstAt`: endpoints that it created in the rate's window, and the time of the first.
+ */
+export type RelayUse = RowsOf<typeof USE>
 
 /** Reads the use of a relay, and holds it still until the transaction ends. */
 export async function lockUse(
@@ -32,7 +26,7 @@ export async function lockUse(
   { address, now, since }: { readonly address: string; readonly now: Date; readonly since: Date },
 ): Promise<RelayUse> {
   await run(trx, LOCK, [])
-  const [use] = await run<RelayUse>(trx, USE, [address, now, since])
+  const [use] = await run(trx, USE, [address, now, since])
   if (use === undefined) throw new Error('The use of the relay has no row.')
   return use
 }
@@ -58,7 +52,7 @@ const FIND_IDLE = statement(
 
 /** The live endpoints that had no capture, no call and no listener since a time. */
 export async function findIdle(db: Db, now: Date, since: Date): Promise<string[]> {
-  const rows = await run<{ endpointId: string }>(db, FIND_IDLE, [now, since])
+  const rows = await run(db, FIND_IDLE, [now, since])
   return rows.map(({ endpointId }) => endpointId)
 }
 

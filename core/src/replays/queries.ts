@@ -1,7 +1,15 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
-import type { Db, ReplayItemsTable, ReplaysTable, Trx } from '../platform/db/index.ts'
+import {
+  type Db,
+  type ReplayItemsTable,
+  type ReplaysTable,
+  type RowsOf,
+  run,
+  statement,
+  type Trx,
+} from '../platform/db/index.ts'
 import { STORED_REQUEST_COLUMNS, visibleRequests } from '../requests/index.ts'
 import type { ScheduledItem } from './schedule.ts'
 
@@ -10,18 +18,6 @@ export type ReplayRow = Selectable<ReplaysTable>
 
 /** One send as it is stored. */
 export type ItemRow = Selectable<ReplayItemsTable>
-
-/** How many sends of a replay are in each state, and of each outcome. */
-export interface ItemCounts {
-  readonly replayId: string
-  readonly waiting: number
-  readonly done: number
-  readonly errored: number
-  readonly equal: number
-  readonly changed: number
-  readonly failed: number
-  readonly slower: number
-}
 
 /** States in which a replay has not ended. */
 export const UNFINISHED = ['queued', 'running', 'paused'] as const
@@ -67,19 +63,27 @@ export async function listReplays(db: Db, endpointId: string, page: Page & Betwe
   return { rows, totalCount: count }
 }
 
+const COUNT_ITEMS = statement(
+  'count sends of replays',
+  `select replay_id,
+    (count(*) filter (where state in ('waiting', 'sending')))::int as waiting,
+    (count(*) filter (where state = 'done'))::int as done,
+    (count(*) filter (where state = 'errored'))::int as errored,
+    (count(*) filter (where outcome = 'equal'))::int as equal,
+    (count(*) filter (where outcome = 'changed'))::int as changed,
+    (count(*) filter (where outcome = 'failed'))::int as failed,
+    (count(*) filter (where outcome = 'slower'))::int as slower
+  from replay_items where replay_id = any($1::uuid[]) group by replay_id`,
+  { isPrepared: false },
+)
+
+/** How many sends of a replay are in each state, and of each outcome. */
+export type ItemCounts = RowsOf<typeof COUNT_ITEMS>
+
 /** Counts the sends of replays, by replay. */
 export async function countItems(db: Db, ids: readonly string[]): Promise<Map<string, ItemCounts>> {
   if (ids.length === 0) return new Map()
-  const { rows } = await sql<ItemCounts>`
-    select replay_id,
-      (count(*) filter (where state in ('waiting', 'sending')))::int as waiting,
-      (count(*) filter (where state = 'done'))::int as done,
-      (count(*) filter (where state = 'errored'))::int as errored,
-      (count(*) filter (where outcome = 'equal'))::int as equal,
-      (count(*) filter (where outcome = 'changed'))::int as changed,
-      (count(*) filter (where outcome = 'failed'))::int as failed,
-      (count(*) filter (where outcome = 'slower'))::int as slower
-    from replay_items where replay_id = any(${ids}::uuid[]) group by replay_id`.execute(db)
+  const rows = await run(db, COUNT_ITEMS, [ids])
   return new Map(rows.map((row) => [row.replayId, row]))
 }
 

@@ -4,12 +4,6 @@ import { run, statement } from '../platform/db/index.ts'
 import { isUuid } from './find.ts'
 import { countLong, inTurn, LONG_BODY_BYTES } from './longReads.ts'
 
-interface BodyRow {
-  readonly id: number | null
-  readonly total: number
-  readonly body: Buffer
-}
-
 /**
  * A range of octets, both ends included. Without an end it goes to the last octet; without a start it is the last ones.
  */
@@ -32,6 +26,7 @@ const PART = statement(
   'part of body',
   `select r.id, octet_length(r.body) as total, substring(r.body from $3::int for $4::int) as body
   from requests r where r.endpoint_id = $1::uuid and r.id = $2::bigint`,
+  { notNull: ['body'] },
 )
 
 /** A part of a captured body, and its position. */
@@ -54,14 +49,12 @@ export async function readBody(
   ctx: Pick<Context, 'db' | 'workspace' | 'signal'>,
   { endpointId, requestId, range }: { endpointId: string; requestId: number; range?: string | undefined },
 ): Promise<BodyPart> {
-  const [found] = isUuid(endpointId)
-    ? await run<BodyRow>(ctx.db, SIZE, [endpointId, ctx.workspace.id, requestId])
-    : []
+  const [found] = isUuid(endpointId) ? await run(ctx.db, SIZE, [endpointId, ctx.workspace.id, requestId]) : []
   if (found === undefined) throw notFound('endpoint')
   if (found.id === null) throw notFound('request')
   const { from, length } = rangeOf(range, found.total)
   countLong(ctx, length)
-  const read = () => run<BodyRow>(ctx.db, PART, [endpointId, requestId, from + 1, length])
+  const read = () => run(ctx.db, PART, [endpointId, requestId, from + 1, length])
   const isLong = length > LONG_BODY_BYTES
   const [row] = isLong ? await inTurn(ctx.workspace.id, length, read, ctx.signal) : await read()
   if (row === undefined) throw notFound('request')

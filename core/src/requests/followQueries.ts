@@ -1,4 +1,4 @@
-import { type Db, run, statement } from '../platform/db/index.ts'
+import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
 import { applyFilters, hasFilters } from './filters.ts'
 import { type RequestSummaryRow, summaries } from './queries.ts'
 import type { RequestFilters } from './schema.ts'
@@ -36,7 +36,7 @@ const NEWEST = statement('newest request', 'select max(id) as id from requests w
 
 /** Largest request id of the endpoint; 0 if it has none. */
 export async function newestRequestId(db: Db, endpointId: string): Promise<number> {
-  const [row] = await run<{ id: number | null }>(db, NEWEST, [endpointId])
+  const [row] = await run(db, NEWEST, [endpointId])
   return row?.id ?? 0
 }
 
@@ -82,9 +82,7 @@ export async function listArrivals(
   const lastId = last?.id ?? newestId
   // Without filters nothing is passed over, and the count is not needed.
   const isNarrowed = count > rows.length && hasFilters(filters)
-  const [shown] = isNarrowed
-    ? await run<{ count: number }>(db, COUNT_SHOWN, [endpointId, afterId, lastId])
-    : []
+  const [shown] = isNarrowed ? await run(db, COUNT_SHOWN, [endpointId, afterId, lastId]) : []
   return {
     rows,
     lastId,
@@ -115,7 +113,7 @@ export async function newestArrivals(
 
 /** Counts requests between two ids, up to one more than {@link BEHIND_MAX}. */
 async function countBetween(db: Db, endpointId: string, afterId: number, lastId: number): Promise<number> {
-  const [found] = await run<{ count: number }>(db, COUNT_AFTER, [endpointId, afterId, lastId, BEHIND_MAX + 1])
+  const [found] = await run(db, COUNT_AFTER, [endpointId, afterId, lastId, BEHIND_MAX + 1])
   return found?.count ?? 0
 }
 
@@ -149,7 +147,7 @@ export async function findRecentAttempts(
   endpointId: string,
   limit: number,
   ids: readonly number[],
-): Promise<readonly { readonly id: number; readonly requestId: number; readonly state: string }[]> {
+): Promise<readonly RowsOf<typeof RECENT_ATTEMPTS>[]> {
   return await run(db, RECENT_ATTEMPTS, [endpointId, limit, ids])
 }
 

@@ -1,6 +1,6 @@
 import { type AbortableQueryOptions, type Selectable, sql } from 'kysely'
 import { updateCounters } from '../endpoints/index.ts'
-import type { Db, RequestsTable, Trx } from '../platform/db/index.ts'
+import { type Db, type RequestsTable, run, statement, type Trx } from '../platform/db/index.ts'
 import { applyFilters } from './filters.ts'
 import type { RequestFilters } from './schema.ts'
 import { firstRequestId, senderAttempt } from './senderAttempts.ts'
@@ -142,6 +142,28 @@ export async function lockCounters(trx: Trx, endpointId: string): Promise<void> 
     .execute()
 }
 
+const MOVE_TO_BIN = statement(
+  'move requests to bin',
+  `with moved as (
+    update requests set deleted_at = $1
+    where endpoint_id = $2 and deleted_at is null and hidden_at is null
+      and ($3::bigint[] is null or id = any($3::bigint[]))
+    returning octet_length(body) as bytes, ${storageBytesOf('requests')} as counted_bytes
+  ), summed as (
+    select count(*)::int as moved_count, coalesce(sum(bytes), 0) as bytes, coalesce(sum(counted_bytes), 0) as counted_bytes
+    from moved
+  ),
+  counted as (
+    ${updateCounters({
+      unstored: { requests: 'moved_count', bytes: 'bytes', storageBytes: 'counted_bytes' },
+      binned: 'moved_count',
+    })}
+    from summed where c.endpoint_id = $2 and moved_count > 0
+  )
+  select moved_count from summed`,
+  { isPrepared: false },
+)
+
 /**
  * Moves requests to the recycle bin and updates the counters. The caller holds their lock.
  *
@@ -149,25 +171,6 @@ export async function lockCounters(trx: Trx, endpointId: string): Promise<void> 
  * @returns the number of moved requests
  */
 export async function moveToBin(trx: Trx, endpointId: string, ids: readonly number[] | null, now: Date) {
-  const { rows } = await sql<{ movedCount: number }>`
-    with moved as (
-      update requests set deleted_at = ${now}
-      where endpoint_id = ${endpointId} and deleted_at is null and hidden_at is null
-        and (${ids}::bigint[] is null or id = any(${ids}::bigint[]))
-      returning octet_length(body) as bytes, ${sql.raw(storageBytesOf('requests'))} as counted_bytes
-    ), summed as (
-      select count(*)::int as moved_count, coalesce(sum(bytes), 0) as bytes, coalesce(sum(counted_bytes), 0) as counted_bytes
-      from moved
-    ),
-    counted as (
-      ${sql.raw(
-        updateCounters({
-          unstored: { requests: 'moved_count', bytes: 'bytes', storageBytes: 'counted_bytes' },
-          binned: 'moved_count',
-        }),
-      )}
-      from summed where c.endpoint_id = ${endpointId} and moved_count > 0
-    )
-    select moved_count from summed`.execute(trx)
+  const rows = await run(trx, MOVE_TO_BIN, [now, endpointId, ids])
   return rows[0]?.movedCount ?? 0
 }

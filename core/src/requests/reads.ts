@@ -24,7 +24,7 @@ const detailWith = (body: string) => `
 /** SQL of a body that is left out, and not read, if it has more octets than the parameter. */
 const shortBody = (bytesMax: string) => `
   case when octet_length(r.body) > ${bytesMax}::bigint then ''::bytea else r.body end as body,
-  octet_length(r.body) > ${bytesMax}::bigint as body_omitted`
+  coalesce(octet_length(r.body) > ${bytesMax}::bigint, false) as body_omitted`
 
 const FIND_REQUEST = statement('find request', detailWith(shortBody('$3')))
 
@@ -68,9 +68,6 @@ const LIST_REQUESTS = statement(
    order by r.id desc`,
 )
 
-/** A row of an outer join: without a request every column of it is null. */
-type Maybe<Row> = Row | { readonly [Name in keyof Row]: null }
-
 /** A request with the id of its endpoint in the capture URL. */
 export interface ReadRequest extends RequestRow {
   readonly captureId: string
@@ -82,7 +79,7 @@ export async function endpointOfRequest(
   workspaceId: string,
   { id, onlyEndpointId }: { readonly id: number; readonly onlyEndpointId: string | null },
 ): Promise<string | undefined> {
-  const [row] = await run<{ endpointId: string }>(db, ENDPOINT_OF_REQUEST, [workspaceId, id, onlyEndpointId])
+  const [row] = await run(db, ENDPOINT_OF_REQUEST, [workspaceId, id, onlyEndpointId])
   return row?.endpointId
 }
 
@@ -98,7 +95,7 @@ export async function findRequest(
   id: number,
 ): Promise<RequestRow | undefined> {
   const upTo = async (bodyBytesMax: number) => {
-    const [row] = await run<RequestRow>(db, FIND_REQUEST, [endpointId, id, bodyBytesMax])
+    const [row] = await run(db, FIND_REQUEST, [endpointId, id, bodyBytesMax])
     return row
   }
   const row = await upTo(LONG_BODY_BYTES)
@@ -131,7 +128,7 @@ export async function readRequest(
   },
 ): Promise<ReadRequest | null | undefined> {
   const upTo = async (bytesMax: number) => {
-    const [row] = await run<Maybe<ReadRequest>>(db, READ_REQUEST, [endpointId, id, workspaceId, bytesMax])
+    const [row] = await run(db, READ_REQUEST, [endpointId, id, workspaceId, bytesMax])
     return row?.id === null ? null : row
   }
   const row = await upTo(Math.min(bodyBytesMax, LONG_BODY_BYTES))
@@ -152,7 +149,7 @@ export async function readPage(
   page: Page & Between<IdPlace>,
 ): Promise<{ rows: RequestSummaryRow[]; totalCount: number } | undefined> {
   const { limit, offset } = window(page)
-  const found = await run<{ totalCount: number } & Maybe<RequestSummaryRow>>(db, LIST_REQUESTS, [
+  const found = await run(db, LIST_REQUESTS, [
     endpointId,
     workspaceId,
     limit,

@@ -1,17 +1,6 @@
-import { type Db, run, statement } from '../platform/db/index.ts'
+import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
 
-/** State of a request's delivery through one action, its replays included. */
-export interface DeliveryOfRequestRow {
-  readonly actionId: string | null
-  readonly actionName: string
-  readonly kind: string
-  readonly state: string
-  readonly attemptCount: number
-  readonly lastAttemptAt: Date | null
-  readonly nextAttemptAt: Date | null
-}
-
-/** Reads {@link DeliveryOfRequestRow}s of the endpoint `$1` and the request `$2`. */
+/** Reads the deliveries of the endpoint `$1` and the request `$2`. */
 const DELIVERIES_OF_REQUEST = statement(
   'deliveries of request',
   `with tried as (
@@ -34,7 +23,12 @@ const DELIVERIES_OF_REQUEST = statement(
   full join queued q using (action_id)
   left join actions a on a.id = action_id
   order by least(t.since, q.since), a.position, action_id`,
+  // Each row is of an attempt or a queued delivery.
+  { notNull: ['actionName', 'kind'] },
 )
+
+/** State of a request's delivery through one action, its replays included. */
+export type DeliveryOfRequestRow = RowsOf<typeof DELIVERIES_OF_REQUEST>
 
 /**
  * Reads one row for each action, in the order in which they were first attempted or queued. Attempts of a deleted
@@ -45,5 +39,5 @@ export async function deliveriesOfRequest(
   endpointId: string,
   requestId: number,
 ): Promise<readonly DeliveryOfRequestRow[]> {
-  return await run<DeliveryOfRequestRow>(db, DELIVERIES_OF_REQUEST, [endpointId, requestId])
+  return await run(db, DELIVERIES_OF_REQUEST, [endpointId, requestId])
 }

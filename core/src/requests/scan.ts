@@ -1,5 +1,5 @@
 import { type AbortableQueryOptions, type SqlBool, sql } from 'kysely'
-import type { Db } from '../platform/db/index.ts'
+import { type Db, run, statement } from '../platform/db/index.ts'
 import { contentConditions, hasEventId } from './filters.ts'
 import type { ListFilters } from './schema.ts'
 import { SEARCHED_BODY_BYTES } from './search.ts'
@@ -128,6 +128,19 @@ async function unlessLate(
   return deadline.aborted ? undefined : step
 }
 
+/** Reads no bodies. `$1` is the endpoint, `$2` a bound for ids, `$3` a number of rows, `$4` the bytes. */
+const COUNT_LONGER = statement(
+  'count requests beyond bytes',
+  `select count(*) filter (where octets_so_far > $4)::int as longer, count(*)::int as all
+  from (
+    select sum(least(octet_length(body), ${SEARCHED_BODY_BYTES})) over (order by id desc) as octets_so_far
+    from requests
+    where endpoint_id = $1::uuid and deleted_at is null and hidden_at is null and id < $2::bigint
+    order by id desc limit $3
+  ) as newest`,
+  { isPrepared: false },
+)
+
 /** Number of requests whose searched text fits into `bytes`, at most `rows` and at least a few. It reads no bodies. */
 async function rowsHolding(
   db: Db,
@@ -135,19 +148,20 @@ async function rowsHolding(
   { below, rows, bytes }: { below: number | undefined; rows: number; bytes: number },
   options: AbortableQueryOptions,
 ): Promise<number> {
-  const query = sql<{ longer: number; all: number }>`
-    select count(*) filter (where octets_so_far > ${bytes})::int as longer, count(*)::int as all
-    from (
-      select sum(least(octet_length(body), ${SEARCHED_BODY_BYTES})) over (order by id desc) as octets_so_far
-      from requests
-      where endpoint_id = ${endpointId}::uuid and deleted_at is null and hidden_at is null
-        and id < ${below ?? Number.MAX_SAFE_INTEGER}::bigint
-      order by id desc limit ${rows}
-    ) as newest`
-  const [counted] = (await db.executeQuery(query.compile(db), options)).rows
+  const values = [endpointId, below ?? Number.MAX_SAFE_INTEGER, rows, bytes]
+  const [counted] = await run(db, COUNT_LONGER, values, options)
   if (counted === undefined || counted.longer === 0) return rows
   return Math.max(STEP_ROWS.min, counted.all - counted.longer)
 }
+
+const SAMPLE_BELOW = statement(
+  'sample of searched requests',
+  `select header_values, case when body_is_binary then '' else substring(body from 1 for ${SAMPLE.bodyBytes}) end as body
+  from requests
+  where endpoint_id = $1::uuid and deleted_at is null and hidden_at is null and id < $2::bigint
+  order by id desc limit ${SAMPLE.rows}`,
+  { isPrepared: false },
+)
 
 /** Reads a sample of the requests that a text search reads next. */
 async function sampleBelow(
@@ -156,12 +170,7 @@ async function sampleBelow(
   below: number,
   options: AbortableQueryOptions,
 ): Promise<Buffer[][]> {
-  const query = sql<{ headerValues: Buffer; body: Buffer }>`
-    select header_values, case when body_is_binary then '' else substring(body from 1 for ${SAMPLE.bodyBytes}) end as body
-    from requests
-    where endpoint_id = ${endpointId}::uuid and deleted_at is null and hidden_at is null and id < ${below}::bigint
-    order by id desc limit ${SAMPLE.rows}`
-  const { rows } = await db.executeQuery(query.compile(db), options)
+  const rows = await run(db, SAMPLE_BELOW, [endpointId, below], options)
   return rows.map(({ headerValues, body }) => [headerValues, body])
 }
 

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { planOf, retentionMs } from '../plans/index.ts'
-import type { Db } from '../platform/db/index.ts'
+import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
 import type { SweepServices } from './pace.ts'
 
 /** An endpoint, with the limits of its retention. */
@@ -12,11 +11,6 @@ export interface EndpointToSweep {
 }
 
 const PAGE = 1000
-
-interface Row {
-  readonly id: string
-  readonly plan: string
-}
 
 /** Every existing endpoint, with the current limits of its workspace's plan. Reads page by page. */
 export async function* endpointsToSweep({
@@ -37,10 +31,15 @@ export async function* endpointsToSweep({
   }
 }
 
-async function page(db: Db, after: string): Promise<readonly Row[]> {
-  const { rows } = await sql<Row>`
-    select e.id, w.plan from endpoints e join workspaces w on w.id = e.workspace_id
-    where e.id > ${after} and e.deleted_at is null
-    order by e.id limit ${PAGE}`.execute(db)
+const PAGE_OF = statement(
+  'page of endpoints to sweep',
+  `select e.id, w.plan from endpoints e join workspaces w on w.id = e.workspace_id
+  where e.id > $1 and e.deleted_at is null
+  order by e.id limit ${PAGE}`,
+  { isPrepared: false },
+)
+
+async function page(db: Db, after: string): Promise<readonly RowsOf<typeof PAGE_OF>[]> {
+  const rows = await run(db, PAGE_OF, [after])
   return rows
 }

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { updateCounters } from '../endpoints/index.ts'
-import type { Db } from '../platform/db/index.ts'
+import { type Db, run, statement } from '../platform/db/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { sweptRows } from './metrics.ts'
 import { inBatches, type SweepServices, sweepTransaction } from './pace.ts'
@@ -40,6 +39,14 @@ export async function purgeClaims(
   })
 }
 
+const MOST_CLAIMS = statement(
+  'endpoint with the most claims',
+  `select c.endpoint_id from endpoint_counters c join endpoints e on e.id = c.endpoint_id
+  where c.claim_count > 0 and ($1::uuid is null or e.workspace_id = $1)
+  order by c.claim_count desc limit 1`,
+  { isPrepared: false },
+)
+
 /**
  * Deletes some claims of a workspace, or of all, to free storage: those that end first, of the endpoint with the most.
  * Their events are firsts if they are sent again.
@@ -51,15 +58,30 @@ export async function evictClaims(
   workspaceId: string | null,
   bytes: number,
 ): Promise<number> {
-  const { rows } = await sql<{ endpointId: string }>`
-    select c.endpoint_id from endpoint_counters c join endpoints e on e.id = c.endpoint_id
-    where c.claim_count > 0 and (${workspaceId}::uuid is null or e.workspace_id = ${workspaceId})
-    order by c.claim_count desc limit 1`.execute(db)
+  const rows = await run(db, MOST_CLAIMS, [workspaceId])
   const endpointId = rows[0]?.endpointId
   if (endpointId === undefined) return 0
   const limit = Math.min(BATCH_CLAIMS, Math.ceil(bytes / CLAIM_BYTES))
   return await removeClaims(db, endpointId, { before: null, limit })
 }
+
+const REMOVE = statement(
+  'remove claims',
+  `with removed as (
+    delete from event_claims
+    where ctid = any(array(
+      select ctid from event_claims
+      where endpoint_id = $1 and ($2::timestamptz is null or expires_at <= $2::timestamptz)
+      order by expires_at limit $3
+    ))
+    returning 1
+  ), counted as (
+    ${updateCounters({ unclaimed: 'select count(*) from removed' })}
+    where c.endpoint_id = $1 and exists (select from removed)
+  )
+  select count(*)::int as removed_count from removed`,
+  { isPrepared: false },
+)
 
 /**
  * Deletes the claims that end first and updates the counter. Locks in the order of captures: the counters, then the
@@ -72,20 +94,7 @@ async function removeClaims(
 ): Promise<number> {
   return await sweepTransaction(db, async (trx) => {
     await lockCounters(trx, endpointId)
-    const { rows } = await sql<{ removedCount: number }>`
-      with removed as (
-        delete from event_claims
-        where ctid = any(array(
-          select ctid from event_claims
-          where endpoint_id = ${endpointId} and (${before}::timestamptz is null or expires_at <= ${before}::timestamptz)
-          order by expires_at limit ${limit}
-        ))
-        returning 1
-      ), counted as (
-        ${sql.raw(updateCounters({ unclaimed: 'select count(*) from removed' }))}
-        where c.endpoint_id = ${endpointId} and exists (select from removed)
-      )
-      select count(*)::int as removed_count from removed`.execute(trx)
+    const rows = await run(trx, REMOVE, [endpointId, before, limit])
     const removedCount = rows[0]?.removedCount ?? 0
     sweptRows.inc({ sweep: 'claims' }, removedCount)
     return removedCount

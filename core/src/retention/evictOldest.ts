@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { endDeliveries } from '../deliveries/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
-import type { Db, Trx } from '../platform/db/index.ts'
+import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { findOldestStored, type Mark, type OldestRequest } from './oldestStored.ts'
 import { type SweepServices, sweepTransaction } from './pace.ts'
@@ -88,17 +88,24 @@ async function raiseMarks(db: Db, marks: readonly Mark[]): Promise<void> {
   )
 }
 
+const HIDDEN_AT_ONCE = 50
+
+const OLDEST_HIDDEN = statement(
+  'oldest hidden requests',
+  `select r.endpoint_id, r.id, r.deleted_at is not null as was_binned
+  from requests r join endpoints e on e.id = r.endpoint_id
+  where r.hidden_at is not null and ($1::uuid is null or e.workspace_id = $1)
+  order by r.id limit ${HIDDEN_AT_ONCE}`,
+  { isPrepared: false },
+)
+
 /**
  * Ends the deliveries of some of the oldest hidden requests as dead letters (`evicted`), and deletes the requests.
  *
  * @returns the number of deleted requests
  */
 export async function evictHidden(services: SweepServices, workspaceId: string | null): Promise<number> {
-  const { rows } = await sql<{ endpointId: string; id: number; wasBinned: boolean }>`
-    select r.endpoint_id, r.id, r.deleted_at is not null as was_binned
-    from requests r join endpoints e on e.id = r.endpoint_id
-    where r.hidden_at is not null and (${workspaceId}::uuid is null or e.workspace_id = ${workspaceId})
-    order by r.id limit ${HIDDEN_AT_ONCE}`.execute(services.db)
+  const rows = await run(services.db, OLDEST_HIDDEN, [workspaceId])
   for (const [endpointId, of] of Map.groupBy(rows, (row) => row.endpointId)) {
     const ids = of.map(({ id }) => id)
     const binned = of.filter(({ wasBinned }) => wasBinned).map(({ id }) => id)
@@ -113,7 +120,12 @@ export async function evictHidden(services: SweepServices, workspaceId: string |
   return rows.length
 }
 
-const HIDDEN_AT_ONCE = 50
+const OLDEST_BINNED = statement(
+  'oldest binned requests',
+  `select endpoint_id, id from requests where deleted_at is not null and hidden_at is null
+  order by deleted_at limit ${HIDDEN_AT_ONCE}`,
+  { isPrepared: false },
+)
 
 /**
  * Deletes some of the requests that have been in the recycle bin longest; one with deliveries due is hidden. The
@@ -122,9 +134,7 @@ const HIDDEN_AT_ONCE = 50
  * @returns the number of requests that left the bin
  */
 export async function emptyBin(services: SweepServices): Promise<number> {
-  const { rows } = await sql<{ endpointId: string; id: number }>`
-    select endpoint_id, id from requests where deleted_at is not null and hidden_at is null
-    order by deleted_at limit ${HIDDEN_AT_ONCE}`.execute(services.db)
+  const rows = await run(services.db, OLDEST_BINNED, [])
   for (const [endpointId, of] of Map.groupBy(rows, (row) => row.endpointId)) {
     const all = of.map(({ id }) => id)
     await sweepTransaction(services.db, async (trx) => {

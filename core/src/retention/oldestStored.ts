@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Db } from '../platform/db/index.ts'
+import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 
 /** A stored request that is older than all stored requests outside of the list. */
@@ -30,12 +29,25 @@ export interface OldestStored {
 const ENDPOINTS_AT_ONCE = 100
 const REQUESTS_OF_EACH = 100
 
-interface Row {
-  readonly endpointId: string
-  readonly mark: number
-  readonly id: number | null
-  readonly bytes: number | null
-}
+const OLDEST = statement(
+  'oldest stored requests',
+  `select m.endpoint_id, m.oldest_request_id as mark, r.id, r.bytes
+  from (
+    select c.endpoint_id, c.oldest_request_id from endpoint_counters c join endpoints e on e.id = c.endpoint_id
+    where c.stored_request_count > 0 and ($1::uuid is null or e.workspace_id = $1)
+    order by c.oldest_request_id, c.endpoint_id limit ${ENDPOINTS_AT_ONCE + 1}
+  ) m
+  left join lateral (
+    select o.id, (${storageBytesOf('o')} + coalesce((
+      select sum(d.storage_bytes) from attempt_details d where d.endpoint_id = o.endpoint_id and d.request_id = o.id
+    ), 0))::bigint as bytes
+    from requests o
+    where o.endpoint_id = m.endpoint_id and o.id >= m.oldest_request_id and o.deleted_at is null and o.hidden_at is null
+    order by o.id limit ${REQUESTS_OF_EACH}
+  ) r on true
+  order by m.oldest_request_id, m.endpoint_id, r.id`,
+  { isPrepared: false },
+)
 
 /**
  * Finds the oldest stored requests of a workspace, or of all. Ids increase in the order of arrival, across all
@@ -43,22 +55,7 @@ interface Row {
  * marks, and the requests that it finds below the marks of all others are the oldest.
  */
 export async function findOldestStored(db: Db, workspaceId: string | null): Promise<OldestStored> {
-  const { rows } = await sql<Row>`
-    select m.endpoint_id, m.oldest_request_id as mark, r.id, r.bytes
-    from (
-      select c.endpoint_id, c.oldest_request_id from endpoint_counters c join endpoints e on e.id = c.endpoint_id
-      where c.stored_request_count > 0 and (${workspaceId}::uuid is null or e.workspace_id = ${workspaceId})
-      order by c.oldest_request_id, c.endpoint_id limit ${ENDPOINTS_AT_ONCE + 1}
-    ) m
-    left join lateral (
-      select o.id, (${sql.raw(storageBytesOf('o'))} + coalesce((
-        select sum(d.storage_bytes) from attempt_details d where d.endpoint_id = o.endpoint_id and d.request_id = o.id
-      ), 0))::bigint as bytes
-      from requests o
-      where o.endpoint_id = m.endpoint_id and o.id >= m.oldest_request_id and o.deleted_at is null and o.hidden_at is null
-      order by o.id limit ${REQUESTS_OF_EACH}
-    ) r on true
-    order by m.oldest_request_id, m.endpoint_id, r.id`.execute(db)
+  const rows = await run(db, OLDEST, [workspaceId])
   const byEndpoint = [...Map.groupBy(rows, ({ endpointId }) => endpointId).values()]
   // Endpoints after the last one were not read.
   const unknown = byEndpoint.length > ENDPOINTS_AT_ONCE ? byEndpoint.pop() : undefined
@@ -78,7 +75,7 @@ export async function findOldestStored(db: Db, workspaceId: string | null): Prom
 }
 
 /** The id up to which the rows contain all of an endpoint's requests. */
-function knownUpTo(rows: readonly Row[]): number {
+function knownUpTo(rows: readonly RowsOf<typeof OLDEST>[]): number {
   const last = rows.at(-1)?.id
   return rows.length < REQUESTS_OF_EACH || last === null || last === undefined
     ? Number.MAX_SAFE_INTEGER

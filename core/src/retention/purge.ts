@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
 import { DomainError } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
+import { run, statement } from '../platform/db/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { getWorkspace } from '../workspaces/index.ts'
 import { purgeClaims } from './eventClaims.ts'
@@ -19,6 +19,14 @@ export interface PurgeTarget {
   readonly request?: number | undefined
 }
 
+const COUNT_PURGED = statement(
+  'count requests to purge',
+  `select count(*) from requests
+  where endpoint_id = any($1::uuid[])
+    and ($2::bigint is null or id = $2)`,
+  { isPrepared: false },
+)
+
 /**
  * Counts the captured requests that a purge would delete permanently: stored, binned and hidden ones. Changes nothing;
  * the `creel purge` command uses it to ask for confirmation.
@@ -27,14 +35,15 @@ export interface PurgeTarget {
  */
 export async function countPurge(services: SweepServices, target: PurgeTarget): Promise<number> {
   const endpointIds = await findEndpoints(services, target)
-  const { rows } = await sql<{ count: number }>`
-    select count(*) from requests
-    where endpoint_id = any(${endpointIds}::uuid[])
-      and (${target.request ?? null}::bigint is null or id = ${target.request ?? null})`.execute(services.db)
+  const rows = await run(services.db, COUNT_PURGED, [endpointIds, target.request ?? null])
   const count = rows[0]?.count ?? 0
   if (target.request !== undefined && count === 0) throw noSuch('request', String(target.request))
   return count
 }
+
+const LAST_ID = statement('last id of requests', `select last_value as last_id from request_ids`, {
+  isPrepared: false,
+})
 
 /**
  * Permanently deletes captured requests in every state, with their deliveries, attempts, records and claims of events. Endpoints, actions
@@ -49,9 +58,7 @@ export async function purge(
 ): Promise<number> {
   await countPurge(services, target)
   const endpointIds = await findEndpoints(services, target)
-  const { rows } = await sql<{ lastId: number }>`select last_value as last_id from request_ids`.execute(
-    services.db,
-  )
+  const rows = await run(services.db, LAST_ID, [])
   const upToId = rows[0]?.lastId ?? 0
   let purgedCount = 0
   for (const endpointId of endpointIds) {

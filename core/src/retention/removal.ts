@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { addAttemptBytes } from '../deliveries/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
-import type { Trx } from '../platform/db/index.ts'
+import { run, statement, type Trx } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 
 /** Requests of an endpoint to delete. */
@@ -12,16 +12,45 @@ export interface Removal {
   readonly state: 'stored' | 'binned' | 'hidden'
 }
 
-const STATES = {
-  stored: sql<boolean>`r.deleted_at is null and r.hidden_at is null`,
-  binned: sql<boolean>`r.deleted_at is not null and r.hidden_at is null`,
-  hidden: sql<boolean>`r.hidden_at is not null`,
-} as const
+type State = Removal['state']
 
-const LENGTHS = sql.raw(`octet_length(r.body) as bytes, ${storageBytesOf('r')} as counted_bytes`)
-const SUMMED = sql`
-  select count(*)::int as removed_count, coalesce(sum(bytes), 0) as bytes, coalesce(sum(counted_bytes), 0) as counted_bytes
-  from removed`
+const IS_IN: Readonly<Record<State, string>> = {
+  stored: 'r.deleted_at is null and r.hidden_at is null',
+  binned: 'r.deleted_at is not null and r.hidden_at is null',
+  hidden: 'r.hidden_at is not null',
+}
+
+/** Change of the counters for requests that leave a state. Hidden requests are not counted. */
+const CHANGE: Readonly<Record<State, string | null>> = {
+  stored: updateCounters({
+    unstored: { requests: 'removed_count', bytes: 'bytes', storageBytes: 'counted_bytes' },
+  }),
+  binned: updateCounters({ unbinned: 'removed_count' }),
+  hidden: null,
+}
+
+/**
+ * SQL that takes requests `$2` of the endpoint `$1` from a state and keeps the counters equal to the rows.
+ *
+ * @param takes the start of a statement that deletes or updates `requests r`
+ * @param besides a further condition
+ */
+const removalText = (takes: string, state: State, besides = '') =>
+  `with removed as (
+    ${takes} where r.endpoint_id = $1 and r.id = any($2::bigint[]) and ${IS_IN[state]} ${besides}
+    returning r.id, octet_length(r.body) as bytes, ${storageBytesOf('r')} as counted_bytes
+  ), summed as (
+    select count(*)::int as removed_count, coalesce(sum(bytes), 0) as bytes, coalesce(sum(counted_bytes), 0) as counted_bytes
+    from removed
+  ), counted as (
+    ${CHANGE[state] === null ? 'select' : `${CHANGE[state]} from summed where c.endpoint_id = $1 and removed_count > 0`}
+  )
+  select id from removed`
+
+const removal = <Of extends State>(state: Of) =>
+  statement(`remove ${state} requests`, removalText('delete from requests r', state), { isPrepared: false })
+
+const REMOVE = { stored: removal('stored'), binned: removal('binned'), hidden: removal('hidden') }
 
 /**
  * Deletes requests and keeps the counters equal to the rows. The caller locks the counters. A request that changed its
@@ -30,16 +59,22 @@ const SUMMED = sql`
  * @returns the ids of the deleted requests
  */
 export async function removeRequests(trx: Trx, { endpointId, ids, state }: Removal): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`
-    with removed as (
-      delete from requests r
-      where r.endpoint_id = ${endpointId} and r.id = any(${ids}::bigint[]) and ${STATES[state]}
-      returning r.id, ${LENGTHS}
-    ), summed as (${SUMMED}),
-    counted as (${counted(endpointId, state)})
-    select id from removed`.execute(trx)
+  const rows = await run(trx, REMOVE[state], [endpointId, ids])
   return rows.map(({ id }) => id)
 }
+
+const HAS_DELIVERIES = `and exists (
+  select from deliveries d where d.endpoint_id = r.endpoint_id and d.request_id = r.id and d.finished_at is null)`
+
+/** `$3` is now. */
+const hiding = <Of extends State>(state: Of) =>
+  statement(
+    `hide ${state} requests`,
+    removalText('update requests r set hidden_at = $3', state, HAS_DELIVERIES),
+    { isPrepared: false },
+  )
+
+const HIDE = { stored: hiding('stored'), binned: hiding('binned') }
 
 /**
  * Hides binned or stored requests with deliveries due. They leave the bin or the lists now, and are deleted when the
@@ -51,35 +86,8 @@ export async function hideUndelivered(
   trx: Trx,
   { endpointId, ids, state, now }: Removal & { readonly state: 'stored' | 'binned'; readonly now: Date },
 ): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`
-    with removed as (
-      update requests r set hidden_at = ${now}
-      where r.endpoint_id = ${endpointId} and r.id = any(${ids}::bigint[]) and ${STATES[state]}
-        and exists (
-          select from deliveries d
-          where d.endpoint_id = r.endpoint_id and d.request_id = r.id and d.finished_at is null
-        )
-      returning r.id, ${LENGTHS}
-    ), summed as (${SUMMED}),
-    counted as (${counted(endpointId, state)})
-    select id from removed`.execute(trx)
+  const rows = await run(trx, HIDE[state], [endpointId, ids, now])
   return rows.map(({ id }) => id)
-}
-
-function counted(endpointId: string, state: Removal['state']) {
-  switch (state) {
-    case 'stored':
-      return sql`
-        ${sql.raw(updateCounters({ unstored: { requests: 'removed_count', bytes: 'bytes', storageBytes: 'counted_bytes' } }))}
-        from summed where c.endpoint_id = ${endpointId} and removed_count > 0`
-    case 'binned':
-      return sql`
-        ${sql.raw(updateCounters({ unbinned: 'removed_count' }))}
-        from summed where c.endpoint_id = ${endpointId} and removed_count > 0`
-    case 'hidden':
-      // Hidden requests are not counted.
-      return sql`select`
-  }
 }
 
 /** Deletes every delivery of deleted requests, including dead letters, because there is nothing left to send. */

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Db } from '../platform/db/index.ts'
+import { type Db, run, statement } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 import { CLAIM_BYTES } from './eventClaims.ts'
 
@@ -19,25 +18,31 @@ export interface Storage {
   readonly totalBytes: number
 }
 
-interface StorageRow extends WorkspaceStorage {
-  readonly heldBytes: number
-}
+/** Bytes of the requests and claims of `endpoint_counters c`. */
+const COUNTED = `(c.storage_bytes + c.claim_count * ${CLAIM_BYTES})`
+
+const BYTES = `coalesce(sum(${storageBytesOf('r')}), 0)::bigint`
+
+const STORAGE = statement(
+  'storage of workspaces',
+  `select w.id as workspace_id, w.plan,
+    coalesce(sum(${COUNTED} + coalesce(a.bytes, 0)) filter (where e.deleted_at is null), 0)::bigint as storage_bytes,
+    sum(${COUNTED} + coalesce(a.bytes, 0))::bigint as held_bytes
+  from endpoint_counters c
+  join endpoints e on e.id = c.endpoint_id
+  join workspaces w on w.id = e.workspace_id
+  left join (select endpoint_id, sum(bytes) as bytes from attempt_bytes group by endpoint_id) a
+    on a.endpoint_id = c.endpoint_id
+  group by w.id, w.plan`,
+  { isPrepared: false },
+)
 
 /**
  * Sums up the counters, in some milliseconds for ten thousand endpoints. Bytes of binned or hidden requests are read
  * from their rows, which are few.
  */
 export async function readStorage(db: Db): Promise<Storage> {
-  const { rows } = await sql<StorageRow>`
-    select w.id as workspace_id, w.plan,
-      coalesce(sum(${COUNTED} + coalesce(a.bytes, 0)) filter (where e.deleted_at is null), 0)::bigint as storage_bytes,
-      sum(${COUNTED} + coalesce(a.bytes, 0))::bigint as held_bytes
-    from endpoint_counters c
-    join endpoints e on e.id = c.endpoint_id
-    join workspaces w on w.id = e.workspace_id
-    left join (select endpoint_id, sum(bytes) as bytes from attempt_bytes group by endpoint_id) a
-      on a.endpoint_id = c.endpoint_id
-    group by w.id, w.plan`.execute(db)
+  const rows = await run(db, STORAGE, [])
   const { hidden, binned } = await readUncounted(db)
   const counted = rows.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
   return {
@@ -46,45 +51,51 @@ export async function readStorage(db: Db): Promise<Storage> {
   }
 }
 
+const STORAGE_OF = statement(
+  'storage of a workspace',
+  `with counters as (
+    select c.endpoint_id, ${COUNTED} as storage_bytes from endpoints e join endpoint_counters c on c.endpoint_id = e.id
+    where e.workspace_id = $1 and e.deleted_at is null
+  )
+  select (
+    coalesce((select sum(storage_bytes) from counters), 0)
+    + coalesce((select sum(a.bytes) from attempt_bytes a join counters c on c.endpoint_id = a.endpoint_id), 0)
+  )::bigint as bytes`,
+  { isPrepared: false },
+)
+
 /** Bytes of a workspace's stored requests, their attempts and the claims of its events, limited by `storedBytesMax`. */
 export async function readStorageOf(db: Db, workspaceId: string): Promise<number> {
-  const { rows } = await sql<{ bytes: number }>`
-    with counters as (
-      select c.endpoint_id, ${COUNTED} as storage_bytes from endpoints e join endpoint_counters c on c.endpoint_id = e.id
-      where e.workspace_id = ${workspaceId} and e.deleted_at is null
-    )
-    select (
-      coalesce((select sum(storage_bytes) from counters), 0)
-      + coalesce((select sum(a.bytes) from attempt_bytes a join counters c on c.endpoint_id = a.endpoint_id), 0)
-    )::bigint as bytes`.execute(db)
+  const rows = await run(db, STORAGE_OF, [workspaceId])
   return rows[0]?.bytes ?? 0
 }
 
-/** Bytes of the requests and claims of `endpoint_counters c`. */
-const COUNTED = sql.raw(`(c.storage_bytes + c.claim_count * ${CLAIM_BYTES})`)
-
-const BYTES = sql.raw(`coalesce(sum(${storageBytesOf('r')}), 0)::bigint`)
+const UNCOUNTED = statement(
+  'uncounted bytes',
+  `select
+    (select ${BYTES} from requests r where r.hidden_at is not null) as hidden,
+    (select ${BYTES} from requests r where r.deleted_at is not null and r.hidden_at is null) as binned`,
+  { isPrepared: false },
+)
 
 /** Bytes that the counters exclude. */
 async function readUncounted(db: Db): Promise<{ hidden: number; binned: number }> {
-  const { rows } = await sql<{ hidden: number; binned: number }>`
-    select
-      (select ${BYTES} from requests r where r.hidden_at is not null) as hidden,
-      (select ${BYTES} from requests r where r.deleted_at is not null and r.hidden_at is null) as binned`.execute(
-    db,
-  )
+  const rows = await run(db, UNCOUNTED, [])
   return rows[0] ?? { hidden: 0, binned: 0 }
 }
 
+const HIDDEN = statement(
+  'hidden bytes',
+  `select coalesce(sum(${storageBytesOf('r')} + coalesce((
+    select sum(d.storage_bytes) from attempt_details d where d.endpoint_id = r.endpoint_id and d.request_id = r.id
+  ), 0)), 0)::bigint as bytes
+  from requests r join endpoints e on e.id = r.endpoint_id
+  where r.hidden_at is not null and ($1::uuid is null or e.workspace_id = $1)`,
+  { isPrepared: false },
+)
+
 /** Bytes of hidden requests and of their attempts' records, of a workspace or of all. */
 export async function readHiddenBytes(db: Db, workspaceId: string | null): Promise<number> {
-  const { rows } = await sql<{ bytes: number }>`
-    select coalesce(sum(${sql.raw(storageBytesOf('r'))} + coalesce((
-      select sum(d.storage_bytes) from attempt_details d where d.endpoint_id = r.endpoint_id and d.request_id = r.id
-    ), 0)), 0)::bigint as bytes
-    from requests r join endpoints e on e.id = r.endpoint_id
-    where r.hidden_at is not null and (${workspaceId}::uuid is null or e.workspace_id = ${workspaceId})`.execute(
-    db,
-  )
+  const rows = await run(db, HIDDEN, [workspaceId])
   return rows[0]?.bytes ?? 0
 }

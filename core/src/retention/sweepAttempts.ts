@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { run, statement } from '../platform/db/index.ts'
 import type { EndpointToSweep } from './endpointsToSweep.ts'
 import { sweptRows } from './metrics.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
@@ -32,6 +32,17 @@ export async function sweepAttempts(
   })
 }
 
+const FIND_ORPHANS = statement(
+  'find records without a request',
+  `select d.attempt_id from endpoint_counters c
+  join attempt_details d on d.endpoint_id = c.endpoint_id and d.request_id < c.oldest_request_id
+  where c.endpoint_id = $1 and d.sent_body is null and not exists (
+    select from requests r where r.endpoint_id = d.endpoint_id and r.id = d.request_id
+  )
+  limit ${BATCH_ROWS}`,
+  { isPrepared: false },
+)
+
 /**
  * Deletes the records of attempts without a request, unless they contain the sent body: the others are not shown
  * without the request. Every stored request has an id at or above the endpoint's mark, so only records below it can be
@@ -43,13 +54,7 @@ export async function sweepDetails(
   signal: AbortSignal,
 ): Promise<void> {
   await inBatches(signal, async () => {
-    const { rows } = await sql<{ attemptId: number }>`
-      select d.attempt_id from endpoint_counters c
-      join attempt_details d on d.endpoint_id = c.endpoint_id and d.request_id < c.oldest_request_id
-      where c.endpoint_id = ${endpointId} and d.sent_body is null and not exists (
-        select from requests r where r.endpoint_id = d.endpoint_id and r.id = d.request_id
-      )
-      limit ${BATCH_ROWS}`.execute(db)
+    const rows = await run(db, FIND_ORPHANS, [endpointId])
     if (rows.length === 0) return false
     const ids = rows.map((row) => row.attemptId)
     sweptRows.inc({ sweep: 'details' }, ids.length)

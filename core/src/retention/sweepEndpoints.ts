@@ -4,6 +4,7 @@ import type { Services } from '../api/services.ts'
 import { FLOW_INCIDENTS } from '../deliveries/index.ts'
 import { reapplyPlanLimits } from '../planLimits/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
+import { run, statement } from '../platform/db/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { purgeClaims } from './eventClaims.ts'
 import { sweptRows } from './metrics.ts'
@@ -55,36 +56,50 @@ async function deleteExpired({ db, clock }: SweepServices): Promise<void> {
   })
 }
 
+const FIND_SUSPENDED = statement(
+  'find suspended workspaces',
+  `select workspace_id from endpoints where suspended_by_plan and deleted_at is null
+  union select workspace_id from watchdogs where paused_by_plan`,
+  { isPrepared: false },
+)
+
 /** Lifts suspensions by plan. Endpoints expire without a call, so only this sweep can notice the free room. */
 async function liftSuspensions(services: EndpointSweepServices, signal: AbortSignal): Promise<void> {
-  const { rows } = await sql<{ workspaceId: string }>`
-    select workspace_id from endpoints where suspended_by_plan and deleted_at is null
-    union select workspace_id from watchdogs where paused_by_plan`.execute(services.db)
+  const rows = await run(services.db, FIND_SUSPENDED, [])
   for (const { workspaceId } of rows) {
     if (signal.aborted) return
     await reapplyPlanLimits(services, workspaceId)
   }
 }
 
-/** Tables with many rows per endpoint, and the column that orders an endpoint's rows in an index. */
+/** A table with many rows per endpoint, and the column that orders an endpoint's rows in an index. */
+const bigTable = <Table extends string>(table: Table, key: string) => ({
+  table,
+  key,
+  /** Last of the next rows of the endpoint `$1` after `$2`. */
+  next: statement(
+    `next rows of ${table}`,
+    `select max(key) as up_to from (
+      select ${key} as key from ${table} where endpoint_id = $1 and ${key} > $2 order by ${key} limit ${BATCH_ROWS}
+    ) as next`,
+    { isPrepared: false },
+  ),
+})
+
 const BIG_TABLES = [
-  { table: 'attempt_details', key: 'attempt_id' },
-  { table: 'delivery_attempts', key: 'id' },
-  { table: 'deliveries', key: 'request_id' },
-  { table: 'requests', key: 'id' },
+  bigTable('attempt_details', 'attempt_id'),
+  bigTable('delivery_attempts', 'id'),
+  bigTable('deliveries', 'request_id'),
+  bigTable('requests', 'id'),
 ] as const
 
 /** Deletes rows along the index and resumes where the last batch ended, to avoid scanning dead rows again. */
 async function purgeRows({ db }: SweepServices, endpointId: string, signal: AbortSignal): Promise<void> {
-  for (const { table, key } of BIG_TABLES) {
+  for (const { table, key, next } of BIG_TABLES) {
     const [name, column] = [sql.table(table), sql.ref(key)]
     let done = 0
     await inBatches(signal, async () => {
-      const { rows } = await sql<{ upTo: number | null }>`
-        select max(key) as up_to from (
-          select ${column} as key from ${name} where endpoint_id = ${endpointId} and ${column} > ${done}
-          order by ${column} limit ${BATCH_ROWS}
-        ) as next`.execute(db)
+      const rows = await run(db, next, [endpointId, done])
       const upTo = rows[0]?.upTo ?? null
       if (upTo === null) return false
       await sweepTransaction(db, (trx) =>

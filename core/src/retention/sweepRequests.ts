@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { endDeliveries, keepSentBodies } from '../deliveries/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
+import { run, statement } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { BIN_DAYS } from '../recycleBin/index.ts'
 import { lockCounters } from '../requests/index.ts'
@@ -15,6 +16,20 @@ import {
   removeRequests,
 } from './removal.ts'
 
+const OLDEST = statement(
+  'oldest stored requests of endpoint',
+  `select r.id, r.received_at < $1 as is_expired, c.oldest_request_id
+  from endpoint_counters c
+  cross join lateral (
+    select id, received_at from requests
+    where endpoint_id = c.endpoint_id and id >= c.oldest_request_id
+      and deleted_at is null and hidden_at is null
+    order by id limit ${BATCH_ROWS}
+  ) r
+  where c.endpoint_id = $2`,
+  { isPrepared: false },
+)
+
 /**
  * Deletes an endpoint's stored requests that are past the plan's retention, oldest first. Their pending deliveries end
  * as `DeadLetter` with `retention`. Their attempts stay in the delivery list until they are as old themselves.
@@ -25,16 +40,7 @@ export async function sweepStored(
   signal: AbortSignal,
 ): Promise<void> {
   await inBatches(signal, async () => {
-    const { rows } = await sql<{ id: number; isExpired: boolean; oldestRequestId: number }>`
-      select r.id, r.received_at < ${keptSince} as is_expired, c.oldest_request_id
-      from endpoint_counters c
-      cross join lateral (
-        select id, received_at from requests
-        where endpoint_id = c.endpoint_id and id >= c.oldest_request_id
-          and deleted_at is null and hidden_at is null
-        order by id limit ${BATCH_ROWS}
-      ) r
-      where c.endpoint_id = ${endpointId}`.execute(services.db)
+    const rows = await run(services.db, OLDEST, [keptSince, endpointId])
     const ids = rows.filter((row) => row.isExpired).map((row) => row.id)
     const first = rows[0]
     if (first === undefined || ids.length === 0) return false
@@ -105,6 +111,20 @@ export async function sweepBin(
   })
 }
 
+const FIND_ENDED = statement(
+  'find hidden requests to delete',
+  `select r.id, r.deleted_at is not null as was_binned from (
+    select id, deleted_at, row_number() over (order by id desc) as newest_rank from requests
+    where endpoint_id = $1 and hidden_at is not null
+  ) r
+  where r.newest_rank > $2 or not exists (
+    select from deliveries d
+    where d.endpoint_id = $1 and d.request_id = r.id and d.finished_at is null
+  )
+  order by r.id limit ${BATCH_ROWS}`,
+  { isPrepared: false },
+)
+
 /**
  * Deletes hidden requests whose deliveries have ended. At most as many as the plan's stored-request limit may wait;
  * beyond it, the deliveries of the oldest end as `DeadLetter` with `evicted`.
@@ -115,16 +135,7 @@ export async function sweepHidden(
   signal: AbortSignal,
 ): Promise<void> {
   await inBatches(signal, async () => {
-    const { rows } = await sql<{ id: number; wasBinned: boolean }>`
-      select r.id, r.deleted_at is not null as was_binned from (
-        select id, deleted_at, row_number() over (order by id desc) as newest_rank from requests
-        where endpoint_id = ${endpointId} and hidden_at is not null
-      ) r
-      where r.newest_rank > ${storedRequestsMax} or not exists (
-        select from deliveries d
-        where d.endpoint_id = ${endpointId} and d.request_id = r.id and d.finished_at is null
-      )
-      order by r.id limit ${BATCH_ROWS}`.execute(services.db)
+    const rows = await run(services.db, FIND_ENDED, [endpointId, storedRequestsMax])
     if (rows.length === 0) return false
     const ids = rows.map((row) => row.id)
     await sweepTransaction(services.db, async (trx) => {

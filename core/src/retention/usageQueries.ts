@@ -21,26 +21,10 @@ const PER_ENDPOINT = statement(
   order by c.stored_request_count desc, e.id`,
 )
 
-interface Counts {
-  readonly endpoints: number
-  readonly apiKeys: number
-  readonly watchdogs: number
-  readonly alertChannels: number
-}
-
-interface EndpointUsage {
-  readonly endpointId: string
-  readonly name: string
-  readonly storedRequestCount: number
-  readonly storedBytes: number
-  readonly rejectedCount: number
-  readonly lastRequestAt: Date | null
-}
-
 /** Current usage of the workspace, endpoints with the most stored requests first. */
 export async function readUsage(db: Db, workspaceId: string, now: Date) {
-  const [counts] = await run<Counts>(db, COUNTS, [workspaceId, now])
+  const [counts] = await run(db, COUNTS, [workspaceId, now])
   if (counts === undefined) throw new Error('Counting answered no row.')
-  const perEndpoint = await run<EndpointUsage>(db, PER_ENDPOINT, [workspaceId])
+  const perEndpoint = await run(db, PER_ENDPOINT, [workspaceId])
   return { counts, perEndpoint, storageBytes: await readStorageOf(db, workspaceId) }
 }

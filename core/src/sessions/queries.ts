@@ -1,29 +1,7 @@
 import { budgetClock, SECONDS_LEFT, takeFromWindow } from '../api/callBudget.ts'
-import type { KeyScope } from '../engine/words/index.ts'
 import { isHere, isLive, isSealed } from '../keys/index.ts'
-import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
+import { type Db, type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
 import { IDLE_DAYS } from './lifetimes.ts'
-
-/** A live session, with the state of its budget after the call. */
-export interface SessionRow {
-  readonly id: string
-  readonly workspaceId: string
-  readonly workspaceName: string
-  readonly planKey: string
-  readonly apiKeyId: string | null
-  readonly keyName: string | null
-  readonly keyPrefix: string | null
-  readonly keyScope: KeyScope | null
-  readonly keyEndpointId: string | null
-  readonly keyExpiresAt: Date | null
-  /** Whether the key, if there is one, may be used from the call's address. */
-  readonly isHere: boolean
-  readonly isSealed: boolean
-  /** Seconds until the window ends, by the database's clock. */
-  readonly secondsLeft: number
-  /** Calls in the window. Above the budget: refused, and nothing was taken. */
-  readonly callCount: number
-}
 
 /**
  * SQL for sessions that have not ended: by age, by idleness, or with the key that created them.
@@ -58,7 +36,17 @@ const TAKE_FROM_BUDGET = statement(
   from clock, caller c
   left join taken t on true
   left join session_windows win on win.session_id = c.id`,
+  { notNull: ['secondsLeft', 'callCount'] },
 )
+
+/**
+ * A live session, with the state of its budget after the call.
+ *
+ * - `isHere`: whether the key, if there is one, may be used from the call's address.
+ * - `secondsLeft`: seconds until the window ends, by the database's clock.
+ * - `callCount`: calls in the window. Above the budget: refused, and nothing was taken.
+ */
+export type SessionRow = RowsOf<typeof TAKE_FROM_BUDGET>
 
 /** Finds a live session by its token's fingerprint and takes `cost` calls from its budget, by the database's clock. */
 export async function takeFromSessionBudget(
@@ -73,7 +61,7 @@ export async function takeFromSessionBudget(
   },
 ): Promise<SessionRow | undefined> {
   const values = [of.aheadMs, of.address, of.cost, of.budget, of.sha256]
-  const [row] = await run<SessionRow>(db, TAKE_FROM_BUDGET, values)
+  const [row] = await run(db, TAKE_FROM_BUDGET, values)
   return row
 }
 
@@ -84,11 +72,7 @@ export async function findLiveSession(
   db: Db,
   { id, address, now }: { readonly id: string; readonly address: string | null; readonly now: Date },
 ) {
-  const [row] = await run<Pick<SessionRow, 'planKey' | 'apiKeyId' | 'isHere'>>(db, IS_LIVE, [
-    now,
-    address,
-    id,
-  ])
+  const [row] = await run(db, IS_LIVE, [now, address, id])
   return row
 }
 
@@ -99,7 +83,7 @@ const LIVE_TOKENS = statement(
 
 /** Filters token fingerprints to live sessions. */
 export async function findLiveTokens(db: Db, fingerprints: readonly Buffer[], now: Date): Promise<Buffer[]> {
-  const rows = await run<{ readonly sha256: Buffer }>(db, LIVE_TOKENS, [now, fingerprints])
+  const rows = await run(db, LIVE_TOKENS, [now, fingerprints])
   return rows.map(({ sha256 }) => sha256)
 }
 
@@ -114,17 +98,6 @@ export async function findLiveLinks(db: Db, fingerprints: readonly Buffer[], now
   return rows.map(({ sha256 }) => sha256)
 }
 
-/** A session as its owner sees it. */
-export interface ListedSession {
-  readonly id: string
-  readonly apiKeyId: string | null
-  readonly keyName: string | null
-  readonly userAgent: string | null
-  readonly createdAt: Date
-  readonly seenAt: Date
-  readonly expiresAt: Date
-}
-
 const LIST = statement(
   'list sessions',
   `select s.id, s.api_key_id, l.key_name, s.user_agent, s.created_at, s.seen_at, s.expires_at
@@ -133,13 +106,16 @@ const LIST = statement(
   order by s.created_at desc, s.id`,
 )
 
+/** A session as its owner sees it. */
+export type ListedSession = RowsOf<typeof LIST>
+
 /** The live sessions of a workspace, newest first. */
 export async function listSessions(
   db: Db,
   workspaceId: string,
   now: Date,
 ): Promise<readonly ListedSession[]> {
-  return await run<ListedSession>(db, LIST, [now, workspaceId])
+  return await run(db, LIST, [now, workspaceId])
 }
 
 /** The columns of a new session; only the digest of its token is stored. */

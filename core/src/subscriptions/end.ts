@@ -39,11 +39,7 @@ const ENDING = statement(
 export async function endInvalid(services: Services): Promise<void> {
   const plans = PLAN_KEYS.filter((key) => services.plans[key].limits.eventSubscriptionsMax > 0)
   const values = [services.clock.now(), plans]
-  for (const { id, isExpired } of await run<{ id: string; isExpired: boolean }>(
-    services.db,
-    ENDING,
-    values,
-  )) {
+  for (const { id, isExpired } of await run(services.db, ENDING, values)) {
     if (isExpired) await services.db.transaction().execute((trx) => deleteSubscription(trx, id))
     else await endSubscription(services, id, { tells: true })
   }

@@ -19,7 +19,7 @@ const ROOT = statement(
 
 /** The key from which a key came by rotation: itself, if it was never rotated. */
 export async function rootOfKey(db: Db, workspaceId: string, keyId: string): Promise<string> {
-  const [row] = await run<{ id: string }>(db, ROOT, [keyId, workspaceId])
+  const [row] = await run(db, ROOT, [keyId, workspaceId])
   return row?.id ?? keyId
 }
 

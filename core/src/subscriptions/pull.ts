@@ -3,27 +3,13 @@ import type { Services } from '../api/services.ts'
 import { hopsOf, isLoop } from '../deliveries/index.ts'
 import { EventArguments, filterOf, keptType, readTogether, type SharedReader } from '../events/index.ts'
 import { planOf } from '../plans/index.ts'
-import { run, statement } from '../platform/db/index.ts'
+import { type RowsOf, run, statement } from '../platform/db/index.ts'
 import { WAITING_MAX } from './bounds.ts'
 import { messageId } from './callback.ts'
 import { eventGaps } from './metrics.ts'
 
 /** Length of the window of `eventsPerMinuteMax`, in milliseconds. */
 const WINDOW_MS = 60_000
-
-interface NewsRow {
-  readonly id: string
-  readonly endpointId: string
-  readonly plan: string
-  readonly name: string
-  readonly arguments: string
-  readonly fields: string | null
-  readonly declaresExtension: boolean
-  readonly readPosition: number
-  readonly windowStartedAt: Date | null
-  readonly windowCount: number
-  readonly waiting: number
-}
 
 /** Subscriptions at `$1` whose endpoint has requests that they did not look at, and that may be sent more. */
 const NEWS = statement(
@@ -44,6 +30,8 @@ const NEWS = statement(
   where s.expires_at > $1::timestamptz and (s.throttled_until is null or s.throttled_until <= $1::timestamptz)
     and d.waiting < ${WAITING_MAX}`,
 )
+
+type NewsRow = RowsOf<typeof NEWS>
 
 /**
  * Stores what a read found: `$1` to `$7` the subscriptions with their old and new positions, `$8` to `$12` their
@@ -91,7 +79,7 @@ const FILTERS_MAX = 2000
  */
 export async function pullEvents(services: Services): Promise<boolean> {
   const { db, clock, log } = services
-  const rows = await run<NewsRow>(db, NEWS, [clock.now()])
+  const rows = await run(db, NEWS, [clock.now()])
   for (const [endpointId, ofEndpoint] of Map.groupBy(rows, (row) => row.endpointId)) {
     const readers = ofEndpoint.flatMap((row) => {
       try {

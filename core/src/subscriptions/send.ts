@@ -1,26 +1,12 @@
 import { z } from 'zod'
 import { gathering } from '../api/gathering.ts'
 import type { Services } from '../api/services.ts'
-import { run, statement } from '../platform/db/index.ts'
+import { type RowsOf, run, statement } from '../platform/db/index.ts'
 import { LEASE_MS, RETRY_JITTER, RETRY_SECONDS, SENDS_AT_ONCE } from './bounds.ts'
 import { type Failure, failureOf, openCallback, sendMessage } from './callback.ts'
 import { eventDeliveries, eventLag } from './metrics.ts'
 import { WATERMARK } from './queries.ts'
 import { StoredAttempts } from './view.ts'
-
-/** A message whose attempt this process makes. */
-export interface ClaimedMessage {
-  readonly id: number
-  readonly subscriptionId: string
-  readonly workspaceId: string
-  readonly requestId: number | null
-  readonly messageId: string
-  readonly hops: number
-  readonly body: string | null
-  readonly attempts: string
-  readonly callback: Buffer
-  readonly watermark: number
-}
 
 /**
  * Claims messages that are due at `$1`, at most `$2`, until `$3`: the oldest of each subscription, a few at once. A
@@ -51,6 +37,9 @@ const CLAIM = statement(
   returning d.id, d.subscription_id, s.workspace_id, d.request_id, d.message_id, d.hops, d.body, d.attempts, s.callback,
     ${WATERMARK} as watermark`,
 )
+
+/** A message whose attempt this process makes. */
+export type ClaimedMessage = RowsOf<typeof CLAIM>
 
 /**
  * Records attempts: `$1` the messages, `$2` their states, `$3` all of their attempts, `$4` the next one, `$5` when this
@@ -113,7 +102,7 @@ export async function claimMessages(
 ): Promise<readonly ClaimedMessage[]> {
   const now = clock.now()
   const values = [now, limit, new Date(now.getTime() + LEASE_MS)]
-  return await run<ClaimedMessage>(db, CLAIM, values)
+  return await run(db, CLAIM, values)
 }
 
 const Event = z.looseObject({ timestamp: z.string().optional() })

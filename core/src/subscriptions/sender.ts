@@ -49,9 +49,7 @@ export function startSubscriptionSender(services: Services): SubscriptionSender 
   })
 
   const check = async () => {
-    const [states] = await run<{ count: number; failing: number; throttled: number }>(services.db, STATES, [
-      services.clock.now(),
-    ])
+    const [states] = await run(services.db, STATES, [services.clock.now()])
     const { count = 0, failing = 0, throttled = 0 } = states ?? {}
     eventSubscriptions.set({ state: 'failing' }, failing)
     eventSubscriptions.set({ state: 'throttled' }, throttled)

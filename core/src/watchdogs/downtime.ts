@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../platform/db/index.ts'
+import { type Db, run, statement } from '../platform/db/index.ts'
 import { CREDITED_DOWNTIME_SECONDS } from './rules.ts'
 
 /** Interval of the heartbeat of a gateway that can take captures. */
@@ -7,6 +7,13 @@ export const HEARTBEAT_SECONDS = 10
 
 /** No watchdog's window is longer than 62 days, so older outages are irrelevant. */
 const OUTAGES_KEPT_DAYS = 70
+
+const SILENCE = statement(
+  'silence of gateways',
+  `select extract(epoch from now() - max(beat_at))::float8 as silent_seconds
+  from gateway_heartbeats`,
+  { isPrepared: false },
+)
 
 /**
  * Records a heartbeat of this gateway. If no gateway sent one for over a minute, records an outage, which watchdogs are
@@ -18,9 +25,7 @@ const OUTAGES_KEPT_DAYS = 70
 export async function beat(db: Db, gatewayId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(hashtext('creel gateway heartbeats'))`.execute(trx)
-    const { rows } = await sql<{ silentSeconds: number | null }>`
-      select extract(epoch from now() - max(beat_at))::float8 as silent_seconds
-      from gateway_heartbeats`.execute(trx)
+    const rows = await run(trx, SILENCE, [])
     const silentSeconds = rows[0]?.silentSeconds ?? 0
     if (silentSeconds > CREDITED_DOWNTIME_SECONDS) {
       await sql`
@@ -50,12 +55,17 @@ export async function beat(db: Db, gatewayId: string): Promise<void> {
   })
 }
 
+const IS_UP = statement(
+  'is a gateway up',
+  `select exists (
+    select from gateway_heartbeats
+    where beat_at > now() - make_interval(secs => ${CREDITED_DOWNTIME_SECONDS})
+  ) as is_up`,
+  { isPrepared: false },
+)
+
 /** Whether a gateway has sent a heartbeat within the last minute. */
 export async function gatewayIsUp(db: Db): Promise<boolean> {
-  const { rows } = await sql<{ isUp: boolean }>`
-    select exists (
-      select from gateway_heartbeats
-      where beat_at > now() - make_interval(secs => ${CREDITED_DOWNTIME_SECONDS})
-    ) as is_up`.execute(db)
+  const rows = await run(db, IS_UP, [])
   return rows[0]?.isUp ?? false
 }

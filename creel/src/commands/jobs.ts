@@ -1,7 +1,8 @@
+import { run, statement } from '@creel/core'
 import { type QueueState, readQueueStates } from '@creel/jobs'
 import { type JsonOption, printJson, printTable } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
-import { CompiledQuery, sql } from 'kysely'
+import { CompiledQuery } from 'kysely'
 import { decodeConfig } from '../config/index.ts'
 import { connectAsGuest } from '../database/index.ts'
 import { environmentBesideService } from '../dataFolder.ts'
@@ -28,6 +29,10 @@ export function addJobsCommand(command: Command, parts: ProgramParts): void {
     })
 }
 
+const HAS_QUEUES = statement('has queues', `select to_regclass('pgboss.job') is not null as exists`, {
+  isPrepared: false,
+})
+
 /** @throws StartupError where no service has created the queues yet */
 async function queueStates({ runtime }: ProgramParts): Promise<QueueState[]> {
   const { config } = decodeConfig(await environmentBesideService(process.env))
@@ -35,8 +40,7 @@ async function queueStates({ runtime }: ProgramParts): Promise<QueueState[]> {
   const connected = await connectAsGuest({ config, log, runtime, maxConnections: 1 })
   try {
     const { db } = connected.database
-    const { rows } = await sql<{ exists: boolean }>`
-      select to_regclass('pgboss.job') is not null as exists`.execute(db)
+    const rows = await run(db, HAS_QUEUES, [])
     if (rows[0]?.exists !== true) {
       throw new StartupError('There are no queues yet: start the service once with `creel serve`.')
     }

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Db } from '@creel/core'
-import { sql } from 'kysely'
+import { type Db, run, statement } from '@creel/core'
 import { StartupError } from '../startupError.ts'
 
 const OLDEST_MAJOR_VERSION = 15
@@ -26,6 +25,12 @@ function tlsWords(code: string, message: string): string | undefined {
   return TLS_WORDS.find(([pattern]) => pattern.test(code) || pattern.test(message))?.[1]
 }
 
+const VERSION = statement(
+  'version of server',
+  `select current_setting('server_version_num') as version, current_setting('server_encoding') as encoding`,
+  { isPrepared: false, notNull: ['version', 'encoding'] },
+)
+
 /**
  * Waits for the database to answer, and checks its version.
  *
@@ -39,9 +44,7 @@ export async function requireServer(
   const deadline = performance.now() + (waits ? WAIT_SECONDS_MAX * 1000 : 0)
   for (let hasWaited = false; ; hasWaited = true) {
     try {
-      const { rows } = await sql<{ version: string; encoding: string }>`
-        select current_setting('server_version_num') as version, current_setting('server_encoding') as encoding
-      `.execute(db)
+      const rows = await run(db, VERSION, [])
       const [{ version, encoding } = { version: '0', encoding: '' }] = rows
       const major = Math.floor(Number(version) / 10_000)
       if (encoding !== 'UTF8') {

@@ -1,6 +1,5 @@
-import type { Db } from '@creel/core'
+import { type Db, run, statement } from '@creel/core'
 import { migrationState } from '@creel/migrations'
-import { sql } from 'kysely'
 import { type Check, check } from './check.ts'
 
 const MIB = 1024 * 1024
@@ -105,14 +104,20 @@ function shown(value: string): string {
   return bytes >= MIB && bytes % MIB === 0 ? `${bytes / MIB}MB` : value
 }
 
+/** Reads the settings `$1`, sizes in bytes, and the clock in milliseconds. */
+const SETTINGS = statement(
+  'settings of server',
+  `select name, case when unit is null or unit not in ('8kB', 'MB', 'kB', 'B') then setting
+    else pg_size_bytes(current_setting(name))::text end as value
+  from pg_settings where name = any($1)
+  union all select 'clock', (extract(epoch from clock_timestamp()) * 1000)::text`,
+  { isPrepared: false, notNull: ['name', 'value'] },
+)
+
 /** Checks version, settings, clock and schema of the database. */
 export async function databaseChecks(db: Db, isEmbedded: boolean): Promise<Check[]> {
   const askedAt = Date.now()
-  const { rows } = await sql<{ name: string; value: string }>`
-    select name, case when unit is null or unit not in ('8kB', 'MB', 'kB', 'B') then setting
-      else pg_size_bytes(current_setting(name))::text end as value
-    from pg_settings where name in (${sql.join(['server_version', ...RULES.map(({ setting }) => setting)])})
-    union all select 'clock', (extract(epoch from clock_timestamp()) * 1000)::text`.execute(db)
+  const rows = await run(db, SETTINGS, [['server_version', ...RULES.map(({ setting }) => setting)]])
   const settings = Object.fromEntries(rows.map(({ name, value }) => [name, value]))
   const answeredAt = Date.now()
   const { pending, unknown } = await migrationState(db)

@@ -94,6 +94,8 @@ const READ_HELD = statement(
   `select d.order_key as key, d.request_id, d.dead_lettered_at as since, (
     select t.id from delivery_attempts t where t.delivery_id = d.id order by t.attempt_number desc limit 1) as attempt_id
   from deliveries d where d.action_id = $1 and d.flow_state = 'held' order by d.id limit ${HELD_SHOWN_MAX}`,
+  // A held delivery is a dead letter with a key.
+  { notNull: ['key', 'since'] },
 )
 
 /** Deliveries of the action `$1` that wait, of requests received before `$2`. */
@@ -105,33 +107,14 @@ const COUNT_EXPIRING = statement(
     limit ${BACKLOG_COUNTED_MAX}) expiring`,
 )
 
-interface HeldRow {
-  readonly key: string
-  readonly requestId: number
-  readonly attemptId: number | null
-  readonly since: Date
-}
-
-interface BacklogRow {
-  readonly waiting: number
-  readonly inFlight: number
-  readonly oldestWaitingAt: Date | null
-  readonly keysWaiting: number
-  readonly breaker: string | null
-  readonly openedAt: Date | null
-  readonly nextProbeAt: Date | null
-  readonly notBefore: Date | null
-  readonly closedAt: Date | null
-}
-
 /** Reads the backlog of an action. The cost is bounded by {@link BACKLOG_COUNTED_MAX}. */
 export async function readBacklog(
   { db, clock }: { readonly db: Db } & Pick<Services, 'clock'>,
   action: BacklogOf,
 ): Promise<BacklogView> {
   const [[row], keysHeld] = await Promise.all([
-    run<BacklogRow>(db, READ_BACKLOG, [action.id]),
-    run<HeldRow>(db, READ_HELD, [action.id]),
+    run(db, READ_BACKLOG, [action.id]),
+    run(db, READ_HELD, [action.id]),
   ])
   if (row === undefined) throw new Error('An aggregate returned no row.')
   const now = clock.now()
@@ -149,9 +132,7 @@ export async function readBacklog(
   const goneBy = drainsAt?.getTime() ?? now.getTime() + EXPIRY_HOURS * 3_600_000
   const receivedBefore = new Date(goneBy - action.retentionMs)
   const [expiring] =
-    row.oldestWaitingAt === null
-      ? []
-      : await run<{ expiring: number }>(db, COUNT_EXPIRING, [action.id, receivedBefore])
+    row.oldestWaitingAt === null ? [] : await run(db, COUNT_EXPIRING, [action.id, receivedBefore])
   return {
     waiting: row.waiting,
     inFlight: row.inFlight,

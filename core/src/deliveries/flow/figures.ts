@@ -23,11 +23,9 @@ const READ_FIGURES = statement(
     ).join(', ')}`,
 )
 
-type FiguresRow = Omit<FlowFigures, 'deliveries'> & FlowFigures['deliveries']
-
 /** Counts paused actions, open breakers and deliveries by state, for metrics. */
 export async function readFlowFigures(db: Db): Promise<FlowFigures> {
-  const [row] = await run<FiguresRow>(db, READ_FIGURES, [])
+  const [row] = await run(db, READ_FIGURES, [])
   if (row === undefined) throw new Error('An aggregate returned no row.')
   const { pausedActions, breakersOpen, ...deliveries } = row
   return { pausedActions, breakersOpen, deliveries }

@@ -6,7 +6,7 @@ import type { Attempt } from '../attempt.ts'
 type HeldServices = Pick<Services, 'clock' | 'enqueue'>
 
 const FIND_HELD = statement(
-  'find held deliveries',
+  'find deliveries that hold keys',
   `select id, order_key, request_id from deliveries where id = any($1::bigint[]) and flow_state = 'held' order by id`,
 )
 
@@ -42,7 +42,7 @@ export async function tellHeld(
 ): Promise<void> {
   const ids = ended.flatMap(({ deliveryId }) => (deliveryId === null ? [] : [deliveryId]))
   if (ids.length === 0) return
-  const held = await run<{ id: number; orderKey: string; requestId: number }>(trx, FIND_HELD, [ids])
+  const held = await run(trx, FIND_HELD, [ids])
   const last = held.at(-1)
   const of = ended.find(({ deliveryId }) => deliveryId === last?.id)
   if (last === undefined || of === undefined) return
@@ -88,10 +88,10 @@ export async function free(
 ): Promise<number> {
   const freed =
     requestIds === null
-      ? await run<object>(trx, FREE_ALL, [actionId])
-      : await run<object>(trx, FREE_REQUESTS, [actionId, requestIds])
+      ? await run(trx, FREE_ALL, [actionId])
+      : await run(trx, FREE_REQUESTS, [actionId, requestIds])
   if (freed.length === 0) return 0
-  if ((await run<object>(trx, IS_ANY_HELD, [actionId])).length === 0)
+  if ((await run(trx, IS_ANY_HELD, [actionId])).length === 0)
     await closeIncidents(services, trx, { kind: 'delivery.held', subjectIds: [actionId] })
   return freed.length
 }

@@ -5,7 +5,7 @@ import type { Attempt, AttemptResult } from '../attempt.ts'
 import type { DeliveryPolicy } from '../policy.ts'
 import { retryAfterSeconds } from '../retrySchedule.ts'
 import { GONE } from '../states.ts'
-import { type Breaker, breakerAfter } from './breaker.ts'
+import { breakerAfter } from './breaker.ts'
 import { BREAKER_STATES } from './decide.ts'
 import { freeHeld, tellHeld } from './held.ts'
 import { flowSignal } from './signals.ts'
@@ -99,10 +99,6 @@ async function slowDown(trx: Trx, actionId: string, group: readonly Ended[]): Pr
   if (until.length > 0) await run(trx, SLOW_DOWN, [actionId, new Date(Math.max(...until))])
 }
 
-interface BreakerRow extends Omit<Breaker, 'state'> {
-  readonly breaker: string
-}
-
 async function moveBreaker(
   services: Services,
   trx: Trx,
@@ -117,7 +113,7 @@ async function moveBreaker(
     at: one.result.finishedAt,
   }))
   const hasFailures = outcomes.some((outcome) => !outcome.hasSucceeded)
-  const [row] = await run<BreakerRow>(trx, LOCK_BREAKER, [actionId, hasFailures])
+  const [row] = await run(trx, LOCK_BREAKER, [actionId, hasFailures])
   if (row === undefined) return
   const before = { ...row, state: BREAKER_STATES.find((state) => state === row.breaker) ?? 'closed' }
   const after = breakerAfter(before, outcomes, policy)

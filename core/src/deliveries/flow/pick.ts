@@ -1,5 +1,5 @@
 import { aheadMs } from '../../api/services.ts'
-import { run, type Trx } from '../../platform/db/index.ts'
+import { type RowsOf, run, type Trx } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
 import type { DueAttempt } from '../attemptJobs.ts'
 import { type ClaimServices, claimForwards } from '../claim.ts'
@@ -70,9 +70,9 @@ const NOTHING: Picked = {
  */
 export async function pickAttempts(services: ClaimServices, actionId: string, room: Room): Promise<Picked> {
   return await services.db.transaction().execute(async (trx) => {
-    const locked = await run<object>(trx, LOCK_FLOW, [actionId])
+    const locked = await run(trx, LOCK_FLOW, [actionId])
     if (locked.length === 0) return { ...NOTHING, isBusy: true }
-    const [row] = await run<FlowRow>(trx, READ_FLOW, [actionId])
+    const [row] = await run(trx, READ_FLOW, [actionId])
     if (row === undefined) return NOTHING
     const clockAt = row.clockAt.getTime() + aheadMs(services.clock)
     const flow = flowOf(row)
@@ -121,18 +121,10 @@ async function takeAndClaim(
     await run(trx, MOVE_FLOW, [actionId, nextStartAt, nextProbeAt])
   }
   if (taken.length >= limit) return { attempts: paced, others, hasMore: true }
-  const [next] = await run<{ dueAt: Date | null }>(trx, NEXT_DUE, [actionId])
+  const [next] = await run(trx, NEXT_DUE, [actionId])
   const dueInMs = next?.dueAt ? next.dueAt.getTime() - now.getTime() : null
   const nextLookInMs = dueInMs === null ? null : Math.max(PASSED_OVER_MS, dueInMs)
   return { attempts: paced, others, nextLookInMs }
-}
-
-interface TakenRow {
-  readonly id: number | null
-  readonly attempt: number
-  readonly bodyBytes: number
-  readonly parked: number
-  readonly candidates: number
 }
 
 /** Takes due deliveries. Repeats the statement while it finds only deliveries behind others of their key. */
@@ -141,7 +133,7 @@ async function take(trx: Trx, actionId: string, now: Date, limit: number): Promi
   for (let round = 0; round < ROUNDS_MAX && taken.length < limit; round += 1) {
     const wanted = limit - taken.length
     const scan = Math.min(SCAN_MAX, Math.max(SCAN_MIN, 4 * wanted))
-    const rows = await run<TakenRow>(trx, TAKE_DELIVERIES, [actionId, now, wanted, scan])
+    const rows = await run(trx, TAKE_DELIVERIES, [actionId, now, wanted, scan])
     for (const { id, attempt, bodyBytes } of rows)
       if (id !== null) taken.push({ deliveryId: id, attempt, actionId, bodyBytes })
     const { parked = 0, candidates = 0 } = rows[0] ?? {}
@@ -150,23 +142,7 @@ async function take(trx: Trx, actionId: string, now: Date, limit: number): Promi
   return taken
 }
 
-/** A flow as {@link READ_FLOW} reads it. */
-interface FlowRow {
-  readonly deliveryPolicy: string | null
-  readonly pausedAt: Date | null
-  readonly drainPerSecond: number | null
-  readonly isOn: boolean
-  readonly offSince: Date | null
-  readonly nextStartAt: Date | null
-  readonly notBefore: Date | null
-  readonly breaker: string
-  readonly nextProbeAt: Date | null
-  readonly closedAt: Date | null
-  readonly clockAt: Date
-  readonly sending: number
-}
-
-function flowOf(row: FlowRow): Flow & { readonly policy: DeliveryPolicy } {
+function flowOf(row: RowsOf<typeof READ_FLOW>): Flow & { readonly policy: DeliveryPolicy } {
   return {
     policy: storedPolicy(row.deliveryPolicy),
     isPaused: row.pausedAt !== null,

@@ -75,7 +75,7 @@ export const TAKE_DELIVERIES = statement(
          (select count(*)::int from candidates) as candidates
   from taken
   union all
-  select null, null, null, (select count(*)::int from parked), (select count(*)::int from candidates)
+  select null, 0, 0, (select count(*)::int from parked), (select count(*)::int from candidates)
   order by id`,
 )
 

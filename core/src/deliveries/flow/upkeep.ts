@@ -27,7 +27,7 @@ const POSTPONE_FIRST = statement(
 
 /** Ids of actions whose flow may have attempts to start. For a process that may have missed a signal. */
 export async function flowsWithWork({ db }: Pick<FlowServices, 'db'>): Promise<string[]> {
-  const rows = await run<{ actionId: string }>(db, FLOWS_WITH_WORK, [])
+  const rows = await run(db, FLOWS_WITH_WORK, [])
   return rows.map(({ actionId }) => actionId)
 }
 
@@ -41,14 +41,14 @@ export async function reserveStart(
   actionId: string,
   { earliest, spacingMs }: { readonly earliest: number; readonly spacingMs: number },
 ): Promise<number | null> {
-  const [row] = await run<{ startAt: Date }>(db, RESERVE_START, [actionId, new Date(earliest), spacingMs])
-  return row === undefined ? null : row.startAt.getTime()
+  const [row] = await run(db, RESERVE_START, [actionId, new Date(earliest), spacingMs])
+  return row?.startAt?.getTime() ?? null
 }
 
 /** Lifts the pace of a drain once nothing of the action is due any more. */
 export async function endDrain({ db, clock }: FlowServices, actionId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    const [row] = await run<{ endpointId: string }>(trx, END_DRAIN, [actionId, clock.now()])
+    const [row] = await run(trx, END_DRAIN, [actionId, clock.now()])
     if (row !== undefined) await announceEndpointChange(trx, row.endpointId)
   })
 }

@@ -20,27 +20,16 @@ const READ_AGES = statement(
       select d.created_at as at, d.request_id from deliveries d
       where d.action_id = a.id and d.flow_state = state order by d.id limit 1) waits
     order by waits.at limit 1) oldest on true
-  where a.governed and a.delivery_policy::jsonb ? 'backlogAlertSeconds'`,
+  where a.governed and a.delivery_policy::jsonb ->> 'backlogAlertSeconds' is not null`,
+  { notNull: ['secondsMax'] },
 )
-
-interface AgeRow {
-  readonly id: string
-  readonly name: string
-  readonly workspaceId: string
-  readonly endpointId: string
-  readonly endpointName: string
-  readonly secondsMax: number
-  readonly oldestAt: Date | null
-  readonly requestId: number | null
-  readonly isOpen: boolean
-}
 
 /**
  * Opens an incident for each action whose oldest waiting delivery is older than its limit. Closes it when that is over.
  */
 export async function watchBacklogs(services: Services): Promise<void> {
   const now = services.clock.now().getTime()
-  const rows = await run<AgeRow>(services.db, READ_AGES, [])
+  const rows = await run(services.db, READ_AGES, [])
   for (const row of rows) {
     const seconds = row.oldestAt === null ? 0 : Math.floor((now - row.oldestAt.getTime()) / 1000)
     const isOver = seconds > row.secondsMax

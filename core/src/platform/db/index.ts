@@ -11,6 +11,7 @@ export {
   SEARCH_CONNECTIONS,
   SEARCH_SECONDS,
 } from './open.ts'
+export { type NamedParameters, parameters } from './parameters.ts'
 export { beforeSending, encoded, type Field, field, Pipeline, type TextRow, UnsentError } from './pipeline.ts'
 export {
   type ReadDatabase,
@@ -21,5 +22,5 @@ export {
 } from './replica.ts'
 export { databaseUrlMistake, serverOf, serverUrls } from './servers.ts'
 export { shareOf } from './shares.ts'
-export { run, type Statement, statement } from './statement.ts'
+export { type RowsOf, run, type Statement, statement } from './statement.ts'
 export type * from './tables.ts'

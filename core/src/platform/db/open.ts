@@ -120,21 +120,18 @@ export function onConnection(client: pg.PoolClient): Db {
 const pools = new WeakMap<Db, pg.Pool>()
 
 /**
- * Runs work on one raw connection of a handle's pool: for transactions that also run statements which Kysely cannot prepare.
+ * Runs work on one connection of a handle's pool: for transactions whose statements {@link run} on it prepares.
  *
  * @param db as {@link openDatabase} made it; not a share of it
- * @param work gets the connection, and Kysely on it
+ * @param work gets a handle of the connection
  * @throws what the work throws; TypeError for another handle
  */
-export async function onOneConnection<Result>(
-  db: Db,
-  work: (client: pg.PoolClient, db: Db) => Promise<Result>,
-): Promise<Result> {
+export async function onOneConnection<Result>(db: Db, work: (db: Db) => Promise<Result>): Promise<Result> {
   const pool = pools.get(db)
   if (pool === undefined) throw new TypeError('The handle has no pool of its own.')
   const client = await pool.connect()
   try {
-    return await work(client, onConnection(client))
+    return await work(onConnection(client))
   } finally {
     client.release()
   }

@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
 import { sleep, within } from '../time/index.ts'
 import { isDatabaseOutage } from './failures.ts'
 import type { Db } from './handles.ts'
 import type { OpenDatabase } from './open.ts'
+import { run, statement } from './statement.ts'
 
 /** The connections that a read uses: of the primary, or of a replica. */
 export type ReadDatabase = Pick<OpenDatabase, 'db' | 'searches'>
@@ -158,48 +158,71 @@ export function readsWithReplica(
   }
 }
 
+const COMMITTED = statement(
+  'position of primary',
+  `select (at - '0/0'::pg_lsn)::text as position, left(pg_walfile_name(at), 8) as timeline
+  from pg_current_wal_flush_lsn() as at`,
+  { isPrepared: false, notNull: ['position', 'timeline'] },
+)
+
 /**
  * Position in the log before which every confirmed write lies, and the log's timeline, which changes with each
  * failover.
  */
 async function committedOn(primary: Db): Promise<{ position: string; timeline: string }> {
-  const { rows } = await sql<{ position: string; timeline: string }>`
-    select (at - '0/0'::pg_lsn)::text as position, left(pg_walfile_name(at), 8) as timeline
-    from pg_current_wal_flush_lsn() as at`.execute(primary)
+  const rows = await run(primary, COMMITTED, [])
   return rows[0] ?? { position: '0', timeline: '' }
 }
 
+const REPLAYED = statement(
+  'position of replica',
+  `select case when pg_is_in_recovery() then (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::text end as position`,
+  { isPrepared: false },
+)
+
 async function replayedBy(replica: Db): Promise<bigint> {
-  const { rows } = await sql<{ position: string | null }>`
-    select case when pg_is_in_recovery() then (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::text end as position
-  `.execute(replica)
+  const rows = await run(replica, REPLAYED, [])
   const position = rows[0]?.position ?? null
   if (position === null) throw new NotAReplica('It is no replica: it takes writes.')
   return BigInt(position)
 }
 
+const BEHIND = statement(
+  'seconds behind',
+  `select coalesce(greatest(0, extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())), 0)::float8
+    as seconds`,
+  { isPrepared: false },
+)
+
 async function secondsBehind(replica: Db): Promise<number> {
-  const { rows } = await sql<{ seconds: number }>`
-    select coalesce(greatest(0, extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())), 0)::float8
-      as seconds`.execute(replica)
+  const rows = await run(replica, BEHIND, [])
   return rows[0]?.seconds ?? 0
 }
+
+const IDENTITY = statement(
+  'identity of database',
+  `select (select system_identifier from pg_control_system())::text || ' ' || current_database() as identity`,
+  { isPrepared: false, notNull: ['identity'] },
+)
+
+const TIMELINE = statement(
+  'timeline of replica',
+  `select upper(lpad(to_hex(greatest(
+    (select timeline_id from pg_control_checkpoint()),
+    (select min_recovery_end_timeline from pg_control_recovery()))), 8, '0')) as timeline`,
+  { isPrepared: false },
+)
 
 /** @throws NotAReplica unless the replica is of the same installation and follows the same log */
 async function requireReplicaOf(primary: Db, replica: Db, timeline: string): Promise<void> {
   const identity = async (db: Db) => {
-    const { rows } = await sql<{ identity: string }>`
-      select (select system_identifier from pg_control_system())::text || ' ' || current_database() as identity
-    `.execute(db)
+    const rows = await run(db, IDENTITY, [])
     return rows[0]?.identity
   }
   const [ours, theirs] = await Promise.all([identity(primary), identity(replica)])
   if (ours !== theirs) throw new NotAReplica('It is a replica of another database.')
   // After a failover the timelines agree from the first restart point on, within `checkpoint_timeout`.
-  const { rows } = await sql<{ timeline: string }>`
-    select upper(lpad(to_hex(greatest(
-      (select timeline_id from pg_control_checkpoint()),
-      (select min_recovery_end_timeline from pg_control_recovery()))), 8, '0')) as timeline`.execute(replica)
+  const rows = await run(replica, TIMELINE, [])
   if (rows[0]?.timeline !== timeline) throw new NotAReplica('It follows a former primary.')
 }
 

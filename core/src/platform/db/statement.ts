@@ -1,27 +1,57 @@
-import { CompiledQuery, type PostgresPool, type UnknownRow } from 'kysely'
+import { type AbortableQueryOptions, CompiledQuery, type PostgresPool, type UnknownRow } from 'kysely'
 import type { ClientBase } from 'pg'
 import type { Db } from './handles.ts'
 import { memberNames } from './memberNames.ts'
+import type { StatementRows } from './rows.ts'
 
-/** A statement whose text never changes. Every connection parses it once and plans it only a few times. */
-export interface Statement {
+/** A statement whose text never changes, apart from its parameters. */
+export interface Statement<Name extends string = string> {
+  readonly name: Name
   /** Begins with its name in a comment, for the logs of PostgreSQL. */
   readonly text: string
+  /** Whether every connection parses it once and plans it only a few times. */
+  readonly isPrepared: boolean
+  /** Whether rows.ts has the type of its rows. */
+  readonly isDescribed: boolean
+  /** Members that are never null although PostgreSQL cannot tell. {@link run} checks every row. */
+  readonly notNull: readonly string[]
 }
 
-/** The names of all statements by their texts. */
-const names = new Map<string, string>()
+/** Rows of a statement, as PostgreSQL describes them; of unknown columns if it is not described. */
+export type RowOf<Name extends string> = Name extends keyof StatementRows ? StatementRows[Name] : UnknownRow
+
+/** Rows of a declared statement, by its type: `RowsOf<typeof FIND_ENDPOINT>`. */
+export type RowsOf<Of extends Statement> = RowOf<Of['name']>
+
+/** All statements by their texts. */
+const declared = new Map<string, Statement>()
 
 /**
- * Names a statement of a hot path: for short statements, planning takes longer than running.
+ * Declares a statement. `bun scripts/rowTypes.ts` asks PostgreSQL for the types of its rows.
  *
  * @param name unique in the program
  * @param text with `$1`…; every variable part must be a parameter, since each text stays in every connection
+ * @param options `isPrepared`: true by default, for hot paths, where planning takes longer than running; else it is
+ *   planned for the values of each run. `isDescribed`: false for a text that only the running program knows. `notNull`:
+ *   names of members that are never null although PostgreSQL cannot tell
  */
-export function statement(name: string, text: string): Statement {
-  const named = `/* ${name} */ ${text}`
-  names.set(named, name)
-  return { text: named }
+export function statement<const Name extends string>(
+  name: Name,
+  text: string,
+  {
+    isPrepared = true,
+    isDescribed = true,
+    notNull = [],
+  }: Partial<Pick<Statement, 'isPrepared' | 'isDescribed' | 'notNull'>> = {},
+): Statement<Name> {
+  const made = { name, text: `/* ${name} */ ${text}`, isPrepared, isDescribed, notNull }
+  declared.set(made.text, made)
+  return made
+}
+
+/** The statements of all modules that are loaded, except those that are not described. */
+export function declaredStatements(): readonly Statement[] {
+  return [...declared.values()].filter(({ isDescribed }) => isDescribed)
 }
 
 /** Pools for statements that are not part of a transaction, by handle. */
@@ -37,22 +67,37 @@ export function runOn(db: Db, pool: PostgresPool): void {
  * bypasses Kysely, which would take as long as the driver.
  *
  * @param values as node-postgres takes them; a Buffer goes in binary form, e.g. an array of {@link encodeArray}
+ * @param options cancel it when the caller hangs up
+ * @throws TypeError if a member of `notNull` is null
  */
-export async function run<Row>(
+export async function run<Name extends string>(
   db: Db,
-  { text }: Statement,
+  of: Statement<Name>,
   values: readonly unknown[],
-): Promise<readonly Row[]> {
-  const pool = pools.get(db)
-  if (pool === undefined) return (await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))).rows
+  options?: AbortableQueryOptions,
+): Promise<readonly RowOf<Name>[]> {
+  const pool = options === undefined ? pools.get(db) : undefined
+  if (pool === undefined) {
+    const { rows } = await db.executeQuery<RowOf<Name>>(CompiledQuery.raw(of.text, [...values]), options)
+    return checked(of, rows)
+  }
   const connection = await pool.connect()
   try {
-    const { rows } = await connection.query<UnknownRow>(text, values)
-    // The caller gives the type of the rows, as with Kysely.
-    return memberNames.mapRows(rows) as Row[]
+    const { rows } = await connection.query<UnknownRow>(of.text, values)
+    // PostgreSQL has described the rows of this text: rows.ts.
+    return checked(of, memberNames.mapRows(rows) as RowOf<Name>[])
   } finally {
     connection.release()
   }
+}
+
+function checked<Row extends object>({ name, notNull }: Statement, rows: readonly Row[]): readonly Row[] {
+  if (notNull.length === 0) return rows
+  for (const row of rows)
+    for (const [member, value] of Object.entries(row))
+      if (value === null && notNull.includes(member))
+        throw new TypeError(`${member} of the statement "${name}" is null.`)
+  return rows
 }
 
 /**
@@ -62,8 +107,9 @@ export async function run<Row>(
 export function preparing(query: ClientBase['query']): ClientBase['query'] {
   return new Proxy(query, {
     apply(target, client, [text, ...others]) {
-      const name = typeof text === 'string' ? names.get(text) : undefined
-      return Reflect.apply(target, client, [name === undefined ? text : { name, text }, ...others])
+      const known = typeof text === 'string' ? declared.get(text) : undefined
+      const query = known?.isPrepared === true ? { name: known.name, text } : text
+      return Reflect.apply(target, client, [query, ...others])
     },
   })
 }
