@@ -111,7 +111,9 @@ describe('events()', () => {
     const before = await endpoint.requests.await({ state: 'Succeeded' })
     const reading = until(
       endpoint.requests.events({ afterId: before?.id ?? 0 }),
-      (event) => event.type === 'changed' && event.states.some(({ attemptCount }) => attemptCount === 2),
+      (event) =>
+        event.type === 'changed' &&
+        event.states.some(({ attemptCount, state }) => attemptCount === 2 && state === 'Succeeded'),
     )
     await send(endpoint, 'one')
     const one = await endpoint.requests.await({ afterId: before?.id ?? 0, state: 'Succeeded' })
