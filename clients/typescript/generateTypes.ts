@@ -17,8 +17,23 @@ export async function typesOf(description: string): Promise<string> {
  * @throws Error when a stream is described in another way than the service does
  */
 export function streamsOf(description: string): string {
-  const root: unknown = JSON.parse(description)
-  const streams = Object.entries(at(root, 'paths'))
+  const streams = streamsIn(JSON.parse(description))
+  return `${MADE}import type { components } from './schema.ts'
+
+/** Events of each stream, by its operation. */
+export interface StreamEvents {
+${streams.map(({ operation, name }) => `  ${operation}: components['schemas']['${name}']`).join('\n')}
+}
+
+/** Members that the data of each event must have, with their JSON types. */
+export const EVENT_MEMBERS = {
+${streams.map(({ operation, events }) => `  ${operation}: {\n    ${events.join(',\n    ')},\n  },`).join('\n')}
+} as const
+`
+}
+
+function streamsIn(root: unknown) {
+  return Object.entries(at(root, 'paths'))
     .flatMap(([path, methods]) => Object.values(at(methods)).map((operation) => ({ path, operation })))
     .flatMap(({ path, operation }) => {
       if (!JSON.stringify(operation).includes('"text/event-stream":')) return []
@@ -31,24 +46,6 @@ export function streamsOf(description: string): string {
       const { operationId, summary } = at(operation)
       return [{ operation: String(operationId), name, events, summary, path }]
     })
-  const nouns = Map.groupBy(streams, ({ operation }) => operation.split('_')[0])
-  return `${MADE}import type { MakeStream } from './call.ts'
-import type { components } from './schema.ts'
-
-/** Events of each stream, by its operation. */
-export interface StreamEvents {
-${streams.map(({ operation, name }) => `  ${operation}: components['schemas']['${name}']`).join('\n')}
-}
-
-/** Members that the data of each event must have, with their JSON types. */
-export const EVENT_MEMBERS = {
-${streams.map(({ operation, events }) => `  ${operation}: {\n    ${events.join(',\n    ')},\n  },`).join('\n')}
-} as const
-
-/** A method for each stream of the API, by its noun. */
-export const streamsOf = (stream: MakeStream) => ({
-${[...nouns].map(([noun, methods]) => `  ${noun}: {\n${methods.map(streamMethod).join('')}  },\n`).join('')}})
-`
 }
 
 function streamMethod({
@@ -69,8 +66,8 @@ function written(summary: string, line: string): string {
 }
 
 /**
- * A method for each operation of a description that takes and answers JSON, as the text of `src/calls.ts`. Its route is method and
- * path; after `?` the members of the query of one that has a body.
+ * A method for each operation of a description that takes and answers JSON, and for each stream, as the text of `src/calls.ts`. The
+ * route of an operation is method and path; after `?` the members of the query of one that has a body.
  *
  * @throws Error when a body has a member with the name of a parameter, since calls take both as one object
  */
@@ -100,13 +97,24 @@ export function callsOf(description: string): string {
       nouns[noun] = (nouns[noun] ?? '') + written(String(summary), line)
     }
   }
-  return `${MADE}import type { MakeCall } from './call.ts'
+  const streams = Map.groupBy(streamsIn(root), ({ operation }) => operation.split('_')[0])
+  return `${MADE}import type { MakeCall, MakeStream } from './call.ts'
 
 /** A method for each operation of the API that takes and answers JSON, by its noun. Members of path, query and body are one object. */
 export const callsOf = (call: MakeCall) => ({
 ${Object.entries(nouns)
   .map(([noun, methods]) => `  ${noun}: {\n${methods}  },\n`)
   .join('')}})
+
+/** A method for each operation that takes and answers JSON, by its noun. Each rejects with a \`CreelError\` for a refusal. */
+export type Calls = ReturnType<typeof callsOf>
+
+/** A method for each stream of the API, by its noun. */
+export const streamsOf = (stream: MakeStream) => ({
+${[...streams].map(([noun, methods]) => `  ${noun}: {\n${methods.map(streamMethod).join('')}  },\n`).join('')}})
+
+/** A method for each stream, by its noun: \`streams.requests.follow({ endpointId })\`. */
+export type Streams = ReturnType<typeof streamsOf>
 `
 }
 

@@ -108,6 +108,7 @@ const everything = await sourcesOf(
   'migrations',
   'creel',
   'clients/terminal',
+  'clients/typescript',
   'console',
   'scripts',
   'bench',

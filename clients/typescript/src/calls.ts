@@ -1,5 +1,5 @@
 // Made from the API's description by `bun run openapi:snapshot`: do not edit.
-import type { MakeCall } from './call.ts'
+import type { MakeCall, MakeStream } from './call.ts'
 
 /** A method for each operation of the API that takes and answers JSON, by its noun. Members of path, query and body are one object. */
 export const callsOf = (call: MakeCall) => ({
@@ -272,3 +272,21 @@ export const callsOf = (call: MakeCall) => ({
     traffic: call<'workspace_traffic'>('GET /api/v1/traffic'),
   },
 })
+
+/** A method for each operation that takes and answers JSON, by its noun. Each rejects with a `CreelError` for a refusal. */
+export type Calls = ReturnType<typeof callsOf>
+
+/** A method for each stream of the API, by its noun. */
+export const streamsOf = (stream: MakeStream) => ({
+  requests: {
+    /** Follow the captures and deliveries of an endpoint */
+    follow: stream('requests_follow', '/api/v1/endpoints/{endpointId}/requests/stream'),
+  },
+  replays: {
+    /** Follow the progress of a replay, to its end */
+    follow: stream('replays_follow', '/api/v1/endpoints/{endpointId}/replays/{replayId}/stream'),
+  },
+})
+
+/** A method for each stream, by its noun: `streams.requests.follow({ endpointId })`. */
+export type Streams = ReturnType<typeof streamsOf>

@@ -1,9 +1,8 @@
 import { callerOf, followerOf } from './call.ts'
-import { callsOf } from './calls.ts'
+import { type Calls, callsOf, type Streams, streamsOf } from './calls.ts'
 import { Endpoint } from './endpoint.ts'
 import { itemsOf, PAGE_SIZE } from './paging.ts'
 import { Requests } from './requests.ts'
-import { streamsOf } from './streams.ts'
 import {
   type CallOptions,
   type CreelOptions,
@@ -12,16 +11,7 @@ import {
   type Sending,
   type Transport,
 } from './transport.ts'
-import type {
-  Calls,
-  Me,
-  NewEndpoint,
-  NewWatchdog,
-  Streams,
-  Watchdog,
-  WatchdogChange,
-  WatchdogSuggestion,
-} from './types.ts'
+import type { Me, NewEndpoint, NewWatchdog, Watchdog, WatchdogChange, WatchdogSuggestion } from './types.ts'
 
 /** A client of one workspace. */
 export interface Creel {

@@ -1,8 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+
+import type { Calls } from './calls.ts'
 import { Actions, Deliveries, Rules } from './endpointParts.ts'
 import { Requests } from './requests.ts'
 import type { CallOptions, Transport } from './transport.ts'
-import type { Calls, EndpointChange, EndpointData, EndpointStats } from './types.ts'
+import type { EndpointChange, EndpointData, EndpointStats } from './types.ts'
 
 /** A capture endpoint: its URL, settings, requests and actions. */
 export class Endpoint {

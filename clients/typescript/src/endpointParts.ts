@@ -1,9 +1,9 @@
+import type { Calls } from './calls.ts'
 import { itemsByIdOf, PAGE_SIZE } from './paging.ts'
 import type { CallOptions } from './transport.ts'
 import type {
   Action,
   ActionChange,
-  Calls,
   DeliveryAttempt,
   DeliveryAttemptDetail,
   DeliveryFilters,

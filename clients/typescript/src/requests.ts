@@ -1,10 +1,10 @@
+import type { Calls } from './calls.ts'
 import { CreelError } from './error.ts'
 import type { FeedEvent, StreamEvent } from './events.ts'
 import { type StreamOptions, streamEvents, type WholeStreamOptions } from './follow.ts'
 import { itemsByIdOf, PAGE_SIZE } from './paging.ts'
 import { type CallOptions, queryText, type Sending, type Transport } from './transport.ts'
 import type {
-  Calls,
   CapturedRequest,
   CapturedRequestSummary,
   ExportFormat,

@@ -1,5 +1,4 @@
 // Made from the API's description by `bun run openapi:snapshot`: do not edit.
-import type { MakeStream } from './call.ts'
 import type { components } from './schema.ts'
 
 /** Events of each stream, by its operation. */
@@ -34,15 +33,3 @@ export const EVENT_MEMBERS = {
     ended: { state: 'string' },
   },
 } as const
-
-/** A method for each stream of the API, by its noun. */
-export const streamsOf = (stream: MakeStream) => ({
-  requests: {
-    /** Follow the captures and deliveries of an endpoint */
-    follow: stream('requests_follow', '/api/v1/endpoints/{endpointId}/requests/stream'),
-  },
-  replays: {
-    /** Follow the progress of a replay, to its end */
-    follow: stream('replays_follow', '/api/v1/endpoints/{endpointId}/replays/{replayId}/stream'),
-  },
-})

@@ -1,14 +1,6 @@
-import type { callsOf } from './calls.ts'
 import type { components, operations } from './schema.ts'
-import type { streamsOf } from './streams.ts'
 
 type Schemas = components['schemas']
-
-/** A method for each operation that takes and answers JSON, by its noun. Each rejects with a `CreelError` for a refusal. */
-export type Calls = ReturnType<typeof callsOf>
-
-/** A method for each stream, by its noun: `streams.requests.follow({ endpointId })`. */
-export type Streams = ReturnType<typeof streamsOf>
 
 /** An endpoint with its settings and counts. */
 export type EndpointData = Schemas['Endpoint']
