@@ -57,6 +57,7 @@ async function greet(services: Services, hasConsole: boolean): Promise<FirstBoot
     rawBody: null,
     body: null,
     eventsAhead: 0,
+    longBodies: { bytes: 0 },
   })
   const endpoint = await caller.endpoints.create({ name: 'My first endpoint' })
   const { captureUrl } = services.urls

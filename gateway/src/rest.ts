@@ -107,6 +107,7 @@ function bound(
           rawBody: null,
           body: null,
           eventsAhead: 0,
+          longBodies: { bytes: 0 },
         })
         const raw = await reader.all(request, params).catch(async (error: unknown) => {
           // If the path names nothing, the 404 takes precedence over an unreadable body.

@@ -58,6 +58,7 @@ export function trpc(
             rawBody: null,
             body: null,
             eventsAhead: EVENTS_AHEAD,
+            longBodies: { bytes: 0 },
           })
         } catch (error) {
           const seconds = refusalOf(error)?.more.retryAfterSeconds

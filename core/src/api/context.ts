@@ -52,12 +52,17 @@ export interface Context extends Services, Caller {
    * requested only after the one before was read.
    */
   readonly eventsAhead: number
+  /** Counts the octets of long bodies in the answer, which the procedures of a batch share. Starts at 0. */
+  readonly longBodies: { bytes: number }
   /** The unread request body, for routes that take another type than JSON. */
   readonly body: AsyncIterable<Uint8Array> | null
 }
 
 /** The part of the context that belongs to the call but not to the caller. */
-export type CallDetails = Pick<Context, 'signal' | 'traceId' | 'rawBody' | 'body' | 'eventsAhead'>
+export type CallDetails = Pick<
+  Context,
+  'signal' | 'traceId' | 'rawBody' | 'body' | 'eventsAhead' | 'longBodies'
+>
 
 /** Builds the context of a call: services and caller, with the workspace's share of the database connections. */
 export function contextOf(services: Services, caller: Caller, details: CallDetails): Context {

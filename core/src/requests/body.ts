@@ -46,7 +46,7 @@ export interface BodyPart {
  *   many wait
  */
 export async function readBody(
-  ctx: Pick<Context, 'db' | 'workspace' | 'signal'>,
+  ctx: Pick<Context, 'db' | 'workspace' | 'signal' | 'longBodies'>,
   { endpointId, requestId, range }: { endpointId: string; requestId: number; range?: string | undefined },
 ): Promise<BodyPart> {
   const [found] = isUuid(endpointId) ? await run(ctx.db, SIZE, [endpointId, ctx.workspace.id, requestId]) : []

@@ -58,7 +58,7 @@ export async function requestView(
  * @throws DomainError `not_found` for either, `request_invalid` when a batch asks for too many long bodies
  */
 export async function requestOf(
-  ctx: Pick<Context, 'db' | 'workspace' | 'signal'>,
+  ctx: Pick<Context, 'db' | 'workspace' | 'signal' | 'longBodies'>,
   {
     endpointId,
     requestId,

@@ -43,20 +43,17 @@ export async function inTurn<Result>(
 /** The most octets of long bodies in the answer of one batch, which is one text. */
 const BATCH_LONG_BYTES_MAX = 32 * 1024 * 1024
 
-/** Octets of long bodies so far, by the signal that the procedures of a batch share. */
-const longBytesOf = new WeakMap<AbortSignal, number>()
-
 /**
  * Counts a long body that a procedure of a batch is about to answer.
  *
  * @throws DomainError `request_invalid` when the long bodies of the batch exceed 32 MiB together
  */
-export function countLong({ signal }: Pick<Context, 'signal'>, bytes: number): void {
+export function countLong({ longBodies }: Pick<Context, 'longBodies'>, bytes: number): void {
   if (bytes <= LONG_BODY_BYTES) return
-  const before = longBytesOf.get(signal) ?? 0
+  const before = longBodies.bytes
   if (before > 0 && before + bytes > BATCH_LONG_BYTES_MAX) {
     const detail = `The bodies of a batch are over ${BATCH_LONG_BYTES_MAX} bytes together: ask for long ones one by one.`
     throw new DomainError('request_invalid', detail)
   }
-  longBytesOf.set(signal, before + bytes)
+  longBodies.bytes = before + bytes
 }
