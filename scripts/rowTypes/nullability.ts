@@ -53,19 +53,19 @@ export interface Column {
 
 /** The columns of a parsed statement, in their order. Conservative: a column that may be null by doubt may be null. */
 export function columnsOf(query: TreeNode, catalog: Catalog): Column[] {
-  const judge = new Judge(catalog)
+  const nullability = new Nullability(catalog)
   const scope: Scope = [query]
   return outputOf(query).map((entry, index) => {
     const expression = nodeIn(entry, 'expr')
-    const join = expression === undefined ? undefined : judge.outerJoinOf(expression)
+    const join = expression === undefined ? undefined : nullability.outerJoinOf(expression)
     return {
       name: wordIn(entry, 'resname'),
-      mayBeNull: !judge.isColumnNotNull(scope, index),
+      mayBeNull: !nullability.isColumnNotNull(scope, index),
       words: catalog.words.get(`${wordIn(entry, 'resorigtbl')}.${wordIn(entry, 'resorigcol')}`),
       outer:
         expression === undefined || join === undefined
           ? null
-          : { join, isNullInside: !judge.isNotNullInside(expression, scope, join) },
+          : { join, isNullInside: !nullability.isNotNullInside(expression, scope, join) },
     }
   })
 }
@@ -82,9 +82,9 @@ function outerJoinOf(variable: TreeNode): string | undefined {
   return Array.isArray(joins) && joins.length > 1 ? joins.slice(1).join('+') : undefined
 }
 
-class Judge {
+class Nullability {
   readonly #catalog: Catalog
-  /** Columns of recursive queries under judgement: they are not null if their other parts are not. */
+  /** Columns of recursive queries that are being looked at: they are not null if their other parts are not. */
   readonly #assumed = new Set<string>()
   /** The outer join of the whole statement that is supposed to find a row. */
   #found: string | undefined

@@ -64,7 +64,8 @@ describe('without statistics', () => {
 
   test('stored requests are walked in the order of their key, as with them', () => {
     // Deleted requests have two small indexes, which are as good. These statements are compared by their pages below.
-    const wayOf = ({ nodes }: Execution) => nodes.filter((node) => /^Sort|Bitmap.* requests|requests_pkey/.test(node))
+    const wayOf = ({ nodes }: Execution) =>
+      nodes.filter((node) => /^Sort|Bitmap.* requests|requests_pkey/.test(node))
     const walking = [...executions].filter(([, { having }]) => /requests_pkey/.test(String(having.nodes)))
     const differing = walking.filter(
       ([, { without, having }]) => String(wayOf(without)) !== String(wayOf(having)),
