@@ -57,7 +57,9 @@ export async function compileBundle(root: string): Promise<void> {
   if (!existsSync(folder) || existsSync(compiled)) return
   const scratch = `${folder}.${process.pid}`
   try {
-    const child = Bun.spawn(buildWords(root, scratch, ['--format=cjs', '--bytecode']), QUIET)
+    // Without the whole path, files that the program reads would be looked for beside their sources.
+    const options = ['--format=cjs', '--bytecode', `--public-path=${compiled}/`]
+    const child = Bun.spawn(buildWords(root, scratch, options), QUIET)
     setPriority(child.pid, constants.priority.PRIORITY_LOW)
     const kill = () => child.kill()
     process.once('exit', kill)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bundledProgram, compileBundle } from '../../scripts/bundle.ts'
 import { temporaryFolder } from '../support/process.ts'
@@ -46,6 +46,22 @@ test('a start takes the compiled bundle, once there is one', async () => {
   await writeFile(join(root, 'core/src/word.ts'), "export const word: string = 'two'")
   await compileBundle(root)
   expect(await import(bundledProgram(root))).toEqual({ word: 'two' })
+})
+
+test('both find the files that the program reads', async () => {
+  const root = await checkout('one')
+  await writeFile(join(root, 'core/src/note.txt'), 'a note')
+  const reading = `
+    import { resolve } from 'node:path'
+    import note from '../../core/src/note.txt' with { type: 'file' }
+    export const read = () => Bun.file(resolve(import.meta.dir, note)).text()`
+  await writeFile(join(root, 'creel/src/program.ts'), reading)
+  const plain = await import(bundledProgram(root))
+  expect(await plain.read()).toBe('a note')
+  await compileBundle(root)
+  const compiled = await import(bundledProgram(root))
+  await rm(join(root, 'core/src/note.txt'))
+  expect(await compiled.read()).toBe('a note')
 })
 
 test('sources that cannot be bundled are run as they are', async () => {
