@@ -1,4 +1,5 @@
 import type { Db } from '../platform/db/index.ts'
+import { stateOf } from '../platform/stateOf.ts'
 
 /** The work of one batch: takes the items of all callers of a key and returns a result for each, in their order. */
 export type SharedWork<Item, Result> = (
@@ -23,7 +24,7 @@ export function gathering<Item, Result>(
   work: SharedWork<Item, Result>,
 ): (db: Db, key: string, item: Item) => Promise<Result> {
   type Line = Asking<Item, Result>[]
-  const lines = new WeakMap<Db, Map<string, Line>>()
+  const linesOf = stateOf<Db, Map<string, Line>>(() => new Map())
 
   const serve = async (db: Db, line: Line, isServed: () => void) => {
     for (;;) {
@@ -42,14 +43,13 @@ export function gathering<Item, Result>(
   }
 
   return (db, key, item) => {
-    const ofDb = lines.get(db) ?? new Map<string, Line>()
-    lines.set(db, ofDb)
+    const lines = linesOf(db)
     const answer = Promise.withResolvers<Result>()
-    const line = ofDb.get(key)
+    const line = lines.get(key)
     if (line === undefined) {
       const first = [{ item, answer }]
-      ofDb.set(key, first)
-      void serve(db, first, () => ofDb.delete(key))
+      lines.set(key, first)
+      void serve(db, first, () => lines.delete(key))
     } else line.push({ item, answer })
     return answer.promise
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../api/context.ts'
 import type { EndpointChanges } from '../platform/changes/index.ts'
+import { stateOf } from '../platform/stateOf.ts'
 import { type Overview, readOverview } from './queries.ts'
 
 /** Minimum interval of reading a workspace, for all its followers in this process. */
@@ -22,7 +23,7 @@ interface WorkspaceWatch {
   readonly stopListening: () => void
 }
 
-const watches = new WeakMap<EndpointChanges, Map<string, WorkspaceWatch>>()
+const watchesOf = stateOf<EndpointChanges, Map<string, WorkspaceWatch>>(() => new Map())
 
 /**
  * Adds a follower of a workspace in this process. All its followers share one read a second while something changes,
@@ -33,11 +34,10 @@ export function joinWorkspace(
   ctx: Pick<Context, 'db' | 'endpointChanges' | 'workspace' | 'onlyEndpointId' | 'log'>,
   ended: AbortSignal,
 ): WorkspaceFollower {
-  const ofProcess = watches.get(ctx.endpointChanges) ?? new Map<string, WorkspaceWatch>()
-  watches.set(ctx.endpointChanges, ofProcess)
+  const watches = watchesOf(ctx.endpointChanges)
   const name = `${ctx.workspace.id} ${ctx.onlyEndpointId ?? ''}`
-  const watch = ofProcess.get(name) ?? startWatch(ctx)
-  ofProcess.set(name, watch)
+  const watch = watches.get(name) ?? startWatch(ctx)
+  watches.set(name, watch)
   let taken: Overview | undefined
   let resume = () => {}
   const wake = () => resume()
@@ -58,7 +58,7 @@ export function joinWorkspace(
       ended.removeEventListener('abort', wake)
       if (watch.members.size > 0) return
       watch.stopListening()
-      if (ofProcess.get(name) === watch) ofProcess.delete(name)
+      if (watches.get(name) === watch) watches.delete(name)
     },
   }
 }

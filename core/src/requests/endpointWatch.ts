@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { EndpointChanges } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
+import { stateOf } from '../platform/stateOf.ts'
 import {
   type Arrivals,
   findRecentAttempts,
@@ -64,7 +65,7 @@ interface EndpointWatch {
   readonly stopListening: () => void
 }
 
-const watches = new WeakMap<EndpointChanges, Map<string, EndpointWatch>>()
+const watchesOf = stateOf<EndpointChanges, Map<string, EndpointWatch>>(() => new Map())
 
 /** Adds a follower of an endpoint in this process. `ended` wakes it for the last time. */
 export function joinFollowers(
@@ -72,10 +73,9 @@ export function joinFollowers(
   endpointId: string,
   ended: AbortSignal,
 ): Follower {
-  const ofProcess = watches.get(endpointChanges) ?? new Map<string, EndpointWatch>()
-  watches.set(endpointChanges, ofProcess)
-  const watch = ofProcess.get(endpointId) ?? startWatch(endpointChanges, endpointId)
-  ofProcess.set(endpointId, watch)
+  const watches = watchesOf(endpointChanges)
+  const watch = watches.get(endpointId) ?? startWatch(endpointChanges, endpointId)
+  watches.set(endpointId, watch)
 
   // The first call of `changed` resolves at once: something may have changed before.
   let seenChanges = -1
@@ -114,7 +114,7 @@ export function joinFollowers(
       ended.removeEventListener('abort', end)
       if (watch.members.size > 0) return
       watch.stopListening()
-      if (ofProcess.get(endpointId) === watch) ofProcess.delete(endpointId)
+      if (watches.get(endpointId) === watch) watches.delete(endpointId)
     },
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Services } from '../api/services.ts'
 import { foldAttemptBytes } from '../deliveries/index.ts'
 import { planOf } from '../plans/index.ts'
+import { stateOf } from '../platform/stateOf.ts'
 import { evictedRequests } from '../requests/index.ts'
 import { evictClaims } from './eventClaims.ts'
 import { evictAttempts } from './evictAttempts.ts'
@@ -22,7 +23,7 @@ const LOOK_MS = 1000
 /** A warning that holds on is repeated so often. */
 const WARN_EVERY_MS = 600_000
 /** When each process last warned, by its handle of the database. */
-const warnedAt = new WeakMap<BoundServices['db'], number>()
+const warningOf = stateOf<BoundServices['db'], { at: number }>(() => ({ at: Number.NEGATIVE_INFINITY }))
 const REST_MS_MAX = 200
 
 /**
@@ -42,9 +43,11 @@ export async function holdByteBounds(services: BoundServices, signal: AbortSigna
 
 function warnWhenNearlyFull(services: BoundServices, storage: Storage): void {
   const { db, storageMaxBytes } = services
-  if (storageMaxBytes === null || storage.totalBytes < NEARLY_FULL * storageMaxBytes) warnedAt.delete(db)
-  else if (performance.now() - (warnedAt.get(db) ?? Number.NEGATIVE_INFINITY) > WARN_EVERY_MS) {
-    warnedAt.set(db, performance.now())
+  const warning = warningOf(db)
+  if (storageMaxBytes === null || storage.totalBytes < NEARLY_FULL * storageMaxBytes)
+    warning.at = Number.NEGATIVE_INFINITY
+  else if (performance.now() - warning.at > WARN_EVERY_MS) {
+    warning.at = performance.now()
     warnOfStorage(services, storage)
   }
 }

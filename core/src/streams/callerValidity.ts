@@ -3,6 +3,7 @@ import { DomainError } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import { recheckKey } from '../keys/index.ts'
 import type { Db } from '../platform/db/index.ts'
+import { stateOf } from '../platform/stateOf.ts'
 import { recheckSession } from '../sessions/index.ts'
 
 /** A revoked key ends its streams within this time, plus the duration of one query. */
@@ -21,15 +22,14 @@ interface Watched {
   holders: number
 }
 
-const watchedOf = new WeakMap<Db, Map<string, Watched>>()
+const watchedOf = stateOf<Db, Map<string, Watched>>(() => new Map())
 
 /**
  * Checks periodically whether a caller may still call, for calls that outlive their authentication. All streams of a
  * caller from one address share the check. An unreachable database ends no stream.
  */
 export function watchCaller(services: Services, caller: Caller): CallerValidity {
-  const ofDatabase = watchedOf.get(services.db) ?? new Map<string, Watched>()
-  watchedOf.set(services.db, ofDatabase)
+  const ofDatabase = watchedOf(services.db)
   const name = `${caller.callerId} ${caller.address}`
   const watched = ofDatabase.get(name) ?? startWatching(services, caller)
   ofDatabase.set(name, watched)
