@@ -1,9 +1,8 @@
 import type { Cell } from '@creel/core/cells'
 import { createOperatorCaller } from '@creel/core/operator'
-import { migrate, migrationState } from '@creel/migrations'
 import { type Logger, pino } from 'pino'
 import { type Config, configsOfCells, decodeConfig } from '../config/index.ts'
-import { type Connected, connectAsGuest } from '../database/index.ts'
+import { type Connected, connectAsGuest, requireSchema } from '../database/index.ts'
 import { environmentBesideService } from '../dataFolder.ts'
 import { StartupError } from '../startupError.ts'
 import { openCommandServices } from './commandServices.ts'
@@ -104,23 +103,15 @@ async function connectFor(config: Config, { runtime }: ProgramParts, log: Logger
   const { cell } = config
   try {
     const connected = await connectAsGuest({ config, log, runtime, maxConnections: 2, waits: cell === null })
-    return await requireSchema(config, connected).catch(async (error: unknown) => {
+    try {
+      await requireSchema(connected.database.db, { mayMigrate: config.DATABASE_URL === undefined })
+      return connected
+    } catch (error) {
       await connected.close()
       throw error
-    })
+    }
   } catch (error) {
     if (cell === null || !(error instanceof StartupError)) throw error
     throw new StartupError(`The cell "${cell.name}" cannot be asked. ${error.message}`, { cause: error })
   }
-}
-
-async function requireSchema(config: Config, connected: Connected): Promise<Connected> {
-  const { pending, unknown } = await migrationState(connected.database.db)
-  if (unknown.length > 0)
-    throw new StartupError('A newer version of creel has migrated this database. Run that version.')
-  if (pending.length > 0 && config.DATABASE_URL === undefined) await migrate(connected.database.db)
-  else if (pending.length > 0) {
-    throw new StartupError('The database has pending migrations. Run `creel migrate` first.')
-  }
-  return connected
 }

@@ -1,9 +1,8 @@
 import { type OpenDatabase, systemClock } from '@creel/core'
 import { hasOtherWorkspaces, RELAY_AUDIT_DAYS, relayPlans } from '@creel/core/relay'
-import { migrate, migrationState } from '@creel/migrations'
 import type { Logger } from 'pino'
 import { type Config, configsOfCells, mailOptions } from '../config/index.ts'
-import { type Connected, connectAsOwner } from '../database/index.ts'
+import { type Connected, connectAsOwner, requireSchema } from '../database/index.ts'
 import { type FirstProcess, startProcesses } from '../gateways/index.ts'
 import { hostInUrl } from '../hostInUrl.ts'
 import { secretKeysOf } from '../secretKey.ts'
@@ -86,7 +85,7 @@ async function openFirst(options: ServingOptions, processes: FirstProcess | unde
     await connected.close()
   }
   try {
-    if (config.cell === null) await bringUpToDate(connected)
+    if (config.cell === null) await requireSchema(connected.database.db, { mayMigrate: true })
     if (options.isRelay === true && (await hasOtherWorkspaces(connected.database.db))) {
       throw new StartupError(
         'This database has workspaces that are not of a relay. A relay needs a database, or a data folder, of its own.',
@@ -238,14 +237,4 @@ export async function startOn(
     if (takesAnotherPort === true && error instanceof PortTaken) return start(0)
     throw error
   })
-}
-
-async function bringUpToDate({ database }: Connected): Promise<void> {
-  const { pending, unknown } = await migrationState(database.db)
-  if (unknown.length > 0) {
-    throw new StartupError(
-      `A newer version of creel has migrated this database (${unknown.join(', ')}). Run that version.`,
-    )
-  }
-  if (pending.length > 0) await migrate(database.db)
 }

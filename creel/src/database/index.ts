@@ -5,3 +5,4 @@ export {
   connectAsOwner,
   connectBesideOwner,
 } from './connect.ts'
+export { requireSchema } from './schema.ts'
