@@ -113,14 +113,20 @@ describe('the retry schedule', () => {
     expect(await stats(endpoint)).toMatchObject({ pendingCount: 0, retryingCount: 0, nextAttemptAt: null })
   })
 
-  test('429 waits at least a minute', async () => {
-    await using receiver = await startReceiver({ status: 429, headers: { 'Retry-After': '1' } })
-    const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
+  test.each([
+    ['nothing', {}, undefined, 60],
+    ['Retry-After: 1', { 'Retry-After': '1' }, undefined, 4],
+    ['Retry-After: 900', { 'Retry-After': '900' }, undefined, 900],
+    ['nothing, to an action with own delays', {}, { retry: { delays: ['10s'] } }, 8],
+  ])('a 429 that says %s', async (_, headers, delivery, least) => {
+    await using receiver = await startReceiver({ status: 429, headers })
+    const endpoint = await service.alice.endpoint()
+    await service.alice.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url, delivery })
     await endpoint.capture()
     const [first] = await attempts(endpoint, 1)
-    expect(Date.parse(first?.nextAttemptAt ?? '') - Date.parse(first?.at ?? '')).toBeGreaterThanOrEqual(
-      60 * SECOND,
-    )
+    const waits = (Date.parse(first?.nextAttemptAt ?? '') - Date.parse(first?.at ?? '')) / SECOND
+    expect(waits).toBeGreaterThanOrEqual(least)
+    expect(waits).toBeLessThan(least + 30)
   })
 
   test('several deliveries of one outage count in one incident; 410 parks at once', async () => {

@@ -59,6 +59,7 @@ export function evaluate(
           attempt: attempt.attemptNumber,
           statusCode,
           retryAfter: headerOf(result, 'retry-after'),
+          ownDelays: Boolean(policy.retry?.delays),
           retentionEndsAt: attempt.retentionEndsAt,
         },
         policyDelays(policy, installation),

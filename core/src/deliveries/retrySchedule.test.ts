@@ -15,6 +15,7 @@ const failed = (more: Partial<FailedAttempt> = {}): FailedAttempt => ({
   attempt: 1,
   statusCode: 500,
   retryAfter: null,
+  ownDelays: false,
   retentionEndsAt: new Date('2027-01-01'),
   ...more,
 })
@@ -83,15 +84,28 @@ describe('nextAttemptAt', () => {
     [503, 'soon', 5],
     [503, '-5', 5],
     [500, '8', 5],
-    [429, null, 60],
-    [429, '90', 60],
+    [429, '1', 5],
+    [429, '0', 5],
+    [429, '90', 90],
+    [429, 'Sat, 21 Nov 2026 09:00:08 GMT', 8],
+    [429, '9999999999', 86_400],
   ])('%d with Retry-After %p waits %d s the first time', (statusCode, retryAfter, expected) => {
     expect(seconds({ statusCode, retryAfter })).toBe(expected)
   })
 
-  test('a 429 late in the schedule may ask for up to twice the delay', () => {
-    expect(seconds({ statusCode: 429, attempt: 2, retryAfter: '500' })).toBe(500)
-    expect(seconds({ statusCode: 429, attempt: 2, retryAfter: '5000' })).toBe(600)
+  test.each([
+    [null, false, 60],
+    ['soon', false, 60],
+    [null, true, 5],
+    ['7', true, 7],
+  ])('a 429 with Retry-After %p, own delays: %p, waits %d s', (retryAfter, ownDelays, expected) => {
+    expect(seconds({ statusCode: 429, retryAfter, ownDelays })).toBe(expected)
+  })
+
+  test('a 429 late in the schedule waits for the longer of both', () => {
+    expect(seconds({ statusCode: 429, attempt: 2 })).toBe(300)
+    expect(seconds({ statusCode: 429, attempt: 2, retryAfter: '20' })).toBe(300)
+    expect(seconds({ statusCode: 429, attempt: 2, retryAfter: '5000' })).toBe(5000)
   })
 
   test('never goes past retention', () => {

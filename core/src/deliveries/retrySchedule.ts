@@ -37,8 +37,10 @@ export function isRetrySchedule(text: string): boolean {
 /** Fraction by which delays vary at random, so that deliveries that failed together are not retried together. */
 const JITTER = 0.2
 
-/** The shortest delay after a 429. */
+/** The shortest delay after a 429 for which neither the receiver nor the policy names one. */
 const TOO_MANY_REQUESTS_SECONDS = 60
+/** Bound for `Retry-After`: a receiver that asks for years would end its deliveries. */
+const RETRY_AFTER_SECONDS_MAX = 86_400
 
 /** Facts about a failed attempt that decide when the next one is due. */
 export interface FailedAttempt {
@@ -50,6 +52,8 @@ export interface FailedAttempt {
   readonly statusCode: number | null
   /** The `Retry-After` field as received: seconds or an HTTP date. */
   readonly retryAfter: string | null
+  /** Whether the delays are the action's own, not those of the installation. */
+  readonly ownDelays: boolean
   /** No attempt is made at or after this. */
   readonly retentionEndsAt: Date
 }
@@ -58,7 +62,8 @@ export interface FailedAttempt {
  * When the next attempt is due. Null when there is none: the schedule is exhausted, or the attempt would be after the
  * retention of the request.
  *
- * `Retry-After` counts on 429 and 503. It can lengthen the scheduled delay to at most twice as much.
+ * A 429 waits for the longer of its `Retry-After` and the scheduled delay. If it has none and the delays are the
+ * installation's, it waits for a minute at least. On a 503 `Retry-After` can lengthen the delay to at most twice as much.
  *
  * @param delays seconds between one attempt and the next
  * @param random 0 up to 1, for the jitter
@@ -70,20 +75,25 @@ export function nextAttemptAt(
 ): Date | null {
   const scheduled = delays[failed.attempt - 1]
   if (scheduled === undefined) return null
-  let seconds = scheduled * (1 + JITTER * (2 * random - 1))
-  if (failed.statusCode === 429 || failed.statusCode === 503) {
-    const asked = retryAfterSeconds(failed.retryAfter, failed.now)
-    seconds = Math.max(seconds, Math.min(asked, 2 * scheduled))
-  }
-  if (failed.statusCode === 429) seconds = Math.max(seconds, TOO_MANY_REQUESTS_SECONDS)
+  const jittered = scheduled * (1 + JITTER * (2 * random - 1))
+  const seconds = Math.max(jittered, leastSeconds(failed, scheduled))
   const at = new Date(failed.now.getTime() + Math.round(seconds * 1000))
   return at < failed.retentionEndsAt ? at : null
 }
 
-/** Seconds that a `Retry-After` field asks for (RFC 9110 §10.2.3); 0 when it is absent or unreadable. */
-export function retryAfterSeconds(field: string | null, now: Date): number {
-  if (field === null) return 0
-  if (/^\s*\d{1,10}\s*$/.test(field)) return Number(field)
-  const at = Date.parse(field)
-  return Number.isNaN(at) ? 0 : Math.max(0, (at - now.getTime()) / 1000)
+/** Seconds that the answer of the receiver asks to wait. */
+function leastSeconds({ statusCode, retryAfter, ownDelays, now }: FailedAttempt, scheduled: number): number {
+  const asked = retryAfterSeconds(retryAfter, now)
+  if (statusCode === 503) return Math.min(asked ?? 0, 2 * scheduled)
+  if (statusCode !== 429) return 0
+  return asked ?? (ownDelays ? 0 : TOO_MANY_REQUESTS_SECONDS)
+}
+
+/**
+ * Seconds that a `Retry-After` field asks for (RFC 9110 §10.2.3), at most a day. Null when it is absent or unreadable.
+ */
+export function retryAfterSeconds(field: string | null, now: Date): number | null {
+  if (field === null) return null
+  const seconds = /^\s*\d{1,10}\s*$/.test(field) ? Number(field) : (Date.parse(field) - now.getTime()) / 1000
+  return Number.isNaN(seconds) ? null : Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(0, seconds))
 }

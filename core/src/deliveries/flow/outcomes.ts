@@ -18,8 +18,6 @@ interface Ended {
 
 /** Statuses whose `Retry-After` delays the whole action. */
 const SLOWING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504])
-/** The longest `Retry-After` that is respected. */
-const RETRY_AFTER_SECONDS_MAX = 86_400
 
 const LOCK_BREAKER = statement(
   'lock breaker',
@@ -93,8 +91,8 @@ async function slowDown(trx: Trx, actionId: string, group: readonly Ended[]): Pr
   const until = group.flatMap(({ result: { received, finishedAt } }) => {
     if (received === null || !SLOWING_STATUSES.has(received.statusCode)) return []
     const field = received.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1] ?? null
-    const seconds = Math.min(RETRY_AFTER_SECONDS_MAX, retryAfterSeconds(field, finishedAt))
-    return seconds === 0 ? [] : [finishedAt.getTime() + seconds * 1000]
+    const seconds = retryAfterSeconds(field, finishedAt)
+    return seconds === null ? [] : [finishedAt.getTime() + seconds * 1000]
   })
   if (until.length > 0) await run(trx, SLOW_DOWN, [actionId, new Date(Math.max(...until))])
 }
