@@ -122,6 +122,31 @@ test('a cursor of another kind of list is refused', async () => {
   }
 })
 
+/** Stores requests of 234 KB of text, in which every part of `zürich` is found, and in some of them the whole. */
+async function storeLong(
+  { id }: TestEndpoint,
+  { count, found }: { readonly count: number; readonly found: readonly number[] },
+): Promise<void> {
+  const store = (select: ReturnType<typeof sql>) => sql`
+    insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, body, size_bytes,
+                          body_truncated, body_is_binary, body_preview, dispatch_state)
+    ${select}`
+  const long = sql`convert_to(repeat('Zurich Zürch ', 18000), 'UTF8')`
+  await store(sql`
+    select ${id}::uuid, nextval('request_ids'), now(), 'POST', '', '', '', ${long}, 0, false, false, '', 'NotAttempted'
+    from generate_series(1, 1)`).execute(service.db)
+  // The others copy its compressed body.
+  await store(sql`
+    select ${id}::uuid, nextval('request_ids'), now(), 'POST',
+           case when n = any(${found.map((n) => n - 1)}::int[]) then '/ZÜRICH' else '' end, '', '', body, 0, false, false, '', 'NotAttempted'
+    from requests, generate_series(1, ${count - 1}::int) n where endpoint_id = ${id}::uuid order by n`).execute(
+    service.db,
+  )
+  await sql`update endpoint_counters set stored_request_count = ${count}::int where endpoint_id = ${id}::uuid`.execute(
+    service.db,
+  )
+}
+
 describe('a search whose time is up', () => {
   test('answers what it has looked through, and goes on where it ended', async () => {
     const { db, alice } = service
@@ -175,7 +200,7 @@ describe('a search whose time is up', () => {
     expect(first.lookedThrough).toBe(Math.floor((PROMPT.firstBytes ?? 0) / 42_000))
 
     const path = large.at(`/requests?q=${encodeURIComponent('zürich')}`)
-    const newest = await pageOf(path, '')
+    const newest = await pageOf(path, 'partial=true')
     expect(newest.ids).toEqual([...first.ids])
     expect(newest.search).toMatchObject({ complete: false, totalCount: null, matchedCount: 1 })
     expect(newest.search?.lookedThrough).toBeLessThan(3000)
@@ -191,6 +216,33 @@ describe('a search whose time is up', () => {
     expect(walked).toHaveLength(3)
     expect(new Set(walked).size).toBe(3)
     expect(lookedThrough).toBe(3000)
+  }, 60_000)
+
+  test('by page numbers, goes to its end', async () => {
+    const large = await service.alice.endpoint()
+    await storeLong(large, { count: 200, found: [2, 90, 200] })
+    const path = large.at(`/requests?q=${encodeURIComponent('zürich')}`)
+    const whole = await pageOf(path, '')
+    expect(whole.ids).toHaveLength(3)
+    expect(whole).toMatchObject({
+      totalCount: 3,
+      search: { complete: true, lookedThrough: 200, matchedCount: 3, totalCount: 3 },
+    })
+    const second = await pageOf(path, 'pageSize=1&page=2')
+    expect(second).toMatchObject({ ids: whole.ids.slice(1, 2), totalCount: 3 })
+    expect((await pageOf(path, 'pageSize=2&page=2')).ids).toEqual(whole.ids.slice(2))
+    expect((await pageOf(path, 'page=9')).ids).toEqual([])
+  }, 60_000)
+
+  test('by page numbers, is refused when it cannot reach its end, and told of cursors', async () => {
+    const large = await service.alice.endpoint()
+    await storeLong(large, { count: 8_000, found: [7_999] })
+    const path = large.at(`/requests?q=${encodeURIComponent('zürich')}`)
+    const refused = await service.alice.get(path)
+    expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    expect(refused.headers.get('retry-after')).toBe('5')
+    expect(refused.text).toMatch(/cursor.*partial=true/)
+    expect((await pageOf(path, 'partial=true')).search).toMatchObject({ complete: false, totalCount: null })
   }, 60_000)
 
   test('for a text, gives up a step that takes longer than its time, and goes on where it began', async () => {

@@ -239,7 +239,7 @@ export class Requests {
   }
 
   #page(query: RequestFilters & { page?: number; before?: string; pageSize: number }, options: CallOptions) {
-    return this.#calls.list({ endpointId: this.#endpointId, ...query }, options)
+    return this.#calls.list({ endpointId: this.#endpointId, ...query, partial: true }, options)
   }
 }
 

@@ -59,7 +59,10 @@ export type NewWatchdog = NonNullable<BodyOf<'watchdogs_create'>>
 export type WatchdogChange = NonNullable<BodyOf<'watchdogs_update'>>
 
 /** Filters of requests for lists and awaits. They combine with AND. */
-export type RequestFilters = Omit<QueryOf<'requests_list'>, 'page' | 'pageSize' | 'before' | 'after'>
+export type RequestFilters = Omit<
+  QueryOf<'requests_list'>,
+  'page' | 'pageSize' | 'before' | 'after' | 'partial'
+>
 /** Filters of attempts. They combine with AND. */
 export type DeliveryFilters = Omit<QueryOf<'deliveries_list'>, 'page' | 'pageSize' | 'before' | 'after'>
 

@@ -113,10 +113,11 @@ function Parked({ endpointId }: { endpointId: string }) {
   const queries = useQueryClient()
   const parked = useQuery({
     queryKey: ['parked', endpointId],
-    queryFn: () => creel.requests.list.query({ endpointId, state: 'DeadLetter', page: 1, pageSize: 1 }),
+    queryFn: () => creel.requests.list.query({ endpointId, state: 'DeadLetter', partial: true, pageSize: 1 }),
     refetchInterval: REFRESH_MS,
   })
   const count = parked.data?.totalCount ?? 0
+  const about = parked.data?.search?.complete === false ? 'about ' : ''
   const replay = useMutation({
     mutationFn: () =>
       runBulk(
@@ -137,7 +138,8 @@ function Parked({ endpointId }: { endpointId: string }) {
   return (
     <>
       <Link className="link" href={`/e/${endpointId}?q=state:deadletter`}>
-        Dead letters ({count})
+        Dead letters ({about}
+        {count})
       </Link>
       <button type="button" className="button" disabled={replay.isPending} onClick={() => replay.mutate()}>
         Replay all {count}

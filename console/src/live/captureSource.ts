@@ -82,7 +82,7 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
       const isFiltered = Object.values(filters).some((value) => value !== undefined)
       // Read first, so that captures that arrive between the two calls are not skipped.
       const before = isFiltered ? await creel.requests.list.query({ endpointId, page: 1, pageSize: 1 }) : null
-      const list = await creel.requests.list.query({ endpointId, ...filters, page: 1, pageSize: limit })
+      const list = await creel.requests.list.query({ endpointId, ...filters, partial: true, pageSize: limit })
       const below = list.next === null ? null : { before: list.next }
       const isEstimate = list.search?.complete === false
       return {

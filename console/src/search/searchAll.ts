@@ -34,15 +34,30 @@ export async function searchAll(
 ): Promise<void> {
   const found: Found[] = []
   for (const [index, endpoint] of endpoints.entries()) {
-    const list = await creel.requests.list.query(
-      { endpointId: endpoint.id, ...filters, page: 1, pageSize: SHOWN_MAX },
-      { signal },
-    )
+    const one = await searchOne(endpoint, filters, signal)
     if (signal.aborted) return
-    const isEstimate = list.search?.complete === false
-    if (list.items.length > 0 || isEstimate) {
-      found.push({ endpoint, items: list.items, totalCount: list.totalCount, isEstimate })
-    }
+    if (one.items.length > 0) found.push(one)
     tell([...found], index + 1)
   }
+}
+
+/** Searches an endpoint until there are as many matches as are shown, or to its end. */
+async function searchOne(endpoint: Endpoint, filters: Filters, signal: AbortSignal): Promise<Found> {
+  const read = (from: { before?: string }) =>
+    creel.requests.list.query(
+      { endpointId: endpoint.id, ...filters, ...from, partial: true, pageSize: SHOWN_MAX },
+      { signal },
+    )
+  const first = await read({})
+  const { items, totalCount } = first
+  if (first.search?.complete !== false) return { endpoint, items, totalCount, isEstimate: false }
+  const all = [...items]
+  let page = first
+  while (page.next !== null && all.length < SHOWN_MAX) {
+    page = await read({ before: page.next })
+    all.push(...page.items)
+  }
+  const isEstimate = page.next !== null
+  const about = isEstimate ? Math.max(all.length, page.totalCount) : all.length
+  return { endpoint, items: all.slice(0, SHOWN_MAX), totalCount: about, isEstimate }
 }

@@ -99,7 +99,8 @@ export const ERRORS = {
     status: 503,
     title: 'Service Unavailable',
     meaning: 'The service cannot answer now: its database is unreachable, or the search took too long.',
-    remedy: 'Wait for the seconds in `Retry-After`, then retry. Narrow a search that took too long.',
+    remedy:
+      'Wait for the seconds in `Retry-After`, then retry. Narrow a search that took too long, or read it by cursors with `partial=true`.',
   },
   method_not_allowed: {
     status: 405,

@@ -1,7 +1,7 @@
 import type { AbortableQueryOptions } from 'kysely'
 import type { Context } from '../api/context.ts'
 import { type Between, type IdPlace, idCursor } from '../api/cursors.ts'
-import { notFound } from '../api/errors.ts'
+import { DomainError, notFound } from '../api/errors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import type { Db } from '../platform/db/index.ts'
@@ -9,7 +9,7 @@ import { hasFilters, isRange } from './filters.ts'
 import { isUuid } from './find.ts'
 import { type RequestSummaryRow, summariesOf } from './queries.ts'
 import { readPage } from './reads.ts'
-import { type Found, type Pace, PROMPT, scanRequests, THOROUGH } from './scan.ts'
+import { type Found, type Pace, PROMPT, scanRequests, THOROUGH, type Wanted } from './scan.ts'
 import type { ListFilters } from './schema.ts'
 import { searching } from './searching.ts'
 import { searchTotals } from './searchTotals.ts'
@@ -20,8 +20,15 @@ import { searchTotals } from './searchTotals.ts'
  */
 const ONE_STEP: Pace = { ...THOROUGH, budgetMs: 0 }
 
+/** Time limit of a search that must reach its end, the waits for its turns included. */
+const EXACT_MS = 5_000
+
 /** A page of the list: by number, from a cursor if there is one. */
-export type ListedPage = Page & Between<IdPlace>
+export type ListedPage = Page &
+  Between<IdPlace> & {
+    /** Whether a search may end at its time limit, with the matches so far. With a cursor it always may. */
+    readonly partial?: boolean | undefined
+  }
 
 /** A page of the list with its cursors. */
 export interface ListedRequests {
@@ -46,7 +53,8 @@ interface SearchReport {
  * Reads one page of an endpoint's stored requests, newest first, with the number of matches.
  *
  * @param endpointId text from the path, not validated yet
- * @throws DomainError `not_found` for an absent, deleted, foreign or malformed id alike; errors of {@link searching}
+ * @throws DomainError `not_found` for an absent, deleted, foreign or malformed id alike; `unavailable` for a search that
+ *   may not be partial and takes too long; errors of {@link searching}
  */
 export async function listRequests(
   ctx: Context,
@@ -109,18 +117,57 @@ async function searchRequests(
     })
     if (short !== undefined) return short
   }
+  if (!hasCursor && page.partial !== true) {
+    const found = await searchToEnd(ctx, endpointId, wanted)
+    return await ctx.reads.run(({ db }) => pageOf(db, { signal: ctx.signal }, found))
+  }
   return await searching(ctx, kindOf(endpointId, filters), async (db, options) =>
     pageOf(db, options, await scanRequests(db, endpointId, wanted, options, paceOf(filters))),
   )
 }
 
+/**
+ * Searches to the end, in pieces, so that other searches of the workspace get their turns in between.
+ *
+ * @throws DomainError `unavailable` at the time limit
+ */
+async function searchToEnd(ctx: Context, endpointId: string, wanted: Wanted): Promise<Found> {
+  const { filters, skip, take } = wanted
+  const deadline = performance.now() + EXACT_MS
+  const ids: number[] = []
+  let matchedCount = 0
+  let lookedThrough = 0
+  let { beforeId } = filters
+  do {
+    const rest = {
+      filters: { ...filters, beforeId },
+      skip: Math.max(0, skip - matchedCount),
+      take: take - ids.length,
+      countsAll: true,
+    }
+    const part = await searching(ctx, kindOf(endpointId, filters), (db, options) =>
+      scanRequests(db, endpointId, rest, options, paceOf(filters)),
+    )
+    ids.push(...part.ids)
+    matchedCount += part.matchedCount
+    lookedThrough += part.lookedThrough
+    if (part.lookedDownTo === null) return { ids, matchedCount, lookedThrough, lookedDownTo: null }
+    beforeId = part.lookedDownTo
+  } while (performance.now() < deadline)
+  throw new DomainError(
+    'unavailable',
+    `The search did not reach its end in ${EXACT_MS / 1000} s. Read it by cursors: send partial=true, then the next of each answer as before.`,
+    { retryAfterSeconds: EXACT_MS / 1000 },
+  )
+}
+
 /** Pace of a scan. Bodies take longest to search, so a text search answers each page promptly. */
-function paceOf({ q }: ListFilters): Pace {
+function paceOf({ q }: Partial<ListFilters>): Pace {
   return q === undefined ? THOROUGH : PROMPT
 }
 
 /** Label of scans that take about the same time: by endpoint, and by whether they read bodies. */
-function kindOf(endpointId: string, { q }: ListFilters): string {
+function kindOf(endpointId: string, { q }: Partial<ListFilters>): string {
   return `${q === undefined ? 'filters' : 'text'} ${endpointId}`
 }
 

@@ -87,16 +87,16 @@ export const requestRoutes = router({
         'Captured webhooks of an endpoint, newest first, without their bodies. A long search ends with the matches so far: while `next` is not null, call again with it as `before`.',
       effect: 'reads',
       renamed: { pageSize: 'limit' },
-      defaults: { pageSize: 20 },
+      defaults: { pageSize: 20, partial: true },
     },
     description:
-      'All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order. A search with filters ends after some seconds, one for a text within 300 ms, with the matches so far: `search` shows its progress, and `next` continues it.',
+      'All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order. A search by page numbers is exact, or answers 503 after five seconds. By a cursor, or with `partial`, it ends after some seconds, one for a text within 300 ms, with the matches so far: `search` shows its progress, and `next` continues it.',
     input: z.object({ endpointId, ...listInput }),
     output: envelope(RequestSummary, searchMember),
     findsWhenWrong: findsEndpoint,
     shared: ['endpointId', 'page', 'pageSize', 'before', 'after', 'afterId', 'beforeId'],
-  }).query(async ({ ctx, input: { endpointId: id, page, pageSize, before, after, ...filters } }) => {
-    const listed = await listRequests(ctx, id, filters, { page, pageSize, before, after })
+  }).query(async ({ ctx, input: { endpointId: id, page, pageSize, before, after, partial, ...filters } }) => {
+    const listed = await listRequests(ctx, id, filters, { page, pageSize, before, after, partial })
     const { rows, totalCount, next, previous, search } = listed
     return {
       items: rows.map((row) => summaryView(row, row.endpointId)),

@@ -69,7 +69,16 @@ export function issuesOfFilters(input: object): InputIssue[] {
 export const beforeId = optional(Int64Filter).meta({ description: 'Only requests with a lower id' })
 
 /** Input of the list of requests without the endpoint: filters, paging and `beforeId`. */
-export const listInput = { ...filterInput, ...pageInput, ...idCursorInput, beforeId }
+export const listInput = {
+  ...filterInput,
+  ...pageInput,
+  ...idCursorInput,
+  beforeId,
+  partial: optional(z.boolean()).meta({
+    description:
+      'A search may end at its time limit, with the matches so far; `next` continues it. Always so with `before` or `after`',
+  }),
+}
 
 const filters = z.object(filterInput)
 /** The filters of list and await after parsing. */
@@ -173,7 +182,7 @@ export const searchMember = {
     .object({
       complete: z.boolean().meta({
         description:
-          'Whether all requests after the cursor were searched. If not, `next` continues the search, also from a page that is not full',
+          'Whether all requests after the cursor were searched; always true without a cursor and `partial`. If not, `next` continues the search, also from a page that is not full',
       }),
       lookedThrough: z.int().meta({ description: 'Number of stored requests that this call searched' }),
       matchedCount: z.int().meta({ description: 'Number of matches among them' }),

@@ -48,7 +48,9 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
     const endpoint = await chooseEndpoint(api, options.endpoint, { onlyReads: true })
     const input = { ...filterQuery(options), endpointId: endpoint.id, pageSize: 100 }
     const rows: CapturedRequestSummary[] = []
-    for await (const row of itemsByIdOf((from) => api.calls.requests.list({ ...input, ...from }))) {
+    for await (const row of itemsByIdOf((from) =>
+      api.calls.requests.list({ ...input, ...from, partial: true }),
+    )) {
       rows.push(row)
       if (rows.length >= (options.limit ?? 20)) break
     }

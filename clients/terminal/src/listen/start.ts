@@ -65,7 +65,7 @@ async function newestId({ calls }: ApiClient, endpointId: string): Promise<numbe
 
 async function oldestIdSince(api: ApiClient, endpointId: string, since: string): Promise<number | undefined> {
   const { list } = api.calls.requests
-  const { totalCount, search } = await list({ endpointId, since, pageSize: 1 })
+  const { totalCount, search } = await list({ endpointId, since, pageSize: 1, partial: true })
   if (search?.complete === false) return await lastIdOf(api, endpointId, since)
   if (totalCount === 0) return undefined
   // A new capture moves the oldest one to a later page, and the former last page has a younger one. Then search again.
@@ -83,7 +83,9 @@ async function lastIdOf(
   since: string,
 ): Promise<number | undefined> {
   let last: number | undefined
-  const all = itemsByIdOf((from) => calls.requests.list({ endpointId, since, ...from, pageSize: 100 }))
+  const all = itemsByIdOf((from) =>
+    calls.requests.list({ endpointId, since, ...from, partial: true, pageSize: 100 }),
+  )
   for await (const { id } of all) last = id
   return last
 }
@@ -94,5 +96,5 @@ export async function countMatching(
   endpointId: string,
   filters: RequestFilters,
 ): Promise<number> {
-  return (await calls.requests.list({ ...filters, endpointId, pageSize: 1 })).totalCount
+  return (await calls.requests.list({ ...filters, endpointId, pageSize: 1, partial: true })).totalCount
 }
