@@ -2,14 +2,14 @@ import { expect, test } from 'bun:test'
 import { atEnd } from '../support/atEnd.ts'
 import { openConsole, startConsoleService } from '../support/console.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { openFront } from '../support/front.ts'
+import { openNetworkPath } from '../support/networkPath.ts'
 
 test('a restart under an open page: it comes back by itself, and misses nothing', async () => {
-  const front = await openFront()
+  const front = await openNetworkPath()
   const database = await createTestDatabase()
   atEnd('databases', () => database.drop())
   const first = await startConsoleService({ database, baseUrl: front.origin })
-  front.target = `http://127.0.0.1:${first.running.port}`
+  front.target = { host: '127.0.0.1', port: first.running.port ?? 0 }
   const endpoint = await first.alice.endpoint({ name: 'restart' })
   await endpoint.capture({ body: '{"kept":true}' })
   const { page, goTo, faults } = await openConsole(first.alice)
@@ -22,7 +22,7 @@ test('a restart under an open page: it comes back by itself, and misses nothing'
   await page.locator('.list [role="row"]').first().click()
   const { secretKey } = first
   const second = await startConsoleService({ database, secretKey, baseUrl: front.origin })
-  front.target = `http://127.0.0.1:${second.running.port}`
+  front.target = { host: '127.0.0.1', port: second.running.port ?? 0 }
   await endpoint.capture()
   await page.locator('.list [role="row"]').nth(1).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()

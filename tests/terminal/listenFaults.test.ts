@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../faults/random.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { openNetworkPath } from '../support/networkPath.ts'
 import { type RunningProcess, startProcess, temporaryFolder } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { startCuttableProxy } from './cuttableProxy.ts'
 import { type ListenerProcess, startCommand } from './listenerProcess.ts'
 import { emptyHome } from './support.ts'
 
@@ -23,17 +23,20 @@ test(
     const plans = join(await temporaryFolder(), 'plans.json')
     await writeFile(plans, '{"team":{"captureRatePerMinute":1000000,"apiRatePerMinute":1000000}}')
     const env = { CREEL_PLANS_FILE: plans }
-    await using proxy = await startCuttableProxy()
+    await using proxy = await openNetworkPath()
     await using local = await startReceiver()
     let service: RunningProcess = await startProcess({ database, env })
     const first = service.first
     if (first === undefined) throw new Error('The service did not greet.')
     const portOf = ({ baseUrl }: RunningProcess) => Number(new URL(baseUrl).port)
-    proxy.leadTo(portOf(service))
+    const lead = () => {
+      proxy.target = { host: '127.0.0.1', port: portOf(service) }
+    }
+    lead()
 
     const home = await emptyHome()
     const words = ['listen', '--to', `http://127.0.0.1:${local.port}`, '--since', 'last']
-    const clientEnv = { CREEL_URL: proxy.url, CREEL_KEY: first.key, HOME: home }
+    const clientEnv = { CREEL_URL: proxy.origin, CREEL_KEY: first.key, HOME: home }
     let kills = 0
     let isOver = false
     let listener: ListenerProcess | undefined
@@ -85,15 +88,15 @@ test(
         kills += 1
         listener?.signal('SIGKILL')
       } else if (what < 85) {
-        proxy.leadTo(undefined)
+        proxy.target = undefined
         proxy.cut()
         await sleep(random.below(600))
-        proxy.leadTo(portOf(service))
+        lead()
       } else {
         service.signal('SIGKILL')
         await service.exited
         service = await startProcess({ database, env })
-        proxy.leadTo(portOf(service))
+        lead()
       }
     }
     await sending
