@@ -123,7 +123,12 @@ describe('events()', () => {
     expect(arrived).toMatchObject([{ id: one?.id ?? 0, bodyPreview: 'one' }])
     expect(arrived[0]).not.toHaveProperty('body')
     const changes = seen.flatMap((event) => (event.type === 'changed' ? event.states : []))
-    expect(changes).toContainEqual({ id: one?.id ?? 0, state: 'Succeeded', attemptCount: 2 })
+    expect(changes).toContainEqual({
+      id: one?.id ?? 0,
+      state: 'Succeeded',
+      attemptCount: 2,
+      deliveryCounts: { succeeded: 1, failed: 0, waiting: 0, deadLettered: 0 },
+    })
     expect(seen.at(-1)?.lastId).toBe(one?.id ?? 0)
   })
 

@@ -117,6 +117,7 @@ async function everythingAPersonDoes(last: number): Promise<void> {
     '/requests/await?timeoutSeconds=1&eventId=event-7',
     '/requests?since=2020-01-01T00:00:00Z&method=POST',
     '/requests?state=Succeeded',
+    '/requests?needsAttention=true',
     '/requests?q=marker-7-',
     `/requests/${last - 1}`,
     '/requests/await?timeoutSeconds=1',

@@ -15,7 +15,14 @@ beforeAll(async () => {
 
 const Arrived = z.object({ requests: z.array(z.looseObject({ id: z.int() })) })
 const Changed = z.object({
-  states: z.array(z.strictObject({ id: z.int(), state: z.string(), attemptCount: z.int() })),
+  states: z.array(
+    z.strictObject({
+      id: z.int(),
+      state: z.string(),
+      attemptCount: z.int(),
+      deliveryCounts: z.record(z.string(), z.int()),
+    }),
+  ),
 })
 
 /** The ids of `arrived` events, in the order of the stream. */

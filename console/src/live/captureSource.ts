@@ -1,10 +1,12 @@
-import type { RequestState } from '@creel/core/engine/words'
 import { creel, type RequestSummary, statusOf } from '../trpc.ts'
 import type { Filters } from '../words/grammar.ts'
 import { BAR_MS, BARS, type Bar, type RejectedBars } from './bars.ts'
 import { readFailedAnew } from './queryClient.ts'
 import { holdSeat, tabs } from './seats.ts'
 import { hearStatus } from './session.ts'
+
+/** Members of a request that change with its deliveries. */
+export type RequestOutcome = Pick<RequestSummary, 'id' | 'state' | 'attemptCount' | 'deliveryCounts'>
 
 /** An event of a stream. */
 export type FollowEvent =
@@ -17,11 +19,7 @@ export type FollowEvent =
     }
   | {
       readonly kind: 'changed'
-      readonly states: readonly {
-        readonly id: number
-        readonly state: RequestState
-        readonly attemptCount: number
-      }[]
+      readonly states: readonly RequestOutcome[]
     }
   /** This many captures arrived that do not match; `lastId` is where to resume. */
   | { readonly kind: 'passed'; readonly count: number; readonly lastId: number }

@@ -27,6 +27,7 @@ const row = (id: number, state: RequestSummary['state'] = 'NotAttempted'): Reque
   verification: null,
   state,
   attemptCount: 0,
+  deliveryCounts: { succeeded: 0, failed: 0, waiting: 0, deadLettered: 0 },
 })
 
 /** A stored list, a stream and a clock, all controlled by the test. */
@@ -238,14 +239,24 @@ describe('the list of captures', () => {
     const { stream } = await opened(world)
     stream.setPaused(true)
     world.arrive(2)
+    const counts = { succeeded: 1, failed: 1, waiting: 0, deadLettered: 0 }
     world.follower?.hear({
       kind: 'changed',
-      states: [1, 2].map((id) => ({ id, state: 'Succeeded' as const, attemptCount: 2 })),
+      states: [1, 2].map((id) => ({
+        id,
+        state: 'Succeeded' as const,
+        attemptCount: 2,
+        deliveryCounts: counts,
+      })),
     })
     stream.setPaused(false)
-    expect(stream.get().rows.map(({ state, attemptCount }) => [state, attemptCount])).toEqual([
-      ['Succeeded', 2],
-      ['Succeeded', 2],
+    expect(
+      stream
+        .get()
+        .rows.map(({ state, attemptCount, deliveryCounts }) => [state, attemptCount, deliveryCounts]),
+    ).toEqual([
+      ['Succeeded', 2, counts],
+      ['Succeeded', 2, counts],
     ])
   })
 

@@ -1,6 +1,6 @@
 import type { RequestSummary } from '../trpc.ts'
 import { BAR_MS, BARS, type Bar, continued, counted, type RejectedBars } from './bars.ts'
-import type { Below, CaptureSource, FollowEvent, Traffic } from './captureSource.ts'
+import type { Below, CaptureSource, FollowEvent, RequestOutcome, Traffic } from './captureSource.ts'
 import { placeOf } from './placeOf.ts'
 import { reconnectMs } from './reconnect.ts'
 import { Store } from './store.ts'
@@ -303,13 +303,10 @@ export class CaptureStream extends Store<Captures> {
     }
   }
 
-  #mark(states: readonly { id: number; state: RequestSummary['state']; attemptCount: number }[]): void {
+  #mark(states: readonly RequestOutcome[]): void {
     const rows = [...this.get().rows]
     const now = new Map(states.map((one) => [one.id, one]))
-    const marked = (row: RequestSummary) => {
-      const state = now.get(row.id)
-      return state === undefined ? row : { ...row, state: state.state, attemptCount: state.attemptCount }
-    }
+    const marked = (row: RequestSummary) => (now.has(row.id) ? { ...row, ...now.get(row.id) } : row)
     for (const { id } of states) {
       const at = placeOf(rows, id)
       const row = rows[at]

@@ -23,6 +23,7 @@ const request: RequestDetail = {
   verification: null,
   state: 'NotAttempted',
   attemptCount: 0,
+  deliveryCounts: { succeeded: 0, failed: 0, waiting: 0, deadLettered: 0 },
   imported: false,
   reconciled: false,
   url: 'http://localhost/hook/x',

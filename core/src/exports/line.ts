@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { storedHeaders, type WireHeader } from '../engine/message/index.ts'
 import { isEventId } from '../engine/verification/index.ts'
 import { VERDICTS } from '../engine/words/index.ts'
+import { outcomeOf } from '../requests/index.ts'
 import { withoutSecrets } from './exportedRequest.ts'
 import { type ExportRow, isTextBody } from './exportQueries.ts'
 
@@ -18,6 +19,7 @@ export function lineOf(
   { includeSecrets }: { readonly includeSecrets: boolean },
 ): string {
   const headers = storedHeaders(row)
+  const { state, deliveryCounts } = outcomeOf(row)
   const line = {
     id: row.id,
     endpointId: row.endpointId,
@@ -33,7 +35,8 @@ export function lineOf(
     duplicateOf: row.duplicateOf,
     bodyTruncated: row.bodyTruncated,
     verification: row.verdict === null ? null : { verdict: row.verdict, note: row.verdictNote ?? '' },
-    state: row.state,
+    state,
+    deliveryCounts,
     rawHeaders: (includeSecrets ? headers : withoutSecrets(headers)).map(headerMember),
     body: row.bodyBytes === 0 ? null : body,
     ...(isTextBody(row) ? {} : { bodyEncoding: 'base64' }),

@@ -3,7 +3,7 @@ import type { Database } from '../platform/db/index.ts'
 import type { ListFilters, RequestFilters } from './schema.ts'
 import { containsText } from './search.ts'
 import type { Shortcut } from './searchShortcut.ts'
-import { requestState } from './state.ts'
+import { hasFailures, requestState } from './state.ts'
 
 /** The tables of a query over `requests as r`. */
 type FilteredTables = Database & { r: Database['requests'] }
@@ -30,7 +30,7 @@ export function contentConditions(
   filters: Partial<RequestFilters>,
   shortcut?: Shortcut,
 ): RawBuilder<SqlBool>[] {
-  const { method, state, q, since, until, verification, label, eventId, duplicate } = filters
+  const { method, state, q, since, until, verification, label, eventId, duplicate, needsAttention } = filters
   const conditions: RawBuilder<SqlBool>[] = []
   if (method !== undefined) conditions.push(sql`upper(r.method) = upper(${method})`)
   if (since !== undefined) conditions.push(sql`r.received_at >= ${since}`)
@@ -42,6 +42,7 @@ export function contentConditions(
   if (verification === 'none') conditions.push(sql`r.verdict is null`)
   else if (verification !== undefined) conditions.push(sql`r.verdict = ${verification}`)
   if (state !== undefined) conditions.push(sql`${requestState} = ${state}`)
+  if (needsAttention !== undefined) conditions.push(sql`${hasFailures} = ${needsAttention}`)
   if (q !== undefined) conditions.push(containsText(q, shortcut))
   return conditions
 }

@@ -8,6 +8,7 @@ import { countLong } from './longReads.ts'
 import type { RequestRow } from './queries.ts'
 import { endpointOfRequest, findRequest, type ReadRequest, readRequest } from './reads.ts'
 import { deliveriesOfRequest } from './requestDeliveries.ts'
+import { outcomeOf } from './state.ts'
 import { type CapturedFor, detailView } from './view.ts'
 
 /** Whether a text has the form of an endpoint's id. */
@@ -48,7 +49,8 @@ export async function requestView(
   request: RequestRow,
 ) {
   // A request without attempts that is not Pending has no deliveries, and saves the query.
-  const hasDeliveries = request.attemptCount > 0 || request.state === 'Pending'
+  const { attemptCount, state } = outcomeOf(request)
+  const hasDeliveries = attemptCount > 0 || state === 'Pending'
   const deliveries = hasDeliveries ? await deliveriesOfRequest(ctx.db, endpoint.id, request.id) : []
   return detailView(request, { endpoint, urls: ctx.urls, deliveries })
 }

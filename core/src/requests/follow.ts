@@ -6,7 +6,7 @@ import type { EventOf } from '../api/contract.ts'
 import { notFound } from '../api/errors.ts'
 import { Int64 } from '../api/values.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
-import { REQUEST_STATES, requestStateOf } from '../engine/words/index.ts'
+import { REQUEST_STATES } from '../engine/words/index.ts'
 import type { OpenStream } from '../streams/index.ts'
 import { type Follower, joinFollowers, type SeenArrivals } from './endpointWatch.ts'
 import { beatMilliseconds, sentWholeMax } from './followPace.ts'
@@ -18,10 +18,16 @@ import {
   newestRequestId,
   type RequestStateRow,
 } from './followQueries.ts'
-import { type RequestFilters, RequestSummary, WholeRequest } from './schema.ts'
+import { DeliveryCounts, type RequestFilters, RequestSummary, WholeRequest } from './schema.ts'
+import { outcomeOf } from './state.ts'
 import { summaryView } from './view.ts'
 
-const RequestState = z.object({ id: Int64, state: z.enum(REQUEST_STATES), attemptCount: z.int() })
+const RequestState = z.object({
+  id: Int64,
+  state: z.enum(REQUEST_STATES),
+  attemptCount: z.int(),
+  deliveryCounts: DeliveryCounts,
+})
 
 /** Schemas of the events of a follow stream. */
 export const followEvents = {
@@ -171,13 +177,16 @@ async function lookForArrivals(
 
 /** Drops changes that the arrivals already include. */
 function forgetKnown(moved: Map<number, RequestStateRow>, { rows }: Arrivals): void {
-  for (const { id, state, attemptCount } of rows) {
-    const change = moved.get(id)
+  for (const row of rows) {
+    const change = moved.get(row.id)
     if (change === undefined) continue
+    const [changed, known] = [outcomeOf(change), outcomeOf(row)]
     const isNewer =
-      change.attemptCount > attemptCount ||
-      (change.attemptCount === attemptCount && state === 'Pending' && change.state !== 'Pending')
-    if (!isNewer) moved.delete(id)
+      changed.attemptCount > known.attemptCount ||
+      (changed.attemptCount === known.attemptCount &&
+        (changed.deliveryCounts.waiting < known.deliveryCounts.waiting ||
+          (known.state === 'Pending' && changed.state !== 'Pending')))
+    if (!isNewer) moved.delete(row.id)
   }
 }
 
@@ -185,5 +194,5 @@ function forgetKnown(moved: Map<number, RequestStateRow>, { rows }: Arrivals): v
 function takeStates(moved: Map<number, RequestStateRow>, lastId: number) {
   const states = [...moved.values()].filter(({ id }) => id <= lastId)
   for (const { id } of states) moved.delete(id)
-  return states.map(({ id, state, attemptCount }) => ({ id, state: requestStateOf(state), attemptCount }))
+  return states.map((row) => ({ id: row.id, ...outcomeOf(row) }))
 }

@@ -2,7 +2,7 @@ import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
 import { applyFilters, hasFilters } from './filters.ts'
 import { type RequestSummaryRow, summaries } from './queries.ts'
 import type { RequestFilters } from './schema.ts'
-import { attemptCount, requestState } from './state.ts'
+import { outcomes } from './state.ts'
 
 /** The most requests that one event holds. */
 export const ARRIVALS_MAX = 100
@@ -25,11 +25,11 @@ export interface Arrivals {
   readonly totalCount?: number
 }
 
-/** State of the deliveries of a request. */
+/** Results of the deliveries of a request. */
 export interface RequestStateRow {
   readonly id: number
-  readonly state: string
-  readonly attemptCount: number
+  /** See {@link outcomeOf}. */
+  readonly outcomes: readonly string[]
 }
 
 const NEWEST = statement('newest request', 'select max(id) as id from requests where endpoint_id = $1::uuid')
@@ -126,7 +126,7 @@ export async function listStates(
   if (ids.length === 0) return []
   return await summaries(db, endpointId)
     .clearSelect()
-    .select(['r.id', requestState.as('state'), attemptCount.as('attemptCount')])
+    .select(['r.id', outcomes.as('outcomes')])
     .where('r.id', 'in', ids)
     .execute()
 }

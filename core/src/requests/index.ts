@@ -25,5 +25,6 @@ export {
 export { type HistorySearch, searchHistory } from './searchHistory.ts'
 export { searching } from './searching.ts'
 export { type ShapePath, shapeOf } from './shape.ts'
+export { outcomeOf } from './state.ts'
 export { measuredBytes, requestStorageBytes, type StoredParts, storageBytesOf } from './storageBytes.ts'
 export { STORED_REQUEST_COLUMNS, type StoredRequestRow, storedRequest } from './storedRequest.ts'

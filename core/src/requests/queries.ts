@@ -4,7 +4,7 @@ import { type Db, type RequestsTable, run, statement, type Trx } from '../platfo
 import { applyFilters } from './filters.ts'
 import type { RequestFilters } from './schema.ts'
 import { firstRequestId, senderAttempt } from './senderAttempts.ts'
-import { attemptCount, requestState } from './state.ts'
+import { outcomes } from './state.ts'
 import { storageBytesOf } from './storageBytes.ts'
 import { STORED_REQUEST_COLUMNS } from './storedRequest.ts'
 
@@ -34,8 +34,8 @@ type SummaryColumn = (typeof SUMMARY_COLUMNS)[number] extends `r.${infer Name}` 
 
 /** Columns of a request that lists read, never the body. */
 export interface RequestSummaryRow extends Pick<Selectable<RequestsTable>, SummaryColumn> {
-  readonly state: string
-  readonly attemptCount: number
+  /** See {@link outcomeOf}. */
+  readonly outcomes: readonly string[]
   /** From 1; null without an event id and for an import. */
   readonly senderAttempt: number | null
   /** Null for the first of its event. */
@@ -65,12 +65,7 @@ export function visibleRequests(db: Db, endpointId: string) {
 export function summaries(db: Db, endpointId: string) {
   return visibleRequests(db, endpointId)
     .select(SUMMARY_COLUMNS)
-    .select([
-      requestState.as('state'),
-      attemptCount.as('attemptCount'),
-      senderAttempt.as('senderAttempt'),
-      firstRequestId.as('firstRequestId'),
-    ])
+    .select([outcomes.as('outcomes'), senderAttempt.as('senderAttempt'), firstRequestId.as('firstRequestId')])
 }
 
 /** Reads requests by id with the columns of lists, newest first. Requests deleted in the meantime are left out. */

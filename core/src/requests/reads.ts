@@ -5,7 +5,7 @@ import { type Db, run, statement } from '../platform/db/index.ts'
 import { inTurn, LONG_BODY_BYTES } from './longReads.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import { FIRST_REQUEST_ID, SENDER_ATTEMPT } from './senderAttempts.ts'
-import { ATTEMPT_COUNT, STATE } from './state.ts'
+import { OUTCOMES } from './state.ts'
 
 const IS_VISIBLE = 'r.deleted_at is null and r.hidden_at is null'
 
@@ -13,7 +13,7 @@ const SUMMARY = `
   r.id, r.endpoint_id, r.received_at, r.method, r.path, r.content_type, r.size_bytes, r.ip, r.user_agent, r.label,
   r.event_id, r.body_truncated, r.body_is_binary, r.body_preview, r.verdict, r.verdict_note, r.imported, r.reconciled,
   r.duplicate_of,
-  ${STATE} as state, ${ATTEMPT_COUNT} as attempt_count,
+  ${OUTCOMES} as outcomes,
   ${SENDER_ATTEMPT} as sender_attempt, ${FIRST_REQUEST_ID} as first_request_id`
 
 const detailWith = (body: string) => `

@@ -14,10 +14,28 @@ import { VALUE_TYPES } from './shape.ts'
 /** The longest event id that a query string can hold together with other filters. */
 const EVENT_ID_CHARACTERS_MAX = 2_000
 
+/** Number of actions by the result of the newest attempt of each. */
+export const DeliveryCounts = z
+  .object({
+    succeeded: z.int(),
+    failed: z.int().meta({ description: 'The newest attempt failed; another one may follow' }),
+    waiting: z.int().meta({ description: 'An attempt is under way, or the first one is due' }),
+    deadLettered: z.int().meta({ description: 'Nothing more is sent until a replay' }),
+  })
+  .meta({
+    id: 'DeliveryCounts',
+    description:
+      'Number of actions by the result of the newest attempt of each, replays included. Deleted actions do not count',
+  })
+
 /** The filters of list, await and follow. They combine with AND. */
 export const filterInput = {
   method: optional(z.string().min(1).max(32)).meta({ description: 'HTTP method, without case' }),
   state: optional(z.enum(REQUEST_STATES)).meta({ description: 'Latest delivery state' }),
+  needsAttention: optional(z.boolean()).meta({
+    description:
+      '`true`: the newest attempt of some action failed or is a dead letter (`deliveryCounts`), whatever `state` is; `false`: the others',
+  }),
   q: optional(z.string().min(1).max(200)).meta({
     description: 'Text found in path, query string, header values or text body, without case',
   }),
@@ -121,8 +139,9 @@ const summary = {
   bodyIsBinary: z.boolean(),
   bodyPreview: z.string().nullable().meta({ description: 'First 200 characters of a text body' }),
   verification: z.object({ verdict: z.enum(VERDICTS), note: z.string() }).nullable(),
-  state: z.enum(REQUEST_STATES),
+  state: z.enum(REQUEST_STATES).meta({ description: 'State of the latest delivery, whichever its action' }),
   attemptCount: z.int(),
+  deliveryCounts: DeliveryCounts,
   imported: z
     .boolean()
     .meta({ description: 'It did not arrive here: it was imported, and was never dispatched' }),
@@ -153,6 +172,7 @@ const SUMMARY_EXAMPLE = {
   verification: { verdict: 'verified', note: 'stripe-signature matches; timestamp 2 s old.' },
   state: 'Succeeded',
   attemptCount: 1,
+  deliveryCounts: { succeeded: 1, failed: 0, waiting: 0, deadLettered: 0 },
   imported: false,
   reconciled: false,
 } as const

@@ -1,28 +1,90 @@
 import { sql } from 'kysely'
+import { type RequestState, requestStateOf } from '../engine/words/index.ts'
+
+/** SQL of the state of `requests as r` before any attempt. `NotAttempted`: also when its deliveries were dropped. */
+const CAPTURED = "case when r.dispatch_state = 'Skipped' then 'Skipped' else 'NotAttempted' end"
 
 /**
  * SQL of the state of `requests as r`: that of its newest attempt, else `Pending` while a delivery is open, else the
- * decision of the capture. `NotAttempted` when the deliveries were dropped before any attempt.
+ * decision of the capture. For conditions; {@link OUTCOMES} has it, too.
  */
-export const STATE = `
+const STATE = `
   coalesce(
     (select a.state from delivery_attempts a
      where a.endpoint_id = r.endpoint_id and a.request_id = r.id order by a.id desc limit 1),
-    case
-      -- Not "exists", for which a page of rows may have the whole queue read into a hash table.
-      when (
-        select true from deliveries d
-        where d.endpoint_id = r.endpoint_id and d.request_id = r.id and d.finished_at is null limit 1) then 'Pending'
-      when r.dispatch_state = 'Skipped' then 'Skipped'
-      else 'NotAttempted'
-    end)`
+    -- Not "exists", for which a page of rows may have the whole queue read into a hash table.
+    (select 'Pending' from deliveries d
+     where d.endpoint_id = r.endpoint_id and d.request_id = r.id and d.finished_at is null limit 1),
+    ${CAPTURED})`
 
-/** SQL of the number of attempts at the deliveries of `requests as r`. */
-export const ATTEMPT_COUNT = `
-  (select count(*)::int from delivery_attempts a where a.endpoint_id = r.endpoint_id and a.request_id = r.id)`
+/** SQL of a row for each action of `requests as r`: the state of its newest attempt, `Pending` before the first. */
+const BY_ACTION = `
+  (select t.action_id, max(t.id) as id, (array_agg(t.state order by t.id desc))[1] as state,
+          count(*) filter (where t.id > 0) as attempts
+   from (
+     select a.action_id, a.id, a.state from delivery_attempts a
+     where a.endpoint_id = r.endpoint_id and a.request_id = r.id
+     union all
+     select d.action_id, 0, 'Pending' from deliveries d
+     where d.endpoint_id = r.endpoint_id and d.request_id = r.id and d.finished_at is null
+   ) t
+   group by t.action_id) newest`
+
+const FAILED = "newest.state in ('Failed', 'Errored', 'Interrupted')"
+const DEAD_LETTER = "newest.state = 'DeadLetter'"
+/** SQL of an action that is still there: there is nothing to do about the deliveries of a deleted one. */
+const IS_THERE = 'exists (select from actions c where c.id = newest.action_id)'
+
+/**
+ * SQL of a list of texts for `requests as r`, in one look at its attempts: its state, their number, and the numbers of
+ * {@link DeliveryCounts} in their order. {@link outcomeOf} names them.
+ */
+export const OUTCOMES = `
+  (select array[
+     coalesce((array_agg(newest.state order by newest.id desc))[1], ${CAPTURED}),
+     coalesce(sum(newest.attempts), 0)::text,
+     (count(*) filter (where newest.state = 'Succeeded' and ${IS_THERE}))::text,
+     (count(*) filter (where ${FAILED} and ${IS_THERE}))::text,
+     (count(*) filter (where newest.state = 'Pending' and ${IS_THERE}))::text,
+     (count(*) filter (where ${DEAD_LETTER} and ${IS_THERE}))::text
+   ]
+   from ${BY_ACTION})`
+
+/** Number of actions of a request by the result of the newest attempt of each. Deleted actions do not count. */
+interface DeliveryCounts {
+  readonly succeeded: number
+  readonly failed: number
+  /** An attempt is under way, or the first one is due. */
+  readonly waiting: number
+  readonly deadLettered: number
+}
+
+/** Results of a request's deliveries. */
+export interface Outcome {
+  /** State of the latest delivery. */
+  readonly state: RequestState
+  readonly attemptCount: number
+  readonly deliveryCounts: DeliveryCounts
+}
+
+/** Names the texts of {@link OUTCOMES}. */
+export function outcomeOf({ outcomes }: { readonly outcomes: readonly string[] }): Outcome {
+  const [state = '', ...texts] = outcomes
+  const [attemptCount = 0, succeeded = 0, failed = 0, waiting = 0, deadLettered = 0] = texts.map(Number)
+  return {
+    state: requestStateOf(state),
+    attemptCount,
+    deliveryCounts: { succeeded, failed, waiting, deadLettered },
+  }
+}
 
 /** {@link STATE} as a part of a query. */
 export const requestState = sql.raw<string>(STATE)
 
-/** {@link ATTEMPT_COUNT} as a part of a query. */
-export const attemptCount = sql.raw<number>(ATTEMPT_COUNT)
+/** {@link OUTCOMES} as a part of a query. */
+export const outcomes = sql.raw<readonly string[]>(OUTCOMES)
+
+/** SQL of whether the newest attempt of some action of `requests as r` failed, or is a dead letter. */
+export const hasFailures = sql.raw<boolean>(
+  `(select count(*) > 0 from ${BY_ACTION} where (${FAILED} or ${DEAD_LETTER}) and ${IS_THERE})`,
+)

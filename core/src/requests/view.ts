@@ -10,10 +10,11 @@ import {
   valuesByName,
   type WireHeader,
 } from '../engine/message/index.ts'
-import { requestStateOf, VERDICTS } from '../engine/words/index.ts'
+import { VERDICTS } from '../engine/words/index.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import type { DeliveryOfRequestRow } from './requestDeliveries.ts'
 import type { RequestDetail, RequestSummary } from './schema.ts'
+import { outcomeOf } from './state.ts'
 
 /** Converts a row to a summary of the API, as lists show it. */
 export function summaryView(row: RequestSummaryRow, endpointId: string): z.input<typeof RequestSummary> {
@@ -36,8 +37,7 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
     bodyIsBinary: row.bodyIsBinary,
     bodyPreview: row.bodyPreview,
     verification: verdict === undefined ? null : { verdict, note: row.verdictNote ?? '' },
-    state: requestStateOf(row.state),
-    attemptCount: row.attemptCount,
+    ...outcomeOf(row),
     imported: row.imported,
     reconciled: row.reconciled,
     duplicateOf: row.duplicateOf,

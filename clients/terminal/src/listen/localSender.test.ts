@@ -95,6 +95,7 @@ const request = (members: Partial<WholeRequest>): WholeRequest => ({
   imported: false,
   reconciled: false,
   attemptCount: 0,
+  deliveryCounts: { succeeded: 0, failed: 0, waiting: 0, deadLettered: 0 },
   url: '',
   queryString: null,
   rawHeaders: [],

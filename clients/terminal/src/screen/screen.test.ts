@@ -29,6 +29,7 @@ const request = (id: number, members: Partial<WholeRequest> = {}): WholeRequest 
   imported: false,
   reconciled: false,
   attemptCount: 0,
+  deliveryCounts: { succeeded: 0, failed: 0, waiting: 0, deadLettered: 0 },
   url: `http://127.0.0.1/hook/x/path/${id}`,
   queryString: null,
   rawHeaders: [{ name: 'X-Number', value: String(id) }],

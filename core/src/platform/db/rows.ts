@@ -360,8 +360,7 @@ export interface StatementRows {
     readonly imported: boolean
     readonly reconciled: boolean
     readonly duplicateOf: number | null
-    readonly state: string
-    readonly attemptCount: number
+    readonly outcomes: string[]
     readonly senderAttempt: number | null
     readonly firstRequestId: number | null
     readonly queryString: string | null
@@ -565,8 +564,7 @@ export interface StatementRows {
     readonly imported: boolean
     readonly reconciled: boolean
     readonly duplicateOf: number | null
-    readonly state: string
-    readonly attemptCount: number
+    readonly outcomes: string[]
     readonly senderAttempt: number | null
     readonly firstRequestId: number | null
   } | {
@@ -589,8 +587,7 @@ export interface StatementRows {
     readonly imported: null
     readonly reconciled: null
     readonly duplicateOf: null
-    readonly state: null
-    readonly attemptCount: null
+    readonly outcomes: null
     readonly senderAttempt: null
     readonly firstRequestId: null
   })
@@ -836,8 +833,7 @@ export interface StatementRows {
     readonly imported: boolean
     readonly reconciled: boolean
     readonly duplicateOf: number | null
-    readonly state: string
-    readonly attemptCount: number
+    readonly outcomes: string[]
     readonly senderAttempt: number | null
     readonly firstRequestId: number | null
     readonly queryString: string | null
@@ -865,8 +861,7 @@ export interface StatementRows {
     readonly imported: null
     readonly reconciled: null
     readonly duplicateOf: null
-    readonly state: null
-    readonly attemptCount: null
+    readonly outcomes: null
     readonly senderAttempt: null
     readonly firstRequestId: null
     readonly queryString: null
