@@ -9,6 +9,7 @@ export interface FilterOptions {
   readonly label?: string
   readonly event?: string
   readonly state?: string
+  readonly needsAttention?: boolean
   readonly verification?: string
   readonly since?: string
   readonly until?: string
@@ -23,6 +24,7 @@ export function withFilterOptions(command: Command): Command {
     .option('--label <type>', 'event type, e.g. order.paid')
     .option('--event <id>', "the sender's event id")
     .option('--state <state>', 'latest delivery state, e.g. Failed')
+    .option('--needs-attention', 'only requests whose newest attempt through some action failed')
     .option('--verification <verdict>', 'verified, failed, unsigned, unverifiable or none')
     .option('--since <when>', 'received since, e.g. 10m, 2026-11-01')
     .option('--until <when>', 'received before')
@@ -35,14 +37,15 @@ export function withFilterOptions(command: Command): Command {
  * @throws ClientError for an invalid time
  */
 export function filterQuery(options: FilterOptions): RequestFilters {
-  const { q, method, label, event, state, verification, since, until, after } = options
+  const { q, method, label, event, state, needsAttention, verification, since, until, after } = options
   // The service checks the words.
-  const words: Record<string, string | number | undefined> = {
+  const words: Record<string, string | number | boolean | undefined> = {
     q,
     method,
     label,
     eventId: event,
     state,
+    needsAttention,
     verification,
     since: since === undefined ? undefined : requiredMoment(since, '--since'),
     until: until === undefined ? undefined : requiredMoment(until, '--until'),

@@ -1,4 +1,5 @@
 import type { RequestState } from '@creel/core/engine/words'
+import type { RequestSummary } from '../trpc.ts'
 
 /** Labels of the states. */
 export const STATE_WORDS: Readonly<Record<RequestState, string>> = {
@@ -12,16 +13,47 @@ export const STATE_WORDS: Readonly<Record<RequestState, string>> = {
   Skipped: 'Skipped',
 }
 
+interface Props {
+  readonly state: RequestState
+  /** Results of the request's actions. The mark is that of the worst, and the words count them. */
+  readonly counts?: RequestSummary['deliveryCounts'] | undefined
+  readonly isShort?: boolean
+}
+
 /** A state as a shape, a colour and a word, so that each alone suffices. */
-export function StateMark({ state, isShort = false }: { state: RequestState; isShort?: boolean }) {
+export function StateMark({ state: latest, counts, isShort = false }: Props) {
+  const state = worstState(latest, counts)
+  const words = countsText(counts) ?? STATE_WORDS[state]
   return (
-    <span className="state" data-state={state} title={STATE_WORDS[state]}>
+    <span className="state" data-state={state} title={words}>
       <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true">
         <Shape state={state} />
       </svg>
-      <span className={isShort ? 'sr-only' : undefined}>{STATE_WORDS[state]}</span>
+      <span className={isShort ? 'sr-only' : undefined}>{words}</span>
     </span>
   )
+}
+
+/** The state of a request by all of its actions: a success at one does not hide a failure at another. */
+export function worstState(latest: RequestState, counts: Props['counts']): RequestState {
+  if (counts === undefined) return latest
+  if (counts.deadLettered > 0) return 'DeadLetter'
+  if (counts.failed > 0) return latest === 'Errored' || latest === 'Interrupted' ? latest : 'Failed'
+  return counts.waiting > 0 ? 'Pending' : latest
+}
+
+/** Counts the results of several actions; undefined if one action, or none, was tried. */
+export function countsText(counts: Props['counts']): string | undefined {
+  if (counts === undefined) return undefined
+  const { deadLettered, failed, waiting, succeeded } = counts
+  if (deadLettered + failed + waiting + succeeded < 2) return undefined
+  const parts: [number, string][] = [
+    [deadLettered, deadLettered === 1 ? 'dead letter' : 'dead letters'],
+    [failed, 'failed'],
+    [waiting, 'pending'],
+    [succeeded, 'delivered'],
+  ]
+  return parts.flatMap(([count, words]) => (count > 0 ? [`${count} ${words}`] : [])).join(', ')
 }
 
 function Shape({ state }: { state: RequestState }) {

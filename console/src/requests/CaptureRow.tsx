@@ -1,7 +1,7 @@
 import { memo } from 'react'
 import { useToday } from '../parts/Clock.tsx'
 import { Method } from '../parts/Method.tsx'
-import { StateMark } from '../parts/StateMark.tsx'
+import { StateMark, worstState } from '../parts/StateMark.tsx'
 import { VerdictMark } from '../parts/VerdictMark.tsx'
 import type { RequestSummary } from '../trpc.ts'
 import { bytes, clock, fullTime, ordinal } from '../words/format.ts'
@@ -39,6 +39,7 @@ export const CaptureRow = memo(function CaptureRow({
 }: Props) {
   const {
     attemptCount,
+    deliveryCounts,
     duplicateOf,
     id,
     label,
@@ -68,7 +69,7 @@ export const CaptureRow = memo(function CaptureRow({
       }}
     >
       <span role="gridcell" className="cell-state">
-        <StateMark state={state} isShort />
+        <StateMark state={state} counts={deliveryCounts} isShort />
         {isPicked && <span className="sr-only">, selected</span>}
       </span>
       <span role="gridcell" className="cell-id">
@@ -92,7 +93,11 @@ export const CaptureRow = memo(function CaptureRow({
         <span className="path">{path === '' ? (label === null ? '/' : '') : visible(path)}</span>
         <span className="preview">{preview}</span>
       </span>
-      <span role="gridcell" className="cell-tries" data-trouble={state !== 'Succeeded'}>
+      <span
+        role="gridcell"
+        className="cell-tries"
+        data-trouble={worstState(state, deliveryCounts) !== 'Succeeded'}
+      >
         {attemptCount > 1 ? `${attemptCount} attempts` : ''}
       </span>
       <span role="gridcell" className="cell-verdict">

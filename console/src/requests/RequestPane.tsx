@@ -119,7 +119,9 @@ export function RequestPane({
           { name: 'deliveries', words: 'Deliveries', badge: row?.attemptCount ?? request?.attemptCount },
         ]}
       >
-        {shown !== undefined && <StateMark state={row?.state ?? shown.state} />}
+        {shown !== undefined && (
+          <StateMark state={(row ?? shown).state} counts={(row ?? shown).deliveryCounts} />
+        )}
       </Tabs>
       <div
         className="panel"

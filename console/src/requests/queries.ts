@@ -7,7 +7,7 @@ const SHOWN_BODY_BYTES = 262_144
 /** A request, without a long body; refetched when its deliveries change. */
 export const requestQuery = (endpointId: string, requestId: number, row?: RequestSummary) =>
   queryOptions({
-    queryKey: ['request', endpointId, requestId, row?.state, row?.attemptCount],
+    queryKey: ['request', endpointId, requestId, row?.state, row?.attemptCount, row?.deliveryCounts],
     queryFn: () => creel.requests.get.query({ endpointId, requestId, bodyBytesMax: SHOWN_BODY_BYTES }),
     placeholderData: (before) => (before?.id === requestId ? before : undefined),
     staleTime: 60_000,
@@ -17,10 +17,10 @@ export const requestQuery = (endpointId: string, requestId: number, row?: Reques
 export const attemptsQuery = (
   endpointId: string,
   requestId: number,
-  row?: Pick<RequestSummary, 'state' | 'attemptCount'>,
+  row?: Pick<RequestSummary, 'state' | 'attemptCount' | 'deliveryCounts'>,
 ) =>
   queryOptions({
-    queryKey: ['attempts', endpointId, requestId, row?.state, row?.attemptCount],
+    queryKey: ['attempts', endpointId, requestId, row?.state, row?.attemptCount, row?.deliveryCounts],
     queryFn: () => creel.deliveries.list.query({ endpointId, requestId, page: 1, pageSize: 100 }),
     placeholderData: (before) => before,
   })

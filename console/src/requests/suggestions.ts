@@ -13,6 +13,7 @@ export interface Suggestion {
 const ABOUT: Readonly<Record<(typeof TERM_NAMES)[number], string>> = {
   method: 'HTTP method',
   state: 'delivery state',
+  needs: 'a delivery that failed',
   is: 'signature',
   label: 'event type',
   event: "the sender's event id",
@@ -22,6 +23,7 @@ const ABOUT: Readonly<Record<(typeof TERM_NAMES)[number], string>> = {
 
 const FIXED = [
   ...REQUEST_STATES.map((state) => ({ term: `state:${state.toLowerCase()}`, about: ABOUT.state })),
+  { term: 'needs:attention', about: ABOUT.needs },
   ...VERIFICATION_FILTERS.map((verdict) => ({ term: `is:${verdict}`, about: ABOUT.is })),
   ...['POST', 'GET', 'PUT', 'PATCH', 'DELETE'].map((method) => ({
     term: `method:${method}`,

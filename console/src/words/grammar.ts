@@ -9,6 +9,7 @@ import {
 export interface Filters {
   method?: string
   state?: RequestState
+  needsAttention?: boolean
   verification?: VerificationFilter
   label?: string
   eventId?: string
@@ -20,7 +21,7 @@ export interface Filters {
 }
 
 /** The names of filters. */
-export const TERM_NAMES = ['method', 'state', 'is', 'label', 'event', 'since', 'until'] as const
+export const TERM_NAMES = ['method', 'state', 'needs', 'is', 'label', 'event', 'since', 'until'] as const
 
 type TermName = (typeof TERM_NAMES)[number]
 
@@ -84,6 +85,7 @@ export function filtersOf(terms: readonly Term[], now = Date.now()): Filters {
     else if (name === 'label') filters.label = value
     else if (name === 'event') filters.eventId = value
     else if (name === 'state') Object.assign(filters, { state: known(REQUEST_STATES, value) })
+    else if (name === 'needs') filters.needsAttention = true
     else if (name === 'is') Object.assign(filters, { verification: known(VERIFICATION_FILTERS, value) })
     else Object.assign(filters, { [name]: instantOf(value, now) })
   }
@@ -109,6 +111,7 @@ function problemOf(name: TermName, value: string): string | undefined {
   if (name === 'state' && known(REQUEST_STATES, value) === undefined) {
     return `state must be one of ${REQUEST_STATES.map((state) => state.toLowerCase()).join(', ')}`
   }
+  if (name === 'needs' && known(['attention'], value) === undefined) return 'needs must be attention'
   if (name === 'is' && known(VERIFICATION_FILTERS, value) === undefined)
     return `is must be one of ${VERIFICATION_FILTERS.join(', ')}`
   if ((name === 'since' || name === 'until') && instantOf(value, 0) === undefined) {

@@ -5,7 +5,7 @@ import { chooseEndpoint, endpointIdOf } from '../api/endpointChoice.ts'
 import { EXIT } from '../exitCodes.ts'
 import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
 import { printHint, printJson, printTable, printText } from '../output/print.ts'
-import { requestText } from '../output/requestText.ts'
+import { requestText, stateText } from '../output/requestText.ts'
 import { clockText, sizeText } from '../output/text.ts'
 import { byteOutput } from '../output/write.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
@@ -40,7 +40,7 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
       examples: [
         'creel requests list',
         'creel requests list -e orders --q ada@example.com --since 2h',
-        'creel requests list --state DeadLetter --json',
+        'creel requests list --needs-attention --json',
       ],
     },
   ).action(async (options: EndpointOption & FilterOptions & { limit?: number }) => {
@@ -66,7 +66,7 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
       Label: ({ label }) => label ?? '',
       Verdict: ({ verification }) => verification?.verdict ?? '',
       Size: ({ sizeBytes }) => sizeText(sizeBytes),
-      State: ({ state }) => state,
+      State: (row) => stateText(row),
     })
   })
 

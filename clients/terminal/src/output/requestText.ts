@@ -11,7 +11,7 @@ const BODY_CHARACTERS = 20_000
  * @param width of the screen in columns; longer header lines are cut
  */
 export function requestText(request: WholeRequest, { width }: { width: number }): SafeText[] {
-  const { id, method, path, queryString, receivedAt, ip, sizeBytes, label, verification, state } = request
+  const { id, method, path, queryString, receivedAt, ip, sizeBytes, label, verification } = request
   const { eventId, senderAttempt, duplicateOf } = request
   const target = `${path === '' ? '/' : path}${queryString === null ? '' : `?${queryString}`}`
   const facts = [
@@ -23,7 +23,7 @@ export function requestText(request: WholeRequest, { width }: { width: number })
     eventId ? `event ${eventId}` : '',
     (senderAttempt ?? 1) === 1 ? '' : `attempt ${senderAttempt} of the sender`,
     duplicateOf ? `duplicate of #${duplicateOf}` : '',
-    state,
+    stateText(request),
   ]
   return [
     SafeText.styled('bold', SafeText.of(`${method} ${target}`).cut(width)),
@@ -38,6 +38,23 @@ export function requestText(request: WholeRequest, { width }: { width: number })
     SafeText.of(''),
     ...bodyText(request),
   ]
+}
+
+/** The state of a request; with several actions the results of all, e.g. `1 Failed, 2 Succeeded`. */
+export function stateText({
+  state,
+  deliveryCounts: counts,
+}: Pick<WholeRequest, 'state'> & Partial<Pick<WholeRequest, 'deliveryCounts'>>): string {
+  // Older services do not count.
+  if (counts === undefined) return state
+  const results: [number, string][] = [
+    [counts.deadLettered, 'DeadLetter'],
+    [counts.failed, 'Failed'],
+    [counts.waiting, 'Pending'],
+    [counts.succeeded, 'Succeeded'],
+  ]
+  const found = results.filter(([count]) => count > 0)
+  return found.length < 2 ? state : found.map(([count, name]) => `${count} ${name}`).join(', ')
 }
 
 /** Lines that show a body: indented JSON or text, shortened, or its size if it is binary. */
