@@ -1,4 +1,4 @@
-import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
+import type { EvaluatedRequest, Target, WireHeader } from '../engine/message/index.ts'
 import type { Signing } from '../engine/signing/index.ts'
 import type { Response, TlsIdentity } from '../platform/outbound/index.ts'
 import type { RuleEnd, RuleSet, RulesApplied } from '../transformations/index.ts'
@@ -43,14 +43,9 @@ export interface Attempt {
 }
 
 /** The forward action as it was when the attempt began. */
-export interface ForwardAction {
+export interface ForwardAction extends Target {
   readonly id: string
   readonly name: string
-  readonly url: string
-  /** Whether the captured path suffix follows the URL's path. */
-  readonly appendPath: boolean
-  /** Whether the captured query follows the URL's query. */
-  readonly appendQuery: boolean
   readonly signing: Signing
   /** Null without credentials. */
   readonly auth: ForwardAuth | null

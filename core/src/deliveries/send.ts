@@ -1,6 +1,6 @@
 import type { Services, Urls } from '../api/services.ts'
 
-import { forwardableHeaders, isNamed, type WireHeader } from '../engine/message/index.ts'
+import { forwardableHeaders, isNamed, targetUrl, type WireHeader } from '../engine/message/index.ts'
 import { signatureFields } from '../engine/signing/index.ts'
 import { type SendResult, userAgent } from '../platform/outbound/index.ts'
 import {
@@ -16,7 +16,6 @@ import { deliveryUuid } from './deliveryUuid.ts'
 import { deliveryFacts } from './facts.ts'
 import { creelHeaders, hopsOf, originMark, rehearsalHeader } from './forwardHeaders.ts'
 import { sendWithAuth } from './sendWithAuth.ts'
-import { targetUrl } from './targetUrl.ts'
 
 const NOTHING_WRITTEN: ReadonlySet<string> = new Set()
 

@@ -30,4 +30,5 @@ export {
   parsedBody,
 } from './parsedBody.ts'
 export { joinedHeaders, storedHeaders, valuesByName } from './storedHeaders.ts'
+export { type Target, targetUrl } from './targetUrl.ts'
 export { urlEncodedPairs } from './urlEncoded.ts'

@@ -1,5 +1,13 @@
-import type { CapturedRequest } from '../engine/message/index.ts'
-import type { ForwardAction } from './attempt.ts'
+import type { CapturedRequest } from './capturedRequest.ts'
+
+/** A destination, and what of a captured request follows it. */
+export interface Target {
+  readonly url: string
+  /** Whether the captured path suffix follows the URL's path. */
+  readonly appendPath: boolean
+  /** Whether the captured query follows the URL's query. */
+  readonly appendQuery: boolean
+}
 
 /**
  * The URL of a forward: the action's URL, with the captured path suffix after its path and the captured query after its
@@ -7,7 +15,7 @@ import type { ForwardAction } from './attempt.ts'
  * separates URL and suffix. Only characters that a request line cannot hold are escaped.
  */
 export function targetUrl(
-  { url, appendPath, appendQuery }: Pick<ForwardAction, 'url' | 'appendPath' | 'appendQuery'>,
+  { url, appendPath, appendQuery }: Target,
   { path, queryString }: Pick<CapturedRequest, 'path' | 'queryString'>,
 ): string {
   const suffix = appendPath ? sendable(path) : ''
