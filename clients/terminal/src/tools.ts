@@ -24,6 +24,14 @@ export interface QuickService {
 /** A field of a message on the wire; the value is a latin1 byte string. */
 type Field = readonly [name: string, value: string]
 
+/** The part of a captured request that is appended to a target. */
+export interface CapturedTarget {
+  /** Empty, or begins with a slash. */
+  readonly path: string
+  /** Without the question mark. */
+  readonly queryString: string | null
+}
+
 /** Sends requests byte for byte. */
 export interface LocalOutbound {
   /** Sends one request. Follows no redirect, never throws. `outcome` is `response`, or a word for what went wrong. */
@@ -45,6 +53,13 @@ export interface LocalOutbound {
       | { readonly outcome: string; readonly detail: string }
     )
   >
+  /**
+   * The URL of a captured request, by the rules of the service's forwards. Host, port and base path are always those of
+   * the target.
+   *
+   * @returns undefined when a server might read its path as leading out of the base path (`..` in any encoding)
+   */
+  urlOf(target: string, captured: CapturedTarget): string | undefined
   close(): Promise<void>
 }
 

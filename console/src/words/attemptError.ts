@@ -12,6 +12,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   aborted: 'The service stopped before the answer arrived.',
   interrupted: 'The service stopped before the answer arrived.',
   unsendable: 'The request cannot be sent.',
+  unsafe_path: 'Nothing was sent:',
   rule_fault: 'A rule failed on this request.',
 }
 

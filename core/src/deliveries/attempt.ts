@@ -56,8 +56,11 @@ export interface ForwardAction extends Target {
   readonly isGoverned: boolean
 }
 
+/** Error of a request whose path would lead out of the base path of its destination. */
+export const UNSAFE_PATH = 'unsafe_path: the captured path would leave the base path of the destination'
+
 /** Reasons to end a delivery without sending. No attempt follows, and it does not become a dead letter. */
-export type Refusal = 'oversize' | 'loop' | 'action_off' | 'channel_unavailable'
+export type Refusal = 'oversize' | 'loop' | 'action_off' | 'channel_unavailable' | typeof UNSAFE_PATH
 
 /** Outcome of an attempt. */
 export interface AttemptResult {

@@ -1,12 +1,24 @@
 import type { Services } from '../api/services.ts'
-import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
+import {
+  type CapturedRequest,
+  type EvaluatedRequest,
+  leavesBasePath,
+  type Target,
+} from '../engine/message/index.ts'
 import { signingSchemeOf } from '../engine/signing/index.ts'
 import { planOf, retentionMs } from '../plans/index.ts'
 import type { TlsIdentity } from '../platform/outbound/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 import type { StoredRequestRow } from '../requests/index.ts'
 import type { RuleSet } from '../transformations/index.ts'
-import { type Attempt, type ForwardAction, LEASE_SECONDS, LEASE_TIMEOUTS, type Refusal } from './attempt.ts'
+import {
+  type Attempt,
+  type ForwardAction,
+  LEASE_SECONDS,
+  LEASE_TIMEOUTS,
+  type Refusal,
+  UNSAFE_PATH,
+} from './attempt.ts'
 import { type ForwardAuth, storedAuth } from './auth.ts'
 import { type DueRow, type ForwardSettings, isOff } from './dueAttempts.ts'
 import { isLoop } from './forwardHeaders.ts'
@@ -82,18 +94,23 @@ export function attemptOf(
     startedAt: now,
     leaseUntil: leaseFrom(now, action.policy),
     retentionEndsAt: new Date(request.receivedAt.getTime() + keptMs),
-    refusal: isOff(row) ? 'action_off' : refusalOf(request, services.secrets),
+    refusal: isOff(row) ? 'action_off' : refusalOf(request, action, services.secrets),
     recoveryJob: recoveryJob ?? null,
   }
 }
 
-/** Why a captured request is not forwarded: its body was truncated, or it is in a loop. Null if it is forwarded. */
+/**
+ * Why a captured request is not forwarded: its body was truncated, it is in a loop, or its path leads out of the
+ * destination. Null if it is forwarded.
+ */
 export function refusalOf(
-  request: Pick<CapturedRequest, 'bodyTruncated' | 'headers'>,
+  request: Pick<CapturedRequest, 'bodyTruncated' | 'headers' | 'path'>,
+  target: Pick<Target, 'url' | 'appendPath'>,
   secrets: Pick<SecretBox, 'knowsMark'>,
 ): Refusal | null {
   if (request.bodyTruncated) return 'oversize'
-  return isLoop(request.headers, secrets) ? 'loop' : null
+  if (isLoop(request.headers, secrets)) return 'loop'
+  return leavesBasePath(target, request.path) ? UNSAFE_PATH : null
 }
 
 type ActionRow = ForwardSettings & Pick<DueRow, 'workspaceId' | 'actionId' | 'actionName'>

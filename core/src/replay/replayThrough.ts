@@ -184,7 +184,7 @@ async function beginReplay(
     startedAt: now,
     leaseUntil,
     retentionEndsAt: new Date(request.receivedAt.getTime() + retentionMs(plan.limits)),
-    refusal: refusalOf(request, services.secrets),
+    refusal: refusalOf(request, forward, services.secrets),
     recoveryJob: null,
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Target } from '../engine/message/index.ts'
 import type { RuleSet } from '../transformations/index.ts'
 import { ORDERS, SIGNERS, type StartInput, startInput } from './schema.ts'
 
@@ -46,3 +47,9 @@ export function editRules({ edit }: Pick<ReplayOptions, 'edit'>): RuleSet {
 
 /** Pattern of SQL for the stored options of a replay that listeners take. */
 export const FOR_LISTENERS = '%"listeners":true%'
+
+/** Where requests go that pass through no action; no URL if they do, or if listeners take them. */
+export function urlTarget({ to }: Pick<ReplayOptions, 'to'>): Target {
+  const appends = 'url' in to && to.appendPath === true
+  return { url: 'url' in to ? to.url : '', appendPath: appends, appendQuery: appends }
+}

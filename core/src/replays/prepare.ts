@@ -12,7 +12,7 @@ import { SIGNATURE_HEADERS } from '../engine/providers/index.ts'
 import { resigned } from '../engine/verification/index.ts'
 import { type StoredRequestRow, storedRequest } from '../requests/index.ts'
 import { applyRules, ruleTurns } from '../transformations/index.ts'
-import { editRules, type ReplayOptions } from './options.ts'
+import { editRules, type ReplayOptions, urlTarget } from './options.ts'
 import type { ItemRow } from './queries.ts'
 import { FAULTS } from './schema.ts'
 
@@ -35,7 +35,7 @@ export async function prepare(
 ): Promise<Prepared> {
   if (row === undefined) return { error: 'request_gone' }
   const captured = storedRequest(row)
-  const refusal = refusalOf(captured, services.secrets)
+  const refusal = refusalOf(captured, urlTarget(options), services.secrets)
   if (refusal !== null) return { error: refusal }
   const now = services.clock.now()
   const edited = await edit(services, { id, options, endpoint }, { captured, requestId, now })

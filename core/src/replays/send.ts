@@ -7,7 +7,7 @@ import { type Plan, retentionMs } from '../plans/index.ts'
 import { replayForward } from '../replay/index.ts'
 import { NO_RULE_SET } from '../transformations/index.ts'
 import { type Received, receivedOf } from './finish.ts'
-import type { ReplayOptions } from './options.ts'
+import { type ReplayOptions, urlTarget } from './options.ts'
 import type { ItemRow } from './queries.ts'
 
 /** A replay with what its sends need. */
@@ -68,18 +68,15 @@ export async function send(
 }
 
 /** A URL as an action without credentials, rules and signature. */
-function urlAction(id: string, { to, timeoutSeconds }: ReplayOptions): Attempt['action'] {
-  const appends = 'url' in to && to.appendPath === true
+function urlAction(id: string, options: ReplayOptions): Attempt['action'] {
   return {
     id,
     name: 'replay',
-    url: 'url' in to ? to.url : '',
-    appendPath: appends,
-    appendQuery: appends,
+    ...urlTarget(options),
     signing: { scheme: 'creel', secrets: [] },
     auth: null,
     tls: null,
-    policy: { timeoutSeconds: timeoutSeconds ?? TIMEOUT_SECONDS },
+    policy: { timeoutSeconds: options.timeoutSeconds ?? TIMEOUT_SECONDS },
     isGoverned: false,
   }
 }

@@ -1,3 +1,4 @@
+import { leavesBasePath, targetUrl } from '@creel/core/engine/message'
 import { createOutbound } from '@creel/core/platform/outbound'
 import type { LocalOutbound } from '@creel/terminal/tools'
 
@@ -6,9 +7,18 @@ import type { LocalOutbound } from '@creel/terminal/tools'
  *
  * @param trustsAnyCertificate accepts any TLS certificate
  */
-export const openOutbound = (trustsAnyCertificate: boolean): LocalOutbound =>
-  createOutbound({
+export function openOutbound(trustsAnyCertificate: boolean): LocalOutbound {
+  const outbound = createOutbound({
     allowDestinations: ['0.0.0.0/0', '::/0', 'localhost'],
     ownHosts: () => [],
     trustsAnyCertificate,
   })
+  return {
+    send: (request) => outbound.send(request),
+    urlOf(url, captured) {
+      const target = { url, appendPath: true, appendQuery: true }
+      return leavesBasePath(target, captured.path) ? undefined : targetUrl(target, captured)
+    },
+    close: () => outbound.close(),
+  }
+}

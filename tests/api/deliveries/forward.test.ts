@@ -114,6 +114,48 @@ describe('a forward', () => {
     expect(actions).toMatchObject([{ appendPath: false, appendQuery: false }])
   })
 
+  test('never leaves the base path of its action, in any spelling, and others of the action arrive', async () => {
+    await using receiver = await startReceiver()
+    const endpoint = await service.alice.endpoint()
+    await service.alice.post(endpoint.at('/actions'), {
+      kind: 'forward',
+      url: `${receiver.url}?token=1`,
+      appendPath: true,
+      auth: { kind: 'bearer', token: 'owners-token' },
+    })
+    const paths = [
+      '/../../admin/delete',
+      '/%2e%2e/admin',
+      '/..%2fadmin',
+      '/..;/admin',
+      '/%252e%252e/admin',
+      '/%25252e%25252e%25252fadmin',
+    ]
+    const { host, pathname } = new URL(endpoint.url)
+    for (const path of paths) {
+      const line = `POST ${pathname}${path} HTTP/1.1`
+      const answer = await sendRaw(
+        endpoint.url,
+        `${line}\r\nHost: ${host}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
+      )
+      expect(answer.status).toBe(200)
+    }
+    await endpoint.capture({ suffix: '/eu' })
+    expect((await receiver.take(1))[0]?.url).toBe('/hooks/eu?token=1')
+    const attempts = await ended(endpoint, paths.length + 1)
+    const refused = attempts.filter(({ state }) => state !== 'Succeeded')
+    expect(refused).toHaveLength(paths.length)
+    const error = 'unsafe_path: the captured path would leave the base path of the destination'
+    for (const attempt of refused)
+      expect(attempt).toMatchObject({ state: 'Errored', error, statusCode: null, nextAttemptAt: null })
+    // Nor does a replay.
+    const [{ requestId } = { requestId: 0 }] = refused
+    await service.alice.post(endpoint.at(`/requests/${requestId}/replay`))
+    const all = await ended(endpoint, paths.length + 2)
+    expect(all.filter((attempt) => attempt.error === error)).toHaveLength(paths.length + 1)
+    expect(receiver.received).toHaveLength(1)
+  })
+
   test('lists repeated header fields of both sides as they were', async () => {
     await using receiver = await startReceiver({ status: 200, headers: { 'X-Two': ['a', 'b'] } })
     const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })

@@ -121,6 +121,26 @@ describe('a replay to a URL', () => {
     )
   })
 
+  test('sends nothing that would leave the base path of the URL', async () => {
+    const climbing = await alice.endpoint()
+    const { id: requestId } = await climbing.capture({ suffix: '/..%2f..%2fadmin' })
+    const before = receiver.received.length
+    const { replay } = await alice.expect(
+      alice.post(climbing.at('/replays'), {
+        select: { requestIds: [requestId] },
+        to: { url: receiver.url, appendPath: true },
+      }),
+      Started,
+    )
+    const path = climbing.at(`/replays/${replay?.id}`)
+    const [result] = await eventually('the result', async () => {
+      const { items } = await alice.expect(alice.get(`${path}/results`), Results)
+      return items[0]?.state === 'errored' && items
+    })
+    expect(result?.error).toStartWith('unsafe_path: ')
+    expect(receiver.received).toHaveLength(before)
+  })
+
   test('sends imported requests at their times, although their ids are newer', async () => {
     const target = await alice.endpoint()
     const own = await target.capture()

@@ -1,13 +1,14 @@
 import { CONNECTION_FIELDS, type WholeRequest } from 'creel-client'
 import { headerBytes } from '../api/requests.ts'
-import type { TerminalTools } from '../tools.ts'
+import type { CapturedTarget, TerminalTools } from '../tools.ts'
 import { listenDeliveryId } from './deliveryId.ts'
-import { type CapturedTarget, localTarget } from './localTarget.ts'
+import { localTarget } from './localTarget.ts'
 
 /** Default timeout for the local server's answer. */
 const ANSWER_MILLISECONDS = 60_000
 
-const OUTSIDE_TARGET = 'unsendable: its path would leave the base path of the target'
+/** Error of a request that is not sent, since its path might lead elsewhere. */
+export const OUTSIDE_TARGET = 'unsendable: its path would leave the base path of the target'
 
 /** Result of sending a request to the local server. */
 export interface LocalAnswer {
@@ -38,8 +39,8 @@ export interface LocalMessage {
 export interface LocalSender {
   /** The target as a URL, without path suffix and query of captures. */
   readonly url: string
-  /** The URL that a captured request is sent to; undefined when it is not sent. See `LocalTarget`. */
-  urlOf(captured: CapturedTarget): string | undefined
+  /** The URL that a captured request is sent to; undefined when it is not sent. */
+  urlOf(captured: CapturedTarget): Promise<string | undefined>
   /** Sends one request to the target only; redirects are not followed. Errors are part of the answer; never throws. */
   send(request: WholeRequest, signal?: AbortSignal): Promise<LocalAnswer>
   close(): Promise<void>
@@ -61,24 +62,24 @@ export function createLocalSender({
   answerMilliseconds,
   openOutbound,
 }: LocalSenderOptions): LocalSender {
-  const { url, urlOf } = localTarget(target)
+  const { url, base } = localTarget(target)
   // Loaded while the command calls the service, which hides a tenth of a second.
   const opening = openOutbound(skipVerify)
   return {
     url,
-    urlOf,
+    urlOf: async (captured) => (await opening).urlOf(base, captured),
     async send(request, signal) {
       const deliveryId = listenDeliveryId(request.endpointId, request.id)
       const body = Buffer.from(request.body ?? '', request.bodyIsBinary ? 'base64' : 'utf8')
       const at = new Date().toISOString()
-      const destination = urlOf(request)
+      const outbound = await opening
+      const destination = outbound.urlOf(base, request)
       if (destination === undefined) {
         const sent = { headers: [], body }
         const nothing = { statusCode: null, isRefused: false, isUnsendable: true, sent, received: null }
         const { method } = request
         return { method, url, at, durationMs: 0, deliveryId, error: OUTSIDE_TARGET, ...nothing }
       }
-      const outbound = await opening
       const headers = headersOf(request, deliveryId)
       const once = () =>
         outbound.send({

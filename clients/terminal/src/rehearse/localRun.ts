@@ -1,5 +1,6 @@
 import { type CallAnswer, CONNECTION_FIELDS } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
+import { OUTSIDE_TARGET } from '../listen/localSender.ts'
 import { localTarget } from '../listen/localTarget.ts'
 import type { LocalOutbound } from '../tools.ts'
 
@@ -42,12 +43,11 @@ export async function runLocally(run: LocalRun): Promise<void> {
 
 async function sendOne(run: LocalRun, item: Taken): Promise<void> {
   const { api, endpointId, replayId, outbound, timeoutMs } = run
-  const { urlOf } = localTarget(run.target)
-  const url = urlOf({ path: item.path, queryString: item.query })
+  const url = outbound.urlOf(localTarget(run.target).base, { path: item.path, queryString: item.query })
   const report = (answer: object) =>
     api.calls.replays.answer({ endpointId, replayId, position: item.position, durationMs: 0, ...answer })
   if (url === undefined) {
-    await report({ error: 'unsendable: its path would leave the base path of the target' })
+    await report({ error: OUTSIDE_TARGET })
     return
   }
   const result = await outbound.send({

@@ -42,7 +42,7 @@ export function screenActions(
       return `Edited #${request.id}: ${answer.statusCode ?? answer.error} in ${answer.durationMs} ms`
     },
     async copy({ request }) {
-      const url = sender === null ? request.url : sender.urlOf(request)
+      const url = sender === null ? request.url : await sender.urlOf(request)
       if (url === undefined) throw new ClientError('Its path would leave the base path of the target.')
       copyToClipboard(await curlCommand(request, url))
       return `Copied #${request.id} as a curl command.`

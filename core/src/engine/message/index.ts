@@ -30,5 +30,5 @@ export {
   parsedBody,
 } from './parsedBody.ts'
 export { joinedHeaders, storedHeaders, valuesByName } from './storedHeaders.ts'
-export { type Target, targetUrl } from './targetUrl.ts'
+export { leavesBasePath, type Target, targetUrl } from './targetUrl.ts'
 export { urlEncodedPairs } from './urlEncoded.ts'
