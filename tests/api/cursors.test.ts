@@ -165,8 +165,8 @@ describe('a search whose time is up', () => {
       found.push(...step.ids)
       steps.push(step.lookedThrough)
       expect(step.matchedCount).toBe(step.ids.length)
-      if (step.lookedDownTo === null) break
-      beforeId = step.lookedDownTo
+      if (step.lookedTo === null) break
+      beforeId = step.lookedTo
     }
     expect(steps).toEqual([1000, 1000, 500])
     const whole = await pageOf(large.at('/requests?method=put'), '')
@@ -260,7 +260,7 @@ describe('a search whose time is up', () => {
     const pace = { stepMs: 50, budgetMs: 60, firstRows: short, firstBytes: null }
     const found = await scanRequests(db, large.id, wanted, {}, pace)
     expect(found).toMatchObject({ ids: [], lookedThrough: short })
-    const filters = { q: 'zürich', beforeId: found.lookedDownTo ?? 0 }
+    const filters = { q: 'zürich', beforeId: found.lookedTo ?? 0 }
     const further = await scanRequests(db, large.id, { ...wanted, filters }, {}, { ...pace, budgetMs: 0 })
     expect(further.lookedThrough).toBe(short)
   }, 60_000)

@@ -48,7 +48,7 @@ export const callsOf = (call: MakeCall) => ({
     list: call<'providers_list'>('GET /api/v1/providers'),
   },
   requests: {
-    /** List and search captured requests, newest first */
+    /** List and search captured requests, newest first unless `order` is `asc` */
     list: call<'requests_list'>('GET /api/v1/endpoints/{endpointId}/requests'),
     /** Move every stored request to the recycle bin */
     clear: call<'requests_clear'>('DELETE /api/v1/endpoints/{endpointId}/requests'),

@@ -10,7 +10,7 @@ import { isUuid } from './find.ts'
 import { type RequestSummaryRow, summariesOf } from './queries.ts'
 import { readPage } from './reads.ts'
 import { type Found, type Pace, PROMPT, scanRequests, THOROUGH, type Wanted } from './scan.ts'
-import type { ListFilters } from './schema.ts'
+import type { ListFilters, Order } from './schema.ts'
 import { searching } from './searching.ts'
 import { searchTotals } from './searchTotals.ts'
 
@@ -26,6 +26,7 @@ const EXACT_MS = 5_000
 /** A page of the list: by number, from a cursor if there is one. */
 export type ListedPage = Page &
   Between<IdPlace> & {
+    readonly order: Order
     /** Whether a search may end at its time limit, with the matches so far. With a cursor it always may. */
     readonly partial?: boolean | undefined
   }
@@ -50,7 +51,7 @@ interface SearchReport {
 }
 
 /**
- * Reads one page of an endpoint's stored requests, newest first, with the number of matches.
+ * Reads one page of an endpoint's stored requests in the given order, with the number of matches.
  *
  * @param endpointId text from the path, not validated yet
  * @throws DomainError `not_found` for an absent, deleted, foreign or malformed id alike; `unavailable` for a search that
@@ -62,7 +63,7 @@ export async function listRequests(
   filters: ListFilters,
   page: ListedPage,
 ): Promise<ListedRequests> {
-  if (hasFilters(filters)) {
+  if (hasFilters(filters) || page.order === 'asc') {
     const { endpoint } = await findsEndpoint(ctx, { endpointId })
     return await searchRequests(ctx, endpoint, filters, page)
   }
@@ -81,27 +82,30 @@ async function searchRequests(
   page: ListedPage,
 ): Promise<ListedRequests> {
   const { limit, offset } = window(page)
-  const { before, after } = page
+  const { before, after, order } = page
+  // A cursor is of a place in the list, so its side follows the order.
+  const [below, above] = order === 'asc' ? [after, before] : [before, after]
   const hasCursor = before !== undefined || after !== undefined
   const wanted = {
     filters: {
       ...filters,
-      beforeId: least(filters.beforeId, before),
-      afterId: greatest(filters.afterId, after),
+      beforeId: least(filters.beforeId, below),
+      afterId: greatest(filters.afterId, above),
     },
+    order,
     skip: offset,
     take: limit,
     countsAll: !hasCursor,
   }
   const pageOf = async (db: Db, options: AbortableQueryOptions, found: Found): Promise<ListedRequests> => {
-    const { ids, lookedThrough, matchedCount, lookedDownTo } = found
+    const { ids, lookedThrough, matchedCount, lookedTo } = found
     const { totalCount, isExact } = searchTotals(found, { filters, hasCursor, storedCount })
     return {
-      rows: await summariesOf(db, endpointId, ids, options),
+      rows: await summariesOf(db, endpointId, ids, options, order),
       totalCount,
-      ...cursorsOf(ids, page, lookedDownTo),
+      ...cursorsOf(ids, page, lookedTo),
       search: {
-        complete: lookedDownTo === null,
+        complete: lookedTo === null,
         lookedThrough,
         matchedCount,
         totalCount: isExact ? totalCount : null,
@@ -112,7 +116,7 @@ async function searchRequests(
     const options = { signal: ctx.signal }
     const short = await ctx.reads.run(async ({ db }) => {
       const found = await scanRequests(db, endpointId, wanted, options, ONE_STEP)
-      const isWhole = found.lookedDownTo === null || (!wanted.countsAll && found.ids.length >= limit)
+      const isWhole = found.lookedTo === null || (!wanted.countsAll && found.ids.length >= limit)
       return isWhole ? await pageOf(db, options, found) : undefined
     })
     if (short !== undefined) return short
@@ -132,15 +136,16 @@ async function searchRequests(
  * @throws DomainError `unavailable` at the time limit
  */
 async function searchToEnd(ctx: Context, endpointId: string, wanted: Wanted): Promise<Found> {
-  const { filters, skip, take } = wanted
+  const { order, skip, take } = wanted
+  let { filters } = wanted
   const deadline = performance.now() + EXACT_MS
   const ids: number[] = []
   let matchedCount = 0
   let lookedThrough = 0
-  let { beforeId } = filters
   do {
     const rest = {
-      filters: { ...filters, beforeId },
+      ...wanted,
+      filters,
       skip: Math.max(0, skip - matchedCount),
       take: take - ids.length,
       countsAll: true,
@@ -151,8 +156,8 @@ async function searchToEnd(ctx: Context, endpointId: string, wanted: Wanted): Pr
     ids.push(...part.ids)
     matchedCount += part.matchedCount
     lookedThrough += part.lookedThrough
-    if (part.lookedDownTo === null) return { ids, matchedCount, lookedThrough, lookedDownTo: null }
-    beforeId = part.lookedDownTo
+    if (part.lookedTo === null) return { ids, matchedCount, lookedThrough, lookedTo: null }
+    filters = { ...filters, [order === 'asc' ? 'afterId' : 'beforeId']: part.lookedTo }
   } while (performance.now() < deadline)
   throw new DomainError(
     'unavailable',
@@ -172,13 +177,13 @@ function kindOf(endpointId: string, { q }: Partial<ListFilters>): string {
 }
 
 /**
- * Cursors of a page. The next page begins below the last item of a full page, else below the end of the scan; null at
+ * Cursors of a page. The next page begins after the last item of a full page, else after the end of the scan; null at
  * the end.
  */
-function cursorsOf(ids: readonly number[], { pageSize }: Page, lookedDownTo: number | null) {
-  const goesOnBelow = ids.length < pageSize ? lookedDownTo : (ids.at(-1) ?? null)
+function cursorsOf(ids: readonly number[], { pageSize }: Page, lookedTo: number | null) {
+  const continuesAfter = ids.length < pageSize ? lookedTo : (ids.at(-1) ?? null)
   return {
-    next: goesOnBelow === null ? null : idCursor(goesOnBelow),
+    next: continuesAfter === null ? null : idCursor(continuesAfter),
     previous: ids[0] === undefined ? null : idCursor(ids[0]),
   }
 }
@@ -221,8 +226,8 @@ async function olderIds(
   pace: Pace,
 ) {
   const wanted = { filters, skip: 0, take: limit + 1, countsAll: false }
-  const { ids, lookedDownTo } = await scanRequests(db, endpointId, wanted, options, pace)
+  const { ids, lookedTo } = await scanRequests(db, endpointId, wanted, options, pace)
   const first = ids.slice(0, limit)
-  const nextBeforeId = ids.length > limit ? (first.at(-1) ?? null) : lookedDownTo
+  const nextBeforeId = ids.length > limit ? (first.at(-1) ?? null) : lookedTo
   return { ids: first, hasMore: nextBeforeId !== null, nextBeforeId }
 }

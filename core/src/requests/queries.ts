@@ -2,7 +2,7 @@ import { type AbortableQueryOptions, type Selectable, sql } from 'kysely'
 import { updateCounters } from '../endpoints/index.ts'
 import { type Db, type RequestsTable, run, statement, type Trx } from '../platform/db/index.ts'
 import { applyFilters } from './filters.ts'
-import type { RequestFilters } from './schema.ts'
+import type { Order, RequestFilters } from './schema.ts'
 import { firstRequestId, senderAttempt } from './senderAttempts.ts'
 import { outcomes } from './state.ts'
 import { storageBytesOf } from './storageBytes.ts'
@@ -68,15 +68,16 @@ export function summaries(db: Db, endpointId: string) {
     .select([outcomes.as('outcomes'), senderAttempt.as('senderAttempt'), firstRequestId.as('firstRequestId')])
 }
 
-/** Reads requests by id with the columns of lists, newest first. Requests deleted in the meantime are left out. */
+/** Reads requests by id with the columns of lists, newest first by default. Requests deleted in the meantime are left out. */
 export async function summariesOf(
   db: Db,
   endpointId: string,
   ids: readonly number[],
   options: AbortableQueryOptions,
+  order: Order = 'desc',
 ): Promise<RequestSummaryRow[]> {
   if (ids.length === 0) return []
-  return await summaries(db, endpointId).where('r.id', 'in', ids).orderBy('r.id', 'desc').execute(options)
+  return await summaries(db, endpointId).where('r.id', 'in', ids).orderBy('r.id', order).execute(options)
 }
 
 /** The visible requests of an endpoint with all columns except the body. */

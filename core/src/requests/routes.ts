@@ -79,7 +79,7 @@ export const requestRoutes = router({
   list: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/requests',
-    summary: 'List and search captured requests, newest first',
+    summary: 'List and search captured requests, newest first unless `order` is `asc`',
     tool: {
       name: 'search_requests',
       title: 'Search captured requests',
@@ -90,13 +90,14 @@ export const requestRoutes = router({
       defaults: { pageSize: 20, partial: true },
     },
     description:
-      'All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order. A search by page numbers is exact, or answers 503 after five seconds. By a cursor, or with `partial`, it ends after some seconds, one for a text within 300 ms, with the matches so far: `search` shows its progress, and `next` continues it.',
+      'All filters combine with AND. New arrivals shift pages. To follow an endpoint, ask for `order=asc` with `afterId`, the id of the last request that you have processed, until a page is empty. Ids strictly increase in commit order. A search by page numbers is exact, or answers 503 after five seconds. By a cursor, or with `partial`, it ends after some seconds, one for a text within 300 ms, with the matches so far: `search` shows its progress, and `next` continues it.',
     input: z.object({ endpointId, ...listInput }),
     output: envelope(RequestSummary, searchMember),
     findsWhenWrong: findsEndpoint,
-    shared: ['endpointId', 'page', 'pageSize', 'before', 'after', 'afterId', 'beforeId'],
-  }).query(async ({ ctx, input: { endpointId: id, page, pageSize, before, after, partial, ...filters } }) => {
-    const listed = await listRequests(ctx, id, filters, { page, pageSize, before, after, partial })
+    shared: ['endpointId', 'page', 'pageSize', 'before', 'after', 'afterId', 'beforeId', 'order'],
+  }).query(async ({ ctx, input }) => {
+    const { endpointId: id, page, pageSize, before, after, order, partial, ...filters } = input
+    const listed = await listRequests(ctx, id, filters, { page, pageSize, before, after, order, partial })
     const { rows, totalCount, next, previous, search } = listed
     return {
       items: rows.map((row) => summaryView(row, row.endpointId)),

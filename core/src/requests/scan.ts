@@ -1,7 +1,7 @@
 import { type AbortableQueryOptions, type SqlBool, sql } from 'kysely'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { contentConditions, hasEventId } from './filters.ts'
-import type { ListFilters } from './schema.ts'
+import type { ListFilters, Order } from './schema.ts'
 import { SEARCHED_BODY_BYTES } from './search.ts'
 import { cheapestShortcut, type Shortcut } from './searchShortcut.ts'
 
@@ -33,7 +33,9 @@ const SAMPLE = { rows: 24, bodyBytes: 2_048 } as const
 /** Question of a scan. */
 export interface Wanted {
   readonly filters: Partial<ListFilters>
-  /** Number of matches to pass over, newest first, before the `take` matches of the answer. */
+  /** Newest first (`desc`, the default) or oldest first. */
+  readonly order?: Order
+  /** Number of matches to pass over, in the order, before the `take` matches of the answer. */
   readonly skip: number
   readonly take: number
   /** Whether it continues to the end to count all matches; else it ends once it has `take` of them. */
@@ -46,20 +48,20 @@ export interface Found {
   /** Number of matches among the requests that were looked through. */
   readonly matchedCount: number
   readonly lookedThrough: number
-  /** All requests with a greater id were looked through; null if all were. */
-  readonly lookedDownTo: number | null
+  /** All requests up to this id in the order were looked through; null if all were. */
+  readonly lookedTo: number | null
 }
 
 interface Step {
   readonly looked: number
-  readonly lowest: number | null
+  readonly last: number | null
   readonly matched: number
   /** The database driver returns an array of int8 as texts. */
   readonly ids: readonly string[]
 }
 
 /**
- * Searches the visible requests of an endpoint, newest first, for those that match the filters. It steps along the
+ * Searches the visible requests of an endpoint, newest first by default, for those that match the filters. It steps along the
  * primary key, so that it can end at its time limit whatever is stored.
  *
  * @param options options of every query
@@ -67,7 +69,7 @@ interface Step {
 export async function scanRequests(
   db: Db,
   endpointId: string,
-  { filters, skip, take, countsAll }: Wanted,
+  { filters, order = 'desc', skip, take, countsAll }: Wanted,
   options: AbortableQueryOptions,
   { budgetMs, stepMs, firstRows, firstBytes }: Pace = THOROUGH,
 ): Promise<Found> {
@@ -75,37 +77,40 @@ export async function scanRequests(
   const beganAt = performance.now()
   let matchedCount = 0
   let lookedThrough = 0
-  let below = filters.beforeId
+  let left = { order, below: filters.beforeId, above: filters.afterId }
   let shortcut: Shortcut | undefined
   // Requests may be much longer than those of the step before. A step that exceeds the time limit is cancelled.
   const deadline = AbortSignal.timeout(budgetMs)
   const signals = options.signal === undefined ? [deadline] : [options.signal, deadline]
   const inTime = { ...options, signal: AbortSignal.any(signals) }
-  const holding = { below, rows: firstRows, bytes: firstBytes ?? 0 }
-  for (let rows = firstBytes === null ? firstRows : await rowsHolding(db, endpointId, holding, options); ; ) {
+  const holding = { rows: firstRows, bytes: firstBytes ?? 0 }
+  for (
+    let rows = firstBytes === null ? firstRows : await rowsHolding(db, endpointId, left, holding, options);
+    ;
+  ) {
     const isFirst = lookedThrough === 0
     const stepBeganAt = performance.now()
     const passOver = Math.min(rows, Math.max(0, skip - matchedCount))
-    const range = { rows, below, passOver, take: take - ids.length, shortcut }
+    const range = { ...left, rows, passOver, take: take - ids.length, shortcut }
     const looking = lookThrough(db, endpointId, filters, range, isFirst ? options : inTime)
     const step = await (isFirst ? looking : unlessLate(looking, deadline, options.signal))
-    if (step === undefined) return { ids, matchedCount, lookedThrough, lookedDownTo: below ?? null }
+    if (step === undefined) return { ids, matchedCount, lookedThrough, lookedTo: endOf(left) ?? null }
     ids.push(...step.ids.map(Number))
     matchedCount += step.matched
     lookedThrough += step.looked
-    if (step.lowest === null || step.looked < rows) {
-      return { ids, matchedCount, lookedThrough, lookedDownTo: null }
+    if (step.last === null || step.looked < rows) {
+      return { ids, matchedCount, lookedThrough, lookedTo: null }
     }
-    below = step.lowest
+    left = order === 'asc' ? { ...left, above: step.last } : { ...left, below: step.last }
     const now = performance.now()
     const hasAll = !countsAll && ids.length >= take
     if (hasAll || now - beganAt + stepMs > budgetMs) {
-      return { ids, matchedCount, lookedThrough, lookedDownTo: below }
+      return { ids, matchedCount, lookedThrough, lookedTo: step.last }
     }
     const factor = Math.min(GROWTH, stepMs / Math.max(1, now - stepBeganAt))
     rows = Math.max(STEP_ROWS.min, Math.min(STEP_ROWS.max, Math.round(rows * factor)))
     if (filters.q !== undefined) {
-      shortcut = cheapestShortcut(filters.q, await sampleBelow(db, endpointId, below, options))
+      shortcut = cheapestShortcut(filters.q, await sampleNext(db, endpointId, left, options))
     }
   }
 }
@@ -128,56 +133,75 @@ async function unlessLate(
   return deadline.aborted ? undefined : step
 }
 
-/** Reads no bodies. `$1` is the endpoint, `$2` a bound for ids, `$3` a number of rows, `$4` the bytes. */
-const COUNT_LONGER = statement(
-  'count requests beyond bytes',
-  `select count(*) filter (where octets_so_far > $4)::int as longer, count(*)::int as all
+/** The requests that a scan has not looked through. */
+interface Left {
+  readonly order: Order
+  readonly below: number | undefined
+  readonly above: number | undefined
+}
+
+/** The id up to which a scan has looked; undefined before its first step. */
+const endOf = ({ order, below, above }: Left) => (order === 'asc' ? above : below)
+
+/** The bounds as values of a statement. */
+const boundsOf = ({ below, above }: Left) => [below ?? Number.MAX_SAFE_INTEGER, above ?? -1]
+
+/** SQL of the next visible requests of the endpoint `$1`, with ids below `$2` and above `$3`. */
+const next = (order: Order) => `
+  from requests
+  where endpoint_id = $1::uuid and deleted_at is null and hidden_at is null and id < $2::bigint and id > $3::bigint
+  order by id ${order}`
+
+/** Reads no bodies. `$4` is a number of rows, `$5` the bytes. */
+const countLonger = (order: Order) => `
+  select count(*) filter (where octets_so_far > $5)::int as longer, count(*)::int as all
   from (
-    select sum(least(octet_length(body), ${SEARCHED_BODY_BYTES})) over (order by id desc) as octets_so_far
-    from requests
-    where endpoint_id = $1::uuid and deleted_at is null and hidden_at is null and id < $2::bigint
-    order by id desc limit $3
-  ) as newest`,
-  { isPrepared: false },
-)
+    select sum(least(octet_length(body), ${SEARCHED_BODY_BYTES})) over (order by id ${order}) as octets_so_far
+    ${next(order)} limit $4
+  ) as nearest`
+
+const COUNT_LONGER = {
+  asc: statement('count older requests beyond bytes', countLonger('asc'), { isPrepared: false }),
+  desc: statement('count requests beyond bytes', countLonger('desc'), { isPrepared: false }),
+}
 
 /** Number of requests whose searched text fits into `bytes`, at most `rows` and at least a few. It reads no bodies. */
 async function rowsHolding(
   db: Db,
   endpointId: string,
-  { below, rows, bytes }: { below: number | undefined; rows: number; bytes: number },
+  left: Left,
+  { rows, bytes }: { rows: number; bytes: number },
   options: AbortableQueryOptions,
 ): Promise<number> {
-  const values = [endpointId, below ?? Number.MAX_SAFE_INTEGER, rows, bytes]
-  const [counted] = await run(db, COUNT_LONGER, values, options)
+  const values = [endpointId, ...boundsOf(left), rows, bytes]
+  const [counted] = await run(db, COUNT_LONGER[left.order], values, options)
   if (counted === undefined || counted.longer === 0) return rows
   return Math.max(STEP_ROWS.min, counted.all - counted.longer)
 }
 
-const SAMPLE_BELOW = statement(
-  'sample of searched requests',
-  `select header_values, case when body_is_binary then '' else substring(body from 1 for ${SAMPLE.bodyBytes}) end as body
-  from requests
-  where endpoint_id = $1::uuid and deleted_at is null and hidden_at is null and id < $2::bigint
-  order by id desc limit ${SAMPLE.rows}`,
-  { isPrepared: false },
-)
+const sample = (order: Order) => `
+  select header_values, case when body_is_binary then '' else substring(body from 1 for ${SAMPLE.bodyBytes}) end as body
+  ${next(order)} limit ${SAMPLE.rows}`
+
+const SAMPLE_NEXT = {
+  asc: statement('sample of older searched requests', sample('asc'), { isPrepared: false }),
+  desc: statement('sample of searched requests', sample('desc'), { isPrepared: false }),
+}
 
 /** Reads a sample of the requests that a text search reads next. */
-async function sampleBelow(
+async function sampleNext(
   db: Db,
   endpointId: string,
-  below: number,
+  left: Left,
   options: AbortableQueryOptions,
 ): Promise<Buffer[][]> {
-  const rows = await run(db, SAMPLE_BELOW, [endpointId, below], options)
+  const rows = await run(db, SAMPLE_NEXT[left.order], [endpointId, ...boundsOf(left)], options)
   return rows.map(({ headerValues, body }) => [headerValues, body])
 }
 
 /** The requests of a step, and the matches that it returns. */
-interface Range {
+interface Range extends Left {
   readonly rows: number
-  readonly below: number | undefined
   readonly passOver: number
   readonly take: number
   /** Shortcut to the searched text. */
@@ -188,25 +212,28 @@ async function lookThrough(
   db: Db,
   endpointId: string,
   filters: Partial<ListFilters>,
-  { rows, below, passOver, take, shortcut }: Range,
+  { rows, passOver, take, shortcut, ...left }: Range,
   options: AbortableQueryOptions,
 ): Promise<Step> {
   const asked = contentConditions(filters, shortcut)
   const isWanted = asked.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`(${sql.join(asked, sql` and `)})`
   const { eventId } = filters
+  const [below, above] = boundsOf(left)
+  const isAscending = left.order === 'asc'
+  const direction = isAscending ? sql`asc` : sql`desc`
   // Reads only requests with the event id, along their index.
   const isOfEvent = eventId === undefined ? sql<SqlBool>`true` : hasEventId(eventId)
   // The limit keeps the planner from evaluating the conditions once for each aggregate.
   const query = sql<Step>`
-    select count(*)::int as looked, min(id) as lowest, count(*) filter (where is_match)::int as matched,
-           coalesce((array_agg(id order by id desc) filter (where is_match))[${passOver + 1}:${passOver + take}], '{}') as ids
+    select count(*)::int as looked, ${isAscending ? sql`max(id)` : sql`min(id)`} as last, count(*) filter (where is_match)::int as matched,
+           coalesce((array_agg(id order by id ${direction}) filter (where is_match))[${passOver + 1}:${passOver + take}], '{}') as ids
     from (
       select r.id, ${isWanted} as is_match
       from requests r
       where r.endpoint_id = ${endpointId}::uuid and r.deleted_at is null and r.hidden_at is null and ${isOfEvent}
-        and r.id < ${below ?? Number.MAX_SAFE_INTEGER}::bigint and r.id > ${filters.afterId ?? -1}::bigint
-      order by r.id desc limit ${rows}
+        and r.id < ${below}::bigint and r.id > ${above}::bigint
+      order by r.id ${direction} limit ${rows}
     ) as looked_through`
   const [step] = (await db.executeQuery(query.compile(db), options)).rows
-  return step ?? { looked: 0, lowest: null, matched: 0, ids: [] }
+  return step ?? { looked: 0, last: null, matched: 0, ids: [] }
 }

@@ -86,12 +86,22 @@ export function issuesOfFilters(input: object): InputIssue[] {
 /** Filter for older requests, so that pages do not shift while others arrive. */
 export const beforeId = optional(Int64Filter).meta({ description: 'Only requests with a lower id' })
 
+/** Orders of a list by id. */
+const ORDERS = ['asc', 'desc'] as const
+
+/** One of {@link ORDERS}. */
+export type Order = (typeof ORDERS)[number]
+
 /** Input of the list of requests without the endpoint: filters, paging and `beforeId`. */
 export const listInput = {
   ...filterInput,
   ...pageInput,
   ...idCursorInput,
   beforeId,
+  order: z.enum(ORDERS).default('desc').meta({
+    description:
+      '`desc`: newest first. `asc`: oldest first, for clients that follow by `afterId`. `next`, as `before`, goes on in the order',
+  }),
   partial: optional(z.boolean()).meta({
     description:
       'A search may end at its time limit, with the matches so far; `next` continues it. Always so with `before` or `after`',

@@ -3,10 +3,10 @@ import type { ListFilters } from './schema.ts'
 import { searchTotals } from './searchTotals.ts'
 
 const ASKED = { filters: { q: 'x' }, hasCursor: false, storedCount: 1000 }
-const found = (matchedCount: number, lookedThrough: number, lookedDownTo: number | null = 7) => ({
+const found = (matchedCount: number, lookedThrough: number, lookedTo: number | null = 7) => ({
   matchedCount,
   lookedThrough,
-  lookedDownTo,
+  lookedTo,
 })
 
 describe('the total of a search', () => {

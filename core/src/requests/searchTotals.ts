@@ -26,10 +26,10 @@ interface Asked {
  * found.
  */
 export function searchTotals(
-  { matchedCount, lookedThrough, lookedDownTo }: Omit<Found, 'ids'>,
+  { matchedCount, lookedThrough, lookedTo }: Omit<Found, 'ids'>,
   { filters, hasCursor, storedCount }: Asked,
 ): SearchTotals {
-  const isOver = lookedDownTo === null
+  const isOver = lookedTo === null
   if (isOver && !hasCursor) return { totalCount: matchedCount, isExact: true }
   const { afterId, beforeId, eventId } = filters
   const isSample = afterId === undefined && beforeId === undefined && eventId === undefined

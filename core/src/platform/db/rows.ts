@@ -140,6 +140,10 @@ export interface StatementRows {
   'count expiring deliveries': {
     readonly expiring: number
   }
+  'count older requests beyond bytes': {
+    readonly longer: number
+    readonly all: number
+  }
   'count refused captures': {
     readonly endpointId: string
     readonly retryAfterSeconds: number
@@ -907,6 +911,10 @@ export interface StatementRows {
   }
   'root of key': {
     readonly id: string
+  }
+  'sample of older searched requests': {
+    readonly headerValues: Buffer
+    readonly body: Buffer
   }
   'sample of searched requests': {
     readonly headerValues: Buffer
