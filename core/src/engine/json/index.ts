@@ -1,5 +1,6 @@
 export { canonicalJson, significand } from './canonical.ts'
 export { sameJson, sameNumber } from './compare.ts'
+export { eachJsonDifference, type JsonDifference } from './diff.ts'
 export { isUnopened, opened } from './lazy.ts'
 export { nestsDeeper, parseForLooks } from './native.ts'
 export { memberCount, memberOf, membersOf, writeJson } from './nodes.ts'

@@ -1,0 +1,70 @@
+import { sameJson } from './compare.ts'
+import { isJsonArray, isJsonObject, type JsonValue } from './value.ts'
+
+/** A value that two documents do not share; undefined where one of them has none. */
+export interface JsonDifference {
+  /** Like `body.items[0].id`. */
+  readonly path: string
+  readonly before: JsonValue | undefined
+  readonly after: JsonValue | undefined
+}
+
+/** Longer paths are not followed: the values there are compared as a whole, so that no document repeats long paths. */
+const PATH_CHARACTERS_MAX = 1000
+
+/**
+ * Passes every difference of two documents to `found`, in the order of the first. A member that is null differs from one
+ * that is missing. Numbers are compared by their value. Takes time in proportion to the size of both.
+ *
+ * @param path the name of the documents, with which every path begins
+ * @param found returns false to end the comparison
+ * @returns false if the comparison was ended
+ */
+export function eachJsonDifference(
+  path: string,
+  before: JsonValue,
+  after: JsonValue,
+  found: (difference: JsonDifference) => boolean,
+): boolean {
+  if (path.length < PATH_CHARACTERS_MAX) {
+    if (isJsonArray(before) && isJsonArray(after)) return eachOfItems(path, before, after, found)
+    if (isJsonObject(before) && isJsonObject(after)) return eachOfMembers(path, before, after, found)
+  }
+  return sameJson(before, after) || found({ path, before, after })
+}
+
+function eachOfItems(
+  path: string,
+  before: readonly JsonValue[],
+  after: readonly JsonValue[],
+  found: (difference: JsonDifference) => boolean,
+): boolean {
+  for (let at = 0; at < Math.max(before.length, after.length); at += 1)
+    if (!eachOfPair(`${path}[${at}]`, before[at], after[at], found)) return false
+  return true
+}
+
+function eachOfMembers(
+  path: string,
+  before: ReadonlyMap<string, JsonValue>,
+  after: ReadonlyMap<string, JsonValue>,
+  found: (difference: JsonDifference) => boolean,
+): boolean {
+  for (const [name, member] of before)
+    if (!eachOfPair(`${path}.${name}`, member, after.get(name), found)) return false
+  for (const [name, member] of after)
+    if (!before.has(name) && !found({ path: `${path}.${name}`, before: undefined, after: member }))
+      return false
+  return true
+}
+
+function eachOfPair(
+  path: string,
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+  found: (difference: JsonDifference) => boolean,
+): boolean {
+  return before === undefined || after === undefined
+    ? found({ path, before, after })
+    : eachJsonDifference(path, before, after, found)
+}
