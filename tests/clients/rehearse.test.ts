@@ -129,6 +129,14 @@ describe('rehearse', () => {
     expect(Object(body).items[0].state).toBe('cancelled')
   })
 
+  test('is not fine if a baseline was named and there is none', async () => {
+    const compare = { with: 'recorded' }
+    const to = () => new Response()
+    const unknown = await rehearse({ creel, endpointId: endpoint.id, pace: PACE, compare, to })
+    expect(unknown.isFine).toBe(false)
+    expect(unknown.report).toStartWith('5 of 5 sent, 0 differ, 0 unanswered, 5 not compared')
+  })
+
   test('is refused when nothing matches', async () => {
     const select = { filter: { label: 'no.such' } }
     const refused = rehearse({ creel, endpointId: endpoint.id, select, to: () => new Response() })

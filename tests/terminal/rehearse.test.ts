@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestEndpoint } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { runCreel, temporaryFolder } from '../support/process.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -85,6 +86,60 @@ describe('creel rehearse', () => {
     })
   })
 
+  test('finds one by its answers, too, with many in flight', async () => {
+    const seen = new Set<string>()
+    handler.answer = ({ body }, response) => {
+      const isAgain = seen.has(body.toString())
+      seen.add(body.toString())
+      response.writeHead(isAgain ? 409 : 200)
+      response.end()
+    }
+    const found = await rehearse('--expect', 'idempotent', '--concurrency', '8')
+    expect(found.exitCode).toBe(1)
+    expect(found.stdout).toContain(`${ORDERS} changed`)
+  })
+
+  test('compares with the recorded answers of one action, and fails if there are none', async () => {
+    await using live = await startReceiver({ status: 204 })
+    const own = await service.alice.endpoint({ name: 'two actions' })
+    for (const [name, url] of [
+      ['Billing', live.url],
+      ['Analytics', handler.url],
+    ])
+      await service.alice.post(own.at('/actions'), { kind: 'forward', name, url })
+    handler.answer = { status: 200 }
+    await own.capture()
+    await eventually('the deliveries', async () => {
+      const { body } = await service.alice.get(own.at('/deliveries?state=Succeeded'))
+      return Object(body).items.length === 2
+    })
+    const against = (...words: string[]) =>
+      runCreel(
+        [
+          'rehearse',
+          own.id,
+          '--to',
+          String(handler.port),
+          '--per-second',
+          '1000',
+          '--against',
+          'recorded',
+        ].concat(words),
+        { env: { CREEL_URL: service.baseUrl, CREEL_KEY: service.alice.key } },
+      )
+    const unnamed = await against()
+    expect(unnamed.exitCode).not.toBe(0)
+    expect(unnamed.stderr).toContain('Billing (')
+    expect((await against('--action', 'Analytics')).stdout).toContain('1 equal')
+    const differs = await against('--action', 'Billing')
+    expect(differs.stdout).toContain('status: 204 became 200')
+    expect(differs.stdout).toMatch(/Send it again: .*--action 'Billing'/)
+    const none = await rehearse('--against', 'recorded')
+    expect(none.exitCode).toBe(1)
+    expect(none.stdout).toContain('Nothing was compared')
+    expect(none.stdout).toContain(`${ORDERS} not compared`)
+  })
+
   test('finds one changed status, prints its difference and a command that sends it again, and writes reports', async () => {
     const id = await baseline()
     handlerWith({ otherStatus: true })
@@ -142,8 +197,9 @@ describe('creel rehearse', () => {
     ['--faults', 'duplicate=2'],
     ['--expect', 'speed'],
     ['--sign', 'me'],
+    ['--expect idempotent --concurrency 2 --state-url', 'http://localhost/'],
   ])('%s %s is refused', async (option, value) => {
-    const refused = await rehearse(option, value)
+    const refused = await rehearse(...option.split(' '), value)
     expect(refused.exitCode).toBe(2)
   })
 })

@@ -17,7 +17,7 @@ const FAULTS = [
   { name: 'badSignature', words: 'Wrong signatures', share: 0.02 },
   { name: 'drop', words: 'Dropped requests', share: 0.01 },
 ] as const
-const NAMED = ['to/url', 'to/actionId', 'select', 'sign', 'compare/with'] as const
+const NAMED = ['to/url', 'to/actionId', 'select', 'sign', 'compare/with', 'compare/actionId'] as const
 
 type Planned = Answers['replays']['start']
 
@@ -31,6 +31,7 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
   const [to, setTo] = useState(URL_CHOICE)
   const [sign, setSign] = useState<'as-captured' | 'creel' | 'provider'>('as-captured')
   const [baseline, setBaseline] = useState('recorded')
+  const [answersOf, setAnswersOf] = useState('')
   const [perSecond, setPerSecond] = useState('20')
   const [seed, setSeed] = useState('')
   const [faults, setFaults] = useState<ReadonlySet<string>>(new Set())
@@ -38,6 +39,12 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
     .split(',')
     .flatMap((id) => (/^\d{1,15}$/.test(id) ? [Number(id)] : []))
   const forwards = actions.data?.actions.filter(({ kind }) => kind === 'forward') ?? []
+  // Two actions answer the same request differently, so one of them is the baseline.
+  const needsAction = baseline === 'recorded' && to === URL_CHOICE && forwards.length > 1
+  const compare = {
+    with: baseline,
+    ...(needsAction ? { actionId: answersOf === '' ? forwards[0]?.id : answersOf } : {}),
+  }
 
   const terms = {
     endpointId: endpoint.id,
@@ -49,7 +56,7 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
       FAULTS.filter(({ name }) => faults.has(name)).map(({ name, share }) => [name, share]),
     ),
     ...(seed === '' ? {} : { seed: Number(seed) }),
-    ...(baseline === '' ? {} : { compare: { with: baseline } }),
+    ...(baseline === '' ? {} : { compare }),
   }
   const shape = JSON.stringify(terms)
   const plan = useMutation({
@@ -162,6 +169,24 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
           </select>
         )}
       </Field>
+      {needsAction && (
+        <Field label="Answers of" problem={problemAt(problem, 'compare/actionId')}>
+          {(attributes) => (
+            <select
+              {...attributes}
+              className="input"
+              value={answersOf}
+              onChange={({ target }) => setAnswersOf(target.value)}
+            >
+              {forwards.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
       <fieldset className="faults">
         <legend>Faults</legend>
         {FAULTS.map(({ name, words, share }) => (

@@ -54,12 +54,13 @@ export function ReplayItem({ endpointId, run }: { endpointId: string; run: Repla
 
 /** `, seed 42: 10 equal, 1 changed` */
 function wordsOf({ counts, compare, seed }: ReplayRun): string {
-  const { equal, changed, failed, slower, errored } = counts
+  const { equal, changed, failed, slower, errored, uncompared } = counts
   const named = [
     ...(compare === null ? [] : [`${count(equal)} equal`]),
     ...(changed > 0 ? [`${count(changed)} changed`] : []),
     ...(failed > 0 ? [`${count(failed)} failed`] : []),
     ...(slower > 0 ? [`${count(slower)} slower`] : []),
+    ...(uncompared > 0 ? [`${count(uncompared)} without a baseline`] : []),
     ...(errored > 0 ? [`${count(errored)} not sent`] : []),
   ]
   return `, seed ${seed}${named.length === 0 ? '' : `: ${named.join(', ')}`}`
@@ -164,11 +165,13 @@ function ResultItem({
             </tr>
           </thead>
           <tbody>
-            {result.differences.map(({ path, before, after }) => (
+            {result.differences.map(({ path, before, after, missing }) => (
               <tr key={path} className="mono">
                 <td>{path}</td>
-                <td>{JSON.stringify(before)}</td>
-                <td>{JSON.stringify(after)}</td>
+                <td>
+                  {missing === 'before' ? <span className="hint">absent</span> : JSON.stringify(before)}
+                </td>
+                <td>{missing === 'after' ? <span className="hint">absent</span> : JSON.stringify(after)}</td>
               </tr>
             ))}
           </tbody>

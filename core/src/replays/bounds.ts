@@ -34,9 +34,6 @@ export const RENEWAL_MS = 5_000
 /** A replay for listeners is paused when none has taken or answered for this time, in milliseconds. */
 export const ABANDONED_MS = 15 * 60_000
 
-/** Items that a job reads ahead. */
-export const READ_AHEAD = 100
-
 /** Requests that `dryRun` shows as they would go out. */
 export const SHOWN_MAX = 10
 

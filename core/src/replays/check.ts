@@ -1,9 +1,13 @@
-import { findAction } from '../actions/index.ts'
+import { findAction, listActions } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
 import { type EndpointRow, storedSettings } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { decodeRule } from '../engine/rules/index.ts'
+import type { Db } from '../platform/db/index.ts'
 import { PER_SECOND_DEFAULT, RUN_MS_MAX } from './bounds.ts'
+import { isComparedPath } from './compare.ts'
+import { baselineAction } from './options.ts'
+import { findReplay } from './queries.ts'
 import type { StartInput } from './schema.ts'
 
 /** Checks of an input that the schema cannot express; every wrong part is named. */
@@ -12,7 +16,7 @@ export async function checkStart(
   input: Partial<StartInput>,
 ): Promise<InputIssue[]> {
   const issues: InputIssue[] = []
-  const { select, edit, sign, compare, faults, concurrency = 1 } = input
+  const { select, edit, sign, faults, concurrency = 1 } = input
   if (!ctx.endpoint.allowRehearsal)
     issues.push(notAllowed(['endpointId'], 'The endpoint forbids replays of many requests.'))
   if (select !== undefined && (select.requestIds === undefined) === (select.filter === undefined))
@@ -25,25 +29,66 @@ export async function checkStart(
   issues.push(...(await targetIssues(ctx, input)))
   if (sign === 'provider' && storedSettings(ctx.endpoint, ctx.secrets).signingSecret === null)
     issues.push(notAllowed(['sign'], 'The endpoint has no signing secret, so its provider cannot sign.'))
-  if (compare?.with === 'first' && (faults?.duplicate ?? 0) === 0)
-    issues.push(
-      notAllowed(['compare', 'with'], 'first compares duplicates, so faults.duplicate must be over 0.'),
-    )
-  if (compare !== undefined && compare.with !== 'first' && compare.with !== 'recorded') {
-    const found = await ctx.db
-      .selectFrom('replays')
-      .where('endpointId', '=', ctx.endpoint.id)
-      .where('id', '=', compare.with)
-      .select('id')
-      .executeTakeFirst()
-    if (found === undefined)
-      issues.push({ path: ['compare', 'with'], code: 'unknown_value', detail: 'There is no such replay.' })
-  }
+  issues.push(...(await compareIssues(ctx, input)))
   if (concurrency > 1 && (faults?.reorder ?? 0) > 0)
     issues.push(
       notAllowed(['concurrency'], 'Reordered requests need a concurrency of 1: more would mix the order.'),
     )
   return issues
+}
+
+async function compareIssues(
+  ctx: Context & { readonly endpoint: EndpointRow },
+  input: Partial<StartInput>,
+): Promise<InputIssue[]> {
+  const { compare, faults } = input
+  if (compare === undefined) return []
+  const paths = (compare.ignore ?? []).flatMap((path, at) =>
+    isComparedPath(path)
+      ? []
+      : [
+          notAllowed(
+            ['compare', 'ignore', at],
+            'This is no path of an answer. Write one like status, headers.date, body.id or body.items[].id.',
+          ),
+        ],
+  )
+  if (compare.with === 'recorded') return [...paths, ...(await recordedIssues(ctx, input))]
+  if (compare.actionId !== undefined)
+    paths.push(notAllowed(['compare', 'actionId'], 'Only `recorded` takes the answers of an action.'))
+  if (compare.with === 'first') {
+    const detail = 'first compares duplicates, so faults.duplicate must be over 0.'
+    return (faults?.duplicate ?? 0) > 0 ? paths : [...paths, notAllowed(['compare', 'with'], detail)]
+  }
+  const found = await findReplay(ctx.db, ctx.endpoint.id, compare.with)
+  const unknown = {
+    path: ['compare', 'with'],
+    code: 'unknown_value',
+    detail: 'There is no such replay.',
+  } as const
+  return found === undefined ? [...paths, unknown] : paths
+}
+
+/** Recorded answers are those of one action: two actions answer the same request differently. */
+async function recordedIssues(
+  { db, endpoint }: Context & { readonly endpoint: EndpointRow },
+  input: Partial<StartInput>,
+): Promise<InputIssue[]> {
+  const { compare } = input
+  const path = ['compare', 'actionId']
+  const forwards = await forwardActions(db, endpoint.id)
+  if (compare?.actionId !== undefined)
+    return forwards.some(({ id }) => id === compare.actionId)
+      ? []
+      : [{ path, code: 'unknown_value', detail: 'There is no such forward action.' }]
+  if (baselineAction(input) !== undefined || forwards.length < 2) return []
+  const names = forwards.map(({ id, name }) => `${name} (${id})`).join(', ')
+  return [notAllowed(path, `Several actions have recorded answers. Give the id of one: ${names}.`)]
+}
+
+/** The forward actions of an endpoint. */
+export async function forwardActions(db: Db, endpointId: string) {
+  return (await listActions(db, endpointId)).filter(({ kind }) => kind === 'forward')
 }
 
 async function targetIssues(
@@ -76,7 +121,7 @@ export function tooLong(plannedMs: number): InputIssue[] {
   return [{ path: ['pace'], code: 'out_of_range', detail }]
 }
 
-const notAllowed = (path: readonly string[], detail: string): InputIssue => ({
+const notAllowed = (path: InputIssue['path'], detail: string): InputIssue => ({
   path: [...path],
   code: 'not_allowed',
   detail,

@@ -1,4 +1,11 @@
-import { isDeepStrictEqual } from 'node:util'
+import {
+  eachJsonDifference,
+  type JsonDifference,
+  type JsonValue,
+  parseJson,
+  toPlain,
+  writeJson,
+} from '../engine/json/index.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import { DIFFERENCES_MAX } from './bounds.ts'
 import type { Difference, Outcome } from './schema.ts'
@@ -8,7 +15,7 @@ export interface Answer {
   /** Null without an answer. */
   readonly statusCode: number | null
   readonly headers: readonly WireHeader[]
-  /** Null if it was not kept. */
+  /** Null if it was not kept whole. */
   readonly body: Uint8Array | null
   readonly durationMs: number | null
   readonly error: string | null
@@ -48,69 +55,87 @@ const SLOWER = { times: 2, byMs: 100 } as const
  *
  * @param ignored paths that may differ, like `headers.date` or `body.items[].id`; a path covers what lies below it
  * @returns `failed` if there is no answer, or a 5xx where the baseline has none; else `changed` if anything differs;
- *   else `slower` if it took over twice as long and 100 ms more; else `equal`
+ *   else `slower` if it took over twice as long and 100 ms more; else `equal`. Undefined if nothing differs, but one of
+ *   the bodies was not kept.
  */
-export function compareAnswers(baseline: Answer, answer: Answer, ignored: readonly string[]): Comparison {
-  const differences = differencesOf(baseline, answer).filter(({ path }) => !isIgnored(path, ignored))
+export function compareAnswers(
+  baseline: Answer,
+  answer: Answer,
+  ignored: readonly string[],
+): Comparison | undefined {
+  const isIgnored = ignoring(ignored)
+  const differences: Difference[] = []
+  eachDifference(baseline, answer, (found) => {
+    if (!isIgnored(found.path)) differences.push(shownDifference(found))
+    return differences.length < DIFFERENCES_MAX
+  })
   const isFailure = ({ statusCode }: Answer) => statusCode === null || statusCode >= 500
-  const shown = differences.slice(0, DIFFERENCES_MAX)
-  if (isFailure(answer) && !isFailure(baseline)) return { outcome: 'failed', differences: shown }
-  if (differences.length > 0) return { outcome: 'changed', differences: shown }
+  if (isFailure(answer) && !isFailure(baseline)) return { outcome: 'failed', differences }
+  if (differences.length > 0) return { outcome: 'changed', differences }
+  if ((baseline.body === null || answer.body === null) && !isIgnored('body')) return undefined
   const [before, after] = [baseline.durationMs, answer.durationMs]
   const isSlower =
     before !== null && after !== null && after > before * SLOWER.times && after > before + SLOWER.byMs
   return { outcome: isSlower ? 'slower' : 'equal', differences: [] }
 }
 
+/** Enough for any answer, and a bound for those that differ everywhere. */
+const UNSTABLE_MAX = 1000
+
 /** Paths that differ between two answers to the same request: their values are not stable. */
 export function unstablePaths(first: Answer, second: Answer): readonly string[] {
-  return differencesOf(first, second).map(({ path }) => path.replaceAll(/\[\d+\]/g, '[]'))
+  const paths = new Set<string>()
+  eachDifference(first, second, ({ path }) => paths.add(ofEveryItem(path)).size < UNSTABLE_MAX)
+  return [...paths]
 }
 
-function differencesOf(before: Answer, after: Answer): Difference[] {
-  const found: Difference[] = []
+/** Passes every difference of two answers to `found`, until it returns false. */
+function eachDifference(
+  before: Answer,
+  after: Answer,
+  found: (difference: JsonDifference) => boolean,
+): boolean {
   if (before.statusCode !== after.statusCode)
-    found.push({ path: 'status', before: before.statusCode, after: after.statusCode })
+    if (!found({ path: 'status', before: before.statusCode, after: after.statusCode })) return false
   if (before.error !== after.error && (before.statusCode === null || after.statusCode === null))
-    found.push({ path: 'error', before: before.error, after: after.error })
-  const [oldHeaders, newHeaders] = [headersOf(before), headersOf(after)]
-  for (const name of new Set([...oldHeaders.keys(), ...newHeaders.keys()])) {
-    const [one, two] = [oldHeaders.get(name), newHeaders.get(name)]
-    if (!isDeepStrictEqual(one, two))
-      found.push({ path: `headers.${name}`, before: shown(one), after: shown(two) })
-  }
-  if (before.body !== null && after.body !== null) compareBodies(before.body, after.body, found)
-  return found
+    if (!found({ path: 'error', before: before.error, after: after.error })) return false
+  // The lengths follow from the bodies, where those are known.
+  const isLengthCompared = before.body === null && after.body === null
+  const [oldHeaders, newHeaders] = [headersOf(before, isLengthCompared), headersOf(after, isLengthCompared)]
+  if (!eachJsonDifference('headers', oldHeaders, newHeaders, found)) return false
+  return before.body === null || after.body === null || eachOfBodies(before.body, after.body, found)
 }
 
-function headersOf({ headers, body }: Answer): Map<string, readonly string[]> {
-  const byName = new Map<string, string[]>()
+/** Values by name in lower case: one, or a list. */
+function headersOf({ headers }: Answer, withLength: boolean): ReadonlyMap<string, JsonValue> {
+  const byName = new Map<string, string | string[]>()
   for (const [name, value] of headers) {
     const key = name.toLowerCase()
-    // The length follows from the body, where that is known.
-    if (VOLATILE_HEADERS.has(key) || (key === 'content-length' && body !== null)) continue
-    byName.set(key, [...(byName.get(key) ?? []), value])
+    if (VOLATILE_HEADERS.has(key) || (key === 'content-length' && !withLength)) continue
+    const known = byName.get(key)
+    byName.set(key, known === undefined ? value : [known, value].flat())
   }
   return byName
 }
 
-const shown = (values: readonly string[] | undefined): unknown =>
-  values === undefined ? null : values.length === 1 ? values[0] : values
-
-function compareBodies(before: Uint8Array, after: Uint8Array, found: Difference[]): void {
-  if (Buffer.compare(before, after) === 0) return
+function eachOfBodies(
+  before: Uint8Array,
+  after: Uint8Array,
+  found: (difference: JsonDifference) => boolean,
+): boolean {
+  if (Buffer.compare(before, after) === 0) return true
   const [one, two] = [jsonOf(before), jsonOf(after)]
-  if (one === undefined || two === undefined) {
-    found.push({ path: 'body', before: excerpt(before), after: excerpt(after) })
-    return
-  }
-  compareValues('body', one.value, two.value, found)
+  return one === undefined || two === undefined
+    ? found({ path: 'body', before: excerpt(before), after: excerpt(after) })
+    : eachJsonDifference('body', one.value, two.value, found)
 }
 
-/** A body that is not JSON is compared as a whole. */
-function jsonOf(body: Uint8Array): { readonly value: unknown } | undefined {
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** A body that is not JSON, or nests too deep, is compared as a whole. */
+function jsonOf(body: Uint8Array): { readonly value: JsonValue } | undefined {
   try {
-    return { value: JSON.parse(Buffer.from(body).toString('utf8')) }
+    return parseJson(utf8.decode(body))
   } catch {
     return undefined
   }
@@ -121,37 +146,38 @@ const EXCERPT_CHARACTERS = 500
 const excerpt = (body: Uint8Array): string =>
   Buffer.from(body).toString('utf8').slice(0, EXCERPT_CHARACTERS).toWellFormed()
 
-/** Enough for any report, and a bound for bodies that differ everywhere. */
-const FOUND_MAX = 1000
-
-function compareValues(path: string, before: unknown, after: unknown, found: Difference[]): void {
-  if (found.length >= FOUND_MAX || isDeepStrictEqual(before, after)) return
-  if (Array.isArray(before) && Array.isArray(after)) {
-    for (let at = 0; at < Math.max(before.length, after.length); at += 1)
-      compareValues(`${path}[${at}]`, before[at] ?? null, after[at] ?? null, found)
-    return
+/** A difference as a report shows it. */
+function shownDifference({ path, before, after }: JsonDifference): Difference {
+  return {
+    path: path.slice(0, EXCERPT_CHARACTERS).toWellFormed(),
+    before: shown(before),
+    after: shown(after),
+    missing: before === undefined ? 'before' : after === undefined ? 'after' : null,
   }
-  if (isObject(before) && isObject(after)) {
-    for (const name of new Set([...Object.keys(before), ...Object.keys(after)]))
-      compareValues(`${path}.${name}`, before[name] ?? null, after[name] ?? null, found)
-    return
+}
+
+function shown(value: JsonValue | undefined): unknown {
+  if (value === undefined) return null
+  const text = writeJson(value)
+  return text.length <= EXCERPT_CHARACTERS
+    ? toPlain(value)
+    : `${text.slice(0, EXCERPT_CHARACTERS).toWellFormed()}…`
+}
+
+/** Whether a text is a path that {@link compareAnswers} can ignore. */
+export function isComparedPath(text: string): boolean {
+  return /^(?:status|error|headers(?:\.[^\s.[\]]+)?|body(?:\[\d*\])*(?:\..+)?)$/s.test(text)
+}
+
+/** Tells the paths that are named, or lie below one that is. `[]` in a name stands for every item. */
+function ignoring(paths: readonly string[]): (path: string) => boolean {
+  const named = new Set(paths.map((path) => (path.startsWith('headers.') ? path.toLowerCase() : path)))
+  const covers = (path: string): boolean => {
+    for (const { index } of path.matchAll(/[.[]|$/g)) if (named.has(path.slice(0, index))) return true
+    return false
   }
-  found.push({ path, before: bounded(before), after: bounded(after) })
+  return (path) => named.size > 0 && (covers(path) || covers(ofEveryItem(path)))
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** A value as a report shows it. */
-function bounded(value: unknown): unknown {
-  const text = JSON.stringify(value) ?? 'null'
-  return text.length <= EXCERPT_CHARACTERS ? value : `${text.slice(0, EXCERPT_CHARACTERS).toWellFormed()}…`
-}
-
-function isIgnored(path: string, ignored: readonly string[]): boolean {
-  const general = path.replaceAll(/\[\d+\]/g, '[]')
-  return ignored.some((one) => [path, general].some((each) => covers(one, each)))
-}
-
-const covers = (ignored: string, path: string): boolean =>
-  path === ignored || path.startsWith(`${ignored}.`) || path.startsWith(`${ignored}[`)
+/** `body.items[3].id` as `body.items[].id`. */
+const ofEveryItem = (path: string): string => path.replaceAll(/\[\d+\]/g, '[]')

@@ -30,7 +30,7 @@ export function receivedOf({ received, error, durationMs }: AttemptResult): Rece
 }
 
 /**
- * Stores the answer to a send with its outcome. A body over {@link ANSWER_BYTES_MAX} is cut, and not compared. After
+ * Stores the answer to a send with its outcome. A body of {@link ANSWER_BYTES_MAX} or more is cut, and not compared. After
  * {@link ANSWERS_BYTES_MAX} of a replay, bodies are compared and dropped.
  */
 export async function finishSend(
@@ -39,7 +39,7 @@ export async function finishSend(
   item: Pick<ItemRow, 'replayId' | 'position' | 'requestId' | 'copy'>,
   received: Received,
 ): Promise<void> {
-  const isWhole = !received.isCut && received.body.length <= ANSWER_BYTES_MAX
+  const isWhole = !received.isCut && received.body.length < ANSWER_BYTES_MAX
   const answer: Answer = { ...received, body: isWhole ? received.body : null }
   const compared = (await outcomeOf(db, replay, item, answer)) ?? unanswered(answer)
   const kept = Buffer.from(received.body.subarray(0, ANSWER_BYTES_MAX))

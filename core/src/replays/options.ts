@@ -45,6 +45,18 @@ export function editRules({ edit }: Pick<ReplayOptions, 'edit'>): RuleSet {
   ]
 }
 
+/** The action whose recorded answers are the baseline: the one that was named, else the one that is rehearsed. */
+export function baselineAction({
+  compare,
+  to,
+}: Partial<Pick<StartInput, 'compare' | 'to'>>): string | undefined {
+  return compare?.actionId ?? (to !== undefined && 'actionId' in to ? to.actionId : undefined)
+}
+
+/** Whether the second send of a duplicate waits for the answer to the first, because it is compared with that. */
+export const sendsInPairs = ({ compare }: Pick<ReplayOptions, 'compare'>): boolean =>
+  compare?.with === 'first'
+
 /** Pattern of SQL for the stored options of a replay that listeners take. */
 export const FOR_LISTENERS = '%"listeners":true%'
 

@@ -1,13 +1,14 @@
 import type { Db } from '../platform/db/index.ts'
+import { ANSWER_BYTES_MAX } from './bounds.ts'
 import { type Answer, type Comparison, compareAnswers, unstablePaths } from './compare.ts'
-import type { ReplayOptions } from './options.ts'
+import { baselineAction, type ReplayOptions } from './options.ts'
 import { answersTo, type ItemRow } from './queries.ts'
 import { recordedAnswer } from './recorded.ts'
 
 /**
  * Compares an answer with its baseline.
  *
- * @returns undefined without a baseline
+ * @returns undefined if it cannot be compared: there is no baseline, or a body was not kept
  */
 export async function outcomeOf(
   db: Db,
@@ -15,17 +16,18 @@ export async function outcomeOf(
   item: Pick<ItemRow, 'replayId' | 'requestId' | 'copy'>,
   answer: Answer,
 ): Promise<Comparison | undefined> {
-  const { compare, to } = options
+  const { compare } = options
   if (compare === undefined) return undefined
   const ignored = compare.ignore ?? []
   if (compare.with === 'recorded') {
-    const actionId = 'actionId' in to ? to.actionId : undefined
+    const actionId = baselineAction(options)
+    if (actionId === undefined) return undefined
     const recorded = await recordedAnswer(db, endpointId, item.requestId, actionId)
     return recorded && compareAnswers(recorded, answer, ignored)
   }
   if (compare.with === 'first') {
     if (item.copy === 0) return undefined
-    const [first] = await answersTo(db, item.replayId, item.requestId)
+    const first = (await answersTo(db, item.replayId, item.requestId)).find(({ copy }) => copy === 0)
     return first && compareAnswers(storedAnswer(first), answer, ignored)
   }
   const [first, second] = await answersTo(db, compare.with, item.requestId)
@@ -36,6 +38,7 @@ export async function outcomeOf(
 }
 
 /** The answer that a send has stored. */
-export function storedAnswer({ statusCode, headers, body, durationMs, error }: ItemRow): Answer {
-  return { statusCode, headers: headers === null ? [] : JSON.parse(headers), body, durationMs, error }
+function storedAnswer({ statusCode, headers, body, durationMs, error }: ItemRow): Answer {
+  const whole = body === null || body.length >= ANSWER_BYTES_MAX ? null : body
+  return { statusCode, headers: headers === null ? [] : JSON.parse(headers), body: whole, durationMs, error }
 }

@@ -72,7 +72,10 @@ const COUNT_ITEMS = statement(
     (count(*) filter (where outcome = 'equal'))::int as equal,
     (count(*) filter (where outcome = 'changed'))::int as changed,
     (count(*) filter (where outcome = 'failed'))::int as failed,
-    (count(*) filter (where outcome = 'slower'))::int as slower
+    (count(*) filter (where outcome = 'slower'))::int as slower,
+    (count(*) filter (where state = 'done' and outcome is null))::int as uncompared,
+    (count(*) filter (where state = 'done' and outcome is null and copy = 0 and fault = 'duplicate'))::int
+      as firsts
   from replay_items where replay_id = any($1::uuid[]) group by replay_id`,
   { isPrepared: false },
 )
@@ -138,37 +141,63 @@ export async function updateReplay(db: Db, id: string, changes: Updateable<Repla
   await db.updateTable('replays').set(changes).where('id', '=', id).execute()
 }
 
-/** Sends of a replay that wait, in their order. */
-export async function nextItems(db: Db, replayId: string, limit: number): Promise<ItemRow[]> {
-  return await db
-    .selectFrom('replayItems')
-    .where('replayId', '=', replayId)
-    .where('state', '=', 'waiting')
-    .orderBy('position')
-    .limit(limit)
-    .selectAll()
-    .execute()
+/** The job that makes the sends of a replay; null for listeners. */
+export interface Holder {
+  readonly replayId: string
+  readonly leaseId: string | null
+  /** Whether the second send of a duplicate waits for the answer to the first. */
+  readonly inPairs: boolean
 }
 
 /**
- * Marks a send as under way, so that it is made once.
+ * Marks the next sends that are due as under way, so that each is made once.
  *
- * @param leaseId the job that makes it; null for a listener
- * @returns false if the replay no longer runs, or another has taken the send
+ * @param elapsedMs time since the start of the replay, by which sends are due
+ * @returns none if the replay does not run, or another job holds it
  */
-export async function beginItem(
+export async function claimItems(
   db: Db,
-  { replayId, position }: Pick<ItemRow, 'replayId' | 'position'>,
-  leaseId: string | null,
-  now: Date,
-): Promise<boolean> {
-  const { rows } = await sql`
-    update replay_items set state = 'sending', sent_at = ${now}
-    where replay_id = ${replayId} and position = ${position} and state = 'waiting' and exists (
-      select from replays where id = ${replayId} and state = 'running' and lease_id is not distinct from ${leaseId}::uuid)
-    returning position`.execute(db)
-  return rows.length > 0
+  holder: Holder,
+  { now, elapsedMs, limit }: { readonly now: Date; readonly elapsedMs: number; readonly limit: number },
+): Promise<ItemRow[]> {
+  const claimed = await db
+    .updateTable('replayItems')
+    .set({ state: 'sending', sentAt: now })
+    .where('replayId', '=', holder.replayId)
+    .where(
+      sql<boolean>`position = any(array(
+        select w.position ${sendable(holder)} and w.due_ms <= ${elapsedMs} and exists (select ${held(holder)})
+        order by w.position limit ${limit} for update of w skip locked))`,
+    )
+    .returningAll()
+    .execute()
+  return claimed.sort((one, two) => one.position - two.position)
 }
+
+/**
+ * Finds when the next send that may begin is due, from the start of the replay; null if there is none now.
+ *
+ * @returns undefined if the replay does not run, or another job holds it
+ */
+export async function nextDue(
+  db: Db,
+  holder: Holder,
+): Promise<{ readonly dueMs: number | null } | undefined> {
+  const { rows } = await sql<{ dueMs: number | null }>`
+    select (select w.due_ms ${sendable(holder)} order by w.position limit 1) as due_ms ${held(holder)}`.execute(
+    db,
+  )
+  return rows[0]
+}
+
+/** Waiting sends; in pairs without the second ones whose first, their neighbour, is not answered. */
+const sendable = ({ replayId, inPairs }: Holder) => sql`
+  from replay_items w where w.replay_id = ${replayId} and w.state = 'waiting' and not (
+    ${inPairs} and w.copy = 1 and exists (select from replay_items f
+      where f.replay_id = w.replay_id and f.position = w.position - 1 and f.state in ('waiting', 'sending')))`
+
+const held = ({ replayId, leaseId }: Holder) => sql`
+  from replays where id = ${replayId} and state = 'running' and lease_id is not distinct from ${leaseId}::uuid`
 
 /** Sends that were under way when their job was lost are made again. */
 export async function releaseItems(trx: Trx, replayId: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { Db } from '../platform/db/index.ts'
 import type { Answer } from './compare.ts'
 
 /**
- * The newest recorded answer to a request: through the action, or through any.
+ * The newest recorded answer to a request through an action.
  *
  * @returns undefined if none was recorded, or its record was pruned
  */
@@ -11,17 +11,16 @@ export async function recordedAnswer(
   db: Db,
   endpointId: string,
   requestId: number,
-  actionId: string | undefined,
+  actionId: string,
 ): Promise<Answer | undefined> {
-  let query = db
+  const attempt = await db
     .selectFrom('deliveryAttempts')
     .where('endpointId', '=', endpointId)
     .where('requestId', '=', requestId)
+    .where('actionId', '=', actionId)
     .where('statusCode', 'is not', null)
     // Replays of many are compared with what came before them.
     .where('trigger', '<>', 'rehearsal')
-  if (actionId !== undefined) query = query.where('actionId', '=', actionId)
-  const attempt = await query
     .orderBy('id', 'desc')
     .limit(1)
     .select(['id', 'statusCode', 'durationMs', 'error'])

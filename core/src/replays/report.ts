@@ -1,6 +1,7 @@
 import type { Db } from '../platform/db/index.ts'
+import { type ReplayOptions, storedOptions } from './options.ts'
 import type { ItemRow, ReplayRow } from './queries.ts'
-import type { Difference, REPORT_FORMATS } from './schema.ts'
+import { type Difference, type REPORT_FORMATS, storedDifferences } from './schema.ts'
 
 /** One of {@link REPORT_FORMATS}. */
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
@@ -26,11 +27,26 @@ type Reported = Pick<
   | 'statusCode'
   | 'error'
   | 'differences'
->
+> & {
+  /** Why the send tells nothing; undefined if it does. */
+  readonly skipped: string | undefined
+}
+
+function skippedAs(
+  { state, outcome, fault, copy }: Omit<Reported, 'skipped'>,
+  compare: ReplayOptions['compare'],
+): string | undefined {
+  if (state === 'waiting' || state === 'sending') return 'not sent'
+  if (compare === undefined || state === 'errored' || outcome !== null) return undefined
+  // The first answer of a pair is the baseline of the second.
+  const isBaseline = compare.with === 'first' && fault === 'duplicate' && copy === 0
+  return isBaseline ? undefined : 'not compared: no baseline, or a body that was not kept'
+}
 
 /** The report of a replay: JUnit XML, one test case a send, or Markdown with the sends that differ. */
 export async function reportOf(db: Db, replay: ReplayRow, format: ReportFormat) {
-  const items = await db
+  const { compare } = storedOptions(replay.options)
+  const rows = await db
     .selectFrom('replayItems')
     .where('replayId', '=', replay.id)
     .orderBy('position')
@@ -47,6 +63,7 @@ export async function reportOf(db: Db, replay: ReplayRow, format: ReportFormat) 
     ])
     .select('differences')
     .execute()
+  const items = rows.map((row) => ({ ...row, skipped: skippedAs(row, compare) }))
   return format === 'junit'
     ? {
         contentType: 'application/xml',
@@ -66,17 +83,17 @@ function junit(replay: ReplayRow, items: readonly Reported[]): string {
   const cases = items.map((item) => {
     const seconds = ((item.durationMs ?? 0) / 1000).toFixed(3)
     const begin = `    <testcase classname="${escaped(replay.endpointId)}" name="${escaped(nameOf(item))}" time="${seconds}"`
-    if (item.state === 'waiting' || item.state === 'sending') return `${begin}><skipped/></testcase>`
+    if (item.skipped !== undefined) return `${begin}><skipped message="${item.skipped}"/></testcase>`
     if (!isFailure(item)) return `${begin}/>`
     const kind = item.state === 'errored' ? 'error' : 'failure'
     return `${begin}>
-      <${kind} message="${escaped(summaryOf(item))}">${escaped(differencesOf(item).map(lineOf).join('\n'))}</${kind}>
+      <${kind} message="${escaped(summaryOf(item))}">${escaped(storedDifferences(item.differences).map(lineOf).join('\n'))}</${kind}>
     </testcase>`
   })
   const [failures, errors, skipped] = [
     items.filter((item) => isFailure(item) && item.state !== 'errored').length,
     items.filter(({ state }) => state === 'errored').length,
-    items.filter(({ state }) => state === 'waiting' || state === 'sending').length,
+    items.filter(({ skipped }) => skipped !== undefined).length,
   ]
   return `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>
@@ -95,11 +112,12 @@ function markdown(replay: ReplayRow, items: readonly Reported[]): string {
     .map(
       (item) => `| ${item.position} | ${item.requestId} | ${item.fault ?? ''} | ${cell(summaryOf(item))} |`,
     )
+  const uncompared = items.filter(({ state, skipped }) => state === 'done' && skipped !== undefined).length
   const more =
     failed.length > ROWS_MAX ? `\n${failed.length - ROWS_MAX} more differ and are not shown.\n` : ''
   return `# Replay ${replay.id}
 
-${items.length} sends, seed ${replay.seed}: ${failed.length === 0 ? 'no differences.' : `${failed.length} differ.`}
+${items.length} sends, seed ${replay.seed}: ${failed.length === 0 ? 'no differences.' : `${failed.length} differ.`}${uncompared === 0 ? '' : ` ${uncompared} without a baseline.`}
 ${
   failed.length === 0
     ? ''
@@ -114,19 +132,15 @@ ${more}`
 const nameOf = ({ requestId, fault, copy }: Reported): string =>
   `request ${requestId}${fault === null ? '' : ` (${fault}${copy === 1 ? ', again' : ''})`}`
 
-function differencesOf({ differences }: Reported): readonly Difference[] {
-  return differences === null ? [] : JSON.parse(differences)
-}
-
 function summaryOf(item: Reported): string {
   if (item.state === 'errored') return item.error ?? 'not sent'
-  const [first, ...others] = differencesOf(item)
+  const [first, ...others] = storedDifferences(item.differences)
   if (first === undefined) return item.error ?? `status ${item.statusCode}`
   return lineOf(first) + (others.length === 0 ? '' : `, and ${others.length} more`)
 }
 
-const lineOf = ({ path, before, after }: Difference): string =>
-  `${path}: ${shownValue(before)} became ${shownValue(after)}`
+const lineOf = ({ path, before, after, missing }: Difference): string =>
+  `${path}: ${missing === 'before' ? 'absent' : shownValue(before)} became ${missing === 'after' ? 'absent' : shownValue(after)}`
 
 function shownValue(value: unknown): string {
   const text = JSON.stringify(value) ?? 'null'

@@ -10,6 +10,7 @@ import {
   type ReplayResultItem,
   type ReplayResults,
   type resultsInput,
+  storedDifferences,
 } from './schema.ts'
 
 /** One page of the sends of a replay, in their order. */
@@ -46,6 +47,6 @@ function itemView(row: ItemRow): z.input<typeof ReplayResultItem> {
     error: row.error,
     headers: headers === null ? null : headers.map(([name, value]) => ({ name, value: headerText(value) })),
     ...shown,
-    differences: row.differences === null ? [] : JSON.parse(row.differences),
+    differences: [...storedDifferences(row.differences)],
   }
 }

@@ -7,19 +7,19 @@ import { planOf } from '../plans/index.ts'
 import { isDatabaseOutage, type Trx } from '../platform/db/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
-import { LEASE_MS, READ_AHEAD, RENEWAL_MS, RUNNING_MAX, SLICE_MS } from './bounds.ts'
+import { LEASE_MS, RENEWAL_MS, RUNNING_MAX, SLICE_MS } from './bounds.ts'
 import { endReplay, pauseAbandoned } from './control.ts'
 import { failSend, finishSend } from './finish.ts'
 import { REPLAY_RUNS } from './jobs.ts'
-import { FOR_LISTENERS, storedOptions } from './options.ts'
+import { FOR_LISTENERS, sendsInPairs, storedOptions } from './options.ts'
 import { prepare } from './prepare.ts'
 import {
-  beginItem,
+  claimItems,
   countUnfinished,
   findCaptured,
   type ItemRow,
   lockReplay,
-  nextItems,
+  nextDue,
   type ReplayRow,
   releaseItems,
   updateReplay,
@@ -88,17 +88,18 @@ async function claim({ db, clock, enqueue }: Services, id: string): Promise<Held
     if (row.state === 'queued' && (await countUnfinished(trx, row.workspaceId, true)) >= RUNNING_MAX)
       return undefined
     await releaseItems(trx, id)
-    const [first] = await nextItems(trx, id, 1)
     const leaseId = randomUUID()
     const changes = {
       state: 'running',
       startedAt: row.startedAt ?? now,
       leaseId,
-      baseAt: baseOf(row, first?.dueMs ?? 0, now),
       dueAt: new Date(now.getTime() + LEASE_MS),
     }
     await updateReplay(trx, id, changes)
-    return { ...row, ...changes }
+    const next = await nextDue(trx, { replayId: id, leaseId, inPairs: false })
+    const baseAt = baseOf(row, next?.dueMs ?? 0, now)
+    await updateReplay(trx, id, { baseAt })
+    return { ...row, ...changes, baseAt }
   })
 }
 
@@ -143,28 +144,32 @@ async function workOn(services: Services, row: Held, sending: Sending, signal: A
       .finally(() => underWay.delete(work))
     underWay.add(work)
   }
+  const holder = { replayId: row.id, leaseId: row.leaseId, inPairs: sendsInPairs(sending.options) }
+  const { db, clock } = services
   let wait = 0
-  let hasMore = true
-  let isHeld = true
-  const goesOn = () => performance.now() < endsAt && !stop.aborted && failures.length === 0
-  while (isHeld && hasMore && wait <= WAIT_MS_MAX && goesOn()) {
-    // Those under way do not wait any more, so that no page has them.
-    const items = await nextItems(services.db, row.id, READ_AHEAD)
-    hasMore = items.length > 0
-    for (const item of items) {
-      wait = row.baseAt.getTime() + item.dueMs - services.clock.now().getTime()
-      if (wait > WAIT_MS_MAX || !goesOn()) break
-      if (wait > 0) await sleep(wait)
-      while (underWay.size >= atOnce) await Promise.race(underWay)
-      isHeld = await beginItem(services.db, item, row.leaseId, services.clock.now())
-      if (!isHeld) break
-      begin(item)
+  let isDone = false
+  while (performance.now() < endsAt && !stop.aborted && failures.length === 0) {
+    const now = clock.now()
+    const elapsedMs = now.getTime() - row.baseAt.getTime()
+    const limit = atOnce - underWay.size
+    const claimed = limit === 0 ? [] : await claimItems(db, holder, { now, elapsedMs, limit })
+    for (const item of claimed) begin(item)
+    if (claimed.length === limit) {
+      await Promise.race(underWay)
+      continue
     }
+    const next = await nextDue(db, holder)
+    if (next === undefined) break
+    isDone = next.dueMs === null && underWay.size === 0
+    wait = next.dueMs === null ? WAIT_MS_MAX : row.baseAt.getTime() + next.dueMs - clock.now().getTime()
+    if (isDone || (underWay.size === 0 && wait > WAIT_MS_MAX)) break
+    // The end of a send may let the second of its pair begin.
+    await Promise.race([sleep(Math.min(wait, WAIT_MS_MAX)), ...underWay])
   }
   await Promise.all(underWay)
   if (failures.length > 0) throw failures[0]
-  if (hasMore || !isHeld) await release(services, row, Math.max(0, wait))
-  else await end(services, row, 'done', null)
+  if (isDone) await end(services, row, 'done', null)
+  else await release(services, row, Math.max(0, wait))
 }
 
 async function sendItem(services: Services, sending: Sending, item: ItemRow): Promise<void> {

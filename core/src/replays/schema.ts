@@ -3,6 +3,7 @@ import { timeCursorInput } from '../api/cursors.ts'
 import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
 import { Int64, optional, Timestamp } from '../api/values.ts'
+import { shownJson } from '../engine/json/index.ts'
 import { filterInput } from '../requests/index.ts'
 import { PER_SECOND_DEFAULT, REQUESTS_MAX, SHOWN_MAX } from './bounds.ts'
 
@@ -110,10 +111,15 @@ export const BASELINES = ['recorded', 'first'] as const
 const Comparing = z.strictObject({
   with: z.union([z.enum(BASELINES), z.guid().toLowerCase()]).meta({
     description:
-      '`recorded`: the newest recorded answer to the request. `first`: the answer to the first send of a duplicate. An id: the answers of that replay; members that differ between its duplicates are ignored',
+      '`recorded`: the newest recorded answer of one action to the request. `first`: the answer to the first send of a duplicate; the second is sent once the first is answered. An id: the answers of that replay; members that differ between its duplicates are ignored',
+  }),
+  actionId: optional(z.guid().toLowerCase()).meta({
+    description:
+      'With `recorded`: the forward action whose answers are the baseline; default that of `to.actionId`, else the only one of the endpoint. Needed where there are several',
   }),
   ignore: optional(z.array(z.string().min(1).max(200)).max(100)).meta({
-    description: 'Paths that may differ, like `headers.date`, `body.id` or `body.items[].id`',
+    description:
+      'Paths that may differ, like `status`, `headers.date`, `body.id` or `body.items[].id`; what lies below a path may differ, too',
   }),
 })
 
@@ -170,7 +176,9 @@ export const ReplayRun = withExample(
     sign: z.enum(SIGNERS),
     seed: z.int(),
     concurrency: z.int(),
-    compare: z.unknown().meta({ description: 'As it was given; null without' }),
+    compare: z.unknown().meta({
+      description: 'As it was given, with the action whose recorded answers count; null without',
+    }),
     counts: z.object({
       requests: count('Requests that were chosen'),
       dropped: count('Requests that are left out on purpose'),
@@ -182,6 +190,9 @@ export const ReplayRun = withExample(
       changed: count('Answers that differ'),
       failed: count('No answer, or a 5xx where the baseline has none'),
       slower: count('Equal answers that took over twice as long, and 100 ms more'),
+      uncompared: count(
+        'Answers that were not compared: there is no baseline, or a body was not kept; 0 without `compare`',
+      ),
     }),
     plannedMs: z.int().meta({ description: 'Time of the last send, from the start, by the pace' }),
     createdAt: Timestamp,
@@ -210,6 +221,7 @@ export const ReplayRun = withExample(
       changed: 2,
       failed: 0,
       slower: 0,
+      uncompared: 0,
     },
     plannedMs: 11_000,
     createdAt: '2026-11-23T09:00:00.000Z',
@@ -288,9 +300,17 @@ export const Difference = z.object({
   path: z.string().meta({ description: 'Like `status`, `headers.location` or `body.items[0].id`' }),
   before: z.unknown(),
   after: z.unknown(),
+  missing: z.enum(['before', 'after']).nullable().default(null).meta({
+    description: 'The side without a value, which is null there',
+  }),
 })
 /** A difference between an answer and its baseline. */
 export type Difference = z.output<typeof Difference>
+
+/** Reads differences from their column; numbers keep their digits. */
+export function storedDifferences(text: string | null): readonly Difference[] {
+  return text === null ? [] : z.array(Difference).parse(shownJson(text))
+}
 
 /** One send and its outcome. */
 export const ReplayResultItem = withExample(
@@ -301,7 +321,7 @@ export const ReplayResultItem = withExample(
     fault: z.enum(FAULTS).nullable(),
     copy: z.int(),
     state: z.enum(ITEM_STATES),
-    outcome: z.enum(OUTCOMES).nullable().meta({ description: 'Null without a baseline' }),
+    outcome: z.enum(OUTCOMES).nullable().meta({ description: 'Null if it was not compared' }),
     dueMs: z.int(),
     sentAt: Timestamp.nullable(),
     durationMs: z.int().nullable(),
@@ -330,7 +350,7 @@ export const ReplayResultItem = withExample(
     headers: [{ name: 'Content-Type', value: 'application/json' }],
     body: '{"error":"already paid"}',
     bodyIsBinary: false,
-    differences: [{ path: 'status', before: 200, after: 409 }],
+    differences: [{ path: 'status', before: 200, after: 409, missing: null }],
   },
 )
 

@@ -9,9 +9,9 @@ import type { EndpointRow } from '../endpoints/index.ts'
 import { searching } from '../requests/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { ENDED_KEPT, SHOWN_MAX, UNFINISHED_MAX } from './bounds.ts'
-import { tooLong } from './check.ts'
+import { forwardActions, tooLong } from './check.ts'
 import { REPLAY_RUNS } from './jobs.ts'
-import { optionsText, storedOptions } from './options.ts'
+import { baselineAction, optionsText, storedOptions } from './options.ts'
 import { outgoingView, prepare } from './prepare.ts'
 import { countUnfinished, dropEnded, findCaptured, findReplay, insertReplay } from './queries.ts'
 import { randomOf } from './random.ts'
@@ -71,8 +71,20 @@ export async function startReplay(
     const unsignedCount = shown.filter(({ error }) => error?.startsWith('unsigned') === true).length
     return { replay: null, ...plan, shown, unsignedCount }
   }
-  const replay = await insert(ctx, endpoint, input, schedule, plan)
+  const compare = await baselineOf(ctx, endpoint, input)
+  const replay = await insert(ctx, endpoint, { ...input, compare }, schedule, plan)
   return { replay, ...plan, shown: [], unsignedCount: 0 }
+}
+
+/** The comparison with the action whose recorded answers count; later actions do not change it. */
+async function baselineOf(
+  ctx: Context,
+  endpoint: EndpointRow,
+  { compare, to }: StartInput,
+): Promise<StartInput['compare']> {
+  if (compare?.with !== 'recorded') return compare
+  const [only] = await forwardActions(ctx.db, endpoint.id)
+  return { ...compare, actionId: baselineAction({ compare, to }) ?? only?.id }
 }
 
 /** Least time between two sends by the policy of the action, in milliseconds. */

@@ -6,15 +6,15 @@ import type { EndpointRow } from '../endpoints/index.ts'
 import { ANSWER_BYTES_MAX } from './bounds.ts'
 import { endReplay } from './control.ts'
 import { failSend, finishSend } from './finish.ts'
-import { storedOptions } from './options.ts'
-import { outgoingView, prepare } from './prepare.ts'
+import { sendsInPairs, storedOptions } from './options.ts'
+import { outgoingView, type Preparing, prepare } from './prepare.ts'
 import {
-  beginItem,
+  claimItems,
   findCaptured,
   findReplay,
   type ItemRow,
   lockReplay,
-  nextItems,
+  nextDue,
   type ReplayRow,
   updateReplay,
 } from './queries.ts'
@@ -44,10 +44,11 @@ export async function takeItems(
     const now = await findReplay(ctx.db, endpoint.id, row.id)
     const state = REPLAY_STATES.find((known) => known === now?.state) ?? 'failed'
     const isOver = state !== 'running' && state !== 'paused' && state !== 'queued'
-    const due = now === undefined || state !== 'running' ? [] : await dueItems(ctx, now, options.concurrency)
+    const replay = { id: row.id, options, endpoint }
+    const claimed = now === undefined || state !== 'running' ? [] : await claimDue(ctx, now, replay, max)
     const items = []
-    for (const item of due.slice(0, max)) {
-      const taken = await takeOne(ctx, { id: row.id, options, endpoint }, item)
+    for (const item of claimed) {
+      const taken = await takeOne(ctx, replay, item)
       if (taken !== undefined) items.push(taken)
     }
     if (items.length > 0 || isOver || performance.now() >= until || ended.aborted) return { items, state }
@@ -56,32 +57,37 @@ export async function takeItems(
   }
 }
 
-/** Sends whose time has come, as many as may be under way beside those that are. */
-async function dueItems(ctx: Context, row: ReplayRow, concurrency: number): Promise<ItemRow[]> {
-  const { count } = await ctx.db
+/** Claims sends whose time has come, as many as may be under way beside those that are. */
+async function claimDue(
+  { db, clock }: Context,
+  { id, baseAt }: ReplayRow,
+  { options }: Pick<Preparing, 'options'>,
+  max: number,
+): Promise<ItemRow[]> {
+  const { count } = await db
     .selectFrom('replayItems')
-    .where('replayId', '=', row.id)
+    .where('replayId', '=', id)
     .where('state', '=', 'sending')
     .select((of) => of.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  if (count >= concurrency) return []
-  const items = await nextItems(ctx.db, row.id, concurrency - count)
-  const now = ctx.clock.now()
-  let { baseAt } = row
-  if (baseAt === null) {
-    baseAt = new Date(now.getTime() - (items[0]?.dueMs ?? 0))
-    await updateReplay(ctx.db, row.id, { baseAt })
+  const limit = Math.min(max, options.concurrency - count)
+  if (limit <= 0) return []
+  const holder = { replayId: id, leaseId: null, inPairs: sendsInPairs(options) }
+  const now = clock.now()
+  let start = baseAt
+  if (start === null) {
+    const next = await nextDue(db, holder)
+    start = new Date(now.getTime() - (next?.dueMs ?? 0))
+    await updateReplay(db, id, { baseAt: start })
   }
-  const start = baseAt.getTime()
-  return items.filter(({ dueMs }) => start + dueMs <= now.getTime())
+  return await claimItems(db, holder, { now, elapsedMs: now.getTime() - start.getTime(), limit })
 }
 
 async function takeOne(
   ctx: Context,
-  replay: Parameters<typeof prepare>[1],
+  replay: Preparing,
   item: ItemRow,
 ): Promise<ReturnType<typeof outgoingView> | undefined> {
-  if (!(await beginItem(ctx.db, item, null, ctx.clock.now()))) return undefined
   const captured = await findCaptured(ctx.db, replay.endpoint.id, item.requestId)
   const prepared = await prepare(ctx, replay, item, captured)
   if ('request' in prepared) return outgoingView(replay.id, item, prepared)

@@ -4,12 +4,22 @@ import { storedOptions } from './options.ts'
 import { countItems, type ItemCounts, type ReplayRow } from './queries.ts'
 import { REPLAY_STATES, type ReplayRun } from './schema.ts'
 
-const NONE = { waiting: 0, done: 0, errored: 0, equal: 0, changed: 0, failed: 0, slower: 0 }
+const NONE = {
+  waiting: 0,
+  done: 0,
+  errored: 0,
+  equal: 0,
+  changed: 0,
+  failed: 0,
+  slower: 0,
+  uncompared: 0,
+  firsts: 0,
+}
 
 /** Converts a row with its counts to the API's shape. */
 export function replayView(row: ReplayRow, counts: ItemCounts | undefined): z.input<typeof ReplayRun> {
   const { to, order, sign, concurrency, compare } = storedOptions(row.options)
-  const { waiting, done, errored, equal, changed, failed, slower } = counts ?? NONE
+  const { waiting, done, errored, equal, changed, failed, slower, uncompared, firsts } = counts ?? NONE
   return {
     id: row.id,
     endpointId: row.endpointId,
@@ -32,6 +42,8 @@ export function replayView(row: ReplayRow, counts: ItemCounts | undefined): z.in
       changed,
       failed,
       slower,
+      // The first answer of a pair is the baseline of the second.
+      uncompared: compare === undefined ? 0 : compare.with === 'first' ? uncompared - firsts : uncompared,
     },
     plannedMs: row.plannedMs,
     createdAt: row.createdAt,

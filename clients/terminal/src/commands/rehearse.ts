@@ -15,6 +15,8 @@ import { expectsIdempotence, type RehearseOptions, repeatWords, termsOf } from '
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { countOption, spanOption } from '../words.ts'
+import { chooseItem } from './nounCommands.ts'
+import { ACTIONS } from './nouns.ts'
 
 interface Options extends ClientOptions, RehearseOptions {
   readonly to: string
@@ -52,6 +54,10 @@ export function addRehearseCommand(command: Command, tools: TerminalTools): void
       .option('--seed <n>', 'the same seed gives the same rehearsal', Number)
       .option('--sign <signer>', 'as-captured, creel or provider; default as-captured')
       .option('--against <baseline>', 'recorded, first, or the id of a replay')
+      .option(
+        '--action <action>',
+        'with --against recorded: the action whose answers count; default the only one',
+      )
       .option('--ignore <paths...>', 'paths that may differ, e.g. headers.etag body.items[].id')
       .option('--expect <property>', 'idempotent: each is sent twice, the second answer must equal the first')
       .option(
@@ -75,7 +81,10 @@ export function addRehearseCommand(command: Command, tools: TerminalTools): void
       ],
     },
   )
-    .addHelpText('after', '\nExits with 1 if answers differ, failed, or could not be had.')
+    .addHelpText(
+      'after',
+      '\nExits with 1 if answers differ, failed, could not be had, or none could be compared.',
+    )
     .action(async (wanted: string | undefined, options: Options) => {
       const { hostname } = new URL(localTarget(options.to).url)
       const isLocal = /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
@@ -84,9 +93,15 @@ export function addRehearseCommand(command: Command, tools: TerminalTools): void
           '--state-url needs --expect idempotent and a server on this machine.',
           'Leave it out.',
         )
-      const terms = termsOf(options)
+      if (options.stateUrl !== undefined && (options.concurrency ?? 1) > 1)
+        throw usageError(
+          '--state-url tells nothing while several requests are in flight.',
+          'Leave --concurrency out.',
+        )
+      termsOf(options)
       const api = await openApi(options, tools)
       const endpoint = await chooseEndpoint(api, wanted)
+      const terms = termsOf(options, await actionIdOf(api, endpoint.id, options.action))
       const to = isLocal
         ? { listeners: true as const }
         : { url: localTarget(options.to).url, appendPath: true }
@@ -125,6 +140,15 @@ export function addRehearseCommand(command: Command, tools: TerminalTools): void
       else printText(...summaryLines(found))
       if (!isFine(found)) process.exitCode = EXIT.failed
     })
+}
+
+async function actionIdOf(
+  api: ApiClient,
+  endpointId: string,
+  wanted: string | undefined,
+): Promise<string | undefined> {
+  if (wanted === undefined) return undefined
+  return (await chooseItem(api, ACTIONS, { wanted, options: { endpoint: endpointId } })).id
 }
 
 function shownLine({

@@ -16,22 +16,28 @@ export interface Found {
 
 const VALUE_CHARACTERS = 100
 
-/** Whether everything was as it should be. */
+/** Whether everything was as it should be, and something was compared if a baseline was named. */
 export const isFine = ({ run, stateChanges }: Pick<Found, 'run' | 'stateChanges'>): boolean =>
-  run.state === 'done' && differingCount(run) === 0 && stateChanges.length === 0
+  run.state === 'done' &&
+  differingCount(run) === 0 &&
+  stateChanges.length === 0 &&
+  (run.compare === null || comparedCount(run) > 0)
 
 const differingCount = ({ counts }: Run): number => counts.changed + counts.failed + counts.errored
+
+const comparedCount = ({ counts: { equal, changed, failed, slower } }: Run): number =>
+  equal + changed + failed + slower
 
 /** The lines that end the command. */
 export function summaryLines(found: Found): string[] {
   const { run, differing, stateChanges, again } = found
-  const { sends, done, equal, changed, failed, slower, errored } = run.counts
-  const compared = equal + changed + failed + slower
+  const { sends, done, equal, changed, failed, slower, errored, uncompared } = run.counts
   const lines = [
     `${done} of ${sends} sent, seed ${run.seed}.${run.state === 'done' ? '' : ` The replay ${run.state}${run.reason === null ? '' : `: ${run.reason}`}.`}`,
-    ...(compared === 0
+    ...(comparedCount(run) === 0
       ? ['Nothing was compared: no baseline has an answer to these requests.']
       : [`${equal} equal, ${changed} changed, ${failed} failed, ${slower} slower.`]),
+    ...(uncompared === 0 ? [] : [`${uncompared} not compared: no baseline, or a body that was not kept.`]),
     ...(errored === 0 ? [] : [`${errored} could not be sent.`]),
   ]
   const [first] = differing
@@ -42,7 +48,8 @@ export function summaryLines(found: Found): string[] {
       `First: request ${first.requestId}${first.fault === null ? '' : ` (${first.fault}${again1})`}, send ${first.position}`,
       ...(first.error === null ? [] : [`  ${first.error}`]),
       ...first.differences.map(
-        ({ path, before, after }) => `  ${path}: ${text(before)} became ${text(after)}`,
+        ({ path, before, after, missing }) =>
+          `  ${path}: ${missing === 'before' ? 'absent' : text(before)} became ${missing === 'after' ? 'absent' : text(after)}`,
       ),
       `Send it again: ${again(first)}`,
     )

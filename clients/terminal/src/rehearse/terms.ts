@@ -16,6 +16,8 @@ export interface RehearseOptions {
   readonly seed?: number
   readonly sign?: string
   readonly against?: string
+  /** Name or id of the action whose recorded answers count. */
+  readonly action?: string
   readonly ignore?: readonly string[]
   readonly expect?: string
   readonly concurrency?: number
@@ -32,9 +34,10 @@ type Terms = Omit<CallInput<'replays_start'>, 'endpointId' | 'to'>
 /**
  * Members of the API's input.
  *
+ * @param actionId id of `action`
  * @throws ClientError for words that are not understood
  */
-export function termsOf(options: RehearseOptions): Terms {
+export function termsOf(options: RehearseOptions, actionId?: string): Terms {
   const { request, label, sample, order, speed, perSecond, seed, sign, ignore, concurrency } = options
   const isIdempotence = expectsIdempotence(options)
   const faults = isIdempotence ? { duplicate: 1 } : faultsOf(options.faults)
@@ -60,7 +63,7 @@ export function termsOf(options: RehearseOptions): Terms {
     compare:
       against === undefined
         ? undefined
-        : { with: against, ignore: ignore === undefined ? null : [...ignore] },
+        : { with: against, actionId: actionId ?? null, ignore: ignore === undefined ? null : [...ignore] },
     concurrency,
   }
 }
@@ -109,7 +112,7 @@ export function repeatWords(
   { requestId, fault }: { readonly requestId: number; readonly fault: string | null },
   seed: number,
 ): string[] {
-  const { sign, against, expect, since, until, label, sample, faults } = options
+  const { sign, against, action, ignore = [], expect, since, until, label, sample, faults } = options
   const isWhole = fault === 'reorder'
   return [
     ...(isWhole
@@ -127,6 +130,8 @@ export function repeatWords(
         ]),
     ...(sign === undefined ? [] : [`--sign ${sign}`]),
     ...(against === undefined ? [] : [`--against ${against}`]),
+    ...(action === undefined ? [] : [`--action '${action}'`]),
+    ...ignore.map((path) => `--ignore '${path}'`),
     ...(expect === undefined ? [] : [`--expect ${expect}`]),
   ]
 }

@@ -39,9 +39,14 @@ export class Rehearsal {
     readonly unanswered: readonly Unanswered[],
   ) {}
 
-  /** Whether every send was made and answered, and no answer differs from its baseline. */
+  /**
+   * Whether every send was made and answered, no answer differs from its baseline, and there was a baseline if one was
+   * named.
+   */
   get isFine(): boolean {
-    return this.run.state === 'done' && this.differing.length === 0 && this.unanswered.length === 0
+    const { state, compare, counts } = this.run
+    const isCompared = compare === null || counts.equal + counts.slower > 0
+    return state === 'done' && isCompared && this.differing.length === 0 && this.unanswered.length === 0
   }
 
   /** The first 20 differences and missing answers, one line each, with the seed that repeats them. */
@@ -61,7 +66,7 @@ export class Rehearsal {
       )
     const more = lines.length - REPORTED_MAX
     return [
-      `${counts.done} of ${counts.sends} sent, ${this.differing.length} differ, ${this.unanswered.length} unanswered, seed ${seed}${state === 'done' ? '' : `; the replay ${state}: ${reason ?? 'no reason'}`}`,
+      `${counts.done} of ${counts.sends} sent, ${this.differing.length} differ, ${this.unanswered.length} unanswered${counts.uncompared === 0 ? '' : `, ${counts.uncompared} not compared`}, seed ${seed}${state === 'done' ? '' : `; the replay ${state}: ${reason ?? 'no reason'}`}`,
       ...lines.slice(0, REPORTED_MAX),
       ...(more > 0 ? [`  and ${more} more`] : []),
     ].join('\n')
@@ -96,7 +101,10 @@ const VALUE_CHARACTERS_MAX = 100
 const wordsOf = ({ error, differences }: RehearsedSend): string =>
   error ??
   differences
-    .map(({ path, before, after }) => `${path}: ${valueText(before)} became ${valueText(after)}`)
+    .map(
+      ({ path, before, after, missing }) =>
+        `${path}: ${missing === 'before' ? 'absent' : valueText(before)} became ${missing === 'after' ? 'absent' : valueText(after)}`,
+    )
     .join('; ')
 
 function valueText(value: unknown): string {

@@ -172,6 +172,8 @@ export interface StatementRows {
     readonly changed: number
     readonly failed: number
     readonly slower: number
+    readonly uncompared: number
+    readonly firsts: number
   }
   'count shown requests after': {
     readonly count: number
