@@ -12,6 +12,8 @@ export interface CallContext {
   readonly facts: CallFacts
   /** The action's signing secret; null when it has none. */
   readonly secret: () => Uint8Array | null
+  /** Keyed digest of a text, for `hash` steps; null without the key. */
+  readonly hash: ((text: string) => string) | null
   /** The bytes to be sent; called after all other steps have run. */
   readonly raw: () => Uint8Array
 }

@@ -6,14 +6,17 @@ import {
   headerText,
   headerValues,
   textOf,
+  urlEncodedPairs,
   type WireHeader,
 } from '../../message/index.ts'
 import { Fault } from '../language/fault.ts'
 import { RUN_LIMITS } from '../language/limits.ts'
+import type { WholePart } from '../language/targets.ts'
 import { parseForm, writeForm } from './form.ts'
 import { memberCountOf, namesIn } from './hidden.ts'
 import type { Meter } from './meter.ts'
 import { placedValue, placesOf } from './nodes.ts'
+import { type ChangeOfQuery, changedQuery } from './query.ts'
 
 type Document =
   | { readonly kind: 'json' | 'form'; root: LazyJson; readonly original: string }
@@ -26,6 +29,11 @@ export class Draft implements ReadRoot {
   private document: Document | undefined
   private touched = false
   private text: string | undefined
+  /** Text that replaced the whole body. */
+  private wholeBody: string | undefined
+  private queryText: string | null
+  private pathText: string
+  private ipText: string | null
   /** Names, in lower case, of the headers that a step wrote. */
   readonly writtenHeaders = new Set<string>()
 
@@ -36,6 +44,9 @@ export class Draft implements ReadRoot {
   ) {
     this.headerLines = [...request.headers]
     this.captured = requestRoot(request, facts)
+    this.queryText = request.queryString
+    this.pathText = request.path
+    this.ipText = request.ip
   }
 
   /** Whether the body is JSON or a form, so that paths lead into it. */
@@ -91,6 +102,8 @@ export class Draft implements ReadRoot {
 
   fact(fact: Parameters<ReadRoot['fact']>[0]): string | number | undefined {
     if (fact === 'contentType') return this.headerValues('content-type')[0]
+    if (fact === 'path') return this.pathText
+    if (fact === 'ip') return this.ipText ?? undefined
     return this.captured.fact(fact)
   }
 
@@ -99,7 +112,8 @@ export class Draft implements ReadRoot {
   }
 
   queryValues(name: string): readonly string[] {
-    return this.captured.queryValues(name)
+    if (this.queryText === this.request.queryString) return this.captured.queryValues(name)
+    return urlEncodedPairs(this.queryText ?? '').flatMap(([known, value]) => (known === name ? [value] : []))
   }
 
   bodyText(): string | undefined {
@@ -168,17 +182,60 @@ export class Draft implements ReadRoot {
   }
 
   /** Replaces every line of a name; each stays where it is. Returns whether anything changed. */
-  redactHeader(name: string, value: string): boolean {
+  replaceHeader(name: string, replacement: (value: string) => string): boolean {
     const lower = name.toLowerCase()
-    const lines = this.headerLines.filter(([known]) => known.toLowerCase() === lower)
-    if (lines.length === 0) return false
-    if (!HEADER_VALUE.test(value)) {
-      throw new Fault('bad_header', `The value for ${name} holds a control character, or one above U+00FF.`)
-    }
-    this.headerLines = this.headerLines.map((line) =>
-      line[0].toLowerCase() === lower ? [line[0], value] : line,
-    )
-    return lines.some(([, before]) => before !== value)
+    let changed = false
+    this.headerLines = this.headerLines.map((line) => {
+      if (line[0].toLowerCase() !== lower) return line
+      const value = replacement(headerText(line[1]))
+      if (!HEADER_VALUE.test(value)) {
+        throw new Fault('bad_header', `The value for ${name} holds a control character, or one above U+00FF.`)
+      }
+      if (value !== line[1]) changed = true
+      return [line[0], value]
+    })
+    return changed
+  }
+
+  /** Changes the query, parameter by parameter. Returns whether anything changed. */
+  changeQuery(change: ChangeOfQuery): boolean {
+    const before = this.queryText
+    if (before === null) return false
+    this.queryText = changedQuery(before, change)
+    return this.queryText !== before
+  }
+
+  get queryString(): string | null {
+    return this.queryText
+  }
+
+  get path(): string {
+    return this.pathText
+  }
+
+  get ip(): string | null {
+    return this.ipText
+  }
+
+  /** Whether a part holds anything. */
+  hasPart(part: WholePart): boolean {
+    if (part === 'body') return !this.isEmpty
+    return part === 'path' ? this.pathText !== '' : this.ipText !== null
+  }
+
+  /** Replaces a whole part by another text; `''` removes it. Returns whether anything changed. */
+  changePart(part: WholePart, replacement: (value: string) => string): boolean {
+    if (!this.hasPart(part)) return false
+    if (part === 'body') {
+      const text = this.bodyText()
+      this.wholeBody = replacement(text ?? Buffer.from(this.bytes()).toString('latin1'))
+      this.document = { kind: this.wholeBody === '' ? 'empty' : 'unstructured' }
+      this.touch()
+    } else if (part === 'path') {
+      const text = replacement(this.pathText)
+      this.pathText = text === '' ? '' : `/${encodeURIComponent(text.toWellFormed())}`
+    } else this.ipText = replacement(this.ipText ?? '') || null
+    return true
   }
 
   /** Removes the lines that do not pass; returns whether there were any. */
@@ -213,7 +270,7 @@ export class Draft implements ReadRoot {
 
   private bodyAsText(): string {
     const document = this.read()
-    if (!('root' in document)) return this.captured.bodyText() ?? ''
+    if (!('root' in document)) return this.wholeBody ?? this.captured.bodyText() ?? ''
     if (document.kind === 'json') return writeJson(document.root)
     return document.root instanceof Map ? writeForm(document.root, document.original) : ''
   }

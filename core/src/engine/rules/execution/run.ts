@@ -8,7 +8,7 @@ import type { CallContext } from './compute.ts'
 import { Draft } from './draft.ts'
 import { Meter, machineStopwatch, type Stopwatch } from './meter.ts'
 import { runStep } from './steps.ts'
-import { unmatchedNote, unmatchedWhen } from './unmatched.ts'
+import { foundBy, unmatchedNote, unmatchedWhen } from './unmatched.ts'
 
 /** Input of a run of rules. */
 export interface RunInput {
@@ -19,8 +19,12 @@ export interface RunInput {
   readonly now: Date
   /** The action's signing secret; null when it has none. */
   readonly secret: () => Uint8Array | null
+  /** Keyed digest for `hash` steps, which fault without it. */
+  readonly hash?: ((text: string) => string) | null
   /** Whether the reports name conditions and steps that matched nothing; costs a look at every path. */
   readonly explains?: boolean
+  /** Whether the reports name what each step found. */
+  readonly reportsFound?: boolean
   /** By default the machine's; tests set the time by hand. */
   readonly stopwatch?: Stopwatch
 }
@@ -37,6 +41,8 @@ export interface StepReport {
   readonly op: CompiledStep['op']
   readonly changed: boolean
   readonly note: string | null
+  /** Targets of a step that takes data out, as written, which found something before it ran. */
+  readonly found?: readonly string[]
 }
 
 /** Report of a fault. `stepIndex` is 0-based, `detail` never holds a secret. */
@@ -68,6 +74,9 @@ export interface TransformedRequest {
   readonly writtenHeaders: ReadonlySet<string>
   readonly body: Uint8Array
   readonly contentType: string | null
+  readonly path: string
+  readonly queryString: string | null
+  readonly ip: string | null
 }
 
 /** Reports of a run, and the request to be sent. */
@@ -122,12 +131,14 @@ export function runRules(rules: readonly RunRule[], input: RunInput): RunResult 
         meter,
         facts: callFacts(input, meter, key, step),
         secret: input.secret,
+        hash: input.hash ?? null,
         raw,
       }
       const unmatched = input.explains === true ? unmatchedNote(compiled, draft, meter) : null
+      const found = input.reportsFound === true ? foundBy(compiled, draft, meter) : undefined
       const changed = runStep(compiled, context)
       const note = late ? 'Runs after all rules, on the bytes to be sent.' : unmatched
-      progress[rule]?.steps.push({ index: step, op: compiled.op, changed, note })
+      progress[rule]?.steps.push({ index: step, op: compiled.op, changed, note, ...(found && { found }) })
     }
   }
   try {
@@ -150,8 +161,9 @@ export function runRules(rules: readonly RunRule[], input: RunInput): RunResult 
       meter.startRule(own.timeLeft)
       perform(index, each, true)
     }
-    const { headers, writtenHeaders, contentType } = draft
-    return { rules: progress.map(inDocumentOrder), output: { headers, writtenHeaders, body, contentType } }
+    const { headers, writtenHeaders, contentType, path, queryString, ip } = draft
+    const output = { headers, writtenHeaders, body, contentType, path, queryString, ip }
+    return { rules: progress.map(inDocumentOrder), output }
   } catch (error) {
     const { code, detail } = faultOf(error)
     const own = progress[at.rule]

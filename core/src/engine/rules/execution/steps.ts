@@ -11,7 +11,7 @@ import { boundedText } from '../functions/define.ts'
 import { Fault } from '../language/fault.ts'
 import { RUN_LIMITS } from '../language/limits.ts'
 import type { CompiledStep } from '../language/rule.ts'
-import { isProtectedHeader, type Target } from '../language/targets.ts'
+import { isProtectedHeader, type StoreTarget, type Target } from '../language/targets.ts'
 import { asText, nameOf, type Value } from '../language/values.ts'
 import { type CallContext, evaluate } from './compute.ts'
 import type { Draft } from './draft.ts'
@@ -45,7 +45,9 @@ export function runStep(step: CompiledStep, context: CallContext): boolean {
     case 'remove':
       return remove(step.targets, draft, meter)
     case 'redact':
-      return redact(step.targets, step.with, draft, meter)
+      return substitute(step.targets, () => step.with, draft, meter)
+    case 'hash':
+      return substitute(step.targets, digestOf(context), draft, meter)
     case 'rename':
       return rename(step.from, step.to, draft, meter)
     case 'set':
@@ -65,19 +67,33 @@ export function runStep(step: CompiledStep, context: CallContext): boolean {
   }
 }
 
-function bodyTargets(targets: readonly Target[]): BodyTarget[] {
+function bodyTargets(targets: readonly StoreTarget[]): BodyTarget[] {
   return targets.filter((target) => target.root === 'body')
 }
 
-function headerNames(targets: readonly Target[]): Set<string> {
+function headerNames(targets: readonly StoreTarget[]): Set<string> {
   return new Set(targets.flatMap((target) => (target.root === 'headers' ? [target.name.toLowerCase()] : [])))
 }
 
-function keep(targets: readonly Target[], draft: Draft, meter: Meter): boolean {
+function queryNames(targets: readonly StoreTarget[]): Set<string> {
+  return new Set(targets.flatMap((target) => (target.root === 'query' ? [target.name] : [])))
+}
+
+function partsOf(targets: readonly StoreTarget[]) {
+  return targets.flatMap((target) => (target.root === 'part' ? [target.part] : []))
+}
+
+/** The digest that replaces a value. Equal values of a workspace have the same one. */
+function digestOf({ hash }: CallContext): (value: AnyJson) => string {
+  if (hash === null) throw new Fault('no_secret', 'The workspace has no key for hashes.')
+  return (value) => hash(typeof value === 'object' && !isJsonNumber(value) ? writeJson(value) : asText(value))
+}
+
+function keep(targets: readonly StoreTarget[], draft: Draft, meter: Meter): boolean {
   const names = headerNames(targets)
   const inBody = bodyTargets(targets)
   let changed = false
-  if (inBody.length > 0 && !draft.isEmpty) {
+  if (inBody.length > 0 && !draft.isEmpty && !partsOf(targets).includes('body')) {
     const root = draft.root()
     const left = reduceTo(root, treeOf(targets, inBody), meter) ?? emptyLike(root)
     if (left !== root && !(isEmptyTree(left) && isEmptyTree(root))) {
@@ -86,6 +102,9 @@ function keep(targets: readonly Target[], draft: Draft, meter: Meter): boolean {
       changed = true
     } else changed = draft.dropHidden()
   }
+  const inQuery = queryNames(targets)
+  if (inQuery.size > 0)
+    changed = draft.changeQuery((name) => (inQuery.has(name) ? undefined : null)) || changed
   if (names.size === 0) return changed
   const stays = (name: string) => {
     const lower = name.toLowerCase()
@@ -95,9 +114,9 @@ function keep(targets: readonly Target[], draft: Draft, meter: Meter): boolean {
 }
 
 /** Built once a step: rules are kept, and run for many deliveries. */
-const trees = new WeakMap<readonly Target[], KeepTree>()
+const trees = new WeakMap<readonly StoreTarget[], KeepTree>()
 
-function treeOf(targets: readonly Target[], inBody: readonly BodyTarget[]): KeepTree {
+function treeOf(targets: readonly StoreTarget[], inBody: readonly BodyTarget[]): KeepTree {
   const known = trees.get(targets)
   if (known !== undefined) return known
   const tree = keepTree(inBody.map((target) => target.segments))
@@ -115,7 +134,7 @@ function isEmptyTree(root: LazyJson): boolean {
   return Array.isArray(root) ? root.length === 0 : root === null
 }
 
-function remove(targets: readonly Target[], draft: Draft, meter: Meter): boolean {
+function remove(targets: readonly StoreTarget[], draft: Draft, meter: Meter): boolean {
   const names = headerNames(targets)
   const inBody = bodyTargets(targets)
   let changed = false
@@ -127,23 +146,40 @@ function remove(targets: readonly Target[], draft: Draft, meter: Meter): boolean
     if (changed) draft.touch()
     else changed = draft.dropHidden()
   }
+  const inQuery = queryNames(targets)
+  if (inQuery.size > 0)
+    changed = draft.changeQuery((name) => (inQuery.has(name) ? null : undefined)) || changed
+  for (const part of partsOf(targets)) changed = draft.changePart(part, () => '') || changed
   return (names.size > 0 && draft.keepHeaders((name) => !names.has(name.toLowerCase()))) || changed
 }
 
-function redact(targets: readonly Target[], substitute: string, draft: Draft, meter: Meter): boolean {
+/** Replaces each value by another: the fixed text of `redact`, or the digest of `hash`. */
+function substitute(
+  targets: readonly StoreTarget[],
+  replacement: (value: AnyJson) => string,
+  draft: Draft,
+  meter: Meter,
+): boolean {
   const inBody = bodyTargets(targets)
   let changed = false
   if (inBody.length > 0 && !draft.isEmpty) {
     const root = draft.root()
     for (const place of inBody.flatMap((target) => placesOf(root, target.segments, meter))) {
-      if (placedValue(place) === substitute) continue
-      replaceAt(place, substitute)
+      const value = placedValue(place)
+      const replaced = replacement(value)
+      if (value === replaced) continue
+      replaceAt(place, replaced)
       changed = true
     }
     if (changed) draft.touch()
     else changed = draft.dropHidden()
   }
-  for (const name of headerNames(targets)) if (draft.redactHeader(name, substitute)) changed = true
+  for (const name of headerNames(targets)) if (draft.replaceHeader(name, replacement)) changed = true
+  const inQuery = queryNames(targets)
+  if (inQuery.size > 0)
+    changed =
+      draft.changeQuery((name, value) => (inQuery.has(name) ? replacement(value) : undefined)) || changed
+  for (const part of partsOf(targets)) changed = draft.changePart(part, replacement) || changed
   return changed
 }
 

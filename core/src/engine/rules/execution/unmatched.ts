@@ -1,6 +1,6 @@
 import { type Condition, type Path, pathsOf, unmatchedPaths, unmatchedWords } from '../../conditions/index.ts'
 import type { Call, CompiledStep } from '../language/rule.ts'
-import type { Target } from '../language/targets.ts'
+import type { StoreTarget } from '../language/targets.ts'
 import type { Draft } from './draft.ts'
 import type { Meter } from './meter.ts'
 import { placesOf } from './nodes.ts'
@@ -37,12 +37,20 @@ function argumentPaths({ args }: Call): readonly Path[] {
   })
 }
 
-function targetsOf(step: CompiledStep): readonly Target[] {
-  if (step.op === 'keep' || step.op === 'remove' || step.op === 'redact') return step.targets
+function targetsOf(step: CompiledStep): readonly StoreTarget[] {
+  if ('targets' in step) return step.targets
   return step.op === 'rename' ? [step.from] : []
 }
 
-function isThere(target: Target, draft: Draft, meter: Meter): boolean {
+/** Targets of a step that takes data out, as written, which find something in the request as it is now. */
+export function foundBy(step: CompiledStep, draft: Draft, meter: Meter): string[] {
+  if (!('targets' in step)) return []
+  return step.targets.filter((target) => isThere(target, draft, meter)).map(({ text }) => text)
+}
+
+function isThere(target: StoreTarget, draft: Draft, meter: Meter): boolean {
+  if (target.root === 'query') return draft.queryValues(target.name).length > 0
+  if (target.root === 'part') return draft.hasPart(target.part)
   if (target.root === 'headers') return draft.headerValues(target.name).length > 0
   return draft.isStructured && placesOf(draft.root(), target.segments, meter).length > 0
 }

@@ -9,7 +9,7 @@ import {
   toPlain,
   writeJson,
 } from '../../json/index.ts'
-import { RuleDocument } from './document.ts'
+import { RuleDocument, StoreRuleDocument } from './document.ts'
 import { DOCUMENT_LIMITS } from './limits.ts'
 import { issuesOfPlacement } from './placement.ts'
 import { compileRule, type Rule } from './rule.ts'
@@ -22,7 +22,22 @@ import { issuesBySchema } from './schemaIssues.ts'
  * @param rawText the document's text as it was sent, if known: keeps key order and the spelling of numbers
  * @returns the rule, ready to run, or every wrong part in document order; paths of issues start at the document
  */
-export function decodeRule(value: unknown, rawText?: string): { rule: Rule } | { issues: InputIssue[] } {
+export function decodeRule(value: unknown, rawText?: string): DecodedRule {
+  return decode(RuleDocument, value, rawText)
+}
+
+/** {@link decodeRule} for a rule that is applied before a request is stored. */
+export function decodeStoreRule(value: unknown): DecodedRule {
+  return decode(StoreRuleDocument, value)
+}
+
+type DecodedRule = { readonly rule: Rule } | { readonly issues: InputIssue[] }
+
+function decode(
+  schema: typeof RuleDocument | typeof StoreRuleDocument,
+  value: unknown,
+  rawText?: string,
+): DecodedRule {
   if (value === undefined && rawText === undefined) {
     return { issues: [{ path: [], code: 'required', detail: 'A rule document is required.' }] }
   }
@@ -35,11 +50,17 @@ export function decodeRule(value: unknown, rawText?: string): { rule: Rule } | {
   const text = writeJson(json)
   const issues = onePerPart([
     ...issuesOfSize(text),
-    ...issuesBySchema(RuleDocument, plain),
+    ...issuesBySchema(schema, plain),
     ...issuesOfPlacement(json),
   ])
   if (issues.length > 0) return { issues: inDocumentOrder(issues, plain) }
-  return { rule: compileRule(Schema.decodeUnknownSync(RuleDocument)(plain), json, text) }
+  return { rule: compileRule(decodeDocument(schema, plain), json, text) }
+}
+
+function decodeDocument(schema: typeof RuleDocument | typeof StoreRuleDocument, plain: unknown) {
+  return schema === RuleDocument
+    ? Schema.decodeUnknownSync(RuleDocument)(plain)
+    : Schema.decodeUnknownSync(StoreRuleDocument)(plain)
 }
 
 /** Cache of compiled rules by their text: deliveries run the same few rules. */

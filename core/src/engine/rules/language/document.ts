@@ -7,7 +7,13 @@ import { FUNCTION_NAMES } from '../functions/index.ts'
 import { When } from './conditionSchema.ts'
 import { absent, CHOOSE, type Choose, evaluated, issue, list, Null, text, WRONG_WORD } from './evaluated.ts'
 import { DOCUMENT_LIMITS } from './limits.ts'
-import { parseTarget, type TargetOptions, targetPattern } from './targets.ts'
+import {
+  parseStoreTarget,
+  parseTarget,
+  STORE_TARGET_PATTERN,
+  type TargetOptions,
+  targetPattern,
+} from './targets.ts'
 
 /**
  * The rule document, declared once: its types, its decoder (decode.ts) and the JSON Schema that the service serves are
@@ -40,6 +46,26 @@ const some = list(
 )
 const kept = list(
   target({ every: true, protectedHeaders: true }, 'body.<path> or headers.<name>; [*] is every element.'),
+  1,
+  DOCUMENT_LIMITS.paths,
+)
+
+/** Targets of the steps of a rule for storing that take data out. */
+const stored = list(
+  evaluated(
+    Schema.String,
+    (value) => {
+      const parsed = typeof value === 'string' ? parseStoreTarget(value) : undefined
+      return parsed !== undefined && 'problem' in parsed
+        ? [issue(parsed.problem.code, parsed.problem.reason)]
+        : []
+    },
+    {
+      ...pathText,
+      pattern: STORE_TARGET_PATTERN,
+      description: 'body, body.<path>, headers.<name>, query.<name>, path or ip; [*] is every element.',
+    },
+  ),
   1,
   DOCUMENT_LIMITS.paths,
 )
@@ -147,21 +173,36 @@ const STEPS = {
 /** The seven ops, in the order of the documentation. */
 export const STEP_OPS: readonly string[] = Object.keys(STEPS)
 
-const chooseStep: Choose = (value) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { issue: issue('type', 'A step is an object with "op".') }
+/** Steps of a rule for storing: those that take data out, and `set`. */
+const STORE_STEPS = {
+  keep: Schema.Struct({ op: Schema.Literal('keep'), paths: stored }),
+  remove: Schema.Struct({ op: Schema.Literal('remove'), paths: stored }),
+  redact: Schema.Struct({
+    op: Schema.Literal('redact'),
+    paths: stored,
+    with: absent(text(0, DOCUMENT_LIMITS.withLength)),
+  }),
+  hash: Schema.Struct({ op: Schema.Literal('hash'), paths: stored }),
+  set: STEPS.set,
+} as const
+
+const chooseStep =
+  (steps: Readonly<Record<string, Schema.Schema.AnyNoContext>>): Choose =>
+  (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return { issue: issue('type', 'A step is an object with "op".') }
+    }
+    const op = 'op' in value ? value.op : undefined
+    const member = Object.entries(steps).find(([name]) => name === op)?.[1]
+    if (member !== undefined) return { member }
+    const known = Object.keys(steps).join(', ')
+    if (op === undefined)
+      return { issue: { path: ['op'], code: 'required', detail: `"op" is required: one of ${known}.` } }
+    if (typeof op !== 'string')
+      return { issue: { path: ['op'], code: 'type', detail: `"op" is one of ${known}.` } }
+    const detail = `${JSON.stringify(op.slice(0, 40))} is not one of ${known}.`
+    return { issue: { path: ['op'], code: 'unknown_op', detail } }
   }
-  const op = 'op' in value ? value.op : undefined
-  const member = Object.entries(STEPS).find(([name]) => name === op)?.[1]
-  if (member !== undefined) return { member }
-  const known = STEP_OPS.join(', ')
-  if (op === undefined)
-    return { issue: { path: ['op'], code: 'required', detail: `"op" is required: one of ${known}.` } }
-  if (typeof op !== 'string')
-    return { issue: { path: ['op'], code: 'type', detail: `"op" is one of ${known}.` } }
-  const detail = `${JSON.stringify(op.slice(0, 40))} is not one of ${known}.`
-  return { issue: { path: ['op'], code: 'unknown_op', detail } }
-}
 
 const Step = Schema.Union(
   STEPS.keep,
@@ -171,10 +212,21 @@ const Step = Schema.Union(
   STEPS.set,
   STEPS.template,
   STEPS.compute,
-).annotations({ identifier: 'Step', [CHOOSE]: chooseStep })
+).annotations({ identifier: 'Step', [CHOOSE]: chooseStep(STEPS) })
 
 /** One step of a document after decoding. */
 export type Step = typeof Step.Type
+
+const StoreStep = Schema.Union(
+  STORE_STEPS.keep,
+  STORE_STEPS.remove,
+  STORE_STEPS.redact,
+  STORE_STEPS.hash,
+  STORE_STEPS.set,
+).annotations({ identifier: 'StoreStep', [CHOOSE]: chooseStep(STORE_STEPS) })
+
+/** One step of a rule for storing after decoding. */
+export type StoreStep = typeof StoreStep.Type
 
 /** Name of a rule, without NUL, which PostgreSQL's text cannot hold. */
 const name = evaluated(
@@ -196,6 +248,17 @@ export const RuleDocument = Schema.Struct({
 
 /** A whole document after decoding. */
 export type RuleDocument = typeof RuleDocument.Type
+
+/** A rule for storing: the same document with other steps. Version and name may be left out. */
+export const StoreRuleDocument = Schema.Struct({
+  version: absent(Schema.Literal(1)),
+  name: absent(name),
+  when: absent(When),
+  steps: list(StoreStep, 1, DOCUMENT_LIMITS.steps),
+})
+
+/** A rule for storing after decoding. */
+export type StoreRuleDocument = typeof StoreRuleDocument.Type
 
 /** The rule document as JSON Schema 2020-12, served at `GET /api/v1/transformations/schema`. */
 export function ruleJsonSchema(): Record<string, unknown> {

@@ -2,11 +2,11 @@ import { ALWAYS, type Condition, type Path, parseConditionJson, parsePath } from
 import { isJsonArray, isJsonObject, type JsonValue } from '../../json/index.ts'
 import { parseTemplate, type Template } from '../../templates/index.ts'
 import { functionNamed, type RuleFunction } from '../functions/index.ts'
-import type { RuleDocument, Step } from './document.ts'
-import { parseTarget, type Target } from './targets.ts'
+import type { RuleDocument, Step, StoreRuleDocument, StoreStep } from './document.ts'
+import { parseStoreTarget, parseTarget, type StoreTarget, type Target } from './targets.ts'
 
 /** Ops that remove data. Without such a rule the destination receives more than was intended. */
-const TAKING_OUT = ['keep', 'remove', 'redact'] as const
+const TAKING_OUT = ['keep', 'remove', 'redact', 'hash'] as const
 
 /** The ops of a rule that remove data; empty for a rule that only adds or moves. */
 export function opsTakingOut({ steps }: Pick<Rule, 'steps'>): readonly string[] {
@@ -24,8 +24,8 @@ export interface Rule {
 
 /** One step with its paths, templates and calls parsed. `readsRaw`: the call takes the raw body somewhere. */
 export type CompiledStep =
-  | { readonly op: 'keep' | 'remove'; readonly targets: readonly Target[] }
-  | { readonly op: 'redact'; readonly targets: readonly Target[]; readonly with: string }
+  | { readonly op: 'keep' | 'remove' | 'hash'; readonly targets: readonly StoreTarget[] }
+  | { readonly op: 'redact'; readonly targets: readonly StoreTarget[]; readonly with: string }
   | { readonly op: 'rename'; readonly from: Target; readonly to: Target }
   | { readonly op: 'set'; readonly target: Target; readonly value: JsonValue }
   | { readonly op: 'template'; readonly target: Target; readonly template: Template }
@@ -53,10 +53,10 @@ const DEFAULT_REDACTION = '***'
  *
  * @param json the same document with the digits of its numbers
  */
-export function compileRule(document: RuleDocument, json: JsonValue, text: string): Rule {
+export function compileRule(document: RuleDocument | StoreRuleDocument, json: JsonValue, text: string): Rule {
   const steps = memberOf(json, 'steps')
   return {
-    name: document.name,
+    name: document.name ?? '',
     when: conditionOf(memberOf(json, 'when')),
     steps: document.steps.map((step, index) =>
       compileStep(step, isJsonArray(steps) ? (steps[index] ?? null) : null),
@@ -65,13 +65,14 @@ export function compileRule(document: RuleDocument, json: JsonValue, text: strin
   }
 }
 
-function compileStep(step: Step, json: JsonValue): CompiledStep {
+function compileStep(step: Step | StoreStep, json: JsonValue): CompiledStep {
   switch (step.op) {
     case 'keep':
     case 'remove':
-      return { op: step.op, targets: step.paths.map(targetOf) }
+    case 'hash':
+      return { op: step.op, targets: step.paths.map(storeTargetOf) }
     case 'redact':
-      return { op: 'redact', targets: step.paths.map(targetOf), with: step.with ?? DEFAULT_REDACTION }
+      return { op: 'redact', targets: step.paths.map(storeTargetOf), with: step.with ?? DEFAULT_REDACTION }
     case 'rename':
       return { op: 'rename', from: targetOf(step.from), to: targetOf(step.to) }
     case 'set':
@@ -118,6 +119,14 @@ function conditionOf(json: JsonValue): Condition {
 
 function targetOf(text: string): Target {
   const parsed = parseTarget(text, { every: true, protectedHeaders: true })
+  if ('target' in parsed) return parsed.target
+  throw unchecked('target')
+}
+
+/** The decoder has refused the targets that a rule for deliveries may not have. */
+function storeTargetOf(text: string): StoreTarget {
+  const own = parseTarget(text, { every: true, protectedHeaders: true })
+  const parsed = 'target' in own ? own : parseStoreTarget(text)
   if ('target' in parsed) return parsed.target
   throw unchecked('target')
 }

@@ -7,6 +7,15 @@ export type Target =
   | Extract<Path, { root: 'body' }>
   | (Extract<Path, { name: string }> & { readonly root: 'headers' })
 
+/** Parts of a request that a rule for storing can take out as a whole. */
+export type WholePart = 'body' | 'path' | 'ip'
+
+/** Path that a step of a rule for storing may take out: a {@link Target}, a query parameter, or a whole part. */
+export type StoreTarget =
+  | Target
+  | (Extract<Path, { name: string }> & { readonly root: 'query' })
+  | { readonly root: 'part'; readonly part: WholePart; readonly text: string }
+
 /** The kinds of target that are allowed where one is parsed. */
 export interface TargetOptions {
   /** Whether `[*]` is allowed. It is in keep, remove and redact. */
@@ -27,6 +36,28 @@ export function isProtectedHeader(name: string): boolean {
 /** The grammar of targets as an anchored regular expression, for JSON Schema. It also takes protected headers. */
 export function targetPattern({ every }: Pick<TargetOptions, 'every'>): string {
   return `^(?:${bodyPathPattern({ every, least: 1 })}|${HEADER_PATH_PATTERN})$`
+}
+
+/** Grammar of {@link parseStoreTarget} as an anchored regular expression, for JSON Schema. */
+export const STORE_TARGET_PATTERN = `^(?:${bodyPathPattern({ every: true, least: 0 })}|${HEADER_PATH_PATTERN}|query\\.[\\s\\S]+|path|ip)$`
+
+/** Reads the path of a target of a rule for storing. Only headers of our own are refused: they prevent loops. */
+export function parseStoreTarget(
+  text: string,
+): { target: StoreTarget } | { problem: { code: ItemCode; reason: string } } {
+  if (text === 'body' || text === 'path' || text === 'ip')
+    return { target: { root: 'part', part: text, text } }
+  const parsed = parsePath(text, { every: true, deliveryFacts: false })
+  if ('problem' in parsed) return parsed
+  const { path } = parsed
+  if (path.root === 'query') return { target: { root: 'query', name: path.name, text } }
+  if (path.root === 'headers' && path.name.toLowerCase().startsWith('creel-')) {
+    const reason = `${JSON.stringify(path.name)} is a header of the service: no step may change it.`
+    return { problem: { code: 'not_allowed', reason } }
+  }
+  if (path.root !== 'fact') return parseTarget(text, { every: true, protectedHeaders: true })
+  const reason = `${JSON.stringify(text)} cannot be taken out: name body, body.<path>, headers.<name>, query.<name>, path or ip.`
+  return { problem: { code: 'bad_path', reason } }
 }
 
 /** Reads the path of a target. */

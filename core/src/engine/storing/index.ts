@@ -1,0 +1,14 @@
+export { DROP_HEADERS_MAX, parseStoreRules, STORE_RULES_MAX } from './parse.ts'
+export {
+  type Derived,
+  digestOf,
+  failedClosed,
+  hashWith,
+  hidesAddress,
+  looksOfStoring,
+  type Redaction,
+  type StoredForm,
+  type Storing,
+  storedForm,
+} from './storing.ts'
+export { takesOut, takesOutText } from './takesOut.ts'

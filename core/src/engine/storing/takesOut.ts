@@ -1,0 +1,58 @@
+import { type Path, parsePath, type Segment, segmentIn } from '../conditions/index.ts'
+import type { CompiledStep, StoreTarget } from '../rules/index.ts'
+import type { Storing } from './storing.ts'
+
+/** Whether rules for storing may change what a path reads, in some request. */
+export function takesOut({ rules, dropped }: Pick<Storing, 'rules' | 'dropped'>, path: Path): boolean {
+  if (path.root === 'headers' && dropped.has(path.name.toLowerCase())) return true
+  return rules.some(({ steps }) => steps.some((step) => changes(step, path)))
+}
+
+/** The same for a path as text; a text that is no path reads nothing. */
+export function takesOutText(storing: Pick<Storing, 'rules' | 'dropped'>, text: string): boolean {
+  const parsed = parsePath(text, { every: true, deliveryFacts: false })
+  return 'path' in parsed && takesOut(storing, parsed.path)
+}
+
+function changes(step: CompiledStep, path: Path): boolean {
+  if (step.op === 'keep') {
+    const ofRoot = step.targets.filter(({ root }) => root === path.root)
+    const isWhole = path.root === 'body' && step.targets.some((target) => target.text === 'body')
+    return ofRoot.length > 0 && !isWhole && !ofRoot.some((target) => holds(target, path))
+  }
+  if ('targets' in step) return step.targets.some((target) => meets(target, path))
+  return 'target' in step && meets(step.target, path)
+}
+
+/** Whether the value at a target includes the value at a path. */
+function holds(target: StoreTarget, path: Path): boolean {
+  if (target.root === 'body' && path.root === 'body')
+    return target.segments.length <= path.segments.length && agree(target.segments, path.segments)
+  return meets(target, path)
+}
+
+/** Whether a target and a path may lead to the same value, or one into that of the other. */
+function meets(target: StoreTarget, path: Path): boolean {
+  if (target.root === 'part')
+    return path.root === target.part || (path.root === 'fact' && path.fact === target.part)
+  if (target.root === 'body') return path.root === 'body' && agree(target.segments, path.segments)
+  if (target.root === 'headers') {
+    const name = target.name.toLowerCase()
+    if (path.root === 'fact') return path.fact === 'contentType' && name === 'content-type'
+    return path.root === 'headers' && path.name.toLowerCase() === name
+  }
+  return path.root === 'query' && path.name === target.name
+}
+
+function agree(left: readonly Segment[], right: readonly Segment[]): boolean {
+  return left.slice(0, right.length).every((segment, at) => mayBeSame(segment, right[at] ?? ''))
+}
+
+function mayBeSame(left: Segment, right: Segment): boolean {
+  return [true, false].some((isList) => {
+    const [one, other] = [segmentIn(left, isList), segmentIn(right, isList)]
+    if (typeof one === 'string' || typeof other === 'string') return one === other
+    // Indexes from both ends may meet, and every element meets each.
+    return one === other || typeof one === 'symbol' || typeof other === 'symbol' || one < 0 !== other < 0
+  })
+}
