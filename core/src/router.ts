@@ -25,6 +25,7 @@ import { verificationRoutes } from './requests/verificationRoutes.ts'
 import { usageRoutes } from './retention/usageRoutes.ts'
 import { sampleRoutes } from './samples/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
+import { storeRuleRoutes } from './storeRules/index.ts'
 import { subscriptionRoutes } from './subscriptions/routes.ts'
 import { allTrafficRoutes, trafficRoutes } from './traffic/routes.ts'
 import { transformationRoutes } from './transformations/routes.ts'
@@ -34,7 +35,7 @@ import { meRoutes } from './workspaces/meRoutes.ts'
 /** All procedures of the API, by noun. */
 export const appRouter = router({
   me: meRoutes,
-  endpoints: mergeRouters(endpointRoutes, endpointEditingRoutes, trafficRoutes),
+  endpoints: mergeRouters(endpointRoutes, endpointEditingRoutes, storeRuleRoutes, trafficRoutes),
   actions: actionRoutes,
   providers: providerRoutes,
   requests: mergeRouters(requestRoutes, replayRoutes, handshakeRoutes, exportRoutes),

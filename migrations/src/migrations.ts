@@ -37,6 +37,7 @@ import * as oauth from './20261123T0620_oauth.ts'
 import * as oauthRetries from './20261123T0625_oauth_retries.ts'
 import * as relayEndpoints from './20261123T0920_relay_endpoints.ts'
 import * as workspaceMoves from './20261123T1000_workspace_moves.ts'
+import * as storeRules from './20261124T0010_store_rules.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -81,4 +82,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261123T0625_oauth_retries': oauthRetries,
   '20261123T0920_relay_endpoints': relayEndpoints,
   '20261123T1000_workspace_moves': workspaceMoves,
+  '20261124T0010_store_rules': storeRules,
 }

@@ -73,6 +73,7 @@ const WRITERS: Readonly<Record<string, string | null>> = {
   watchdogs: 'watchdogs',
   workspaceMoves: 'cells',
   workspaces: 'workspaces',
+  workspaceKeys: 'workspaces',
 }
 
 /** Rooms that write a table of another room, with the reason. This list gets no new rows. */

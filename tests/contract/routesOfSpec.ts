@@ -12,6 +12,7 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'PATCH /api/v1/endpoints/{}',
   'DELETE /api/v1/endpoints/{}',
   'GET /api/v1/endpoints/{}/stats',
+  'POST /api/v1/endpoints/{}/store-rules/preview',
 
   'GET /api/v1/endpoints/{}/actions',
   'POST /api/v1/endpoints/{}/actions',

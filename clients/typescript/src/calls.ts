@@ -22,6 +22,10 @@ export const callsOf = (call: MakeCall) => ({
     stats: call<'endpoints_stats'>('GET /api/v1/endpoints/{endpointId}/stats'),
     /** Create a new capture URL; the old one keeps working for a while */
     rotateUrl: call<'endpoints_rotateUrl'>('POST /api/v1/endpoints/{endpointId}/rotate-url'),
+    /** Try what would be stored of a sample or a stored request */
+    previewStoring: call<'endpoints_previewStoring'>(
+      'POST /api/v1/endpoints/{endpointId}/store-rules/preview',
+    ),
     /** Count captures and failures of an endpoint over a period */
     traffic: call<'endpoints_traffic'>('GET /api/v1/endpoints/{endpointId}/traffic'),
   },

@@ -143,6 +143,15 @@ export const EVENTS = {
     subscribable: true,
     role: 'single',
   },
+  'redaction.failed': {
+    displayName: 'Redaction failed',
+    description:
+      'A rule of `storeRules` faulted on a capture: only a trace without body and query was stored, and nothing was delivered. At most one alert an hour.',
+    defaultSeverity: 'error',
+    subjectType: 'endpoint',
+    subscribable: true,
+    role: 'single',
+  },
   'reconcile.gap': {
     displayName: 'Events missing',
     description:

@@ -31,6 +31,7 @@ const TITLES: { readonly [Kind in EventKind]: (name: string) => string } = {
   'watchdog.alarmed': (name) => `Watchdog ${name} is alarmed`,
   'watchdog.recovered': (name) => `Watchdog ${name} recovered`,
   'capture.rejected': (name) => `Endpoint ${name} rejects captures`,
+  'redaction.failed': (name) => `Endpoint ${name} could not redact a capture`,
   'reconcile.gap': (name) => `Endpoint ${name} missed events`,
   'action.notify': (name) => name,
   'channel.test': (name) => `Test message for ${name}`,
@@ -58,6 +59,8 @@ const MESSAGES: { readonly [Kind in EventKind]: (cause: Cause) => string } = {
   'watchdog.recovered': ({ reason }) => reason ?? 'A matching capture arrived again.',
   'capture.rejected': ({ count }) =>
     `${counted(count, 'capture was', 'captures were')} answered 429 because the endpoint is over its capture rate.`,
+  'redaction.failed': ({ reason }) =>
+    `Only a trace was stored, and nothing was delivered${reason === null ? '' : `: ${reason}`}.`,
   'reconcile.gap': ({ count, reason }) =>
     reason ?? `${counted(count, 'event', 'events')} of the sender's list were not captured.`,
   'action.notify': ({ reason }) => reason ?? '',

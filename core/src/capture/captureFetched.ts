@@ -9,6 +9,7 @@ import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
 import { type CaptureOutcome, STATEMENT_SECONDS_MAX, storeCaptures } from './captureStatement.ts'
 import { applyConsequences, storedOf } from './consequences.ts'
 import { type EvaluatedCapture, evaluateFetchedInSteps } from './evaluateCapture.ts'
+import { tellOfRedactionFaults } from './redactionFaults.ts'
 import { WINDOW_SECONDS } from './window.ts'
 
 /** An event that was fetched from its sender, with the values of a capture. */
@@ -72,7 +73,7 @@ export async function captureFetched(
       const present = await capturedEventIds(
         trx,
         settings.endpointId,
-        taken.map(({ eventId }) => eventId),
+        evaluated.flatMap(({ row }) => row.eventId ?? []),
       )
       const missing = evaluated.filter(({ row }) => row.eventId === null || !present.has(row.eventId))
       const room = await roomOf(trx, services, settings)
@@ -101,6 +102,7 @@ export async function captureFetched(
       if (ids.length > 0) await announceEndpointChange(trx, settings.endpointId)
     })
   })
+  await tellOfRedactionFaults(services, settings, evaluated)
   return true
 }
 

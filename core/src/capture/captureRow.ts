@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { type EvaluatedRequest, headerText, isNamed, type WireHeader } from '../engine/message/index.ts'
+import type { Redaction } from '../engine/storing/index.ts'
 import { requestStorageBytes, type StoredParts } from '../requests/index.ts'
 import type { EventClaim } from './eventClaim.ts'
 
@@ -15,12 +16,14 @@ export interface CaptureRow extends StoredParts {
   readonly sizeBytes: number
   readonly bodyTruncated: boolean
   readonly bodyIsBinary: boolean
+  /** JSON of a `Redaction`; null for a request that is stored as it came. */
+  readonly redaction: string | null
   /** Bytes that it counts against the limits of storage. */
   readonly storageBytes: number
 }
 
 /** Converts a request to its row. The row of any request can be stored: NUL in texts becomes U+FFFD. */
-export function captureRow(request: EvaluatedRequest): CaptureRow {
+export function captureRow(request: EvaluatedRequest, redaction: Redaction | null = null): CaptureRow {
   const { headers, body, label, eventId, verification } = request
   const text = readText(body, request.bodyTruncated)
   const { names, values, userAgent } = headerColumns(headers)
@@ -47,6 +50,7 @@ export function captureRow(request: EvaluatedRequest): CaptureRow {
     sizeBytes: request.sizeBytes,
     bodyTruncated: request.bodyTruncated,
     bodyIsBinary: text === null,
+    redaction: redaction === null ? null : JSON.stringify(redaction),
     storageBytes: requestStorageBytes(parts),
   }
 }

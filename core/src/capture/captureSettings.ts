@@ -7,9 +7,11 @@ import {
   type ServedResponse,
   safeResponse,
   storedSettings,
+  storingOf,
 } from '../endpoints/index.ts'
 import { ConditionSet, looksOf, type Path, storedCondition } from '../engine/conditions/index.ts'
 import { networkMatcher } from '../engine/networks.ts'
+import { looksOfStoring, type Storing } from '../engine/storing/index.ts'
 import {
   eventIdPathOf,
   type PreparedVerification,
@@ -49,6 +51,8 @@ export interface CaptureSettings {
   readonly verification: PreparedVerification
   /** Path of event ids that replaces the provider's. */
   readonly eventIdPath: Path | null
+  /** Takes data out before a capture is stored; null if it is stored as it came. */
+  readonly storing: Storing | null
   /** Null: every event is taken each time. */
   readonly dedupe: DedupeSettings | null
   /** In position order. */
@@ -91,7 +95,8 @@ export async function loadCaptureSettings(
     )
     .where('e.deletedAt', 'is', null)
     .selectAll('e')
-    .select(['v.revision', 'w.plan'])
+    .leftJoin('workspaceKeys as k', 'k.workspaceId', 'e.workspaceId')
+    .select(['v.revision', 'w.plan', 'k.hashKey'])
     .select(sql<boolean>`coalesce(w.sealed_until > statement_timestamp(), false)`.as('isSealed'))
     .execute()
   if (endpoints.length === 0) return new Map()
@@ -107,6 +112,7 @@ export async function loadCaptureSettings(
       const endpointCriteria = new ConditionSet(
         (criteria[index] ?? []).map(({ id, match }) => ({ item: id, condition: storedCondition(match) })),
       )
+      const storing = storingOf(endpoint, secrets)
       const settings: CaptureSettings = {
         endpointId: endpoint.id,
         captureId: endpoint.captureId ?? endpoint.id,
@@ -130,13 +136,17 @@ export async function loadCaptureSettings(
         }),
         verification: prepareVerification(storedSettings(endpoint, secrets)),
         eventIdPath: eventIdPathOf(endpoint.eventIdPath),
+        storing,
         dedupe: dedupeSettings(endpoint.dedupe, limits),
         actions: endpointActions,
         hasFlows: endpointActions.some(({ governed }) => governed),
         criteria: endpointCriteria,
         looks: endpointActions
           .filter(isOn)
-          .reduce((sum, { condition }) => sum + looksOf(condition), endpointCriteria.looks),
+          .reduce(
+            (sum, { condition }) => sum + looksOf(condition),
+            endpointCriteria.looks + looksOfStoring(storing),
+          ),
       }
       return captureIdsOf(settings, now).map((id) => [id, settings] as const)
     }),

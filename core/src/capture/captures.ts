@@ -3,12 +3,14 @@ import type { Services, Urls } from '../api/services.ts'
 import { type FirstAttempts, NO_FIRST_ATTEMPTS } from '../deliveries/index.ts'
 import { captureUrlOf, learnSigningSecret } from '../endpoints/index.ts'
 import type { CapturedRequest } from '../engine/message/index.ts'
+import { hidesAddress } from '../engine/storing/index.ts'
 import { createCaptureQueue } from './captureQueue.ts'
 import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
 import { type EvaluatedCapture, withoutConsequences } from './evaluateCapture.ts'
 import { createEvaluations } from './evaluations.ts'
 import type { Sender } from './evaluationTurns.ts'
 import { createRateRefusals, type EarlyRefusal } from './rateRefusals.ts'
+import { tellOfRedactionFaults } from './redactionFaults.ts'
 import { createRejectionHistory } from './rejectionHistory.ts'
 import { createSenderRefusals } from './senderRefusals.ts'
 import { createSettingsCache } from './settingsCache.ts'
@@ -108,7 +110,8 @@ export function createCaptures(
 
   /** Counts a refusal. Drops cached settings if they are old: newer ones may allow the capture. */
   const refuseSender = async (settings: CaptureSettings, address: string | null, reason: string) => {
-    const state = await senders.refuse(settings, traceOf(address, reason))
+    const shown = settings.storing !== null && hidesAddress(settings.storing) ? null : address
+    const state = await senders.refuse(settings, traceOf(shown, reason))
     if (state !== 'refused') cache.forget(settings)
     return state
   }
@@ -133,6 +136,8 @@ export function createCaptures(
       }
       const accepted = isRefused ? withoutConsequences(evaluated) : evaluated
       const outcome = await queue.submit(needsId ? { ...accepted, needsId } : accepted)
+      if (evaluated.redactionFault !== null && outcome.state === 'stored')
+        await tellOfRedactionFaults(services, settings, [evaluated])
       if (outcome.state === 'stored') return concluded(evaluated, outcome.id)
       if (outcome.state === 'discarded') {
         history.note(settings.endpointId, { discarded: 1 })

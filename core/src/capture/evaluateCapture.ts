@@ -12,18 +12,21 @@ import {
 import { type CaptureRow, captureRow, type NewCapture } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { type EventClaim, eventClaimOf } from './eventClaim.ts'
+import { storableOrderKeys, storedFormOf } from './storedCapture.ts'
 
 /** A capture with all decisions under its endpoint's settings. */
 export interface EvaluatedCapture extends NewCapture {
   readonly row: CaptureRow
   readonly settings: CaptureSettings
   readonly dispatch: DispatchPlan<LoadedAction>
-  /** The request with its label, event id and verdict. */
+  /** The request as it is stored, with its label, event id and verdict. */
   readonly request: EvaluatedRequest
   /** Answer that replaces the configured response; null if there is none. */
   readonly handshake: HandshakeAnswer | null
   /** Order keys of the capture, by the matching actions. */
   readonly orderKeys?: ReadonlyMap<string, string | null>
+  /** The rule for storing that faulted, so that only a trace is stored; null otherwise. */
+  readonly redactionFault: string | null
   /** Set if the caller needs its id, which only the general statement returns. */
   readonly needsId?: true
 }
@@ -89,17 +92,14 @@ interface Known {
   readonly handshake: HandshakeAnswer | null
 }
 
-function readVerdict(
-  { verification: prepared, eventIdPath, dedupe, captureRatePerMinute }: CaptureSettings,
-  request: CapturedRequest,
-  publicUrl: string,
-): Known {
+function readVerdict(settings: CaptureSettings, request: CapturedRequest, publicUrl: string): Known {
+  const { verification: prepared, dedupe, captureRatePerMinute } = settings
   const verification = evaluate(prepared, request, publicUrl)
   const evaluated = {
     ...request,
     verification,
     label: labelOf(prepared.provider, request),
-    eventId: eventIdOf(eventIdPath, prepared.provider, request),
+    eventId: eventIdOf(settings.eventIdPath, prepared.provider, request),
   }
   return {
     request: evaluated,
@@ -111,28 +111,48 @@ function readVerdict(
 function evaluatedCapture(
   settings: CaptureSettings,
   { request, claim, handshake }: Known,
-  dispatch: DispatchPlan<LoadedAction>,
+  planned: DispatchPlan<LoadedAction>,
   { criteriaIds, root }: { readonly criteriaIds: readonly string[]; readonly root: ReadRoot },
 ): EvaluatedCapture {
+  const form = storedFormOf(settings, request)
+  const redactionFault = form?.redaction?.fault ?? null
+  // A trace is not what its sender sent: nothing may be made of it.
+  const dispatch = redactionFault === null ? planned : NO_DISPATCH
   return {
-    row: captureRow(request),
+    row: form === null ? captureRow(request) : captureRow(form.request, form.redaction),
     revision: settings.revision,
     dispatchState: dispatch.state,
     settings,
     dispatch,
-    request,
+    request: form?.request ?? request,
+    redactionFault,
     criteriaIds,
     claim,
-    orderKeys: orderKeysOf(dispatch.actions, root),
+    orderKeys: orderKeysOf(settings, { actions: dispatch.actions, root, left: form?.request ?? null }),
     handshake,
   }
 }
 
+/** Plan of a capture that has no deliveries. */
+export const NO_DISPATCH = { state: 'NotAttempted', actions: [] } as const
+
 const NO_KEYS: ReadonlyMap<string, string | null> = new Map()
 
 /** Reads the order keys while the body is parsed, for ordered actions only. */
-function orderKeysOf(actions: readonly LoadedAction[], root: ReadRoot): ReadonlyMap<string, string | null> {
+function orderKeysOf(
+  { storing }: CaptureSettings,
+  {
+    actions,
+    root,
+    left,
+  }: {
+    readonly actions: readonly LoadedAction[]
+    readonly root: ReadRoot
+    readonly left: EvaluatedRequest | null
+  },
+): ReadonlyMap<string, string | null> {
   if (!actions.some(({ orderKeyOf }) => orderKeyOf !== null)) return NO_KEYS
+  if (storing !== null && left !== null) return storableOrderKeys(storing, { actions, root, left })
   return new Map(actions.map(({ id, orderKeyOf }) => [id, orderKeyOf === null ? null : orderKeyOf(root)]))
 }
 
@@ -146,6 +166,5 @@ export function flowOf({ orderKeys }: EvaluatedCapture, { id, governed }: Loaded
  * challenge of a provider on an endpoint that takes verified captures only: its destinations rely on that.
  */
 export function withoutConsequences(evaluated: EvaluatedCapture): EvaluatedCapture {
-  const dispatch = { state: 'NotAttempted', actions: [] } as const
-  return { ...evaluated, dispatch, dispatchState: dispatch.state, criteriaIds: [] }
+  return { ...evaluated, dispatch: NO_DISPATCH, dispatchState: NO_DISPATCH.state, criteriaIds: [] }
 }

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Services } from '../api/services.ts'
 import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
+import { failedClosed } from '../engine/storing/index.ts'
 import { captureRow } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
-import { type EvaluatedCapture, evaluateCapture, evaluateInSteps } from './evaluateCapture.ts'
+import { type EvaluatedCapture, evaluateCapture, evaluateInSteps, NO_DISPATCH } from './evaluateCapture.ts'
 
 /**
  * Evaluates a capture without ever failing. If evaluation throws, which is an error of our own, it is logged under an
- * id. The capture is then stored as received with the verdict `unverifiable` and that id in its note, and has no
+ * id. The capture is then stored as received (as a trace, if the endpoint takes data out) with the verdict `unverifiable` and that id in its note, and has no
  * deliveries.
  *
  * @returns undefined if that fails as well
@@ -46,30 +47,39 @@ function unevaluated(
   error: unknown,
 ): EvaluatedCapture | undefined {
   const failureId = randomUUID()
-  log.error({ err: error, failureId, endpointId: settings.endpointId }, 'a capture could not be evaluated')
+  // The message of an error may repeat a value of the capture, which the endpoint may not keep anywhere.
+  const err = settings.storing === null ? error : error instanceof Error ? error.name : 'unknown'
+  log.error({ err, failureId, endpointId: settings.endpointId }, 'a capture could not be evaluated')
   try {
     return asItCame(settings, request, failureId)
   } catch (second) {
-    log.error({ err: second, failureId }, 'the capture could not be stored unevaluated either')
+    log.error(
+      { err: settings.storing === null ? second : 'unknown', failureId },
+      'the capture could not be stored unevaluated either',
+    )
     return undefined
   }
 }
 
 function asItCame(settings: CaptureSettings, request: CapturedRequest, failureId: string): EvaluatedCapture {
-  const note = `The service could not evaluate this capture (failure ${failureId}): it was stored unchanged, and nothing was dispatched.`
+  const { storing } = settings
+  const note = `The service could not evaluate this capture (failure ${failureId}): it was stored ${storing === null ? 'unchanged' : 'as a trace'}, and nothing was dispatched.`
   const evaluated: EvaluatedRequest = {
     ...request,
     label: null,
     eventId: null,
     verification: { verdict: 'unverifiable', note },
   }
+  const form = storing && failedClosed(storing, evaluated, 'the capture could not be evaluated')
+  const stored = form?.request ?? evaluated
   return {
-    row: captureRow(evaluated),
+    row: captureRow(stored, form?.redaction),
     revision: settings.revision,
     dispatchState: 'NotAttempted',
     settings,
-    dispatch: { state: 'NotAttempted', actions: [] },
-    request: evaluated,
+    dispatch: NO_DISPATCH,
+    request: stored,
+    redactionFault: form?.redaction?.fault ?? null,
     criteriaIds: [],
     claim: null,
     handshake: null,

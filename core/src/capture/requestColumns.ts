@@ -61,6 +61,7 @@ export const REQUEST_COLUMNS: readonly Column[] = [
   column('verdict', 'text', TEXT, (row) => row.verdict),
   column('verdict_note', 'text', TEXT, (row) => row.verdictNote),
   column('dispatch_state', 'text', TEXT, (_row, { dispatchState }) => dispatchState),
+  column('redaction', 'text', TEXT, (row) => row.redaction),
   column('storage_bytes', 'integer', INT4, (row) => row.storageBytes),
 ]
 

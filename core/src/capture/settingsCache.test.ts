@@ -35,6 +35,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
     manual: null,
   }),
   eventIdPath: null,
+  storing: null,
   dedupe: null,
   actions: [],
   hasFlows: false,

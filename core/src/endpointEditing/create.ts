@@ -7,6 +7,7 @@ import {
   checkDedupe,
   checkEventIdPath,
   checkResponse,
+  checkStoring,
   countLiveEndpoints,
   DEFAULT_RESPONSE,
   endpointView,
@@ -19,6 +20,7 @@ import { checkSettings, NO_VERIFICATION } from '../engine/verification/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { endpointChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
+import { prepareStoring } from './storing.ts'
 
 /** Checks of a new endpoint that the schema cannot express. */
 export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>): Promise<InputIssue[]> {
@@ -27,6 +29,7 @@ export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>
     ...checkSettings(NO_VERIFICATION, input),
     ...checkEventIdPath(input.eventIdPath),
     ...checkDedupe(input.dedupe, ctx.plan.limits),
+    ...checkStoring(input),
     ...(await checkForward(ctx, null, input)),
   ]
 }
@@ -59,6 +62,6 @@ export async function createEndpoint(ctx: Context, input: CreateInput) {
     if (row === undefined) throw new Error('The endpoint that was just inserted is gone.')
     const view = endpointView(row, ctx)
     await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.create', null, view))
-    return view
+    return { ...view, ...(await prepareStoring(ctx, trx, row, input)) }
   })
 }

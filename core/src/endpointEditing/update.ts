@@ -6,6 +6,7 @@ import {
   checkDedupe,
   checkEventIdPath,
   checkResponse,
+  checkStoring,
   type EndpointRow,
   endpointView,
   findEndpoint,
@@ -19,6 +20,7 @@ import { checkSettings } from '../engine/verification/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { endpointChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
+import { prepareStoring } from './storing.ts'
 
 /**
  * Checks of a change that the schema cannot express. A member equal to the stored one is not checked again, so that an
@@ -49,6 +51,7 @@ export async function checkEndpointChange(
     ...checkSettings(storedSettings(endpoint, ctx.secrets), input),
     ...checkEventIdPath(changed(input.eventIdPath, endpoint.eventIdPath ?? '')),
     ...checkDedupe(changed(input.dedupe, endpointView(endpoint, ctx).dedupe), ctx.plan.limits),
+    ...checkStoring(input),
   )
   issues.push(...(await checkForward(ctx, endpoint, input)))
   return issues
@@ -68,6 +71,6 @@ export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input:
     if (row === undefined) throw notFound('endpoint')
     const view = endpointView(row, ctx)
     await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.update', endpointView(endpoint, ctx), view))
-    return view
+    return { ...view, ...(await prepareStoring(ctx, trx, row, input)) }
   })
 }

@@ -1,5 +1,5 @@
 export { type CounterChange, updateCounters } from './counters.ts'
-export { checkDedupe, type Dedupe, type DedupeSettings, dedupeSettings } from './dedupe.ts'
+export { checkDedupe, type Dedupe, type DedupeSettings, dedupeSettings, storedDedupe } from './dedupe.ts'
 export { checkEventIdPath } from './eventIdPath.ts'
 export {
   EndpointReference,
@@ -37,4 +37,12 @@ export {
 } from './schema.ts'
 export { settingsColumns } from './settings.ts'
 export { type StoredVerification, storedSettings } from './storedVerification.ts'
+export {
+  checkStoring,
+  DropHeaders,
+  preparedStoring,
+  StoreRulesInput,
+  type StoringInput,
+  storingOf,
+} from './storing.ts'
 export { captureUrlOf, endpointView } from './view.ts'

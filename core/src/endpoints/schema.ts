@@ -5,6 +5,7 @@ import { MAX_PATH_LENGTH } from '../engine/conditions/index.ts'
 import { networkOf } from '../engine/networks.ts'
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../engine/verification/index.ts'
 import { Dedupe } from './dedupe.ts'
+import { DropHeaders, StoreRules, StoreRulesInput } from './storing.ts'
 
 /** The bounds of an endpoint's members; part of the API. */
 export const TTL_SECONDS = { min: 60, max: 86_400 } as const
@@ -71,6 +72,10 @@ const writable = {
   allowedSenders: optional(z.array(Network).max(100)).meta({
     description:
       'Networks (CIDR) or addresses; captures from elsewhere are answered 403 and not stored. [] clears',
+  }),
+  storeRules: StoreRulesInput.nullish(),
+  dropHeaders: DropHeaders.nullish().meta({
+    description: 'Names of headers that are not stored, like `Authorization`; [] clears',
   }),
   forwardUrl: optional(z.string().max(2048)).meta({
     deprecated: true,
@@ -160,6 +165,12 @@ export const Endpoint = withExample(
     rejectUnverified: z.boolean(),
     allowRehearsal: z.boolean(),
     allowedSenders: z.array(z.string()),
+    storeRules: StoreRules,
+    dropHeaders: z.array(z.string()),
+    warnings: z.array(z.string()).optional().meta({
+      description:
+        'Only in the answer to a change: what reads a value that is taken out before it is stored. It still works when a request is captured',
+    }),
     forwardingEnabled: z.boolean().meta({ deprecated: true }),
     forwardUrl: z.string().nullable().meta({ deprecated: true }),
     forwardSigning: z.object({ signed: z.boolean(), setAt: Timestamp.nullable() }).meta({ deprecated: true }),
@@ -189,6 +200,8 @@ export const Endpoint = withExample(
     rejectUnverified: false,
     allowRehearsal: true,
     allowedSenders: [],
+    storeRules: [],
+    dropHeaders: ['Authorization'],
     forwardingEnabled: true,
     forwardUrl: 'https://app.acme.dev/hooks',
     forwardSigning: { signed: true, setAt: '2026-11-21T09:00:00.000Z' },

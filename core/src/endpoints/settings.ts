@@ -27,6 +27,8 @@ export function settingsColumns(
   if (input.rejectUnverified !== undefined) columns.rejectUnverified = input.rejectUnverified
   if (input.allowRehearsal !== undefined) columns.allowRehearsal = input.allowRehearsal
   if (input.allowedSenders !== undefined) columns.allowedSenders = JSON.stringify(input.allowedSenders)
+  if (input.storeRules !== undefined) columns.storeRules = JSON.stringify(input.storeRules ?? [])
+  if (input.dropHeaders !== undefined) columns.dropHeaders = JSON.stringify(input.dropHeaders ?? [])
   if (input.signingSecret !== undefined) {
     const cleared = input.signingSecret === ''
     columns.signingSecret = cleared ? null : secrets.seal(input.signingSecret, workspaceId)

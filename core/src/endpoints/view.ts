@@ -38,6 +38,8 @@ export function endpointView(
     rejectUnverified: row.rejectUnverified,
     allowRehearsal: row.allowRehearsal,
     allowedSenders: JSON.parse(row.allowedSenders),
+    storeRules: JSON.parse(row.storeRules),
+    dropHeaders: JSON.parse(row.dropHeaders),
     forwardingEnabled: row.forwardingEnabled,
     forwardUrl: row.forwardUrl,
     forwardSigning: { signed: row.forwardSigningSetAt !== null, setAt: row.forwardSigningSetAt },

@@ -41,6 +41,7 @@ const STAGED = {
   body_preview: 'text',
   verdict: 'text',
   verdict_note: 'text',
+  redaction: 'text',
   storage_bytes: 'integer',
 } as const
 
@@ -64,6 +65,7 @@ export function stagedHead(row: CaptureRow): string {
     body_preview: row.bodyPreview,
     verdict: row.verdict,
     verdict_note: row.verdictNote,
+    redaction: row.redaction,
     storage_bytes: row.storageBytes,
     body_bytes: row.body.length,
   }

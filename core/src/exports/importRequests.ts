@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '../api/context.ts'
-import { DomainError, MAX_PROBLEM_ITEMS, validationFailed } from '../api/errors.ts'
-import { captureRow } from '../capture/index.ts'
+import { DomainError, MAX_PROBLEM_ITEMS, notFound, validationFailed } from '../api/errors.ts'
+import { type CaptureSettings, captureRow, loadCaptureSettings, storedFormOf } from '../capture/index.ts'
+import type { EndpointRow } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
+import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { Turns } from '../platform/turns/index.ts'
 import { type CheckedLine, linesOf } from './importLines.ts'
 import { dropImport, stageBatch, stagedHead, storedCount } from './importQueries.ts'
@@ -36,22 +38,27 @@ const imports = new Turns({ atOnce: 1, wait: { msMax: WAIT_MS_MAX, noun: 'import
  */
 export async function importRequests(
   ctx: Context,
-  endpointId: string,
+  endpoint: ImportedInto,
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<Imported> {
-  return await imports.run(ctx.workspace.id, () => importInTurn(ctx, endpointId, body), {
+  return await imports.run(ctx.workspace.id, () => importInTurn(ctx, endpoint, body), {
     signal: ctx.signal,
   })
 }
 
+type ImportedInto = Pick<EndpointRow, 'id' | 'captureId'>
+
 async function importInTurn(
   ctx: Context,
-  endpointId: string,
+  endpoint: ImportedInto,
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<Imported> {
   const importId = randomUUID()
+  const endpointId = endpoint.id
+  const settings = (await loadCaptureSettings(ctx, [endpoint.captureId])).get(endpoint.captureId)
+  if (settings === undefined) throw notFound('endpoint')
   try {
-    const count = await stage(ctx, endpointId, importId, body)
+    const count = await stage(ctx, settings, importId, body)
     if (count === 0) return { importedCount: 0, firstId: null, lastId: null }
     await acceptImport(ctx, { importId, endpointId, count })
   } catch (error) {
@@ -64,10 +71,11 @@ async function importInTurn(
 /** Checks every line, and stages them until one is wrong. @returns their number */
 async function stage(
   ctx: Context,
-  endpointId: string,
+  settings: CaptureSettings,
   importId: string,
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<number> {
+  const { endpointId } = settings
   const { payloadBytesMax, storedBytesMax, storedRequestsMax } = ctx.plan.limits
   const bodyBytesMax = Math.min(payloadBytesMax, BODY_BYTES_MAX)
   const bytesMax = Math.min(storedBytesMax, ctx.storageMaxBytes ?? storedBytesMax)
@@ -94,7 +102,7 @@ async function stage(
     issues.push(...wrong)
     if (issues.length >= MAX_PROBLEM_ITEMS) break
     if ('issues' in read || issues.length > 0) continue
-    const row = rowOf(endpointId, read)
+    const row = rowOf(settings, read)
     const head = stagedHead(row)
     count += 1
     bytes += head.length + row.body.length
@@ -103,7 +111,7 @@ async function stage(
     if (bytes > bytesMax)
       throw noRoom(`Up to line ${read.number} it is more than the ${bytesMax} bytes that may be stored.`)
     heads.push(head)
-    bodies.push(read.body)
+    bodies.push(Buffer.from(row.body.buffer, row.body.byteOffset, row.body.byteLength))
     batchBytes += head.length + row.body.length
     if (heads.length === IMPORT_BATCH_LINES || batchBytes >= BATCH_BYTES) await flush()
   }
@@ -134,7 +142,9 @@ function boundIssues(ctx: Context, { number, line, body }: CheckedLine, bodyByte
   return issues
 }
 
-function rowOf(endpointId: string, { line, body }: CheckedLine) {
+/** The row of a line, without what the endpoint takes out of its captures. */
+function rowOf(settings: CaptureSettings, { line, body }: CheckedLine) {
+  const { endpointId } = settings
   const headers = headersOf(line)
   const contentType =
     line.contentType === undefined
@@ -142,7 +152,7 @@ function rowOf(endpointId: string, { line, body }: CheckedLine) {
       : line.contentType === null
         ? null
         : Buffer.from(line.contentType).toString('latin1')
-  return captureRow({
+  const request: EvaluatedRequest = {
     endpointId,
     receivedAt: new Date(line.receivedAt),
     method: line.method,
@@ -157,5 +167,7 @@ function rowOf(endpointId: string, { line, body }: CheckedLine) {
     label: line.label,
     eventId: line.eventId,
     verification: line.verification,
-  })
+  }
+  const form = storedFormOf(settings, request)
+  return form === null ? captureRow(request) : captureRow(form.request, form.redaction)
 }

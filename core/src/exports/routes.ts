@@ -98,5 +98,5 @@ export const transferRoutes = router({
     media: { takes: NDJSON },
     errors: ['limit_reached'],
     finds: findsEndpoint,
-  }).mutation(({ ctx }) => importRequests(ctx, ctx.endpoint.id, ctx.body ?? [])),
+  }).mutation(({ ctx }) => importRequests(ctx, ctx.endpoint, ctx.body ?? [])),
 })

@@ -7,6 +7,7 @@ import { SEALED_ENDPOINTS } from '../endpoints/index.ts'
 import { type Resealed, resealSample, resealTable } from '../platform/secrets/index.ts'
 import { SEALED_RECONCILIATIONS } from '../reconcile/index.ts'
 import { SEALED_SUBSCRIPTIONS } from '../subscriptions/index.ts'
+import { SEALED_WORKSPACE_KEYS } from '../workspaces/index.ts'
 
 const SEALED_TABLES = [
   SEALED_ENDPOINTS,
@@ -14,6 +15,7 @@ const SEALED_TABLES = [
   SEALED_CHANNELS,
   SEALED_RECONCILIATIONS,
   SEALED_SUBSCRIPTIONS,
+  SEALED_WORKSPACE_KEYS,
 ]
 
 /** Manage the keys that encrypt stored secrets. */

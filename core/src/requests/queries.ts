@@ -28,6 +28,7 @@ const SUMMARY_COLUMNS = [
   'r.imported',
   'r.reconciled',
   'r.duplicateOf',
+  'r.redaction',
 ] as const
 
 type SummaryColumn = (typeof SUMMARY_COLUMNS)[number] extends `r.${infer Name}` ? Name : never

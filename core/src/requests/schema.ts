@@ -145,6 +145,16 @@ const summary = {
     description:
       'With `dedupe` of the endpoint: the request that came first, of which this is a duplicate; that one may be gone. Null for the first',
   }),
+  redacted: z.boolean().meta({
+    description:
+      'Whether `storeRules` or `dropHeaders` of the endpoint took something out before it was stored',
+  }),
+  redactedPaths: z
+    .array(z.string())
+    .meta({ description: 'The paths that were taken out, as the rules name them' }),
+  redactionFault: z.string().nullable().meta({
+    description: 'The rule that faulted: only a trace without body and query is stored. Null otherwise',
+  }),
   bodyTruncated: z.boolean().meta({ description: 'An oversize trace: only a prefix of the body is kept' }),
   bodyIsBinary: z.boolean(),
   bodyPreview: z.string().nullable().meta({ description: 'First 200 characters of a text body' }),
@@ -161,6 +171,8 @@ const summary = {
   }),
 }
 
+const summaryObject = z.object(summary)
+
 const SUMMARY_EXAMPLE = {
   id: 90117,
   endpointId: EXAMPLE_IDS.endpoint,
@@ -176,6 +188,9 @@ const SUMMARY_EXAMPLE = {
   senderAttempt: 1,
   firstRequestId: null,
   duplicateOf: null,
+  redacted: false,
+  redactedPaths: [] as string[],
+  redactionFault: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   bodyPreview: '{"id":"evt_1","type":"invoice.paid"}',
@@ -188,7 +203,7 @@ const SUMMARY_EXAMPLE = {
 } as const
 
 /** A captured request without its body, as lists show it. */
-export const RequestSummary = withExample('CapturedRequestSummary', z.object(summary), SUMMARY_EXAMPLE)
+export const RequestSummary = withExample('CapturedRequestSummary', summaryObject, SUMMARY_EXAMPLE)
 
 /** Members of a request as received that a summary lacks. */
 const content = {

@@ -10,6 +10,7 @@ import {
   valuesByName,
   type WireHeader,
 } from '../engine/message/index.ts'
+import type { Redaction } from '../engine/storing/index.ts'
 import { VERDICTS } from '../engine/words/index.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import type { DeliveryOfRequestRow } from './requestDeliveries.ts'
@@ -41,8 +42,18 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
     imported: row.imported,
     reconciled: row.reconciled,
     duplicateOf: row.duplicateOf,
+    ...redactionView(row.redaction),
   }
 }
+
+/** Names what was taken out of a request before it was stored. */
+export function redactionView(stored: string | null) {
+  if (stored === null) return NOT_REDACTED
+  const { paths, fault }: Redaction = JSON.parse(stored)
+  return { redacted: true, redactedPaths: [...paths], redactionFault: fault }
+}
+
+const NOT_REDACTED = { redacted: false, redactedPaths: [], redactionFault: null }
 
 /** The endpoint of a request, with its id in the capture URL. */
 export interface CapturedFor {

@@ -9,4 +9,6 @@ export {
   type RulesApplied,
   type SetResult,
 } from './ruleSets.ts'
-export { ruleTurns } from './ruleTurns.ts'
+export { createRuleTurns, ruleTurns } from './ruleTurns.ts'
+export { issuesOfSource, previewRequest } from './sample.ts'
+export { previewedRequestInput } from './schema.ts'

@@ -146,6 +146,9 @@ function withoutDialect({ $schema: _dialect, ...schema }: z.core.JSONSchema.Base
 
 const requestId = optional(Int64Filter).meta({ description: 'A stored request of the endpoint' })
 
+/** Members that choose the request of a preview. */
+export const previewedRequestInput = { sample: sample.optional(), requestId }
+
 /** Input that selects the rule set of one destination. */
 export const setInput = z.object({ endpointId, actionId })
 /** Input that selects one rule of a destination. */
@@ -178,9 +181,8 @@ export const restoreInput = z.object({
 /** Input of the preview of one document, on a sample or on a stored request. */
 export const previewInput = z.object({
   rule: document,
-  sample: sample.optional(),
   endpointId: optional(z.guid()).meta({ description: 'With `requestId`' }),
-  requestId,
+  ...previewedRequestInput,
 })
 /** Input of the preview of a whole set, on a sample or on a stored request. */
 export const previewSetInput = z.object({
@@ -189,6 +191,5 @@ export const previewSetInput = z.object({
   rules: optional(z.array(z.unknown())).meta({
     description: 'Documents, or {"ruleId":…} for saved ones; left out, the saved rules that are enabled',
   }),
-  sample: sample.optional(),
-  requestId,
+  ...previewedRequestInput,
 })

@@ -37,6 +37,8 @@ describe('POST /api/v1/endpoints', () => {
       rejectUnverified: false,
       allowRehearsal: true,
       allowedSenders: [],
+      storeRules: [],
+      dropHeaders: [],
       forwardingEnabled: false,
       forwardUrl: null,
       forwardSigning: { signed: false, setAt: null },

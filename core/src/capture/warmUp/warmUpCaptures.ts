@@ -69,6 +69,7 @@ function settings(): CaptureSettings {
       manual: null,
     }),
     eventIdPath: null,
+    storing: null,
     dedupe: null,
     actions: [],
     hasFlows: false,

@@ -301,6 +301,8 @@ export interface StatementRows {
     readonly rejectUnverified: boolean
     readonly allowRehearsal: boolean
     readonly allowedSenders: string
+    readonly storeRules: string
+    readonly dropHeaders: string
     readonly captureId: string
     readonly previousCaptureId: string | null
     readonly previousCaptureUntil: Date | null
@@ -366,6 +368,7 @@ export interface StatementRows {
     readonly imported: boolean
     readonly reconciled: boolean
     readonly duplicateOf: number | null
+    readonly redaction: string | null
     readonly outcomes: string[]
     readonly senderAttempt: number | null
     readonly firstRequestId: number | null
@@ -521,6 +524,8 @@ export interface StatementRows {
     readonly rejectUnverified: boolean
     readonly allowRehearsal: boolean
     readonly allowedSenders: string
+    readonly storeRules: string
+    readonly dropHeaders: string
     readonly captureId: string
     readonly previousCaptureId: string | null
     readonly previousCaptureUntil: Date | null
@@ -570,6 +575,7 @@ export interface StatementRows {
     readonly imported: boolean
     readonly reconciled: boolean
     readonly duplicateOf: number | null
+    readonly redaction: string | null
     readonly outcomes: string[]
     readonly senderAttempt: number | null
     readonly firstRequestId: number | null
@@ -593,6 +599,7 @@ export interface StatementRows {
     readonly imported: null
     readonly reconciled: null
     readonly duplicateOf: null
+    readonly redaction: null
     readonly outcomes: null
     readonly senderAttempt: null
     readonly firstRequestId: null
@@ -839,6 +846,7 @@ export interface StatementRows {
     readonly imported: boolean
     readonly reconciled: boolean
     readonly duplicateOf: number | null
+    readonly redaction: string | null
     readonly outcomes: string[]
     readonly senderAttempt: number | null
     readonly firstRequestId: number | null
@@ -867,6 +875,7 @@ export interface StatementRows {
     readonly imported: null
     readonly reconciled: null
     readonly duplicateOf: null
+    readonly redaction: null
     readonly outcomes: null
     readonly senderAttempt: null
     readonly firstRequestId: null

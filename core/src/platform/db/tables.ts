@@ -300,6 +300,8 @@ export interface EndpointsTable {
   eventIdPath: string | null
   dedupe: string | null
   allowRehearsal: Generated<boolean>
+  storeRules: Generated<string>
+  dropHeaders: Generated<string>
 }
 
 export interface EventClaimsTable {
@@ -556,6 +558,7 @@ export interface RequestsTable {
   eventId: string | null
   reconciled: Generated<boolean>
   duplicateOf: number | null
+  redaction: string | null
 }
 
 export interface RuleFaultsTable {
@@ -653,6 +656,13 @@ export interface WatchdogsTable {
   createdAt: Date
 }
 
+export interface WorkspaceKeysTable {
+  id: string
+  workspaceId: string
+  hashKey: Buffer
+  createdAt: Date
+}
+
 export interface WorkspaceMovesTable {
   id: string
   workspaceId: string
@@ -722,6 +732,7 @@ export interface Database {
   uncountedRows: UncountedRowsTable
   watchdogCriteria: WatchdogCriteriaTable
   watchdogs: WatchdogsTable
+  workspaceKeys: WorkspaceKeysTable
   workspaceMoves: WorkspaceMovesTable
   workspaces: WorkspacesTable
 }

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { HEADER_NAME } from '../engine/conditions/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
+import { DROP_HEADERS_MAX, hashWith, parseStoreRules, type Storing } from '../engine/storing/index.ts'
+import type { SecretBox } from '../platform/secrets/index.ts'
+
+const document = z.record(z.string(), z.unknown())
+
+/** Rules for storing, as input: rule documents, one document, or the steps of a single rule. */
+export const StoreRulesInput = z.union([z.array(document), document.transform((rule) => [rule])]).meta({
+  description:
+    'Rules that take data out of a capture before it is stored: documents with `when` and steps `keep`, `remove`, `redact`, `hash` and `set`, or the steps of a single rule. [] clears',
+})
+
+/** Rules for storing, as an endpoint shows them. */
+export const StoreRules = z.array(document)
+
+/** Names of headers that are not stored. */
+export const DropHeaders = z
+  .array(z.string().max(200).regex(HEADER_NAME, 'must be the name of a header'))
+  .max(DROP_HEADERS_MAX)
+
+/** Members of an endpoint that decide what is taken out of its captures. */
+export interface StoringInput {
+  readonly storeRules?: readonly unknown[] | null | undefined
+  readonly dropHeaders?: readonly string[] | null | undefined
+}
+
+/** Checks of {@link StoringInput} that its schema cannot express. */
+export function checkStoring({ storeRules, dropHeaders }: StoringInput): InputIssue[] {
+  const parsed = parseStoreRules(storeRules ?? [])
+  const issues = 'issues' in parsed ? parsed.issues : []
+  return [
+    ...issues.map((issue) => ({ ...issue, path: ['storeRules', ...issue.path] })),
+    ...(dropHeaders ?? []).flatMap((name, index): InputIssue[] => {
+      if (!name.toLowerCase().startsWith('creel-')) return []
+      const detail = `${JSON.stringify(name)} is a header of the service, which prevents loops.`
+      return [{ path: ['dropHeaders', index], code: 'not_allowed', detail }]
+    }),
+  ]
+}
+
+/** Prepares checked members for captures; null if they take nothing out. */
+export function preparedStoring(
+  { storeRules, dropHeaders }: StoringInput,
+  hash: Storing['hash'],
+): Storing | null {
+  const parsed = parseStoreRules(storeRules ?? [])
+  if ('issues' in parsed) {
+    throw new Error(`Stored rules are not valid: ${parsed.issues[0]?.detail ?? 'no reason given'}`)
+  }
+  const dropped = new Set((dropHeaders ?? []).map((name) => name.toLowerCase()))
+  return parsed.rules.length === 0 && dropped.size === 0 ? null : { rules: parsed.rules, dropped, hash }
+}
+
+/** Reads the members of a row for captures; null if the endpoint stores captures as they come. */
+export function storingOf(
+  row: {
+    readonly storeRules: string
+    readonly dropHeaders: string
+    readonly hashKey: Buffer | null
+    readonly workspaceId: string
+  },
+  secrets: SecretBox,
+): Storing | null {
+  if (row.storeRules === '[]' && row.dropHeaders === '[]') return null
+  const { hashKey, workspaceId } = row
+  const key = hashKey === null ? null : Buffer.from(secrets.open(hashKey, workspaceId), 'base64')
+  const stored = { storeRules: JSON.parse(row.storeRules), dropHeaders: JSON.parse(row.dropHeaders) }
+  return preparedStoring(stored, key === null ? null : hashWith(key))
+}

@@ -1,0 +1,2 @@
+export { storeRuleRoutes } from './routes.ts'
+export { storingWarnings } from './warnings.ts'

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { byName } from '../api/values.ts'
+import { DropHeaders, StoreRulesInput } from '../endpoints/index.ts'
+import { previewedRequestInput } from '../transformations/index.ts'
+
+/** Input of the preview: settings to try, and a request to try them on. */
+export const previewInput = z.object({
+  endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }),
+  storeRules: StoreRulesInput.nullish().meta({ description: 'Default: those of the endpoint' }),
+  dropHeaders: DropHeaders.nullish().meta({ description: 'Default: those of the endpoint' }),
+  ...previewedRequestInput,
+})
+
+/** What would be stored of a request. */
+export const StoringPreview = z
+  .object({
+    redacted: z.boolean().meta({ description: 'Whether something is taken out' }),
+    redactedPaths: z.array(z.string()),
+    redactionFault: z
+      .string()
+      .nullable()
+      .meta({ description: 'The rule that faulted: only a trace would be stored' }),
+    warnings: z
+      .array(z.string())
+      .meta({ description: 'Conditions, orders and event ids that read what is taken out' }),
+    stored: z.object({
+      method: z.string(),
+      path: z.string(),
+      queryString: z.string().nullable(),
+      headers: byName(z.string()),
+      contentType: z.string().nullable(),
+      body: z.string().nullable(),
+      bodyIsBinary: z.boolean().meta({ description: 'Then `body` is base64' }),
+      ip: z.string().nullable(),
+      label: z.string().nullable(),
+      eventId: z.string().nullable(),
+    }),
+  })
+  .meta({ id: 'StoringPreview' })

@@ -1,0 +1,38 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Db, Trx } from '../platform/db/index.ts'
+import { type SecretBox, sealedTable } from '../platform/secrets/index.ts'
+
+const KEY_BYTES = 32
+
+/** Sealed keys of the noun. */
+export const SEALED_WORKSPACE_KEYS = sealedTable('workspaceKeys', ['hashKey'])
+
+/** Makes the key for hashes of a workspace, if it has none. */
+export async function ensureHashKey(
+  trx: Trx,
+  {
+    workspaceId,
+    secrets,
+    now,
+  }: { readonly workspaceId: string; readonly secrets: SecretBox; readonly now: Date },
+): Promise<void> {
+  const hashKey = secrets.seal(randomBytes(KEY_BYTES).toString('base64'), workspaceId)
+  await trx
+    .insertInto('workspaceKeys')
+    .values({ id: randomUUID(), workspaceId, hashKey, createdAt: now })
+    .onConflict((conflict) => conflict.column('workspaceId').doNothing())
+    .execute()
+}
+
+/** The key for hashes of a workspace; undefined if it has none. */
+export async function findHashKey(
+  db: Db | Trx,
+  { workspaceId, secrets }: { readonly workspaceId: string; readonly secrets: SecretBox },
+): Promise<Buffer | undefined> {
+  const row = await db
+    .selectFrom('workspaceKeys')
+    .where('workspaceId', '=', workspaceId)
+    .select('hashKey')
+    .executeTakeFirst()
+  return row && Buffer.from(secrets.open(row.hashKey, workspaceId), 'base64')
+}
