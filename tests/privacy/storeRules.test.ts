@@ -1,0 +1,209 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import type { Client, TestEndpoint } from '../support/client.ts'
+import { wrongParts } from '../support/problems.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** `storeRules` and `dropHeaders` of an endpoint: what they store, show, refuse and warn of. */
+
+let service: TestService
+let alice: Client
+
+beforeAll(async () => {
+  service = await startService({ limits: { apiRatePerMinute: 100_000, endpointsMax: 1_000 } })
+  alice = service.alice
+})
+
+const Detail = z.looseObject({
+  id: z.int(),
+  body: z.string().nullable(),
+  label: z.string().nullable(),
+  eventId: z.string().nullable(),
+  headers: z.record(z.string(), z.string()),
+  queryString: z.string().nullable(),
+  redacted: z.boolean(),
+  redactedPaths: z.array(z.string()),
+  redactionFault: z.string().nullable(),
+})
+const captured = async (endpoint: TestEndpoint, options: Parameters<TestEndpoint['send']>[0]) => {
+  const { id } = await endpoint.capture(options)
+  return await alice.expect(alice.get(endpoint.at(`/requests/${id}`)), Detail)
+}
+const json = (body: unknown) => ({
+  body: JSON.stringify(body),
+  headers: { 'Content-Type': 'application/json' },
+})
+const hashing = { storeRules: [{ op: 'hash', paths: ['body.email', 'body.address'] }] }
+
+describe('a rule for storing', () => {
+  test('may be a document with a condition, one document, or steps; the endpoint shows it', async () => {
+    const steps = [{ op: 'remove', paths: ['body.a'] }]
+    const document = { version: 1, name: 'No a', when: { path: 'body.kind', op: 'eq', value: 'x' }, steps }
+    const endpoint = await alice.endpoint({ storeRules: [document] })
+    expect((await captured(endpoint, json({ kind: 'x', a: 1 }))).body).toBe('{"kind":"x"}')
+    expect(await captured(endpoint, json({ kind: 'y', a: 1 }))).toMatchObject({
+      body: '{"kind":"y","a":1}',
+      redacted: false,
+      redactedPaths: [],
+    })
+    for (const [given, shown] of [
+      [document, [document]],
+      [steps, steps],
+      [[], []],
+      [null, []],
+    ]) {
+      const changed = await alice.patch(endpoint.at(''), { storeRules: given })
+      expect(changed.body).toMatchObject({ storeRules: shown })
+    }
+  })
+
+  test('hashes equal values of a workspace alike, on all endpoints, and those of another workspace otherwise', async () => {
+    const emailOf = async (endpoint: TestEndpoint, email: unknown) =>
+      JSON.parse((await captured(endpoint, json({ email }))).body ?? '').email
+    const [one, other] = [await alice.endpoint(hashing), await alice.endpoint(hashing)]
+    const digest = await emailOf(one, 'ada@example.com')
+    expect(digest).toMatch(/^[0-9a-f]{64}$/)
+    expect(await emailOf(other, 'ada@example.com')).toBe(digest)
+    expect(await emailOf(one, 'bob@example.com')).not.toBe(digest)
+    expect(await emailOf(one, 17)).toBe(await emailOf(other, 17))
+    const foreign = await service.charlie.endpoint(hashing)
+    const { id } = await foreign.capture(json({ email: 'ada@example.com' }))
+    const read = await service.charlie.get(foreign.at(`/requests/${id}`))
+    expect(read.text).not.toContain(digest)
+  })
+
+  test('is applied after label, event id, conditions and `dedupe` were read', async () => {
+    await using receiver = await startReceiver()
+    const endpoint = await alice.endpoint({
+      eventIdPath: 'body.id',
+      dedupe: { by: 'event', windowSeconds: 600, then: 'mark' },
+      storeRules: [
+        { op: 'hash', paths: ['body.id'] },
+        { op: 'remove', paths: ['body.secret'] },
+      ],
+    })
+    await alice.post(endpoint.at('/actions'), {
+      kind: 'forward',
+      name: 'App',
+      url: receiver.url,
+      condition: { path: 'body.secret', op: 'eq', value: 'yes' },
+    })
+    const sent = json({ id: 'evt_1', type: 'order.paid', secret: 'yes' })
+    const first = await captured(endpoint, sent)
+    expect(first.eventId).toMatch(/^[0-9a-f]{64}$/)
+    expect(JSON.parse(first.body ?? '')).toEqual({ id: first.eventId, type: 'order.paid' })
+    expect(first.label).toBe('order.paid')
+    expect(await captured(endpoint, sent)).toMatchObject({ duplicateOf: first.id, eventId: first.eventId })
+    const [forwarded] = await receiver.take(1)
+    expect(JSON.parse(String(forwarded?.body))).toEqual(JSON.parse(first.body ?? ''))
+  })
+
+  test('that faults stores a trace, delivers nothing and raises one alert', async () => {
+    await using receiver = await startReceiver()
+    const endpoint = await alice.endpoint({
+      name: 'Strict',
+      storeRules: [{ name: 'No mail', steps: [{ op: 'redact', paths: ['body.email'] }] }],
+    })
+    await alice.post(endpoint.at('/actions'), { kind: 'forward', name: 'App', url: receiver.url })
+    const unreadable = {
+      body: 'email: ada@example.com',
+      headers: { 'Content-Type': 'text/plain', 'X-Mail': 'ada' },
+    }
+    for (const suffix of ['?email=ada', '']) {
+      expect(await captured(endpoint, { ...unreadable, suffix })).toMatchObject({
+        body: null,
+        bodyPreview: null,
+        queryString: null,
+        bodyTruncated: true,
+        state: 'NotAttempted',
+        redacted: true,
+        redactedPaths: ['body', 'query', 'headers'],
+        redactionFault: "rule 'No mail' faulted at step 1: not_structured",
+        headers: { 'Content-Type': 'text/plain', 'Content-Length': '22' },
+      })
+    }
+    const alerts = await service.db
+      .selectFrom('alerts')
+      .where('endpointId', '=', endpoint.id)
+      .select(['eventKind', 'reason'])
+      .execute()
+    expect(alerts).toEqual([
+      { eventKind: 'redaction.failed', reason: "rule 'No mail' faulted at step 1: not_structured" },
+    ])
+    await captured(endpoint, json({ email: 'x' }))
+    await receiver.take(1)
+    expect(receiver.received.map(({ body }) => String(body))).toEqual(['{"email":"***"}'])
+  })
+
+  test('takes out every duplicate of a name, also where the last one is changed by no step', async () => {
+    const endpoint = await alice.endpoint({ storeRules: [{ op: 'remove', paths: ['body.absent'] }] })
+    const twice = await captured(endpoint, { ...json(null), body: '{"a":"first","a":"last"}' })
+    expect(twice.body).toBe('{"a":"last"}')
+  })
+})
+
+test('wrong rules and names are refused, each with its pointer', async () => {
+  const made = await alice.post('/api/v1/endpoints', {
+    storeRules: [
+      { op: 'redact', paths: ['body.ok', 'bdy', 'headers.creel-hops'] },
+      { op: 'template', path: 'body.a', template: 'x' },
+    ],
+    dropHeaders: ['Cookie', 'Creel-Hops'],
+  })
+  expect(wrongParts(made)).toEqual([
+    '#/storeRules/0/paths/1 bad_path',
+    '#/storeRules/0/paths/2 not_allowed',
+    '#/storeRules/1/op unknown_op',
+    '#/dropHeaders/1 not_allowed',
+  ])
+  const documents = await alice.post('/api/v1/endpoints', {
+    storeRules: [{ steps: [{ op: 'hash', paths: ['body.a'] }] }, { steps: [], when: { path: 'x' } }],
+    dropHeaders: ['Co okie'],
+  })
+  expect(documents.status).toBe(400)
+})
+
+describe('a preview', () => {
+  test('shows what would be stored, and names what reads the values that go', async () => {
+    const endpoint = await alice.endpoint({ eventIdPath: 'body.id' })
+    await alice.post(endpoint.at('/actions'), {
+      kind: 'forward',
+      name: 'Billing',
+      url: 'http://127.0.0.1:9/',
+      condition: { path: 'body.data.email', op: 'exists' },
+      delivery: { order: { by: 'body.customer' } },
+    })
+    const kept = await captured(endpoint, json({ id: 'evt', data: { email: 'a' }, customer: 'c' }))
+    const tried = {
+      storeRules: [{ op: 'remove', paths: ['body.data', 'body.customer', 'body.id'] }],
+      requestId: kept.id,
+    }
+    const preview = await alice.post(endpoint.at('/store-rules/preview'), tried)
+    expect(preview.body).toMatchObject({
+      redacted: true,
+      redactedPaths: ['body.data', 'body.customer', 'body.id'],
+      redactionFault: null,
+      stored: { body: '{}', headers: { 'Content-Type': 'application/json' } },
+      warnings: [
+        expect.stringContaining('event id is read from body.id'),
+        expect.stringContaining("condition of the action 'Billing' reads body.data.email"),
+        expect.stringContaining("'Billing' orders by body.customer"),
+      ],
+    })
+    expect(await alice.expect(alice.get(endpoint.at(`/requests/${kept.id}`)), Detail)).toMatchObject({
+      redacted: false,
+    })
+    const saved = await alice.patch(endpoint.at(''), { storeRules: tried.storeRules })
+    expect(saved.body).toMatchObject({ warnings: [{}, {}, {}].map(() => expect.any(String)) })
+    const sample = { headers: { Cookie: 'a=b' }, query: { t: 'x' }, body: { id: 'e' } }
+    const pasted = await alice.post(endpoint.at('/store-rules/preview'), {
+      storeRules: [],
+      dropHeaders: ['cookie'],
+      sample,
+    })
+    expect(pasted.body).toMatchObject({ redactedPaths: ['headers.cookie'], stored: { queryString: 't=x' } })
+    const nothing = await alice.post(endpoint.at('/store-rules/preview'), { storeRules: [{ op: 'x' }] })
+    expect(wrongParts(nothing)).toEqual(['#/storeRules/0/op unknown_op', '#/sample required'])
+  })
+})
