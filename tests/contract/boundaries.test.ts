@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, RegExp>> = {
 }
 
 /** The rooms of core that every noun may use. Each may import those before it. */
-const FOUNDATIONS = ['engine', 'platform', 'cells', 'plans', 'api']
+const FOUNDATIONS = ['engine', 'platform', 'cells', 'plans', 'api', 'dispatch']
 
 /** The room that writes each table; null for a table that only triggers write. */
 const WRITERS: Readonly<Record<string, string | null>> = {

@@ -129,9 +129,17 @@ async function everythingAPersonDoes(last: number): Promise<void> {
   for (const read of reads) expect((await alice.get(path + read)).status).toBe(200)
   expect((await alice.get(`/api/v1/recycle-bin?endpointId=${endpoint.id}`)).status).toBe(200)
   expect((await alice.delete(`${path}/requests/${last - 2}`)).status).toBe(204)
-  const { rows } = await sql<{ id: number }>`
-    select max(id) as id from deliveries where endpoint_id = ${endpoint.id}`.execute(db)
-  const due = rows.map(({ id }) => ({ deliveryId: id, attempt: 1, actionId: action, bodyBytes: 1 }))
+  const { rows } = await sql<{ id: number; workspaceId: string }>`
+    select id, workspace_id from deliveries where endpoint_id = ${endpoint.id} order by id desc limit 1`.execute(
+    db,
+  )
+  const due = rows.map(({ id, workspaceId }) => ({
+    deliveryId: id,
+    attempt: 1,
+    actionId: action,
+    workspaceId,
+    bodyBytes: 1,
+  }))
   await claimForwards(service.running.services, due)
   await sweepRetention(service.running.services, new AbortController().signal)
 }

@@ -12,6 +12,7 @@ import {
   NO_POLICY,
   RecoveryJob,
   recoveryJobParameters,
+  type SlotRequest,
   type StartedDelivery,
   startedDelivery,
   startInFlowsParameters,
@@ -122,9 +123,7 @@ export class BatchDeliveries {
   async enqueue(trx: Trx): Promise<void> {
     const attempts = this.#each((planned, { deliveryId }) => {
       const { action, capture } = planned
-      return needsJob(planned)
-        ? { deliveryId, attempt: 1, actionId: action.id, bodyBytes: capture.row.body.length }
-        : undefined
+      return needsJob(planned) ? { deliveryId, attempt: 1, ...sizeOf(capture, action) } : undefined
     })
     await this.#services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(attempts))
   }
@@ -155,8 +154,8 @@ export class BatchDeliveries {
   #plan(capture: EvaluatedCapture, action: LoadedAction, newer: number): Planned {
     const flow = flowOf(capture, action)
     const isForward = action.kind === 'forward' && action.url !== null
-    const size = { actionId: action.id, bodyBytes: capture.row.body.length }
-    const slot = isForward && flow === null ? this.#services.firstAttempts.hold(size) : undefined
+    const slot =
+      isForward && flow === null ? this.#services.firstAttempts.hold(sizeOf(capture, action)) : undefined
     if (slot !== undefined) this.#recoveryJob ??= new RecoveryJob()
     return { capture, action, newer, flow, slot }
   }
@@ -176,6 +175,10 @@ export class BatchDeliveries {
     const claim = { slot, recoveryJob, attemptId, now: this.#now }
     return { ...started, ...endpoint, ...claim, request, workspaceId, plan, action }
   }
+}
+
+function sizeOf({ settings, row }: EvaluatedCapture, { id }: LoadedAction): SlotRequest {
+  return { actionId: id, workspaceId: settings.workspaceId, bodyBytes: row.body.length }
 }
 
 function needsJob({ slot, flow }: Planned): boolean {

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { attemptJobs, attemptsOfJob, type DueAttempt, JOB_ATTEMPTS_MAX } from './attemptJobs.ts'
 
-const due = (deliveryId: number): DueAttempt => ({ deliveryId, attempt: 1, actionId: 'a', bodyBytes: 10 })
+const due = (deliveryId: number): DueAttempt => ({
+  deliveryId,
+  attempt: 1,
+  actionId: 'a',
+  workspaceId: 'w',
+  bodyBytes: 10,
+})
 const range = (from: number, count: number) => Array.from({ length: count }, (_, index) => due(from + index))
 
 describe('jobs of attempts', () => {
@@ -34,6 +40,9 @@ describe('jobs of attempts', () => {
   test('say the attempts of every version', () => {
     expect(attemptsOfJob({ attempts: range(1, 3) })).toEqual(range(1, 3))
     expect(attemptsOfJob(due(7))).toEqual([due(7)])
+    // Without its workspace an attempt counts for its action alone.
+    const { workspaceId: _, ...older } = due(8)
+    expect(attemptsOfJob({ attempts: [older] })).toEqual([{ ...older, workspaceId: 'a' }])
     for (const unknown of [null, {}, { attempts: [] }, { attempts: [{ deliveryId: 'x' }] }])
       expect(attemptsOfJob(unknown)).toBeUndefined()
   })

@@ -5,8 +5,9 @@ export const DUE_ATTEMPT = z.object({
   deliveryId: z.int(),
   /** The number of the attempt, from 1. */
   attempt: z.int(),
-  /** Attempts for one action share its slots. */
+  /** Attempts of one action, and of one workspace, share slots. */
   actionId: z.string(),
+  workspaceId: z.string(),
   /** Memory that the attempt will take. */
   bodyBytes: z.int(),
 })
@@ -57,8 +58,16 @@ export function attemptJobs(attempts: readonly QueuedAttempt[]): AttemptJob[] {
   return jobs
 }
 
+/** Older versions did not name the workspace: each action counts as a workspace of its own. */
+const STORED_ATTEMPT = DUE_ATTEMPT.partial({ workspaceId: true }).transform(
+  ({ workspaceId, ...attempt }): DueAttempt => ({ ...attempt, workspaceId: workspaceId ?? attempt.actionId }),
+)
+
 /** Jobs of 0.1.0 are one attempt each. */
-const STORED_JOB = z.union([ATTEMPT_JOB, DUE_ATTEMPT.transform((attempt) => ({ attempts: [attempt] }))])
+const STORED_JOB = z.union([
+  z.object({ attempts: z.array(STORED_ATTEMPT).min(1) }),
+  STORED_ATTEMPT.transform((attempt) => ({ attempts: [attempt] })),
+])
 
 /**
  * The attempts of a job from the queue, whichever version queued it.

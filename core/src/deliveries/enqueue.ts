@@ -71,7 +71,7 @@ export async function insertDeliveries(
   const inFlow = new Set(deliveries.filter(({ flow }) => flow !== null).map(({ actionId }) => actionId))
   const queued = rows.filter(({ actionId }) => !inFlow.has(actionId))
   if (queued.length === 0) return
-  const bodyBytes = new Map(deliveries.map((delivery) => [delivery.requestId, delivery.bodyBytes]))
+  const ofRequest = new Map(deliveries.map((delivery) => [delivery.requestId, delivery]))
   await enqueue(
     trx,
     DUE_ATTEMPTS,
@@ -80,7 +80,8 @@ export async function insertDeliveries(
         deliveryId: id,
         attempt: 1,
         actionId,
-        bodyBytes: bodyBytes.get(requestId) ?? 0,
+        workspaceId: ofRequest.get(requestId)?.workspaceId ?? actionId,
+        bodyBytes: ofRequest.get(requestId)?.bodyBytes ?? 0,
       })),
     ),
   )

@@ -9,6 +9,7 @@ import type { RecoveryJob } from './recoveryJob.ts'
 /** A request for a slot: one attempt through an action, with the bytes of its body. */
 export interface SlotRequest {
   readonly actionId: string
+  readonly workspaceId: string
   readonly bodyBytes: number
 }
 

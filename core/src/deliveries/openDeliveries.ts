@@ -59,8 +59,8 @@ export async function postponeAttempts(
 
 /** The next attempt of a delivery, to be queued as due at once. */
 export function nextAttempt(delivery: OpenDelivery): DueAttempt {
-  const { id, attemptCount, actionId, bodyBytes } = delivery
-  return { deliveryId: id, attempt: attemptCount + 1, actionId, bodyBytes }
+  const { id, attemptCount, actionId, workspaceId, bodyBytes } = delivery
+  return { deliveryId: id, attempt: attemptCount + 1, actionId, workspaceId, bodyBytes }
 }
 
 /**

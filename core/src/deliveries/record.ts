@@ -186,6 +186,7 @@ async function queueRetries(services: Services, trx: Trx, evaluated: readonly Ev
         deliveryId: attempt.deliveryId,
         attempt: attempt.attemptNumber + 1,
         actionId: attempt.action.id,
+        workspaceId: attempt.workspaceId,
         bodyBytes: attempt.request.body.length,
         startAfter: verdict.nextAttemptAt,
       },

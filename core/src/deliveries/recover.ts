@@ -110,10 +110,11 @@ async function recoverSome(
       trx,
       DUE_ATTEMPTS,
       attemptJobs(
-        again.map(({ delivery: { id, actionId, bodyBytes }, attemptNumber }) => ({
+        again.map(({ delivery: { id, actionId, workspaceId, bodyBytes }, attemptNumber }) => ({
           deliveryId: id,
           attempt: attemptNumber + 1,
           actionId,
+          workspaceId,
           bodyBytes,
         })),
       ),

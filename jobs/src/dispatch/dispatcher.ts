@@ -9,9 +9,9 @@ import {
   type SlotRequest,
   sendAttempt,
 } from '@creel/core/deliveries'
+import { dividedLimits, type HeldSlot, type SlotLane, Slots } from '@creel/core/dispatch'
 import { sleep } from '@creel/core/platform/time'
 import { Turns } from '@creel/core/platform/turns'
-import { DestinationLimiter, dividedLimits } from './destinationLimiter.ts'
 import { startFlows } from './flows.ts'
 import { Recorder } from './recorder.ts'
 
@@ -22,8 +22,6 @@ const SHORT_WAIT_MS = 150
 const WAITING_BATCHES_MAX = 2
 const GATHER_MS = 2
 
-/** Longest wait of a flow for a slot. Then it looks again, even if none was given back. */
-const ROOM_MS_MAX = 1000
 /** The last records may take as long as the sends, and at least this long. */
 const RECORD_MS_MIN = 1000
 /** Delay until a delivery that could not be begun is looked at again. */
@@ -51,24 +49,24 @@ export function startDispatcher(
   { dispatches, processes }: { readonly dispatches: boolean; readonly processes: number },
 ): Dispatcher {
   const limits = dividedLimits(processes)
-  const limiter = new DestinationLimiter(limits)
+  const slots = new Slots(limits)
   // Attempts wait for a connection after they are claimed, so that the next one is sent as soon as an answer is
-  // received, without a round trip to the database in between. The limiter bounds their number.
-  const turns = new Turns({ atOnce: limits.perAction })
+  // received, without a round trip to the database in between. The slots bound their number.
+  const turns = new Turns({ atOnce: limits.perLane })
   const recorder = new Recorder(services)
   const stopping = new AbortController()
   let freed = Promise.withResolvers<void>()
   let waitingBatches = 0
   let isDraining = false
 
-  const release = (due: SlotRequest, held: Parameters<DestinationLimiter['release']>[1]) => {
-    limiter.release(due, held, performance.now())
+  const release = (due: SlotRequest, held: HeldSlot | null) => {
+    slots.release(laneOf(due), due.bodyBytes, held)
     freed.resolve()
     freed = Promise.withResolvers()
   }
 
   async function run(attempt: Attempt, due: SlotRequest, ready?: () => Promise<void>): Promise<void> {
-    let held: Parameters<DestinationLimiter['release']>[1] = null
+    let held: HeldSlot | null = null
     try {
       const result = await turns.run(due.actionId, () =>
         sendAttempt(services, attempt, stopping.signal, ready),
@@ -129,23 +127,22 @@ export function startDispatcher(
   }
 
   function sort(due: readonly DueAttempt[], mayWait: boolean) {
-    const now = performance.now()
     const starting: DueAttempt[] = []
     const waiting: DueAttempt[] = []
     const defer: { due: DueAttempt; afterMs: number }[] = []
     for (const one of due) {
-      const admission = limiter.admit(one, now)
+      const admission = slots.admit(laneOf(one), one.bodyBytes)
       if (admission === 'start') starting.push(one)
       else if (typeof admission === 'object') defer.push({ due: one, ...admission })
       else if (mayWait) waiting.push(one)
-      else defer.push({ due: one, afterMs: limiter.giveUp(one, now) })
+      else defer.push({ due: one, afterMs: slots.giveUp(laneOf(one)) })
     }
     return { starting, waiting, defer }
   }
 
   const firstAttempts: FirstAttempts = {
     hold(one) {
-      if (isDraining || recorder.isBehind || !limiter.admitAhead(one, performance.now())) return undefined
+      if (isDraining || recorder.isBehind || !slots.admitAhead(laneOf(one), one.bodyBytes)) return undefined
       return {
         begin: (attempt) => void run(attempt, one),
         release: () => release(one, null),
@@ -155,14 +152,14 @@ export function startDispatcher(
 
   const flows = dispatches
     ? startFlows(services, {
-        room: (actionId) => (isDraining || recorder.isBehind ? 0 : limiter.room(actionId)),
-        hasRoom: async () => {
-          await Promise.race([freed.promise, sleep(ROOM_MS_MAX)])
+        async hold(lane, most, signal) {
           await recorder.hasRoom()
+          return await slots.hold(lane, most, signal)
         },
-        begin({ attempt, bodyBytes }, ready) {
-          const one = { actionId: attempt.action.id, bodyBytes }
-          limiter.take(one, performance.now())
+        giveBack: (lane, unused) => slots.giveBack(lane, unused),
+        begin({ id: actionId, workspaceId }, { attempt, bodyBytes }, ready) {
+          const one = { actionId, workspaceId, bodyBytes }
+          slots.use(laneOf(one), bodyBytes)
           void run(attempt, one, ready)
         },
       })
@@ -202,10 +199,14 @@ export function startDispatcher(
       isDraining = true
       await flows?.stop()
       const until = performance.now() + timeoutMs
-      while (limiter.size > 0 && performance.now() < until)
+      while (slots.size > 0 && performance.now() < until)
         await Promise.race([freed.promise, sleep(until - performance.now())])
       stopping.abort()
       await Promise.race([recorder.isDone(), sleep(Math.max(RECORD_MS_MIN, until - performance.now()))])
     },
   }
+}
+
+function laneOf({ actionId, workspaceId }: SlotRequest): SlotLane {
+  return { id: actionId, workspaceId }
 }

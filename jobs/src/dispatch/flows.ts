@@ -7,16 +7,22 @@ import {
   flowsWithWork,
   LATE_MS_MAX,
   LEAD_MS_MAX,
+  NOTHING,
   type PacedAttempt,
   type Picked,
   pickAttempts,
   postponeFirst,
   reserveStart,
+  workspaceOfAction,
 } from '@creel/core/deliveries'
+import type { SlotLane } from '@creel/core/dispatch'
 import { sleep } from '@creel/core/platform/time'
 
-/** The most attempts that one look takes. */
+/** The most attempts that one look takes: the first one few, further ones up to twice as many as the one before. */
+const LOOK_ATTEMPTS_MIN = 16
 const LOOK_ATTEMPTS_MAX = 128
+/** The most actions whose workspace is remembered. */
+const KNOWN_MAX = 10_000
 /** Delay before a retry while another process looks at the flow: this long, up to twice as long. */
 const BUSY_MS = 20
 /** Delay before the next look at a flow after an error. */
@@ -32,12 +38,12 @@ const TIMER_MS_MAX = 3_600_000
 
 /** Parts of the dispatcher that flows use. */
 export interface FlowPorts {
-  /** Number of attempts of an action that could begin now. */
-  room(actionId: string): number
-  /** Resolves when there may be room again. */
-  hasRoom(): Promise<void>
-  /** Makes an attempt, which waits for `ready` right before it is sent. */
-  begin(paced: PacedAttempt, ready: () => Promise<void>): void
+  /** Waits for slots of an action: at least one and at most `most`; none once the signal has aborted. */
+  hold(lane: SlotLane, most: number, signal: AbortSignal): Promise<number>
+  /** Gives back slots that no attempt has used. */
+  giveBack(lane: SlotLane, slots: number): void
+  /** Makes an attempt in a held slot. It waits for `ready` right before it is sent. */
+  begin(lane: SlotLane, paced: PacedAttempt, ready: () => Promise<void>): void
 }
 
 /** The flows of governed actions in this process. */
@@ -66,9 +72,10 @@ const STRENGTH = { work: 0, end: 1, change: 2 } as const
  */
 export function startFlows(services: Services, ports: FlowPorts): Flows {
   const watches = new Map<string, Watch>()
+  const workspaces = new Map<string, string>()
   const clock = new SharedClock()
+  const stopping = new AbortController()
   let leadMs = LEAD_MS_MIN
-  let isStopping = false
 
   const watchOf = (actionId: string): Watch => {
     let watch = watches.get(actionId)
@@ -80,7 +87,7 @@ export function startFlows(services: Services, ports: FlowPorts): Flows {
   }
 
   const signal = (actionId: string, kind: FlowSignalKind) => {
-    if (isStopping) return
+    if (stopping.signal.aborted) return
     const watch = watchOf(actionId)
     if (watch.looking !== null) {
       if (watch.heard === null || STRENGTH[kind] > STRENGTH[watch.heard]) watch.heard = kind
@@ -98,7 +105,7 @@ export function startFlows(services: Services, ports: FlowPorts): Flows {
       })
       .then((nextMs) => {
         watch.looking = null
-        if (isStopping) return
+        if (stopping.signal.aborted) return
         if (nextMs !== null) {
           watch.nextLookAt = services.clock.now().getTime() + nextMs
           watch.timer = setTimeout(() => look(actionId, watch), Math.min(nextMs, TIMER_MS_MAX))
@@ -108,24 +115,43 @@ export function startFlows(services: Services, ports: FlowPorts): Flows {
 
   /** @returns the delay until the next look; null if a signal leads to it */
   const lookUntilDone = async (actionId: string, watch: Watch): Promise<number | null> => {
-    for (;;) {
+    const lane = await laneOf(actionId)
+    if (lane === undefined) return null
+    for (let most = LOOK_ATTEMPTS_MIN; ; most = Math.min(LOOK_ATTEMPTS_MAX, 2 * most)) {
       watch.heard = null
-      const slots = Math.min(LOOK_ATTEMPTS_MAX, ports.room(actionId))
-      if (isStopping) return null
-      if (slots === 0) {
-        await ports.hasRoom()
-        continue
-      }
-      const picked = await pick(actionId, slots)
+      const picked = await pickInSlots(lane, most)
       watch.opensBy = picked.opensBy
       if (picked.isBusy) return BUSY_MS * (1 + Math.random())
-      for (const paced of picked.attempts) ports.begin(paced, () => mayStart(actionId, paced))
       if (picked.others.length > 0) await claimDeferred(services, picked.others)
       const isIdle = picked.attempts.length === 0 && !picked.hasMore && picked.opensBy === 'work'
       if (isIdle && picked.drainPerSecond !== null) await endDrain(services, actionId)
       if (picked.hasMore) continue
       if (watch.heard !== null && opens(watch.opensBy, watch.heard)) continue
       return picked.nextLookInMs
+    }
+  }
+
+  const laneOf = async (actionId: string): Promise<SlotLane | undefined> => {
+    const workspaceId = workspaces.get(actionId) ?? (await workspaceOfAction(services, actionId))
+    if (workspaceId === undefined) return undefined
+    if (workspaces.size >= KNOWN_MAX) workspaces.clear()
+    workspaces.set(actionId, workspaceId)
+    return { id: actionId, workspaceId }
+  }
+
+  /** Waits for slots, picks attempts for them and begins these. */
+  const pickInSlots = async (lane: SlotLane, most: number): Promise<Picked> => {
+    let slots = await ports.hold(lane, most, stopping.signal)
+    if (slots === 0) return NOTHING
+    try {
+      const picked = await pick(lane.id, slots)
+      for (const paced of picked.attempts) {
+        slots -= 1
+        ports.begin(lane, paced, () => mayStart(lane.id, paced))
+      }
+      return picked
+    } finally {
+      ports.giveBack(lane, slots)
     }
   }
 
@@ -155,7 +181,7 @@ export function startFlows(services: Services, ports: FlowPorts): Flows {
       const waitMs = clock.toLocal(at) - local
       if (waitMs > 0) await sleep(waitMs)
       const lateMs = services.clock.now().getTime() - clock.toLocal(at)
-      if (!isStrict || isStopping || lateMs <= LATE_MS_MAX) return
+      if (!isStrict || stopping.signal.aborted || lateMs <= LATE_MS_MAX) return
       const earliest = clock.toShared(services.clock.now().getTime() + leadMs)
       at = await reserveStart(services, actionId, { earliest, spacingMs })
     }
@@ -182,7 +208,7 @@ export function startFlows(services: Services, ports: FlowPorts): Flows {
 
   return {
     async stop() {
-      isStopping = true
+      stopping.abort()
       stopListening()
       for (const { timer } of watches.values()) if (timer !== null) clearTimeout(timer)
       await Promise.all([...watches.values()].map(({ looking }) => looking))

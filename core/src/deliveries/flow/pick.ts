@@ -1,4 +1,5 @@
 import { aheadMs } from '../../api/services.ts'
+import type { SlotLane } from '../../dispatch/index.ts'
 import { type RowsOf, run, type Trx } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
 import type { DueAttempt } from '../attemptJobs.ts'
@@ -50,7 +51,8 @@ export interface Picked {
   readonly drainPerSecond: number | null
 }
 
-const NOTHING: Picked = {
+/** A look that found nothing. */
+export const NOTHING: Picked = {
   attempts: [],
   others: [],
   isBusy: false,
@@ -85,7 +87,7 @@ export async function pickAttempts(services: ClaimServices, actionId: string, ro
     }
     return {
       ...known,
-      ...(await takeAndClaim({ ...services, db: trx }, trx, actionId, decision, flow.policy)),
+      ...(await takeAndClaim({ ...services, db: trx }, trx, { id: actionId, ...row }, decision, flow.policy)),
     }
   })
 }
@@ -95,12 +97,12 @@ type Going = Extract<Decision, { kind: 'go' }>
 async function takeAndClaim(
   services: ClaimServices,
   trx: Trx,
-  actionId: string,
+  lane: SlotLane,
   { limit, firstAt, spacingMs, isProbe }: Going,
   policy: DeliveryPolicy,
 ): Promise<Partial<Picked>> {
   const now = services.clock.now()
-  const taken = await take(trx, actionId, now, limit)
+  const taken = await take(trx, lane, now, limit)
   const { attempts, others } = await claimForwards(services, taken, true)
   // The request of these is gone, or the action was switched off a moment ago.
   if (others.length > 0) await run(trx, GIVE_BACK, [others.map(({ deliveryId }) => deliveryId)])
@@ -118,24 +120,29 @@ async function takeAndClaim(
     const nextStartAt = spacingMs === 0 ? null : new Date(firstAt + paced.length * spacingMs)
     const probeEveryMs = (policy.breaker?.probeEverySeconds ?? 0) * 1000
     const nextProbeAt = isProbe ? new Date(firstAt + probeEveryMs) : null
-    await run(trx, MOVE_FLOW, [actionId, nextStartAt, nextProbeAt])
+    await run(trx, MOVE_FLOW, [lane.id, nextStartAt, nextProbeAt])
   }
   if (taken.length >= limit) return { attempts: paced, others, hasMore: true }
-  const [next] = await run(trx, NEXT_DUE, [actionId])
+  const [next] = await run(trx, NEXT_DUE, [lane.id])
   const dueInMs = next?.dueAt ? next.dueAt.getTime() - now.getTime() : null
   const nextLookInMs = dueInMs === null ? null : Math.max(PASSED_OVER_MS, dueInMs)
   return { attempts: paced, others, nextLookInMs }
 }
 
 /** Takes due deliveries. Repeats the statement while it finds only deliveries behind others of their key. */
-async function take(trx: Trx, actionId: string, now: Date, limit: number): Promise<DueAttempt[]> {
+async function take(
+  trx: Trx,
+  { id: actionId, workspaceId }: SlotLane,
+  now: Date,
+  limit: number,
+): Promise<DueAttempt[]> {
   const taken: DueAttempt[] = []
   for (let round = 0; round < ROUNDS_MAX && taken.length < limit; round += 1) {
     const wanted = limit - taken.length
     const scan = Math.min(SCAN_MAX, Math.max(SCAN_MIN, 4 * wanted))
     const rows = await run(trx, TAKE_DELIVERIES, [actionId, now, wanted, scan])
     for (const { id, attempt, bodyBytes } of rows)
-      if (id !== null) taken.push({ deliveryId: id, attempt, actionId, bodyBytes })
+      if (id !== null) taken.push({ deliveryId: id, attempt, actionId, workspaceId, bodyBytes })
     const { parked = 0, candidates = 0 } = rows[0] ?? {}
     if (candidates < scan || parked === 0) break
   }

@@ -16,9 +16,9 @@ export const LOCK_FLOW = statement(
 export const READ_FLOW = statement(
   'read flow',
   `select a.delivery_policy, a.paused_at, a.drain_per_second, a.is_active and not a.suspended_by_plan as is_on, a.off_since,
-          f.next_start_at, f.not_before, f.breaker, f.next_probe_at, f.closed_at, clock_timestamp() as clock_at,
+          f.next_start_at, f.not_before, f.breaker, f.next_probe_at, f.closed_at, clock_timestamp() as clock_at, e.workspace_id,
           (select count(*)::int from deliveries d where d.action_id = a.id and d.flow_state = 'sending') as sending
-  from action_flows f join actions a on a.id = f.action_id
+  from action_flows f join actions a on a.id = f.action_id join endpoints e on e.id = a.endpoint_id
   where f.action_id = $1`,
 )
 

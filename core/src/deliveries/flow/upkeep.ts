@@ -16,6 +16,11 @@ const END_DRAIN = statement(
   returning endpoint_id`,
 )
 
+const FIND_WORKSPACE = statement(
+  'find workspace of action',
+  'select e.workspace_id from actions a join endpoints e on e.id = a.endpoint_id where a.id = $1',
+)
+
 const POSTPONE_FIRST = statement(
   'postpone first of flow',
   `update deliveries set flow_due_at = $3::timestamptz
@@ -24,6 +29,15 @@ const POSTPONE_FIRST = statement(
     where action_id = $1 and flow_state = 'waiting' and flow_due_at <= $2::timestamptz
     order by flow_due_at, id limit 1)`,
 )
+
+/** @returns the workspace of an action; undefined when the action is gone */
+export async function workspaceOfAction(
+  { db }: Pick<FlowServices, 'db'>,
+  actionId: string,
+): Promise<string | undefined> {
+  const [row] = await run(db, FIND_WORKSPACE, [actionId])
+  return row?.workspaceId
+}
 
 /** Ids of actions whose flow may have attempts to start. For a process that may have missed a signal. */
 export async function flowsWithWork({ db }: Pick<FlowServices, 'db'>): Promise<string[]> {

@@ -218,6 +218,7 @@ export interface StatementRows {
   }
   'find deliveries held by rules': {
     readonly id: number
+    readonly workspaceId: string
     readonly attemptCount: number
     readonly bodyBytes: number
   }
@@ -390,6 +391,9 @@ export interface StatementRows {
   }
   'find unreachable deliveries': {
     readonly id: number
+  }
+  'find workspace of action': {
+    readonly workspaceId: string
   }
   'finish attempts': {
     readonly id: number | null
@@ -800,6 +804,7 @@ export interface StatementRows {
     readonly nextProbeAt: Date | null
     readonly closedAt: Date | null
     readonly clockAt: Date
+    readonly workspaceId: string
     readonly sending: number
   }
   'read flow figures': {

@@ -1,0 +1,9 @@
+export {
+  type Admission,
+  dividedLimits,
+  type HeldSlot,
+  SLOT_LIMITS,
+  type SlotLane,
+  type SlotLimits,
+  Slots,
+} from './slots.ts'

@@ -1,0 +1,348 @@
+import { Line } from './line.ts'
+
+/** Limits for the sends of one process in flight. */
+export interface SlotLimits {
+  /** Sends in flight, over all lanes. */
+  readonly total: number
+  /** Sends in flight of one lane, which is the number of its connections. */
+  readonly perLane: number
+  /** The same for a lane that is known to be answered fast. Sends beyond {@link perLane} wait for a connection. */
+  readonly perFastLane: number
+  /** The same for a lane that gets no answers. */
+  readonly perDeadLane: number
+  /** Bytes of bodies in flight. One body is admitted whatever its size. */
+  readonly bytes: number
+}
+
+/**
+ * The limits of a program: 1536 sends and 256 MiB of bodies at once. If a fast destination stops answering, the sends
+ * claimed ahead wait for three timeouts of 15 s, which is well within a lease.
+ */
+export const SLOT_LIMITS: SlotLimits = {
+  total: 1536,
+  perLane: 128,
+  perFastLane: 512,
+  perDeadLane: 16,
+  bytes: 256 * 1024 * 1024,
+}
+
+/**
+ * Limits of one process of a program with several, which divide them. A lane without answers has at least one slot in
+ * each.
+ */
+export function dividedLimits(processes: number): SlotLimits {
+  const { total, perLane, perFastLane, perDeadLane, bytes } = SLOT_LIMITS
+  return {
+    total: Math.ceil(total / processes),
+    perLane: Math.ceil(perLane / processes),
+    perFastLane: Math.ceil(perFastLane / processes),
+    perDeadLane: Math.ceil(perDeadLane / processes),
+    bytes: bytes / processes,
+  }
+}
+
+/** Part of all slots that a workspace may hold while another one that holds less waits for a slot. */
+const SHARE = 1 / 4
+/** Part of all slots, and of those of a workspace, that is kept for lanes with fast answers. */
+const RESERVE = 1 / 8
+/** Slots in the reserve for a lane that was never answered, and for all slow lanes of a workspace. */
+const RESERVE_UNPROVEN = 4
+/** For this time after a workspace has asked for a slot, no other may hold all of them. */
+const ALONE_AFTER_MS = 60_000
+
+/** An answer within this time is fast. One that takes longer, or fails, is slow. */
+const FAST_MS = 1000
+/** A lane that was never answered counts as stuck after this time, so that it does not delay others for long. */
+const UNPROVEN_MS = 250
+/** If a lane's sends take less than this, some may be claimed ahead. They wait for at most a second. */
+const AHEAD_MS = 250
+/** For this time after a send found no slot, others may still wait for one. */
+const WAITED_MS = 1000
+/** Bounds of the time for which a send is deferred because its lane has no free slot. */
+const DEFER_MAX_MS = 60_000
+const DEFER_MIN_MS = 1000
+/** The most lanes whose answers are remembered. The one that is idle for longest is dropped first. */
+const LANES_MAX = 10_000
+
+/** A lane, as far as its slots need it. */
+export interface SlotLane {
+  readonly id: string
+  readonly workspaceId: string
+}
+
+/** Decision about a send: start it now, wait for a slot that will be free soon, or defer it. */
+export type Admission = 'start' | 'wait' | { readonly afterMs: number }
+
+/** Time for which a send held its slot, and whether the receiver answered. */
+export interface HeldSlot {
+  readonly durationMs: number
+  readonly answered: boolean
+}
+
+interface Load {
+  running: number
+  bytes: number
+}
+
+interface LaneState {
+  running: number
+  /** Moving average of how long a send holds its slot; 0 if it was never measured. */
+  averageMs: number
+  /** Consecutive sends without an answer. */
+  failures: number
+  /** Expected time of a slot for the next deferred send. */
+  freeAtMs: number
+  /** When a slot was last given back, or the first one taken. */
+  movedAtMs: number
+  /** When a send last found no slot. */
+  waitedAtMs: number
+}
+
+/**
+ * Hands out the slots of one process to sends of every kind: fairly by workspace, then by lane.
+ *
+ * - While another workspace that holds less than a quarter of the slots waits, no workspace gets more than a quarter.
+ *   If others have asked for slots within a minute, a workspace may hold as many as it leaves free. A workspace alone
+ *   may hold all but the reserve.
+ * - An eighth of the slots is a reserve for lanes whose answers take less than a second on average. A lane without an
+ *   answer yet has four slots there, and so have all slow lanes of a workspace together. In the reserve, too, a
+ *   workspace may hold as many slots as it leaves free.
+ * - A lane may hold as many slots as it leaves free of those of its workspace. Slow lanes leave an eighth of them.
+ * - Lanes that wait for slots get them in turns: see {@link Line}.
+ *
+ * The rule "as many as it leaves free" keeps room for one more workspace or lane, however many there are.
+ *
+ * Sends of jobs wait some milliseconds for a slot if their lane is answered fast. Others are deferred, each to a later
+ * time, so that a backlog is not looked at again and again. Times are milliseconds of any monotonic clock.
+ */
+export class Slots {
+  readonly #limits: SlotLimits
+  readonly #now: () => number
+  /** Busy lanes, and idle ones in the order in which they became idle. */
+  readonly #lanes = new Map<string, LaneState>()
+  /** Workspaces that hold slots. */
+  readonly #workspaces = new Map<string, Load>()
+  /** Workspaces that found no slot, with the time, in the order of it. */
+  readonly #refused = new Map<string, number>()
+  /** The workspace that asked for slots last, and another one that asked before it. */
+  #asked = { id: '', atMs: Number.NEGATIVE_INFINITY }
+  #askedBefore = this.#asked
+  readonly #line = new Line<SlotLane>((lane, most) => this.#hold(lane, most))
+  #running = 0
+  #bytes = 0
+
+  constructor(limits: SlotLimits = SLOT_LIMITS, now: () => number = () => performance.now()) {
+    this.#limits = limits
+    this.#now = now
+  }
+
+  /** Slots that are held. */
+  get size(): number {
+    return this.#running
+  }
+
+  /** Takes a slot for a send of a job when there is one. Give every `start` back through {@link release}. */
+  admit(lane: SlotLane, bytes: number): Admission {
+    const now = this.#now()
+    const state = this.#lane(lane)
+    if (state.running < this.#limitOf(state)) {
+      if (this.#room(lane, state, bytes, now) > 0) {
+        this.take(lane, bytes)
+        return 'start'
+      }
+      this.#refuse(lane, now)
+    }
+    state.waitedAtMs = now
+    return isSlow(state, now) ? { afterMs: this.#defer(state, now) } : 'wait'
+  }
+
+  /**
+   * Takes a slot for a send that has no job, if no other is in line before it: the lane is answered, none of its sends
+   * waits, and half of its slots stay free for sends from the queue.
+   *
+   * @returns false if it took none: the send must be queued
+   */
+  admitAhead(lane: SlotLane, bytes: number): boolean {
+    const { failures, running, waitedAtMs } = this.#lane(lane)
+    const isBusy =
+      failures > 0 ||
+      running >= this.#limits.perLane / 2 ||
+      this.#loadOf(lane).running >= this.#limits.total / 2 ||
+      this.#bytes + bytes > this.#limits.bytes / 2 ||
+      this.#now() - waitedAtMs < WAITED_MS
+    return !isBusy && this.admit(lane, bytes) === 'start'
+  }
+
+  /** Defers a send whose wait for a slot took too long. Returns the milliseconds until it should be tried again. */
+  giveUp(lane: SlotLane): number {
+    return this.#defer(this.#lane(lane), this.#now())
+  }
+
+  /**
+   * Waits for the lane's turn and holds slots for it: at most `most`, at least one, none once the signal has aborted.
+   * Each held slot is used by a send, see {@link use}, or given back, see {@link giveBack}.
+   */
+  async hold(lane: SlotLane, most: number, signal?: AbortSignal): Promise<number> {
+    const held = this.#line.isEmpty && signal?.aborted !== true ? this.#hold(lane, most) : 0
+    return held > 0 ? held : await this.#line.join(lane, most, signal)
+  }
+
+  /** Uses a held slot for a send, which then has to be released. */
+  use(lane: SlotLane, bytes: number): void {
+    this.#count(lane, 0, bytes)
+  }
+
+  /** Gives back held slots that no send has used. */
+  giveBack(lane: SlotLane, slots: number): void {
+    if (slots > 0) this.#count(lane, -slots, 0)
+  }
+
+  /** Takes a slot, whatever the limits. */
+  take(lane: SlotLane, bytes: number): void {
+    this.#count(lane, 1, bytes)
+  }
+
+  /**
+   * Gives the slot of a send back.
+   *
+   * @param held how long it was held; null when nothing was sent
+   */
+  release(lane: SlotLane, bytes: number, held: HeldSlot | null): void {
+    const state = this.#lane(lane)
+    if (held !== null) {
+      const { durationMs, answered } = held
+      const averageMs = state.averageMs === 0 ? durationMs : (state.averageMs + durationMs) / 2
+      state.averageMs = Math.max(1, averageMs)
+      state.failures = answered ? 0 : state.failures + 1
+      if (answered && durationMs < FAST_MS) state.freeAtMs = 0
+    }
+    this.#count(lane, -1, -bytes)
+  }
+
+  #hold(lane: SlotLane, most: number): number {
+    const now = this.#now()
+    const state = this.#lane(lane)
+    const connections = Math.min(this.#limitOf(state), this.#limits.perLane) - state.running
+    const held = Math.min(most, connections, this.#room(lane, state, 0, now))
+    if (held > 0) {
+      this.#count(lane, held, 0)
+      return held
+    }
+    state.waitedAtMs = now
+    if (connections > 0) this.#refuse(lane, now)
+    return 0
+  }
+
+  /** Slots that the lane may have now, by what its workspace and the others hold. */
+  #room(lane: SlotLane, state: LaneState, bytes: number, now: number): number {
+    const { total } = this.#limits
+    const { running } = this.#loadOf(lane)
+    const others = this.#othersThan(lane, now)
+    if (!this.#fits(lane, bytes, others === 'none')) return 0
+    const free = total - this.#running
+    const open = free - total * RESERVE
+    const quarter = total * SHARE - running
+    const shared = others === 'wait' ? quarter : Math.max(quarter, (open - running) / 2)
+    const own = others === 'none' ? open : Math.min(open, shared)
+    const isProven = state.averageMs > 0
+    const isFast = isProven && !isSlow(state, now)
+    const kept = isFast ? 0 : (own + running) * RESERVE
+    const common = Math.min(own, (own - kept - state.running) / 2)
+    const unproven = RESERVE_UNPROVEN - (isProven ? running : state.running)
+    const reserved = Math.min(quarter, (free - running) / 2, isFast ? free : unproven)
+    return Math.max(0, Math.floor(Math.max(common, reserved)))
+  }
+
+  /** Whether a body fits into the memory for bodies, of which a workspace may hold as much as it leaves free. */
+  #fits(lane: SlotLane, bytes: number, isAlone: boolean): boolean {
+    if (this.#bytes === 0) return true
+    const free = this.#limits.bytes - this.#bytes - bytes
+    const own = this.#loadOf(lane).bytes
+    return free >= 0 && this.#bytes < this.#limits.bytes && (isAlone || own === 0 || own + bytes <= free)
+  }
+
+  /** Whether other workspaces have asked for slots lately, and whether one with less than its share waits for one. */
+  #othersThan({ workspaceId }: SlotLane, now: number): 'none' | 'some' | 'wait' {
+    if (this.#asked.id !== workspaceId) {
+      this.#askedBefore = this.#asked
+      this.#asked = { id: workspaceId, atMs: now }
+    }
+    this.#asked.atMs = now
+    for (const [id, atMs] of this.#refused) {
+      if (now - atMs >= WAITED_MS) this.#refused.delete(id)
+      else if (id !== workspaceId && this.#isBelowShare(id)) return 'wait'
+    }
+    return now - this.#askedBefore.atMs < ALONE_AFTER_MS ? 'some' : 'none'
+  }
+
+  #isBelowShare(workspaceId: string): boolean {
+    return (this.#workspaces.get(workspaceId)?.running ?? 0) < this.#limits.total * SHARE
+  }
+
+  #refuse({ workspaceId }: SlotLane, now: number): void {
+    this.#refused.delete(workspaceId)
+    this.#refused.set(workspaceId, now)
+  }
+
+  #limitOf({ failures, averageMs }: LaneState): number {
+    if (failures >= this.#limits.perDeadLane) return this.#limits.perDeadLane
+    const isFast = failures === 0 && averageMs > 0 && averageMs < AHEAD_MS
+    return isFast ? this.#limits.perFastLane : this.#limits.perLane
+  }
+
+  /** Defers a send. Each deferred send gets the next free time. */
+  #defer(state: LaneState, now: number): number {
+    const turnMs = Math.max(state.averageMs, state.running === 0 ? 0 : now - state.movedAtMs)
+    state.freeAtMs = Math.max(state.freeAtMs, now) + turnMs / this.#limitOf(state)
+    return Math.min(DEFER_MAX_MS, Math.max(DEFER_MIN_MS, state.freeAtMs - now))
+  }
+
+  #count(lane: SlotLane, slots: number, bytes: number): void {
+    const state = this.#lane(lane)
+    if (slots < 0 || state.running === 0) state.movedAtMs = this.#now()
+    state.running += slots
+    this.#running += slots
+    this.#bytes += bytes
+    const load = this.#loadOf(lane)
+    load.running += slots
+    load.bytes += bytes
+    if (load.running > 0) this.#workspaces.set(lane.workspaceId, load)
+    else this.#workspaces.delete(lane.workspaceId)
+    if (slots > 0) this.#refused.delete(lane.workspaceId)
+    if (state.running === 0) {
+      this.#lanes.delete(lane.id)
+      this.#lanes.set(lane.id, state)
+    }
+    if (slots < 0) this.#line.serveSoon()
+  }
+
+  #loadOf({ workspaceId }: SlotLane): Load {
+    return this.#workspaces.get(workspaceId) ?? { running: 0, bytes: 0 }
+  }
+
+  #lane({ id }: SlotLane): LaneState {
+    let state = this.#lanes.get(id)
+    if (state === undefined) {
+      const longAgo = Number.NEGATIVE_INFINITY
+      state = { running: 0, averageMs: 0, failures: 0, freeAtMs: 0, movedAtMs: longAgo, waitedAtMs: longAgo }
+      this.#lanes.set(id, state)
+      if (this.#lanes.size > LANES_MAX) this.#forgetOne(id)
+    }
+    return state
+  }
+
+  /** Drops the lane that is idle for longest, but not the one given. */
+  #forgetOne(kept: string): void {
+    for (const [id, { running }] of this.#lanes) {
+      if (running > 0 || id === kept) continue
+      this.#lanes.delete(id)
+      return
+    }
+  }
+}
+
+/** Whether a lane fails, takes a second or longer on average, or is stuck: nothing of it has ended for a while. */
+function isSlow({ running, failures, averageMs, movedAtMs }: LaneState, now: number): boolean {
+  const isStuck = running > 0 && now - movedAtMs >= (averageMs === 0 ? UNPROVEN_MS : FAST_MS)
+  return failures > 0 || averageMs >= FAST_MS || isStuck
+}
