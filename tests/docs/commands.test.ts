@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createProgram } from '@creel/program'
 import packageJson from '../../package.json' with { type: 'json' }
@@ -68,6 +68,14 @@ test('every script of package.json leads to a file or an installed program', () 
         : !existsSync(join(ROOT, 'node_modules/.bin', program))
     })
   expect(lost).toEqual([])
+})
+
+test('the first block of README runs the service, then the tests, as .ci/run does', () => {
+  const [first] = fencesOf(textOf('README.md'))
+  const [start = '', suite = '', ...others] = first?.code.trimEnd().split('\n') ?? []
+  const bun = `npx -y ${packageJson.packageManager}`
+  expect([start, suite, ...others]).toEqual([`${bun} run start`, `${bun} run test`])
+  expect(readFileSync(join(ROOT, '.ci/run'), 'utf8')).toBe(`#!/bin/sh\nexec ${suite}\n`)
 })
 
 function isAccounted(remark: string, document: string): boolean {
