@@ -239,10 +239,11 @@ describe('/mcp', () => {
         ...(method === 'POST' ? { body } : {}),
       })
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    const invalid = (words: string) => ({ jsonrpc: '2.0', id: null, error: { code: -32600, message: words } })
     const many = await send(JSON.stringify(Array.from({ length: 21 }, () => message)))
-    expect([many.status, await many.json()]).toMatchObject([400, { code: 'request_invalid' }])
+    expect([many.status, await many.json()]).toEqual([400, invalid('A request holds at most 20 messages.')])
     const deep = await send('['.repeat(100_000))
-    expect(deep.status).toBe(400)
+    expect([deep.status, await deep.json()]).toEqual([400, invalid('The JSON nests deeper than 512 levels.')])
     expect((await send('no json')).status).toBe(400)
     for (const method of ['GET', 'DELETE']) {
       const answer = await send('', method)
@@ -250,7 +251,7 @@ describe('/mcp', () => {
     }
     // This call is the last one, since it is refused unread and ends its connection.
     const long = await send(JSON.stringify({ ...message, params: { cursor: 'x'.repeat(1_100_000) } }))
-    expect([long.status, await long.json()]).toMatchObject([400, { detail: 'The body is over 1 MiB.' }])
+    expect([long.status, await long.json()]).toEqual([400, invalid('The body is over 1 MiB.')])
   })
 
   test('takes a key, and the budget of the key', async () => {

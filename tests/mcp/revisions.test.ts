@@ -74,6 +74,21 @@ describe('a message', () => {
   })
 })
 
+describe('changes of lists', () => {
+  test('are neither promised nor streamed', async () => {
+    const discover = { jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta: ENVELOPE } }
+    const told = await send(discover, { ...MODERN, 'Mcp-Method': 'server/discover' })
+    const unchanging = { listChanged: false }
+    expect(await told.json()).toMatchObject({
+      result: { capabilities: { tools: unchanging, resources: unchanging, prompts: unchanging } },
+    })
+    const params = { notifications: { toolsListChanged: true }, _meta: ENVELOPE }
+    const listen = { jsonrpc: '2.0', id: 'l', method: 'subscriptions/listen', params }
+    const answer = await send(listen, { ...MODERN, 'Mcp-Method': 'subscriptions/listen' })
+    expect([answer.status, await answer.json()]).toMatchObject([404, { id: 'l', error: { code: -32601 } }])
+  })
+})
+
 describe('a caller', () => {
   test.each([
     ['Origin', { Origin: 'https://evil.example.com' }],

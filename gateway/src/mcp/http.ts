@@ -35,7 +35,6 @@ export function mcpHandler(
     markForMcp(request)
     const presented = presentedBy(request)
     let caller: Caller
-    let bounded: Request
     try {
       if (!isFromHere(request, services.urls.baseUrl)) {
         throw new DomainError('forbidden', 'This Host or Origin may not call /mcp.')
@@ -44,12 +43,13 @@ export function mcpHandler(
       notes.caller = caller
       // There are no sessions to end, and no stream for messages that the server initiates.
       if (request.method !== 'POST') return notAllowed()
-      bounded = await withMessagesRead(request)
     } catch (error) {
       const refusal = problemResponse(services, error, { traceId: traceIdOf(request) })
       if (refusal.status === 401) refusal.headers.set('WWW-Authenticate', challenge)
       return refusal
     }
+    const bounded = await withMessagesRead(request).catch(refusedMessages)
+    if (bounded instanceof Response) return bounded
     // The protocol's code is loaded with the first message, not at start.
     const { serveMessages } = await import('./serveMessages.ts')
     const api = mcpApi((path, init) => {
@@ -67,6 +67,16 @@ export function mcpHandler(
 function notAllowed(): Response {
   const error = { code: -32000, message: 'Method not allowed: messages are sent with POST.' }
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 405, headers: { Allow: 'POST' } })
+}
+
+/** The code of JSON-RPC for a message that is no valid request. */
+const INVALID_REQUEST = -32600
+
+/** The refusal of messages that are too many, too long or too deep, in the form of the protocol. */
+function refusedMessages(error: unknown): Response {
+  if (!(error instanceof DomainError)) throw error
+  const refusal = { code: INVALID_REQUEST, message: error.detail }
+  return Response.json({ jsonrpc: '2.0', error: refusal, id: null }, { status: 400 })
 }
 
 /**

@@ -3,6 +3,7 @@ import {
   isLegacyRequest,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import { z } from 'zod'
 import { createMcpServer, type McpServerOptions } from './server.ts'
 
 /**
@@ -11,23 +12,35 @@ import { createMcpServer, type McpServerOptions } from './server.ts'
  * @param request its body is within our limits
  */
 export async function serveMessages(request: Request, options: McpServerOptions): Promise<Response> {
+  const { method, id } = await messageOf(request)
   if (await isLegacyRequest(request)) {
-    const enableJsonResponse = !(await isStreaming(request))
+    const enableJsonResponse = method !== 'events/stream'
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse })
     await createMcpServer(options).connect(transport)
     return await transport.handleRequest(request)
   }
-  // No tool or resource announces changes, so a stream for them would only stay open.
-  const handler = createMcpHandler(() => createMcpServer(options), { legacy: 'reject', maxSubscriptions: 0 })
+  // No list announces changes, so a stream for them would only stay open. The handler has no such stream to leave out.
+  if (method === 'subscriptions/listen' && id !== undefined) {
+    const error = { code: METHOD_NOT_FOUND, message: 'Method not found: the lists do not change.' }
+    return Response.json({ jsonrpc: '2.0', error, id }, { status: 404 })
+  }
+  const handler = createMcpHandler(() => createMcpServer(options), { legacy: 'reject' })
   return await handler.fetch(request)
 }
 
-/** Whether the request's only message asks for a stream of events. */
-async function isStreaming(request: Request): Promise<boolean> {
-  try {
-    const message: unknown = await request.clone().json()
-    return Object(message).method === 'events/stream'
-  } catch {
-    return false
-  }
+/** The code of JSON-RPC. */
+const METHOD_NOT_FOUND = -32601
+
+const Message = z.looseObject({
+  method: z.string().optional(),
+  id: z.union([z.string(), z.number()]).optional(),
+})
+
+/** Method and id of the request's only message; nothing of a batch, or of text that is no message. */
+async function messageOf(request: Request): Promise<z.output<typeof Message>> {
+  const body: unknown = await request
+    .clone()
+    .json()
+    .catch(() => undefined)
+  return Message.safeParse(body).data ?? {}
 }
