@@ -115,10 +115,14 @@ function sumOf<One>(all: Iterable<One>, figure: (one: One) => number): number {
   return sum
 }
 
-/** One cell that answers makes the process ready: its callers must not lose the gateway when another cell fails. */
-function checkCells(cells: CellStates): Promise<void> {
-  const isOne = [...cells.all().values()].includes('ok')
-  return isOne ? Promise.resolve() : Promise.reject(new Error('no cell is reached'))
+/**
+ * One cell that answers makes the process ready: its callers must not lose the gateway when another cell fails. After a
+ * start each cell is tried once before.
+ */
+async function checkCells(cells: CellStates): Promise<void> {
+  const states = new Set(cells.all().values())
+  if (states.has('opening')) throw new Error('a cell is still opening')
+  if (!states.has('ok')) throw new Error('no cell is reached')
 }
 
 function notesOf(cells: CellStates): NonNullable<Operations['notes']> {

@@ -20,6 +20,10 @@ export interface Cells {
   open(): readonly OpenCell[]
   /** The cell with a number; undefined while it is out of reach. */
   of(number: number): OpenCell | undefined
+  /**
+   * The cell with a number, as {@link of}. After a start it waits until the cell is open, or is known to be out of reach.
+   */
+  opened(number: number): Promise<OpenCell | undefined>
   /** Takes requests for a cell from now on. */
   add(number: number, cell: OpenCell): void
   /** Notes whether a cell can be reached. Until it can, its requests are answered 503 at once. */
@@ -30,14 +34,24 @@ export interface Cells {
 export function createCells(places: readonly CellPlace[]): Cells {
   const open = new Map<number, OpenCell>()
   const outOfReach = new Set<number>()
+  const started = new Map(places.map(({ number }) => [number, Promise.withResolvers<void>()]))
+  const of = (number: number) => (outOfReach.has(number) ? undefined : open.get(number))
   return {
     places,
     open: () => [...open].flatMap(([number, cell]) => (outOfReach.has(number) ? [] : [cell])),
-    of: (number) => (outOfReach.has(number) ? undefined : open.get(number)),
-    add: (number, cell) => void open.set(number, cell),
+    of,
+    async opened(number) {
+      await started.get(number)?.promise
+      return of(number)
+    },
+    add(number, cell) {
+      open.set(number, cell)
+      started.get(number)?.resolve()
+    },
     setReach(number, isReachable) {
       if (isReachable) outOfReach.delete(number)
       else outOfReach.add(number)
+      started.get(number)?.resolve()
     },
   }
 }
@@ -84,7 +98,7 @@ async function askCells<Answer>(
   ask: (cell: OpenCell) => Promise<Answer | undefined>,
 ): Promise<Answered<Answer> | undefined> {
   const askOne = async (place: CellPlace): Promise<Answered<Answer> | undefined> => {
-    const cell = cells.of(place.number)
+    const cell = await within(cells.opened(place.number), ANSWER_MS)
     if (cell === undefined) throw new CellOutOfReach(place)
     const answered = ask(cell).then(
       (answer) => ({ answer }),

@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { startCells } from '../support/cells.ts'
+import { Client } from '../support/client.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { startFar } from '../support/far.ts'
+import { startProcess } from '../support/process.ts'
+
+test('while a cell opens, the program is not ready, and callers of the cell wait', async () => {
+  const far = await startFar(await createTestDatabase(), 0)
+  const { env, cells } = await startCells([await createTestDatabase(), far])
+  const [, cell] = cells
+  if (cell === undefined) throw new Error('There is no second cell.')
+  far.path.delayMs = 10
+  const late = await startProcess({ env: { ...env, CREEL_GATEWAYS: '1' } })
+  const owner = new Client(late.baseUrl, late.captureUrl, cell.owner.key, cell.owner.workspaceId)
+  const url = `${late.captureUrl}${new URL(cell.oldUrl).pathname}`
+  const [ready, captured, called] = await Promise.all([
+    fetch(`${late.baseUrl}/readyz`).then(async (answer) => [answer.status, await answer.text()]),
+    patient(() => fetch(url, { method: 'POST' })),
+    patient(() => owner.get('/api/v1/me')),
+  ])
+  expect(ready).toEqual([503, expect.stringContaining('"cell cell-2":"opening"')])
+  expect([captured, called]).toEqual(['answered', 'answered'])
+  await eventually('the end of the start', async () => (await fetch(`${late.baseUrl}/readyz`)).status === 200)
+}, 60_000)
+
+/** Whether a caller was answered, or at least not refused before it had waited as long as callers do. */
+async function patient(call: () => Promise<{ readonly status: number }>): Promise<string> {
+  const beganAt = performance.now()
+  const { status } = await call()
+  const hasWaited = performance.now() - beganAt > 4_900
+  return status === 200 || hasWaited ? 'answered' : `${status} at once`
+}
