@@ -1,4 +1,4 @@
-import type { Services } from '@creel/core'
+import { DomainError, type Services } from '@creel/core'
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import type { AnyElysia } from 'elysia'
 import type { ElysiaAdapter } from 'elysia/adapter'
@@ -75,13 +75,23 @@ export function createApp(services: Services, options: AppOptions): AnyElysia {
       parse: 'none',
     })
     .onError(({ code, error, request }) => {
-      if (code === 'NOT_FOUND') return plain(404, 'Not Found')
       const path = loggedPath(request)
+      if (code === 'NOT_FOUND') return methodRefusal(path, traceIdOf(request)) ?? plain(404, 'Not Found')
       if (isOfApi(path)) return problemResponse(services, error, { traceId: traceIdOf(request) })
       internalErrors.inc()
       services.log.error({ err: error, path }, 'unexpected error')
       return plain(500, 'Internal Server Error')
     })
+  // Below /api/ another method is an unknown route, which `rest` answers.
+  const methodRefusal = (path: string, traceId: string): Response | undefined => {
+    const methods = app.routes.filter((known) => known.path === path).map(({ method }) => method)
+    if (methods.length === 0) return undefined
+    const refusal = new DomainError('method_not_allowed', `${path} takes ${methods.join(', ')} only.`)
+    const answer = problemResponse(services, refusal, { traceId })
+    answer.headers.set('Allow', methods.join(', '))
+    for (const [name, value] of OWN_ANSWER_HEADERS) answer.headers.set(name, value)
+    return answer
+  }
   const pages = { ...DOCS, ...pageRoutes(services.urls.baseUrl) }
   for (const [path, answer] of Object.entries(pages)) app.get(path, answer)
   if (options.isRelay === true) {

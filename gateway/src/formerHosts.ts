@@ -1,3 +1,4 @@
+import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import { ReadyAnswer } from './http/readyAnswer.ts'
 import { pathOf, type RequestHead } from './http/requestHead.ts'
 
@@ -17,7 +18,12 @@ export function formerHosts(hosts: readonly string[], baseUrl: string): FormerHo
     if (former.size === 0 || sent === undefined) return undefined
     const host = sent.toLowerCase()
     if (!former.has(host) && !former.has(host.replace(/:\d+$/, ''))) return undefined
-    return new ReadyAnswer(301, ['Location', baseUrl + asciiOf(pathOf(target)), 'Content-Length', '0'], '')
+    const location = baseUrl + asciiOf(pathOf(target))
+    return new ReadyAnswer(
+      301,
+      ['Location', location, ...OWN_ANSWER_HEADERS.flat(), 'Content-Length', '0'],
+      '',
+    )
   }
 }
 

@@ -371,6 +371,8 @@ describe('former hosts', () => {
     const answer = await client.until('\r\n\r\n')
     expect(answer).toStartWith('HTTP/1.1 301 ')
     expect(answer).toContain(`Location: https://api.example.com${line.split(' ')[1]}\r\n`)
+    expect(answer).toContain('X-Content-Type-Options: nosniff\r\n')
+    expect(answer).toContain("Content-Security-Policy: sandbox; default-src 'none'\r\n")
   })
 
   test('the connection takes further requests', async () => {

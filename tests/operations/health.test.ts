@@ -28,6 +28,24 @@ describe('/healthz', () => {
   })
 })
 
+describe('another method', () => {
+  test.each(['/healthz', '/readyz', '/metrics', '/openapi/v1.json', '/llms.txt'])(
+    'of %s is a problem that names those it takes',
+    async (path) => {
+      for (const method of ['POST', 'DELETE']) {
+        const answer = await fetch(service.baseUrl + path, { method })
+        expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET'])
+        expect(answer.headers.get('content-type')).toBe('application/problem+json')
+        expect(await answer.json()).toMatchObject({ code: 'method_not_allowed', status: 405 })
+      }
+    },
+  )
+
+  test('of an unknown path is 404', async () => {
+    expect((await fetch(`${service.baseUrl}/nothing`, { method: 'POST' })).status).toBe(404)
+  })
+})
+
 describe('/readyz', () => {
   test('answers 200 with database and queue reachable', async () => {
     const answer = await fetch(`${service.baseUrl}/readyz`)
