@@ -172,6 +172,16 @@ describe('/openapi/v1.json', () => {
     })
   })
 
+  test('says of every list what its items are', () => {
+    const without: string[] = []
+    JSON.parse(json, (name: string, value: unknown) => {
+      const schema = Object(value)
+      if (schema.type === 'array' && !('items' in schema) && !('prefixItems' in schema)) without.push(name)
+      return value
+    })
+    expect(without).toEqual([])
+  })
+
   test('only grows: nothing that was described before is gone or changed', async () => {
     expect(brokenPromises(await Bun.file(SNAPSHOT).json(), JSON.parse(json))).toEqual([])
   })

@@ -104,7 +104,7 @@ function Facts({ backlog }: { readonly backlog: Figures }) {
     oldestWaitingAt !== null && `oldest ${ago(oldestWaitingAt)}`,
     rate !== null && `${rate.count} per ${rate.perSeconds} s`,
     drainsAt !== null && `empty ${ago(drainsAt)}`,
-    keysWaiting > 0 && `${plural(keysWaiting, 'delivery')} waiting for an earlier one of the same key`,
+    keysWaiting > 0 && `${plural(keysWaiting, 'key')} with deliveries that wait for an earlier one`,
     notBefore !== null && `the receiver asked to wait: next attempt ${ago(notBefore)}`,
   ].filter((fact) => fact !== false)
   return (

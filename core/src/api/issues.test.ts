@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { z } from 'zod'
 import { inDocumentOrder } from '../engine/issues.ts'
-import { nulIssues } from './issues.ts'
+import { issuesOf, nulIssues } from './issues.ts'
 
 const issue = (...path: (string | number)[]) => ({ path, code: 'type', detail: 'wrong' }) as const
 
@@ -53,4 +54,17 @@ describe('nulIssues', () => {
     }
     expect(nulIssues(input).map(({ path }) => path.join('.'))).toEqual(['name', 'list.1', 'record.inner'])
   })
+})
+
+test.each([
+  [
+    z.string().regex(/^\d+$/, 'must be a cursor of an earlier answer'),
+    'cursor must be a cursor of an earlier answer.',
+  ],
+  [z.string().regex(/^\d+$/), 'cursor does not have the right form.'],
+  [z.uuid(), 'cursor must be a valid uuid.'],
+])('text of the wrong form is told what it must be', (schema, detail) => {
+  const input = { cursor: 'x' }
+  const { error } = z.object({ cursor: schema }).safeParse(input)
+  expect(issuesOf(error, input)).toMatchObject([{ code: 'bad_format', detail }])
 })

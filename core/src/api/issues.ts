@@ -66,6 +66,11 @@ export function detailOf(issue: z.core.$ZodIssue, name: string): string {
     case 'invalid_type':
       return `${name} must be of type ${issue.expected}.`
     case 'invalid_format':
+      // The message of a pattern says what the text must be. Its default is the pattern itself.
+      if (issue.format === 'regex')
+        return issue.message.startsWith('must ')
+          ? `${name} ${issue.message}.`
+          : `${name} does not have the right form.`
       return `${name} must be a valid ${issue.format}.`
     case 'custom':
       return issue.message

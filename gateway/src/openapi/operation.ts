@@ -189,7 +189,8 @@ function answerContent(route: Route, output: JsonObject): JsonObject {
   const { gives } = route.media ?? {}
   if (gives === undefined)
     return { [route.contentType ?? 'application/json']: { schema: withoutNull(output) } }
-  return Object.fromEntries(gives.map((mediaType) => [mediaType, { schema: { type: 'string' } }]))
+  const typeOf = (mediaType: string) => (mediaType === 'application/json' ? 'object' : 'string')
+  return Object.fromEntries(gives.map((mediaType) => [mediaType, { schema: { type: typeOf(mediaType) } }]))
 }
 
 const PHRASES = { 200: 'OK', 201: 'Created', 202: 'Accepted: queued' } as const

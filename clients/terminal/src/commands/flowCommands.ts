@@ -72,7 +72,7 @@ function linesOf(backlog: Backlog, now: number): string[] {
     lines.push(
       `breaker: ${breaker.state}${breaker.nextProbeAt === null ? '' : `, next probe ${breaker.nextProbeAt}`}`,
     )
-  if (keysWaiting > 0) lines.push(`waiting for an earlier one of their key: ${keysWaiting}`)
+  if (keysWaiting > 0) lines.push(`keys with deliveries that wait for an earlier one: ${keysWaiting}`)
   for (const { key, requestId } of keysHeld) lines.push(`held: key ${key} by request ${requestId}`)
   if (expiring > 0) lines.push(`deleted by retention before they are sent: ${expiring}`)
   return lines

@@ -20,7 +20,7 @@ export const Backlog = z
     oldestWaitingAt: Timestamp.nullable().meta({
       description: 'When the oldest waiting delivery was queued',
     }),
-    keysWaiting: z.int().meta({ description: 'Deliveries that wait for an earlier one of their key' }),
+    keysWaiting: z.int().meta({ description: 'Keys of which a delivery waits for an earlier one' }),
     keysHeld: z
       .array(
         z.object({
@@ -83,7 +83,7 @@ const READ_BACKLOG = statement(
   select count(*) filter (where not is_sending)::int as waiting,
          count(*) filter (where is_sending)::int as in_flight,
          min(created_at) filter (where not is_sending) as oldest_waiting_at,
-         count(*) filter (where flow_state = 'behind')::int as keys_waiting,
+         count(distinct order_key) filter (where flow_state = 'behind')::int as keys_waiting,
          (select breaker from flow), (select opened_at from flow), (select next_probe_at from flow),
          (select not_before from flow), (select closed_at from flow)
   from open`,

@@ -15,7 +15,9 @@ const comparable = Schema.Unknown.annotations({
   jsonSchema: {
     anyOf: [
       { type: 'string', maxLength: textLength },
-      ...['number', 'boolean', 'null', 'array', 'object'].map((type) => ({ type })),
+      ...['number', 'boolean', 'null'].map((type) => ({ type })),
+      { type: 'array', items: {} },
+      { type: 'object' },
     ],
   },
 })
