@@ -4,6 +4,7 @@ import { notFound } from '../api/errors.ts'
 import { gathering } from '../api/gathering.ts'
 import { takeSlot } from '../api/slots.ts'
 import { type EndpointRow, findEndpoint } from '../endpoints/index.ts'
+import { changesOf } from '../platform/changes/index.ts'
 import { requestView } from './find.ts'
 import { awaitsWaiting } from './metrics.ts'
 import { findAwaited } from './queries.ts'
@@ -52,29 +53,6 @@ export async function awaitRequest(
     if (isWaiting) awaitsWaiting.dec()
     changes.stop()
     await slot.free()
-  }
-}
-
-/** Changes of an endpoint. `next` resolves at once if one came since its last call, or when `ended` aborts. */
-function changesOf(ctx: Context, endpointId: string, ended: AbortSignal) {
-  let changed = false
-  let wake: () => void = () => {}
-  const notice = () => {
-    changed = true
-    wake()
-  }
-  const stop = ctx.endpointChanges.onEndpoint(endpointId, notice)
-  ended.addEventListener('abort', notice, { once: true })
-  return {
-    stop,
-    async next(): Promise<void> {
-      if (!changed) {
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
-      changed = false
-    },
   }
 }
 
