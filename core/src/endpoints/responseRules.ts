@@ -108,68 +108,79 @@ const HEADER_CONTROLS = /[\x00-\x08\x0a-\x1f\x7f]/
 const MEDIA_TYPE =
   /^([!#$%&'*+\-.^_`|~0-9a-z]+)\/([!#$%&'*+\-.^_`|~0-9a-z]+)[\t ]*(;[\t ]*charset=(?:utf-8|"utf-8")[\t ]*)?$/i
 
+/** The place of a member in the input, and its name in sentences. */
+type Naming = (member: keyof CaptureResponse) => {
+  readonly path: readonly (string | number)[]
+  readonly label: string
+}
+
 /**
  * Checks the parts of a capture response that may not be saved, bounds included. The schema before it checks only
  * types.
  *
  * @param response the members to check; an absent one is not checked, so that an update does not check values that were
  *   stored before the rules
+ * @param naming for answers other than the endpoint's own
  * @returns one issue for each refused part, in the order of the members; each `detail` names the refused value
  */
 export function checkResponse(
   response: { readonly [Member in keyof CaptureResponse]?: CaptureResponse[Member] | undefined },
+  naming: Naming = (member) => ({ path: [member], label: member }),
 ): InputIssue[] {
   const issues: InputIssue[] = []
   const { responseStatusCode, responseContentType, responseHeaders, responseBody } = response
   if (responseStatusCode !== undefined && !isServableStatus(responseStatusCode)) {
+    const { path, label } = naming('responseStatusCode')
     issues.push({
-      path: ['responseStatusCode'],
+      path,
       code: Number.isInteger(responseStatusCode) ? 'out_of_range' : 'type',
-      detail: `responseStatusCode ${responseStatusCode} is refused: it must be an integer from 200 to 299 or from 400 to 599.`,
+      detail: `${label} ${responseStatusCode} is refused: it must be an integer from 200 to 299 or from 400 to 599.`,
     })
   }
-  if (responseContentType !== undefined) issues.push(...checkContentType(responseContentType))
-  if (responseHeaders !== undefined) issues.push(...checkHeaders(responseHeaders))
+  if (responseContentType !== undefined)
+    issues.push(...checkContentType(responseContentType, naming('responseContentType')))
+  if (responseHeaders !== undefined) issues.push(...checkHeaders(responseHeaders, naming('responseHeaders')))
   if (responseBody !== undefined && Buffer.byteLength(responseBody) > RESPONSE_LIMITS.bodyBytes) {
+    const { path, label } = naming('responseBody')
     issues.push({
-      path: ['responseBody'],
+      path,
       code: 'too_long',
-      detail: `responseBody is ${Buffer.byteLength(responseBody)} bytes long; at most ${RESPONSE_LIMITS.bodyBytes} are served.`,
+      detail: `${label} is ${Buffer.byteLength(responseBody)} bytes long; at most ${RESPONSE_LIMITS.bodyBytes} are served.`,
     })
   }
   return issues
 }
 
-function checkContentType(contentType: string): InputIssue[] {
-  const path = ['responseContentType']
+function checkContentType(contentType: string, { path, label }: ReturnType<Naming>): InputIssue[] {
   if (contentType === '') {
-    return [{ path, code: 'too_short', detail: 'responseContentType may not be empty.' }]
+    return [{ path, code: 'too_short', detail: `${label} may not be empty.` }]
   }
   if (contentType.length > RESPONSE_LIMITS.contentTypeChars) {
-    const detail = `responseContentType may have at most ${RESPONSE_LIMITS.contentTypeChars} characters.`
+    const detail = `${label} may have at most ${RESPONSE_LIMITS.contentTypeChars} characters.`
     return [{ path, code: 'too_long', detail }]
   }
   if (!MEDIA_TYPE.test(contentType)) {
-    const detail = `responseContentType ${quoted(contentType)} is refused: it must be one media type, with no parameter but charset=utf-8.`
+    const detail = `${label} ${quoted(contentType)} is refused: it must be one media type, with no parameter but charset=utf-8.`
     return [{ path, code: 'bad_format', detail }]
   }
   if (!isServableType(contentType)) {
-    const detail = `responseContentType ${quoted(contentType)} is refused: it must be one of ${TYPES_IN_WORDS}.`
+    const detail = `${label} ${quoted(contentType)} is refused: it must be one of ${TYPES_IN_WORDS}.`
     return [{ path, code: 'not_allowed', detail }]
   }
   return []
 }
 
-function checkHeaders(headers: Readonly<Record<string, string>>): InputIssue[] {
+function checkHeaders(headers: Readonly<Record<string, string>>, named: ReturnType<Naming>): InputIssue[] {
+  const { path, label } = named
   const fields = Object.entries(headers)
-  const issues = fields.flatMap(([name, value]) => checkHeader(name, value))
+  const issues = fields.flatMap(([name, value]) => checkHeader(name, value, named))
   if (fields.length <= RESPONSE_LIMITS.headersMax) return issues
-  const detail = `responseHeaders may hold at most ${RESPONSE_LIMITS.headersMax} headers, not ${fields.length}.`
-  return [{ path: ['responseHeaders'], code: 'too_many', detail }, ...issues]
+  const detail = `${label} may hold at most ${RESPONSE_LIMITS.headersMax} headers, not ${fields.length}.`
+  return [{ path, code: 'too_many', detail }, ...issues]
 }
 
-function checkHeader(name: string, value: string): InputIssue[] {
-  const path = ['responseHeaders', name]
+function checkHeader(name: string, value: string, { path: at, label }: ReturnType<Naming>): InputIssue[] {
+  const path = [...at, name]
   if (name.length > RESPONSE_LIMITS.headerNameChars) {
     const detail = `The response header name ${quoted(name)} is longer than ${RESPONSE_LIMITS.headerNameChars} characters.`
     return [{ path, code: 'too_long', detail }]
@@ -179,7 +190,7 @@ function checkHeader(name: string, value: string): InputIssue[] {
   }
   const issues: InputIssue[] = []
   if (isRefusedHeader(name)) {
-    issues.push({ path, code: 'not_allowed', detail: `responseHeaders may not set ${quoted(name)}.` })
+    issues.push({ path, code: 'not_allowed', detail: `${label} may not set ${quoted(name)}.` })
   }
   if (value.length > RESPONSE_LIMITS.headerValueChars) {
     const detail = `The value of response header ${quoted(name)} is longer than ${RESPONSE_LIMITS.headerValueChars} characters.`

@@ -6,8 +6,12 @@ import type { Template } from './template.ts'
 export interface RenderOptions {
   /** The most characters of one value; the text around values is never cut here. */
   readonly cutAt?: number
-  /** Applied to each value after it was cut, never to the template's own text. */
-  readonly escape?: (text: string) => string
+  /**
+   * Applied to each value after it was cut, never to the template's own text.
+   *
+   * @param isString whether the value is a string; others are numbers, booleans, or compact JSON
+   */
+  readonly escape?: (text: string, isString: boolean) => string
   /** Rendering stops once the text is longer, so that many placeholders of long values cannot outgrow memory. */
   readonly enough?: number
 }
@@ -21,8 +25,9 @@ export function renderTemplate(template: Template, root: ReadRoot, options: Rend
       text += part
       continue
     }
-    const value = cut(textOfNode(readValue(root, part)), options.cutAt)
-    text += options.escape === undefined ? value : options.escape(value)
+    const node = readValue(root, part)
+    const value = cut(textOfNode(node), options.cutAt)
+    text += options.escape === undefined ? value : options.escape(value, typeof node === 'string')
   }
   return text
 }
