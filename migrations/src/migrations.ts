@@ -38,6 +38,7 @@ import * as oauthRetries from './20261123T0625_oauth_retries.ts'
 import * as relayEndpoints from './20261123T0920_relay_endpoints.ts'
 import * as workspaceMoves from './20261123T1000_workspace_moves.ts'
 import * as storeRules from './20261124T0010_store_rules.ts'
+import * as scriptedAnswers from './20261124T0100_scripted_answers.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -83,4 +84,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261123T0920_relay_endpoints': relayEndpoints,
   '20261123T1000_workspace_moves': workspaceMoves,
   '20261124T0010_store_rules': storeRules,
+  '20261124T0100_scripted_answers': scriptedAnswers,
 }

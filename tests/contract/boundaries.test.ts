@@ -54,6 +54,7 @@ const WRITERS: Readonly<Record<string, string | null>> = {
   incidents: 'alerts',
   installation: 'secrets',
   requests: 'requests',
+  responseUses: 'endpoints',
   listenerReplays: 'listeners',
   oauthGrants: 'oauth',
   reconciliationEvents: 'reconcile',

@@ -87,6 +87,13 @@ const STEPS: Readonly<Record<string, Step>> = {
     run: (world) =>
       world.client.patch(at(world), { name: 'renamed', provider: 'stripe', signingSecret: SECRET }),
   },
+  'endpoints.resetResponses': {
+    run: async (world) => {
+      await world.client.patch(at(world), { responses: [{ status: 500, times: 1 }] })
+      await fetch(`${world.client.captureUrl}/hook/${world.ids.endpointId}`, { method: 'POST' })
+      await world.client.post(at(world, '/responses/reset'))
+    },
+  },
   'endpoints.rotateUrl': { run: (world) => world.client.post(at(world, '/rotate-url'), {}) },
   'replays.start': {
     run: (world) =>

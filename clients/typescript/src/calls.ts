@@ -22,6 +22,8 @@ export const callsOf = (call: MakeCall) => ({
     stats: call<'endpoints_stats'>('GET /api/v1/endpoints/{endpointId}/stats'),
     /** Create a new capture URL; the old one keeps working for a while */
     rotateUrl: call<'endpoints_rotateUrl'>('POST /api/v1/endpoints/{endpointId}/rotate-url'),
+    /** Start the counts of the scripted responses anew */
+    resetResponses: call<'endpoints_resetResponses'>('POST /api/v1/endpoints/{endpointId}/responses/reset'),
     /** Try what would be stored of a sample or a stored request */
     previewStoring: call<'endpoints_previewStoring'>(
       'POST /api/v1/endpoints/{endpointId}/store-rules/preview',

@@ -111,6 +111,23 @@ export const EVENTS = {
     subscribable: true,
     role: 'closes',
   },
+  'answer.unavailable': {
+    displayName: 'Relayed answer unavailable',
+    description:
+      'The action that answers the senders of an endpoint is gone or switched off: the fallback answers.',
+    defaultSeverity: 'error',
+    subjectType: 'endpoint',
+    subscribable: true,
+    role: 'opens',
+  },
+  'answer.available': {
+    displayName: 'Relayed answer available',
+    description: 'The action answers the senders of the endpoint again.',
+    defaultSeverity: 'error',
+    subjectType: 'endpoint',
+    subscribable: true,
+    role: 'closes',
+  },
   'transformation.disabled': {
     displayName: 'Transformation rule switched off',
     description: 'The service switched a rule off after repeated faults.',
@@ -191,6 +208,7 @@ export const CLOSED_BY = {
   'breaker.opened': 'breaker.closed',
   'watchdog.alarmed': 'watchdog.recovered',
   'certificate.expiring': 'certificate.renewed',
+  'answer.unavailable': 'answer.available',
 } as const satisfies Partial<Record<EventKind, EventKind>>
 
 /** A kind that opens an incident: a key of {@link CLOSED_BY}. */

@@ -27,6 +27,8 @@ const TITLES: { readonly [Kind in EventKind]: (name: string) => string } = {
   'delivery.drained': (name) => `The delivery backlog of ${name} has recovered`,
   'breaker.opened': (name) => `The circuit breaker of ${name} is open`,
   'breaker.closed': (name) => `The circuit breaker of ${name} is closed`,
+  'answer.unavailable': (name) => `Senders of ${name} get the fallback answer`,
+  'answer.available': (name) => `Senders of ${name} get the receiver’s answer again`,
   'transformation.disabled': (name) => `Rule ${name} was switched off`,
   'watchdog.alarmed': (name) => `Watchdog ${name} is alarmed`,
   'watchdog.recovered': (name) => `Watchdog ${name} recovered`,
@@ -54,6 +56,9 @@ const MESSAGES: { readonly [Kind in EventKind]: (cause: Cause) => string } = {
   'breaker.opened': ({ reason }) =>
     `Too many attempts failed${reason === null ? '' : `; last error ${reason}`}. Only probes are sent until one succeeds.`,
   'breaker.closed': () => 'An attempt succeeded. Waiting deliveries are sent, a few at first.',
+  'answer.unavailable': ({ reason }) =>
+    reason ?? 'The action that answers the senders is gone or switched off.',
+  'answer.available': () => 'The action answers the senders again.',
   'transformation.disabled': ({ reason }) => reason ?? 'The rule failed on several deliveries in a row.',
   'watchdog.alarmed': ({ reason }) => reason ?? 'No matching capture arrived in time.',
   'watchdog.recovered': ({ reason }) => reason ?? 'A matching capture arrived again.',

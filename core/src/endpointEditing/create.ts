@@ -18,6 +18,7 @@ import {
 import type { InputIssue } from '../engine/issues.ts'
 import { checkSettings, NO_VERIFICATION } from '../engine/verification/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
+import { checkAnswers } from './answers.ts'
 import { endpointChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
 import { prepareStoring } from './storing.ts'
@@ -30,6 +31,7 @@ export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>
     ...checkEventIdPath(input.eventIdPath),
     ...checkDedupe(input.dedupe, ctx.plan.limits),
     ...checkStoring(input),
+    ...(await checkAnswers(ctx, null, input)),
     ...(await checkForward(ctx, null, input)),
   ]
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { route, router } from '../api/route.ts'
 import { createInput, Endpoint, findsEndpoint, rotateUrlInput, updateInput } from '../endpoints/index.ts'
+import { resetResponses } from './answers.ts'
 import { checkNewEndpoint, createEndpoint } from './create.ts'
 import { removeEndpoint } from './remove.ts'
 import { rotateCaptureUrl } from './rotateUrl.ts'
@@ -61,6 +62,16 @@ export const endpointEditingRoutes = router({
     output: Endpoint,
     finds: findsEndpoint,
   }).mutation(({ ctx, input }) => rotateCaptureUrl(ctx, ctx.endpoint.id, input.overlapSeconds)),
+
+  resetResponses: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/responses/reset',
+    summary: 'Start the counts of the scripted responses anew',
+    description: 'Each response with `times` answers that often again.',
+    input: z.object({ endpointId }),
+    output: Endpoint,
+    finds: findsEndpoint,
+  }).mutation(({ ctx }) => resetResponses(ctx, ctx.endpoint.id)),
 
   remove: route({
     method: 'DELETE',

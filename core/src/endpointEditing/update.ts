@@ -10,6 +10,7 @@ import {
   type EndpointRow,
   endpointView,
   findEndpoint,
+  responsesText,
   settingsColumns,
   storedSettings,
   type UpdateInput,
@@ -18,6 +19,7 @@ import {
 import type { InputIssue } from '../engine/issues.ts'
 import { checkSettings } from '../engine/verification/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
+import { checkAnswers, settleAnswers } from './answers.ts'
 import { endpointChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
 import { prepareStoring } from './storing.ts'
@@ -53,18 +55,27 @@ export async function checkEndpointChange(
     ...checkDedupe(changed(input.dedupe, endpointView(endpoint, ctx).dedupe), ctx.plan.limits),
     ...checkStoring(input),
   )
-  issues.push(...(await checkForward(ctx, endpoint, input)))
+  const known = endpointView(endpoint, ctx)
+  issues.push(
+    ...(await checkAnswers(ctx, endpoint.id, {
+      responses: input.responses,
+      answerFrom: isDeepStrictEqual(input.answerFrom, known.answerFrom) ? undefined : input.answerFrom,
+    })),
+    ...(await checkForward(ctx, endpoint, input)),
+  )
   return issues
 }
 
 /** Changes the named members of an endpoint. */
 export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input: UpdateInput) {
   return await ctx.db.transaction().execute(async (trx) => {
+    const changes = withoutEqualResponses(input, endpoint)
     await updateEndpoint(
       trx,
       endpoint.id,
-      settingsColumns(input, { secrets: ctx.secrets, workspaceId: ctx.workspace.id, now: ctx.clock.now() }),
+      settingsColumns(changes, { secrets: ctx.secrets, workspaceId: ctx.workspace.id, now: ctx.clock.now() }),
     )
+    await settleAnswers(ctx, trx, endpoint.id, changes)
     await writeForward(ctx, trx, endpoint.id, endpoint, input)
     await announceEndpointChange(trx, endpoint.id)
     const row = await findEndpoint(trx, ctx.workspace.id, endpoint.id)
@@ -73,4 +84,11 @@ export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input:
     await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.update', endpointView(endpoint, ctx), view))
     return { ...view, ...(await prepareStoring(ctx, trx, row, input)) }
   })
+}
+
+/** The same list, sent back by a client that read it, leaves its counts. */
+function withoutEqualResponses(input: UpdateInput, { responses: stored }: EndpointRow): UpdateInput {
+  const { responses } = input
+  const isEqual = responses !== undefined && responsesText(responses) === stored
+  return isEqual ? { ...input, responses: undefined } : input
 }

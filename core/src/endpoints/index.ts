@@ -23,9 +23,21 @@ export {
   type CaptureResponse,
   checkResponse,
   OWN_ANSWER_HEADERS,
+  RESPONSE_LIMITS,
   type ServedResponse,
   safeResponse,
 } from './responseRules.ts'
+export {
+  type AnswerFrom,
+  checkFallback,
+  checkResponses,
+  type PreparedResponse,
+  preparedResponses,
+  responsesText,
+  servedAnswer,
+  storedAnswerFrom,
+} from './responses.ts'
+export { forgetUses, takeUse } from './responseUses.ts'
 export {
   type CreateInput,
   createInput,

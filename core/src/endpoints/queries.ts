@@ -10,7 +10,11 @@ import { insertCounters } from './counters.ts'
  */
 const SELECT_ENDPOINTS = `
   select e.id, e.workspace_id, e.name, e.is_active, e.suspended_by_plan, e.created_at, e.expires_at, e.deleted_at,
-         e.response_status_code, e.response_content_type, e.response_headers, e.response_body, e.provider, e.event_id_path, e.dedupe,
+         e.response_status_code, e.response_content_type, e.response_headers, e.response_body,
+         e.responses, e.answer_from, (
+           select json_object_agg(u.position, u.used)::text from response_uses u
+           where u.endpoint_id = e.id and u.run_id = e.responses_run
+         ) as responses_used, e.provider, e.event_id_path, e.dedupe,
          e.signing_secret, e.signing_secret_set_at, e.handshake_token, e.signature_header, e.signature_algorithm,
          e.signature_encoding, e.signature_prefix, e.reject_unverified, e.allow_rehearsal, e.allowed_senders,
          e.store_rules, e.drop_headers,

@@ -5,6 +5,7 @@ import { MAX_PATH_LENGTH } from '../engine/conditions/index.ts'
 import { networkOf } from '../engine/networks.ts'
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../engine/verification/index.ts'
 import { Dedupe } from './dedupe.ts'
+import { ANSWER_LIMITS, AnswerFrom, ScriptedResponse } from './responses.ts'
 import { DropHeaders, StoreRules, StoreRulesInput } from './storing.ts'
 
 /** The bounds of an endpoint's members; part of the API. */
@@ -40,6 +41,14 @@ const writable = {
   responseContentType: optional(z.string()),
   responseHeaders: optional(z.record(z.string(), z.string())).meta({ description: '{} clears' }),
   responseBody: optional(z.string()).meta({ description: 'At most 65536 bytes' }),
+  responses: optional(z.array(ScriptedResponse).max(ANSWER_LIMITS.responsesMax)).meta({
+    description:
+      'Answers in place of the endpoint’s own: the first whose `when` holds and that has `times` left. [] clears. Another list starts its counts anew',
+  }),
+  answerFrom: AnswerFrom.nullish().meta({
+    description:
+      'The receiver of this action answers the sender, by its first attempt, if no response does; null, the default, lets the endpoint answer',
+  }),
   signingSecret: optional(z.string().max(8192)).meta({
     description: 'Write-only; "" clears. For rsa and ed25519: the public key',
   }),
@@ -157,6 +166,12 @@ export const Endpoint = withExample(
     responseContentType: z.string(),
     responseHeaders: z.record(z.string(), z.string()),
     responseBody: z.string(),
+    responses: z.array(
+      ScriptedResponse.extend({
+        used: z.int().nullable().meta({ description: 'Answers given so far; null without `times`' }),
+      }).meta({ id: 'ScriptedResponse' }),
+    ),
+    answerFrom: AnswerFrom.meta({ id: 'AnswerFrom' }).nullable(),
     provider: z.string().nullable(),
     eventIdPath: z.string().nullable().meta({ description: 'Null: the path of the provider' }),
     dedupe: Dedupe.meta({ id: 'Dedupe' })
@@ -194,6 +209,19 @@ export const Endpoint = withExample(
     responseContentType: 'application/json',
     responseHeaders: {},
     responseBody: '{"received":true}',
+    responses: [
+      {
+        when: { path: 'body.type', op: 'eq', value: 'charge.failed' },
+        status: 500,
+        headers: {},
+        body: '{"error":"try again"}',
+        delayMs: 0,
+        times: 2,
+        close: null,
+        used: 1,
+      },
+    ],
+    answerFrom: null,
     provider: 'stripe',
     eventIdPath: null,
     dedupe: { by: 'event', windowSeconds: 86_400, then: 'skip' },

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { Insertable } from 'kysely'
 import type { EndpointsTable } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
+import { responsesText } from './responses.ts'
 import type { CreateInput } from './schema.ts'
 
 type Settings = Omit<CreateInput, 'ttlSeconds' | 'forwardUrl' | 'forwardingEnabled' | 'forwardSigningSecret'>
@@ -24,6 +26,12 @@ export function settingsColumns(
   if (input.responseContentType !== undefined) columns.responseContentType = input.responseContentType
   if (input.responseHeaders !== undefined) columns.responseHeaders = JSON.stringify(input.responseHeaders)
   if (input.responseBody !== undefined) columns.responseBody = input.responseBody
+  if (input.responses !== undefined) {
+    columns.responses = responsesText(input.responses)
+    columns.responsesRun = randomUUID()
+  }
+  if (input.answerFrom !== undefined)
+    columns.answerFrom = input.answerFrom === null ? null : JSON.stringify(input.answerFrom)
   if (input.rejectUnverified !== undefined) columns.rejectUnverified = input.rejectUnverified
   if (input.allowRehearsal !== undefined) columns.allowRehearsal = input.allowRehearsal
   if (input.allowedSenders !== undefined) columns.allowedSenders = JSON.stringify(input.allowedSenders)

@@ -3,6 +3,7 @@ import type { Services, Urls } from '../api/services.ts'
 import { verificationView } from '../engine/verification/index.ts'
 import { storedDedupe } from './dedupe.ts'
 import type { EndpointRow } from './queries.ts'
+import { responsesView, storedAnswerFrom } from './responses.ts'
 import type { Endpoint } from './schema.ts'
 import { storedFacts } from './storedVerification.ts'
 
@@ -32,6 +33,8 @@ export function endpointView(
     responseContentType: row.responseContentType,
     responseHeaders: JSON.parse(row.responseHeaders),
     responseBody: row.responseBody,
+    responses: responsesView(row.responses, row.responsesUsed === null ? {} : JSON.parse(row.responsesUsed)),
+    answerFrom: storedAnswerFrom(row.answerFrom),
     provider: row.provider,
     eventIdPath: row.eventIdPath,
     dedupe: storedDedupe(row.dedupe),

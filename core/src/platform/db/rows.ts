@@ -3,6 +3,9 @@
 /** Rows of every declared statement, by its name. `never`: it has no rows. */
 export interface StatementRows {
   'add rejections': never
+  'add uses of response': {
+    readonly used: number
+  }
   'adopt deliveries': never
   'announce endpoints': {
     readonly pgNotify: string | null
@@ -289,6 +292,9 @@ export interface StatementRows {
     readonly responseContentType: string
     readonly responseHeaders: string
     readonly responseBody: string
+    readonly responses: string
+    readonly answerFrom: string | null
+    readonly responsesUsed: string | null
     readonly provider: string | null
     readonly eventIdPath: string | null
     readonly dedupe: string | null
@@ -370,6 +376,7 @@ export interface StatementRows {
     readonly reconciled: boolean
     readonly duplicateOf: number | null
     readonly redaction: string | null
+    readonly answeredBy: string | null
     readonly outcomes: string[]
     readonly senderAttempt: number | null
     readonly firstRequestId: number | null
@@ -397,6 +404,14 @@ export interface StatementRows {
   }
   'finish attempts': {
     readonly id: number | null
+  }
+  'first answers of receivers': {
+    readonly requestId: number
+    readonly state: string
+    readonly statusCode: number | null
+    readonly receivedHeaders: string | null
+    readonly receivedBody: Buffer | null
+    readonly receivedBodyTruncated: boolean | null
   }
   'fit actions of endpoint': {
     readonly id: string
@@ -515,6 +530,9 @@ export interface StatementRows {
     readonly responseContentType: string
     readonly responseHeaders: string
     readonly responseBody: string
+    readonly responses: string
+    readonly answerFrom: string | null
+    readonly responsesUsed: string | null
     readonly provider: string | null
     readonly eventIdPath: string | null
     readonly dedupe: string | null
@@ -580,6 +598,7 @@ export interface StatementRows {
     readonly reconciled: boolean
     readonly duplicateOf: number | null
     readonly redaction: string | null
+    readonly answeredBy: string | null
     readonly outcomes: string[]
     readonly senderAttempt: number | null
     readonly firstRequestId: number | null
@@ -604,6 +623,7 @@ export interface StatementRows {
     readonly reconciled: null
     readonly duplicateOf: null
     readonly redaction: null
+    readonly answeredBy: null
     readonly outcomes: null
     readonly senderAttempt: null
     readonly firstRequestId: null
@@ -683,6 +703,7 @@ export interface StatementRows {
   'next rows of requests': {
     readonly upTo: number | null
   }
+  'note answers of requests': never
   'numbers of alert_deliveries': {
     readonly last: string
     readonly step: string
@@ -852,6 +873,7 @@ export interface StatementRows {
     readonly reconciled: boolean
     readonly duplicateOf: number | null
     readonly redaction: string | null
+    readonly answeredBy: string | null
     readonly outcomes: string[]
     readonly senderAttempt: number | null
     readonly firstRequestId: number | null
@@ -881,6 +903,7 @@ export interface StatementRows {
     readonly reconciled: null
     readonly duplicateOf: null
     readonly redaction: null
+    readonly answeredBy: null
     readonly outcomes: null
     readonly senderAttempt: null
     readonly firstRequestId: null

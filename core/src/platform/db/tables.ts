@@ -302,6 +302,9 @@ export interface EndpointsTable {
   allowRehearsal: Generated<boolean>
   storeRules: Generated<string>
   dropHeaders: Generated<string>
+  responses: Generated<string>
+  responsesRun: string | null
+  answerFrom: string | null
 }
 
 export interface EventClaimsTable {
@@ -559,6 +562,14 @@ export interface RequestsTable {
   reconciled: Generated<boolean>
   duplicateOf: number | null
   redaction: string | null
+  answeredBy: string | null
+}
+
+export interface ResponseUsesTable {
+  endpointId: string
+  runId: string
+  position: number
+  used: number
 }
 
 export interface RuleFaultsTable {
@@ -723,6 +734,7 @@ export interface Database {
   replayItems: ReplayItemsTable
   replays: ReplaysTable
   requests: RequestsTable
+  responseUses: ResponseUsesTable
   ruleFaults: RuleFaultsTable
   sessionWindows: SessionWindowsTable
   sessions: SessionsTable

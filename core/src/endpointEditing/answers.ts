@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import { findAction, isOn } from '../actions/index.ts'
+import { closeIncidentsSilently } from '../alerts/index.ts'
+import type { Context } from '../api/context.ts'
+import { notFound } from '../api/errors.ts'
+import { recordChange } from '../audit/index.ts'
+import {
+  type AnswerFrom,
+  checkFallback,
+  checkResponses,
+  endpointView,
+  findEndpoint,
+  forgetUses,
+  type UpdateInput,
+  updateEndpoint,
+} from '../endpoints/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
+import type { Trx } from '../platform/db/index.ts'
+import { endpointChange } from './change.ts'
+
+type Answers = Partial<Pick<UpdateInput, 'responses' | 'answerFrom'>>
+
+/**
+ * Checks the answers of an endpoint.
+ *
+ * @param endpointId null for an endpoint that is about to be created, which has no actions
+ */
+export async function checkAnswers(
+  ctx: Context,
+  endpointId: string | null,
+  { responses, answerFrom }: Answers,
+): Promise<InputIssue[]> {
+  return [
+    ...checkResponses(responses),
+    ...checkFallback(answerFrom),
+    ...(answerFrom == null ? [] : await checkAnswering(ctx, endpointId, answerFrom)),
+  ]
+}
+
+async function checkAnswering(
+  { db }: Context,
+  endpointId: string | null,
+  { actionId }: AnswerFrom,
+): Promise<InputIssue[]> {
+  const path = ['answerFrom', 'actionId']
+  const action = endpointId === null ? undefined : await findAction(db, endpointId, actionId)
+  if (action === undefined) {
+    return [{ path, code: 'unknown_value', detail: `The endpoint has no action ${actionId}.` }]
+  }
+  if (action.kind !== 'forward') {
+    const detail = 'The action notifies a channel, which has no answer. Name a forward action.'
+    return [{ path, code: 'not_allowed', detail }]
+  }
+  return isOn(action)
+    ? []
+    : [{ path, code: 'not_allowed', detail: 'The action is switched off, so its receiver answers nothing.' }]
+}
+
+/** Ends what belongs to the answers before a change: counts of another list, and the incident of another action. */
+export async function settleAnswers(
+  ctx: Context,
+  trx: Trx,
+  endpointId: string,
+  input: Answers,
+): Promise<void> {
+  if (input.responses !== undefined) await forgetUses(trx, endpointId)
+  if (input.answerFrom !== undefined)
+    await closeIncidentsSilently(ctx, trx, { kind: 'answer.unavailable', subjectIds: [endpointId] })
+}
+
+/**
+ * Starts the counts of `times` anew.
+ *
+ * @throws DomainError `not_found` when the endpoint was deleted meanwhile
+ */
+export async function resetResponses(ctx: Context, endpointId: string) {
+  return await ctx.db.transaction().execute(async (trx) => {
+    const before = await findEndpoint(trx, ctx.workspace.id, endpointId)
+    if (before === undefined) throw notFound('endpoint')
+    await updateEndpoint(trx, endpointId, { responsesRun: randomUUID() })
+    await forgetUses(trx, endpointId)
+    await announceEndpointChange(trx, endpointId)
+    const after = await findEndpoint(trx, ctx.workspace.id, endpointId)
+    if (after === undefined) throw notFound('endpoint')
+    const view = endpointView(after, ctx)
+    await recordChange(
+      trx,
+      ctx,
+      endpointChange(ctx, 'endpoints.resetResponses', endpointView(before, ctx), view),
+    )
+    return view
+  })
+}

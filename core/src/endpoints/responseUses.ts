@@ -1,0 +1,48 @@
+import { sql } from 'kysely'
+import { gathering } from '../api/gathering.ts'
+import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
+
+/**
+ * Adds `$4` uses of the response `$3` in the run `$2` of the endpoint `$1`. The row is the only count, so that it is
+ * exact over all processes.
+ */
+const ADD_USES = statement(
+  'add uses of response',
+  `insert into response_uses as u (endpoint_id, run_id, position, used)
+   values ($1::uuid, $2::uuid, $3::integer, $4::integer)
+   on conflict (endpoint_id, run_id, position) do update set used = u.used + excluded.used
+   returning used`,
+)
+
+/** One response in the present counting of its endpoint. */
+export interface Counted {
+  readonly endpointId: string
+  readonly runId: string
+  readonly position: number
+  readonly times: number
+}
+
+const takeTogether = gathering<Counted, boolean>(async (db, takers) => {
+  const [{ endpointId, runId, position, times }] = takers
+  const [row] = await run(db, ADD_USES, [endpointId, runId, position, takers.length])
+  const usedBefore = (row?.used ?? times) - takers.length
+  return takers.map((_taker, index) => usedBefore + index < times)
+})
+
+/**
+ * Takes one of the `times` of a response, for one answer. Answers at the same time share a statement.
+ *
+ * @returns false if none is left
+ * @throws errors of the database; nothing is known to be taken then
+ */
+export function takeUse(db: Db, counted: Counted): Promise<boolean> {
+  return takeTogether(db, `${counted.runId}/${counted.position}`, counted)
+}
+
+/** Forgets how often the scripted responses of an endpoint have answered in runs before the present one. */
+export async function forgetUses(trx: Trx, endpointId: string): Promise<void> {
+  await sql`
+    delete from response_uses u using endpoints e
+    where u.endpoint_id = ${endpointId} and e.id = u.endpoint_id and u.run_id is distinct from e.responses_run
+  `.execute(trx)
+}

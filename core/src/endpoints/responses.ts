@@ -1,0 +1,193 @@
+import { z } from 'zod'
+import {
+  type Condition,
+  ConditionDocument,
+  parseCondition,
+  storedCondition,
+} from '../engine/conditions/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
+import { shownJson } from '../engine/json/index.ts'
+import { parseTemplate, type Template } from '../engine/templates/index.ts'
+import { type CaptureResponse, checkResponse, type ServedResponse, safeResponse } from './responseRules.ts'
+
+/** Bounds of scripted and relayed answers; part of the API. */
+export const ANSWER_LIMITS = {
+  responsesMax: 50,
+  delayMsMax: 30_000,
+  timesMax: 1_000_000_000,
+  timeoutMs: { min: 100, max: 10_000 },
+} as const
+
+/** How an answer may break off, for tests of senders. */
+export const ANSWER_CLOSES = ['reset', 'mid-body'] as const
+
+const answer = {
+  status: z.number().default(200).meta({ description: '200-299 or 400-599' }),
+  headers: z.record(z.string(), z.string()).default({}).meta({
+    description: '`Content-Type` is one that an endpoint may answer; by default the endpoint’s own',
+  }),
+}
+
+/** One entry of an endpoint's `responses`. */
+export const ScriptedResponse = z.object({
+  when: ConditionDocument.default({}).meta({ description: 'Condition of actions; `{}` = always' }),
+  ...answer,
+  body: z.string().default('').meta({ description: 'May hold placeholders, such as `{{ body.challenge }}`' }),
+  delayMs: z
+    .int()
+    .min(0)
+    .max(ANSWER_LIMITS.delayMsMax)
+    .default(0)
+    .meta({ description: 'Wait before the answer' }),
+  times: z.int().min(1).max(ANSWER_LIMITS.timesMax).nullish().default(null).meta({
+    description: 'Answers so often, over all gateways; null: always',
+  }),
+  close: z.enum(ANSWER_CLOSES).nullish().default(null).meta({
+    description: '`reset`: the connection ends instead of an answer. `mid-body`: it ends within the answer',
+  }),
+})
+
+/** The setting by which the receiver of an action answers the sender. */
+export const AnswerFrom = z.object({
+  actionId: z.guid().meta({ description: 'A forward action of the endpoint that is switched on' }),
+  timeoutMs: z
+    .int()
+    .min(ANSWER_LIMITS.timeoutMs.min)
+    .max(ANSWER_LIMITS.timeoutMs.max)
+    .default(3000)
+    .meta({ description: 'The longest wait for the receiver; then the fallback answers' }),
+  fallback: z
+    .object({ ...answer, body: z.string().default('') })
+    .nullish()
+    .default(null)
+    .meta({ description: 'Answers when the receiver does not; null: the endpoint’s own answer' }),
+})
+
+/** A list of scripted responses after parsing. */
+export type ScriptedResponses = readonly z.output<typeof ScriptedResponse>[]
+/** {@link AnswerFrom} after parsing. */
+export type AnswerFrom = z.output<typeof AnswerFrom>
+
+type Path = readonly (string | number)[]
+
+/** Checks what the schema of `responses` cannot express. Names every wrong part. */
+export function checkResponses(responses: ScriptedResponses | undefined): InputIssue[] {
+  return (responses ?? []).flatMap((response, index) => {
+    const at = ['responses', index]
+    const condition = parseCondition(response.when)
+    const wrong = 'issues' in condition ? condition.issues : []
+    return [
+      ...wrong.map((issue) => ({ ...issue, path: [...at, 'when', ...issue.path] })),
+      ...checkAnswer(response, at),
+      ...checkTemplate(response.body, [...at, 'body']),
+    ]
+  })
+}
+
+/** Checks the fallback of `answerFrom`. The caller checks its action. */
+export function checkFallback(answerFrom: AnswerFrom | null | undefined): InputIssue[] {
+  const fallback = answerFrom?.fallback
+  return fallback == null ? [] : checkAnswer(fallback, ['answerFrom', 'fallback'])
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** An answer is checked by the rules of the endpoint's own, under its own names. */
+function checkAnswer(given: Answer, at: Path): InputIssue[] {
+  const { responseContentType, ...rest } = ownForm(given)
+  const typed = responseContentType === null ? rest : { ...rest, responseContentType }
+  return checkResponse(typed, (member) => {
+    if (member === 'responseContentType')
+      return { path: [...at, 'headers', 'Content-Type'], label: 'Content-Type' }
+    const name = { responseStatusCode: 'status', responseHeaders: 'headers', responseBody: 'body' }[member]
+    return { path: [...at, name], label: name }
+  })
+}
+
+/** The members of an answer by the names of the endpoint's own; `Content-Type` is apart, null without one. */
+function ownForm({ status, headers, body }: Answer) {
+  const fields = Object.entries(headers)
+  const isType = ([name]: readonly [string, string]) => name.toLowerCase() === 'content-type'
+  return {
+    responseStatusCode: status,
+    responseContentType: fields.find(isType)?.[1] ?? null,
+    responseHeaders: Object.fromEntries(fields.filter((field) => !isType(field))),
+    responseBody: body,
+  }
+}
+
+const hasPlaceholder = (body: string): boolean => body.includes('{{')
+
+function checkTemplate(body: string, path: Path): InputIssue[] {
+  if (!hasPlaceholder(body)) return []
+  const parsed = parseTemplate(body)
+  if ('template' in parsed) return []
+  return parsed.problems.map(({ code, reason }) => ({ path, code, detail: reason }))
+}
+
+/** The column of a list. Conditions keep their text. */
+export function responsesText(responses: ScriptedResponses): string {
+  return JSON.stringify(responses.map((response) => ({ ...response, when: JSON.stringify(response.when) })))
+}
+
+const Stored = z.array(ScriptedResponse.extend({ when: z.string() }))
+
+/** Reads a column of {@link responsesText}. */
+function storedResponses(text: string): z.output<typeof Stored> {
+  return Stored.parse(JSON.parse(text))
+}
+
+/** Reads the column of `answerFrom`; null without one. */
+export function storedAnswerFrom(text: string | null): AnswerFrom | null {
+  return text === null ? null : AnswerFrom.parse(JSON.parse(text))
+}
+
+/**
+ * The list in the form of the API.
+ *
+ * @param used answers given so far, by the index of their response
+ */
+export function responsesView(text: string, used: Readonly<Record<string, number>>) {
+  return storedResponses(text).map((response, index) => ({
+    ...response,
+    when: shownJson(response.when),
+    used: response.times === null ? null : Math.min(response.times, used[index] ?? 0),
+  }))
+}
+
+/** A scripted response, ready to answer captures. */
+export interface PreparedResponse {
+  readonly condition: Condition
+  readonly times: number | null
+  readonly delayMs: number
+  readonly close: (typeof ANSWER_CLOSES)[number] | null
+  /** The answer; its body is that of a response without placeholders. */
+  readonly served: ServedResponse
+  /** Set if the body has placeholders. */
+  readonly template: Template | null
+}
+
+/** Prepares a stored list for captures. `own` is the answer of the endpoint, whose content type is the default. */
+export function preparedResponses(text: string, own: CaptureResponse): PreparedResponse[] {
+  return storedResponses(text).map((response) => {
+    const parsed = hasPlaceholder(response.body) ? parseTemplate(response.body) : undefined
+    return {
+      condition: storedCondition(response.when),
+      times: response.times ?? null,
+      delayMs: response.delayMs,
+      close: response.close ?? null,
+      served: servedAnswer(response, own),
+      template: parsed !== undefined && 'template' in parsed ? parsed.template : null,
+    }
+  })
+}
+
+/** An answer as it is served, hardened like the endpoint's own. */
+export function servedAnswer(given: Answer, own: CaptureResponse): ServedResponse {
+  const { responseContentType, ...rest } = ownForm(given)
+  return safeResponse({ ...rest, responseContentType: responseContentType ?? own.responseContentType })
+}
