@@ -50,6 +50,16 @@ test('withEndpoint says what it lacks', async () => {
   expect(await withEndpoint(() => 0).catch((error: Error) => error.message)).toContain('CREEL_URL')
 })
 
+test('respond scripts the answers, until they are taken back', () =>
+  withEndpoint(async (hook) => {
+    const statuses = async () => [await fetch(hook.url), await fetch(hook.url)].map(({ status }) => status)
+    {
+      await using _answers = await hook.respond([{ status: 500, times: 1 }, { status: 202 }])
+      expect(await statuses()).toEqual([500, 202])
+    }
+    expect(await statuses()).toEqual([200, 200])
+  }, options))
+
 describe('next', () => {
   test('takes what has arrived and what will, each once, in any order', () =>
     withEndpoint(async (hook) => {

@@ -22,6 +22,7 @@ const row = (id: number, state: RequestSummary['state'] = 'NotAttempted'): Reque
   redacted: false,
   redactedPaths: [],
   redactionFault: null,
+  answeredBy: null,
   reconciled: false,
   bodyTruncated: false,
   imported: false,

@@ -19,6 +19,7 @@ import {
 } from '../engine/verification/index.ts'
 import { planOf } from '../plans/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
+import { type AnswerScript, answerScript } from './answers/script.ts'
 
 /** Settings of an endpoint for evaluating and answering its captures. */
 export interface CaptureSettings {
@@ -47,6 +48,8 @@ export interface CaptureSettings {
   /** Whether the endpoint takes captures from an address; undefined if it takes them from all. */
   readonly isAllowedSender: ((address: string | null) => boolean) | undefined
   readonly response: ServedResponse
+  /** Answers other than `response`; null without any. */
+  readonly script: AnswerScript | null
   /** Holds decrypted keys: never to be logged. */
   readonly verification: PreparedVerification
   /** Path of event ids that replaces the provider's. */
@@ -113,6 +116,8 @@ export async function loadCaptureSettings(
         (criteria[index] ?? []).map(({ id, match }) => ({ item: id, condition: storedCondition(match) })),
       )
       const storing = storingOf(endpoint, secrets)
+      const own = { ...endpoint, responseHeaders: JSON.parse(endpoint.responseHeaders) }
+      const script = answerScript(endpoint, own, endpointActions, isOn)
       const settings: CaptureSettings = {
         endpointId: endpoint.id,
         captureId: endpoint.captureId ?? endpoint.id,
@@ -130,10 +135,8 @@ export async function loadCaptureSettings(
         captureBytesPerMinute: limits.captureBytesPerMinute,
         rejectUnverified: endpoint.rejectUnverified,
         isAllowedSender: allowedSendersOf(endpoint.allowedSenders),
-        response: safeResponse({
-          ...endpoint,
-          responseHeaders: JSON.parse(endpoint.responseHeaders),
-        }),
+        response: safeResponse(own),
+        script,
         verification: prepareVerification(storedSettings(endpoint, secrets)),
         eventIdPath: eventIdPathOf(endpoint.eventIdPath),
         storing,
@@ -145,7 +148,7 @@ export async function loadCaptureSettings(
           .filter(isOn)
           .reduce(
             (sum, { condition }) => sum + looksOf(condition),
-            endpointCriteria.looks + looksOfStoring(storing),
+            endpointCriteria.looks + looksOfStoring(storing) + (script?.conditions.looks ?? 0),
           ),
       }
       return captureIdsOf(settings, now).map((id) => [id, settings] as const)

@@ -4,6 +4,7 @@ import { type FirstAttempts, NO_FIRST_ATTEMPTS } from '../deliveries/index.ts'
 import { captureUrlOf, learnSigningSecret } from '../endpoints/index.ts'
 import type { CapturedRequest } from '../engine/message/index.ts'
 import { hidesAddress } from '../engine/storing/index.ts'
+import { type ChooseAnswer, createAnswering } from './answers/answering.ts'
 import { createCaptureQueue } from './captureQueue.ts'
 import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
 import { type EvaluatedCapture, withoutConsequences } from './evaluateCapture.ts'
@@ -74,6 +75,8 @@ export interface Captures {
     request: CapturedRequest,
     options: { readonly captureId: string; readonly needsId?: boolean; readonly sender?: Sender },
   ): Promise<CaptureResult>
+  /** Chooses the answer to a capture whose settings have a script. */
+  readonly chooseAnswer: ChooseAnswer
   /** Commits the waiting captures. */
   close(): Promise<void>
 }
@@ -190,6 +193,7 @@ export function createCaptures(
       })
     },
     capture,
+    chooseAnswer: createAnswering(services),
     async close() {
       evaluator.close()
       await queue.close()

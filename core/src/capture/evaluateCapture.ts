@@ -9,6 +9,7 @@ import {
   handshakeAnswer,
   labelOf,
 } from '../engine/verification/index.ts'
+import { responsesFor, responsesForInSteps } from './answers/script.ts'
 import { type CaptureRow, captureRow, type NewCapture } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { type EventClaim, eventClaimOf } from './eventClaim.ts'
@@ -23,6 +24,8 @@ export interface EvaluatedCapture extends NewCapture {
   readonly request: EvaluatedRequest
   /** Answer that replaces the configured response; null if there is none. */
   readonly handshake: HandshakeAnswer | null
+  /** Indexes of the scripted responses that may answer it, in the order of the list; null without a list. */
+  readonly candidates: readonly number[] | null
   /** Order keys of the capture, by the matching actions. */
   readonly orderKeys?: ReadonlyMap<string, string | null>
   /** The rule for storing that faulted, so that only a trace is stored; null otherwise. */
@@ -46,6 +49,7 @@ export function evaluateCapture(
   const root = requestRoot(known.request)
   return evaluatedCapture(settings, known, planDispatch(settings.actions, root), {
     criteriaIds: settings.criteria.holding(root),
+    candidates: settings.script === null ? null : responsesFor(settings.script, root),
     root,
   })
 }
@@ -82,7 +86,8 @@ function* decideInSteps(settings: CaptureSettings, known: Known): Generator<void
   yield
   const dispatch = yield* planDispatchInSteps(settings.actions, root)
   const criteriaIds = yield* settings.criteria.holdingInSteps(root)
-  return evaluatedCapture(settings, known, dispatch, { criteriaIds, root })
+  const candidates = settings.script === null ? null : yield* responsesForInSteps(settings.script, root)
+  return evaluatedCapture(settings, known, dispatch, { criteriaIds, candidates, root })
 }
 
 /** Decisions before the conditions, which may depend on them. */
@@ -112,7 +117,15 @@ function evaluatedCapture(
   settings: CaptureSettings,
   { request, claim, handshake }: Known,
   planned: DispatchPlan<LoadedAction>,
-  { criteriaIds, root }: { readonly criteriaIds: readonly string[]; readonly root: ReadRoot },
+  {
+    criteriaIds,
+    candidates,
+    root,
+  }: {
+    readonly criteriaIds: readonly string[]
+    readonly candidates: readonly number[] | null
+    readonly root: ReadRoot
+  },
 ): EvaluatedCapture {
   const form = storedFormOf(settings, request)
   const redactionFault = form?.redaction?.fault ?? null
@@ -128,6 +141,7 @@ function evaluatedCapture(
     redactionFault,
     criteriaIds,
     claim,
+    candidates,
     orderKeys: orderKeysOf(settings, { actions: dispatch.actions, root, left: form?.request ?? null }),
     handshake,
   }

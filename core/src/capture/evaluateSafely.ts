@@ -82,6 +82,7 @@ function asItCame(settings: CaptureSettings, request: CapturedRequest, failureId
     redactionFault: form?.redaction?.fault ?? null,
     criteriaIds: [],
     claim: null,
+    candidates: null,
     handshake: null,
   }
 }

@@ -1,3 +1,4 @@
+export type { WaitForAnswer } from './answers/answering.ts'
 export { captureFetched, type Fetched, type FetchedCaptures, type FetchedOutcome } from './captureFetched.ts'
 export { type CaptureRow, captureRow } from './captureRow.ts'
 export { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'

@@ -9,6 +9,7 @@ import {
   INT4,
   INT8,
   type Pipeline,
+  type TextRow,
   TIMESTAMPTZ,
   UUID,
 } from '../platform/db/index.ts'
@@ -16,7 +17,7 @@ import { evictedRequests } from '../requests/index.ts'
 import { BatchDeliveries, type DeliveryServices, type Group } from './batchDeliveries.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
-import { CLAIM_EVENTS, COPY, COUNT, COUNT_AND_EVICT, NOTE_CRITERIA } from './plainStatements.ts'
+import { CAPTURED_IDS, CLAIM_EVENTS, COPY, COUNT, COUNT_AND_EVICT, NOTE_CRITERIA } from './plainStatements.ts'
 import { REQUEST_COLUMNS } from './requestColumns.ts'
 
 /**
@@ -42,6 +43,7 @@ const STATEMENTS = {
   'start deliveries in flows': START_IN_FLOWS,
   'note criteria': NOTE_CRITERIA,
   'claim events': CLAIM_EVENTS,
+  'captured ids': CAPTURED_IDS,
 } as const
 
 /** Prepares the statements of {@link PlainBatches} on a connection. */
@@ -52,6 +54,13 @@ export async function preparePlain(pipeline: Pipeline, { jobSql }: Pick<Services
 
 /** Ways to store a batch: by {@link PlainBatches}, below the cap or at it, or by the general statement. */
 export type Way = 'plain' | 'evicting' | 'general'
+
+/** How a batch was stored. */
+export interface Stored {
+  readonly way: Way
+  /** Ids by capture; only those of endpoints with answers other than their own are read. */
+  readonly ids?: ReadonlyMap<EvaluatedCapture, number>
+}
 
 /**
  * The short way to store a batch: a count statement for each endpoint, one COPY and, if there are deliveries, a
@@ -81,9 +90,10 @@ export class PlainBatches {
     { db, pipeline }: { readonly db: Db; readonly pipeline: Pipeline },
     captures: readonly EvaluatedCapture[],
     aheadMs: number,
-  ): Promise<Way> {
+  ): Promise<Stored> {
     const groups = this.groupsOf(captures)
-    if (groups === undefined) return 'general'
+    if (groups === undefined) return { way: 'general' }
+    const scripted = groups.filter(({ settings }) => settings.script !== null)
     const deliveries = new BatchDeliveries(services, groups)
     const run = async () => {
       const rows = await pipeline.run(() => {
@@ -95,6 +105,8 @@ export class PlainBatches {
         deliveries.addRecoveryJob(pipeline)
         for (const group of groups) addNotes(pipeline, group)
         for (const group of groups) addClaims(pipeline, group, aheadMs)
+        // Last, so that its rows are behind those that the deliveries count.
+        for (const group of scripted) addIds(pipeline, group)
       })
       deliveries.haveStarted(rows.slice(groups.length))
       return rows
@@ -115,15 +127,16 @@ export class PlainBatches {
       for (const [index, { settings }] of groups.entries())
         if (evicted[index] === 0) this.full.delete(settings)
       const evictedCount = evicted.reduce((sum, requests) => sum + requests, 0)
-      if (evictedCount === 0) return 'plain'
+      const ids = scripted.length === 0 ? {} : { ids: idsOf(scripted, rows) }
+      if (evictedCount === 0) return { way: 'plain', ...ids }
       evictedByCount.inc(evictedCount)
-      return 'evicting'
+      return { way: 'evicting', ...ids }
     } catch (error) {
       deliveries.release()
       if (!(error instanceof pg.DatabaseError) || !UNDECIDED.has(error.code ?? '')) throw error
       const until = performance.now() + GENERAL_MS
       for (const { settings } of groups) this.generalUntil.set(settings, until)
-      return 'general'
+      return { way: 'general' }
     }
   }
 
@@ -197,6 +210,17 @@ function addClaims(pipeline: Pipeline, { settings, captures }: Group, aheadMs: n
     field(INT4, settings.dedupe.windowSeconds),
     field(INT8, aheadMs),
   ])
+}
+
+function addIds(pipeline: Pipeline, { settings, captures }: Group): void {
+  pipeline.execute('captured ids', [field(UUID, settings.endpointId), field(INT4, captures.length)])
+}
+
+/** The ids of captures from the last rows of a batch, by {@link addIds}. */
+function idsOf(groups: readonly Group[], rows: readonly TextRow[]): ReadonlyMap<EvaluatedCapture, number> {
+  const captures = groups.flatMap((group) => group.captures)
+  const last = rows.slice(-captures.length)
+  return new Map(captures.map((capture, index) => [capture, Number(last[index]?.[0])]))
 }
 
 /** Adds the statement that notes criteria: for each, the number of captures after the last one that met it. */

@@ -115,6 +115,12 @@ select 1 / count(*), max(requests) as evicted from counted`
 /** Stores the rows, in their order. */
 export const COPY = `copy requests (${COLUMN_NAMES}) from stdin (format binary)`
 
+/** Ids of the newest `$2` rows of the endpoint `$1`, oldest first: its captures, because its counter row is locked. */
+export const CAPTURED_IDS = `
+select id from (
+  select id from requests where endpoint_id = $1::uuid order by id desc limit $2::integer
+) newest order by id`
+
 /**
  * Notes the watchdogs' criteria that captures of the endpoint `$1` met. The captures are its newest rows, because its
  * counter row is locked. `$3` are the criteria. `$4` is for each the number of rows after the last one that met it,

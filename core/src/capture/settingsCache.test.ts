@@ -39,6 +39,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   dedupe: null,
   actions: [],
   hasFlows: false,
+  script: null,
   criteria: new ConditionSet([]),
   looks: 0,
 })

@@ -8,6 +8,7 @@ export { claimDeferred } from './claimDeferred.ts'
 export { hasRecords, headersFromText, keepSentBodies, withSentBodies } from './details.ts'
 export type { ForwardSettings } from './dueAttempts.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'
+export { deliveryFacts } from './facts.ts'
 export { finishNotify } from './finishNotify.ts'
 export {
   type AttemptSlot,

@@ -29,6 +29,7 @@ const SUMMARY_COLUMNS = [
   'r.reconciled',
   'r.duplicateOf',
   'r.redaction',
+  'r.answeredBy',
 ] as const
 
 type SummaryColumn = (typeof SUMMARY_COLUMNS)[number] extends `r.${infer Name}` ? Name : never

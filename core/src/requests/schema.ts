@@ -115,6 +115,20 @@ export type RequestFilters = z.output<typeof filters>
 /** {@link RequestFilters} with the filter that only lists take. */
 export type ListFilters = RequestFilters & { readonly beforeId?: number | undefined }
 
+/** The kinds of `answeredBy`. */
+export const ANSWER_KINDS = ['response', 'action', 'fallback', 'endpoint'] as const
+
+const AnsweredBy = z
+  .object({
+    kind: z.enum(ANSWER_KINDS),
+    index: z
+      .int()
+      .nullable()
+      .meta({ description: 'Index in `responses` of the endpoint; null for other kinds' }),
+    note: z.string().nullable().meta({ description: 'Why another answer could not be given' }),
+  })
+  .meta({ id: 'AnsweredBy' })
+
 const summary = {
   id: Int64,
   endpointId: z.uuid(),
@@ -169,6 +183,10 @@ const summary = {
     description:
       "It did not arrive here: a reconciliation fetched it from its sender's list. It was dispatched like any other",
   }),
+  answeredBy: AnsweredBy.nullable().meta({
+    description:
+      "What answered the sender in place of the endpoint's own answer: a scripted response, the receiver of an action, or its fallback. Null: the endpoint",
+  }),
 }
 
 const summaryObject = z.object(summary)
@@ -200,6 +218,7 @@ const SUMMARY_EXAMPLE = {
   deliveryCounts: { succeeded: 1, failed: 0, waiting: 0, deadLettered: 0 },
   imported: false,
   reconciled: false,
+  answeredBy: null,
 } as const
 
 /** A captured request without its body, as lists show it. */

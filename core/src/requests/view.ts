@@ -43,6 +43,7 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
     reconciled: row.reconciled,
     duplicateOf: row.duplicateOf,
     ...redactionView(row.redaction),
+    answeredBy: row.answeredBy === null ? null : JSON.parse(row.answeredBy),
   }
 }
 

@@ -21,6 +21,7 @@ import { answerOf, FOREIGN, NOT_FOUND, rateLimited, UNVERIFIED, unavailable } fr
 import { type CapturedBody, receiveBody } from './capturedBody.ts'
 import { type CaptureTarget, parseTarget } from './captureTarget.ts'
 import { nextTurn } from './nextTurn.ts'
+import { answerWhenDue, hasScript } from './scriptedAnswers.ts'
 
 /** Dependencies of the capture handler. */
 export interface CaptureOptions {
@@ -129,16 +130,26 @@ export function createCaptureHandler({
           sender: exchange,
         })
         if (result.state === 'gone') concludeGone(exchange)
-        else conclude(exchange, result, settings)
+        else if (hasScript(result)) {
+          countResult(result)
+          if (log.isLevelEnabled('debug')) logCapture(log, exchange, result, settings)
+          return await captures.chooseAnswer(result.capture, result.state === 'stored' ? result.id : null)
+        } else conclude(exchange, result, settings)
       } finally {
         share.release()
       }
+      return undefined
+    }
+    // The body is let go before an answer is waited for.
+    const storeAndAnswer = async (body: CapturedBody) => {
+      const waitForAnswer = await store(body)
+      if (waitForAnswer !== undefined) await answerWhenDue(exchange, waitForAnswer)
     }
     receiveBody(
       exchange,
       { bytesMax: settings.payloadBytesMax, share },
       {
-        onBody: (body) => finish(exchange, store(body)),
+        onBody: (body) => finish(exchange, storeAndAnswer(body)),
         onRefused: () => conclude(exchange, { state: 'unavailable' }, settings),
         onError: (error) => fail(exchange, error),
       },
@@ -248,10 +259,14 @@ const COUNTED_AS = {
   unavailable: 'unavailable',
 } as const
 
-/** Counts the result of a capture and answers its sender. The rest of a refused body need not be read. */
-function answerCapture(exchange: WireExchange, result: CaptureResult): void {
+function countResult(result: CaptureResult): void {
   const isOversize = result.state === 'stored' && result.capture.row.bodyTruncated
   countCapture(isOversize ? 'oversize' : COUNTED_AS[result.state])
+}
+
+/** Counts the result of a capture and answers its sender. The rest of a refused body need not be read. */
+function answerCapture(exchange: WireExchange, result: CaptureResult): void {
+  countResult(result)
   exchange.answer(answerTo(result), true)
 }
 

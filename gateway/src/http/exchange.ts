@@ -33,6 +33,10 @@ export interface WireExchange {
    * @param closes ends the connection unless the whole body has arrived
    */
   answer(answer: ReadyAnswer, closes?: boolean): void
+  /** Terminates the connection without an answer. */
+  abort(): void
+  /** Sends the first half of an answer, and ends the connection. */
+  answerHalf(answer: ReadyAnswer): void
   /** Calls back once if the client disconnects before it has its whole answer. */
   onHangUp(listener: () => void): void
 }
@@ -41,8 +45,6 @@ export interface WireExchange {
 export interface Exchange extends WireExchange {
   /** Begins an answer that is written piece by piece. */
   beginAnswer(): AnswerStream
-  /** Terminates the connection without an answer. */
-  abort(): void
 }
 
 /** An answer that is written piece by piece. */

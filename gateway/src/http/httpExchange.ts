@@ -79,6 +79,16 @@ export class HttpExchange implements Exchange, AnswerStream {
     this.end()
   }
 
+  answerHalf(answer: ReadyAnswer): void {
+    this.#guarded(() => {
+      this.#connection.beginAnswer(false, true)
+      const bytes = answer.bytes({ isHead: false, closes: true, traceId: this.traceId })
+      const bodyAt = bytes.indexOf('\r\n\r\n') + 4
+      this.#connection.writer.writeCopy(bytes.subarray(0, Math.ceil((bodyAt + bytes.length) / 2)))
+    })
+    this.end(true)
+  }
+
   beginAnswer(): AnswerStream {
     if (!this.#hasBegun) {
       this.#hasBegun = true

@@ -57,6 +57,17 @@ class RequestExchange implements WireExchange {
     this.#resolve(answer.toResponse({ isHead: this.#request.method === 'HEAD', traceId: this.traceId }))
   }
 
+  /** A caller in the process has no connection: it gets the answer of a network error. */
+  abort(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#resolve(Response.error())
+  }
+
+  answerHalf(): void {
+    this.abort()
+  }
+
   onHangUp(listener: () => void): void {
     this.#request.signal.addEventListener('abort', () => this.#isOver || listener(), { once: true })
   }

@@ -20,6 +20,7 @@ const request = (id: number): WholeRequest => ({
   redacted: false,
   redactedPaths: [],
   redactionFault: null,
+  answeredBy: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   verification: null,

@@ -88,6 +88,7 @@ const request = (members: Partial<WholeRequest>): WholeRequest => ({
   redacted: false,
   redactedPaths: [],
   redactionFault: null,
+  answeredBy: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   verification: null,

@@ -22,6 +22,7 @@ const request = (id: number, members: Partial<WholeRequest> = {}): WholeRequest 
   redacted: false,
   redactedPaths: [],
   redactionFault: null,
+  answeredBy: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   verification: null,

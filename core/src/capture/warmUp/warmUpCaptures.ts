@@ -62,6 +62,7 @@ function settings(): CaptureSettings {
       responseHeaders: {},
       responseBody: '{"ok":true}',
     }),
+    script: null,
     verification: prepareVerification({
       provider: null,
       signingSecret: null,

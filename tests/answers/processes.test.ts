@@ -1,0 +1,94 @@
+/** Scripted and relayed answers over several processes, and through the death of one. */
+import { expect, test } from 'bun:test'
+import { z } from 'zod'
+import { Client } from '../support/client.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { type ProcessOptions, runCreel, startProcess, TEST_SECRET_KEY } from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+const CONNECTIONS = 64
+const TIMES = 100
+
+const WithId = z.looseObject({ id: z.string() })
+const Requests = z.looseObject({
+  items: z.array(z.looseObject({ id: z.int(), state: z.string(), duplicateOf: z.int().nullable() })),
+})
+
+async function installation() {
+  const database = await createTestDatabase()
+  const options: ProcessOptions = {
+    database,
+    env: {
+      CREEL_SECRET_KEY: TEST_SECRET_KEY,
+      CREEL_ALLOW_DESTINATIONS: '127.0.0.1',
+      CREEL_RETRY_SCHEDULE: Array(40).fill('50ms').join(','),
+    },
+  }
+  const first = await startProcess(options)
+  const json = async (...words: string[]) =>
+    JSON.parse((await runCreel([...words, '--json'], options)).stdout)
+  const workspace = await json('workspace', 'create', '--name', 'answers', '--plan', 'self-hosted')
+  const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'answers')
+  const clientOf = (base: string, captures: string) => new Client(base, captures, key, workspace.id)
+  return { options, first, clientOf }
+}
+
+test('two gateways answer exactly as often as a response may', async () => {
+  const { options, first, clientOf } = await installation()
+  const second = await startProcess(options, ['--only', 'gateway'])
+  const client = clientOf(first.baseUrl, first.captureUrl)
+  const endpoint = await client.endpoint({ responses: [{ status: 500, times: TIMES }, { status: 201 }] })
+  const urls = [first, second].map(({ captureUrl }) => `${captureUrl}/hook/${endpoint.id}`)
+  const seen: number[] = []
+  const sender = async (url: string) => {
+    for (let sent = 0; sent < 5; sent++) seen.push((await fetch(url, { method: 'POST', body: '{}' })).status)
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, (_one, index) => sender(urls[index % 2] ?? '')))
+  expect(seen.filter((status) => status === 500)).toHaveLength(TIMES)
+  expect(seen.filter((status) => status === 201)).toHaveLength(CONNECTIONS * 5 - TIMES)
+  await first.stop()
+  await second.stop()
+})
+
+test('a process that dies between commit and answer has stored and delivers the event once', async () => {
+  await using receiver = await startReceiver(() => {})
+  const { options, first, clientOf } = await installation()
+  const client = clientOf(first.baseUrl, first.captureUrl)
+  const endpoint = await client.endpoint({
+    eventIdPath: 'body.id',
+    dedupe: { by: 'event', windowSeconds: 3600, then: 'skip' },
+  })
+  const action = await client.expect(
+    client.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url }),
+    WithId,
+  )
+  await client.expect(
+    client.patch(endpoint.at(''), { answerFrom: { actionId: action.id, timeoutMs: 10_000 } }),
+    WithId,
+  )
+  const body = '{"id":"evt_1"}'
+  const lost = fetch(endpoint.url, { method: 'POST', body }).catch(() => 'lost')
+  await receiver.take(1)
+  first.signal('SIGKILL')
+  expect(await lost).toBe('lost')
+
+  receiver.answer = { status: 200, headers: { 'Content-Type': 'text/plain' }, body: 'done' }
+  const again = await startProcess(options)
+  const later = clientOf(again.baseUrl, again.captureUrl)
+  const retried = await fetch(`${again.captureUrl}/hook/${endpoint.id}`, { method: 'POST', body })
+  expect(retried.status).toBe(200)
+  const requests = async () => (await later.expect(later.get(endpoint.at('/requests')), Requests)).items
+  await eventually(
+    'the delivery',
+    async () => (await requests()).some(({ state }) => state === 'Succeeded'),
+    {
+      seconds: 60,
+    },
+  )
+  const [duplicate, stored] = await requests()
+  expect(duplicate).toMatchObject({ state: 'Skipped', duplicateOf: stored?.id })
+  // The attempt that the process had begun, and the one that succeeded.
+  expect(receiver.received).toHaveLength(2)
+  await again.stop()
+})

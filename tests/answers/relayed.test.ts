@@ -1,0 +1,208 @@
+/** Answers of receivers, relayed to senders: by whom, for how long, and what a hanging receiver costs others. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js'
+import { z } from 'zod'
+import type { Client, TestEndpoint } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { wrongParts } from '../support/problems.ts'
+import { type ReceiverAnswer, startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let alice: Client
+
+beforeAll(async () => {
+  service = await startService({ retryDelaysSeconds: [1, 1] })
+  alice = service.alice
+})
+
+const WithId = z.looseObject({ id: z.string() })
+const AnsweredBy = z.object({ kind: z.string(), index: z.int().nullable(), note: z.string().nullable() })
+const Requests = z.looseObject({
+  items: z.array(z.looseObject({ state: z.string(), answeredBy: AnsweredBy.nullable() })),
+})
+const Attempts = z.looseObject({
+  items: z.array(z.looseObject({ attemptNumber: z.int(), state: z.string(), trigger: z.string() })),
+})
+const Incidents = z.looseObject({ items: z.array(z.looseObject({ kind: z.string() })) })
+
+const hang: ReceiverAnswer = () => {}
+const requestsOf = async (endpoint: TestEndpoint) =>
+  (await alice.expect(alice.get(endpoint.at('/requests?pageSize=100')), Requests)).items
+const attemptsOf = async (endpoint: TestEndpoint) =>
+  (await alice.expect(alice.get(endpoint.at('/deliveries')), Attempts)).items
+
+/** An endpoint whose sender is answered by the receiver. */
+async function relaying(
+  url: string,
+  from: Readonly<Record<string, unknown>> = {},
+  action: Readonly<Record<string, unknown>> = {},
+) {
+  const endpoint = await alice.endpoint()
+  const { id } = await alice.expect(
+    alice.post(endpoint.at('/actions'), { kind: 'forward', url, ...action }),
+    WithId,
+  )
+  const answerFrom = { actionId: id, timeoutMs: 5000, ...from }
+  await alice.expect(alice.patch(endpoint.at(''), { answerFrom }), WithId)
+  return { endpoint, actionId: id }
+}
+
+const FALLBACK = { status: 503, headers: { 'Retry-After': '5' }, body: 'later' }
+
+describe('a relayed answer', () => {
+  test('is the TwiML of the receiver, for a call that Twilio’s package signed', async () => {
+    const twiml = '<?xml version="1.0" encoding="UTF-8"?><Response><Say>Zoë</Say></Response>'
+    await using receiver = await startReceiver({
+      status: 200,
+      headers: { 'Content-Type': 'text/xml; charset=utf-8', 'Set-Cookie': 'a=b', 'X-Trace': 't1' },
+      body: twiml,
+    })
+    const { endpoint } = await relaying(receiver.url)
+    await alice.expect(
+      alice.patch(endpoint.at(''), { provider: 'twilio', signingSecret: 'twilio token' }),
+      WithId,
+    )
+    const fields = { CallSid: 'CA1', From: '+15550100' }
+    const answer = await endpoint.send({
+      headers: {
+        'Content-Type': 'application/x-www-form-urlencoded',
+        'X-Twilio-Signature': getExpectedTwilioSignature('twilio token', endpoint.url, fields),
+      },
+      body: new URLSearchParams(fields).toString(),
+    })
+    expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 200, text: twiml })
+    const names = ['content-type', 'set-cookie', 'x-trace', 'x-content-type-options']
+    expect(names.map((name) => answer.headers.get(name))).toEqual([
+      'text/xml; charset=utf-8',
+      null,
+      't1',
+      'nosniff',
+    ])
+    expect(await requestsOf(endpoint)).toMatchObject([
+      { state: 'Succeeded', answeredBy: { kind: 'action', note: null } },
+    ])
+    expect(await attemptsOf(endpoint)).toMatchObject([{ attemptNumber: 1, trigger: 'capture' }])
+  })
+
+  test.each([
+    ['a status that is no success', { status: 500, body: 'broken' }, 'http_500'],
+    ['a redirect', { status: 302, headers: { Location: 'https://evil.test' } }, 'http_302'],
+    ['more than 256 KiB', { status: 200, body: 'x'.repeat(262_145) }, 'answer_too_long'],
+    ['bytes that are no text', { status: 200, body: new Uint8Array([0xff, 0xfe, 0x80]) }, 'answer_not_text'],
+    ['no answer in time', hang, 'timeout'],
+  ] as const)('is the fallback for %s', async (_name, given, note) => {
+    await using receiver = await startReceiver(given)
+    const timeoutMs = note === 'timeout' ? 150 : 5000
+    const { endpoint } = await relaying(receiver.url, { fallback: FALLBACK, timeoutMs })
+    const answer = await endpoint.send()
+    expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 503, text: 'later' })
+    expect(answer.headers.get('retry-after')).toBe('5')
+    expect((await requestsOf(endpoint))[0]?.answeredBy).toEqual({ kind: 'fallback', index: null, note })
+  })
+
+  test('that is refused leaves the delivery its retries, and no attempt twice', async () => {
+    await using receiver = await startReceiver({ status: 500 })
+    const { endpoint } = await relaying(receiver.url, { fallback: FALLBACK })
+    expect((await endpoint.send()).status).toBe(503)
+    receiver.answer = { status: 200 }
+    await service.clock.advance(2000)
+    await eventually('the retry', async () => (await requestsOf(endpoint))[0]?.state === 'Succeeded')
+    expect((await attemptsOf(endpoint)).map(({ attemptNumber }) => attemptNumber)).toEqual([2, 1])
+    expect(receiver.received).toHaveLength(2)
+  })
+
+  test('is text for a page, and the endpoint’s own for requests that do not match the action', async () => {
+    await using receiver = await startReceiver({
+      status: 201,
+      headers: { 'Content-Type': 'text/html' },
+      body: '<script>alert(1)</script>',
+    })
+    const condition = { path: 'body.type', op: 'eq', value: 'page' }
+    const { endpoint } = await relaying(receiver.url, {}, { condition })
+    const page = await endpoint.send({ body: '{"type":"page"}' })
+    expect([page.status, page.headers.get('content-type')]).toEqual([201, 'text/plain'])
+    expect(await (await endpoint.send({ body: '{"type":"other"}' })).text()).toBe('{"ok":true}')
+  })
+
+  test('comes through an action with an order and a rate, while its time lasts', async () => {
+    await using receiver = await startReceiver({
+      status: 200,
+      headers: { 'Content-Type': 'text/plain' },
+      body: 'hi',
+    })
+    const delivery = { order: { by: 'endpoint' }, rate: { count: 2, perSeconds: 1 } }
+    const { endpoint } = await relaying(receiver.url, {}, { delivery })
+    expect(await (await endpoint.send()).text()).toBe('hi')
+    receiver.answer = hang
+    const { endpoint: stuck } = await relaying(
+      receiver.url,
+      { timeoutMs: 150, fallback: FALLBACK },
+      { delivery },
+    )
+    const answers = await Promise.all([stuck.send(), stuck.send()])
+    expect(answers.map(({ status }) => status)).toEqual([503, 503])
+  })
+
+  test('of an action that is removed is the fallback, with an incident until another answers', async () => {
+    await using receiver = await startReceiver({ status: 200, body: 'hi' })
+    const { endpoint, actionId } = await relaying(receiver.url, { fallback: FALLBACK })
+    await alice.delete(endpoint.at(`/actions/${actionId}`))
+    expect((await endpoint.send()).status).toBe(503)
+    const kinds = async () => {
+      const { items } = await alice.expect(alice.get('/api/v1/incidents?state=open'), Incidents)
+      return items.map(({ kind }) => kind)
+    }
+    await eventually('the incident', async () => (await kinds()).includes('answer.unavailable'))
+    await alice.expect(alice.patch(endpoint.at(''), { answerFrom: null }), WithId)
+    expect(await kinds()).not.toContain('answer.unavailable')
+  })
+})
+
+test('receivers that hang hold up no other endpoint', async () => {
+  await using hanging = await startReceiver(hang)
+  await using healthy = await startReceiver({
+    status: 200,
+    headers: { 'Content-Type': 'text/plain' },
+    body: 'ok',
+  })
+  const { endpoint: stuck } = await relaying(hanging.url, { timeoutMs: 10_000, fallback: FALLBACK })
+  const { endpoint } = await relaying(healthy.url)
+  const gone = new AbortController()
+  const waiting = Array.from({ length: 200 }, () =>
+    fetch(stuck.url, { method: 'POST', body: '{}', signal: gone.signal }).catch(() => undefined),
+  )
+  await eventually('the captures', async () => (await requestsOf(stuck)).length === 100)
+  // The healthy endpoint's timeout is shorter than the hanging receivers', so none of its answers waited for them.
+  for (let sent = 0; sent < 20; sent++) expect(await (await endpoint.send()).text()).toBe('ok')
+  gone.abort()
+  await Promise.all(waiting)
+})
+
+test('an action that notifies, is off, or belongs to another endpoint is refused', async () => {
+  const { endpoint, actionId } = await relaying('http://127.0.0.1:9/')
+  const other = await alice.endpoint()
+  const refused = async (at: TestEndpoint, id: string) =>
+    wrongParts(await alice.patch(at.at(''), { answerFrom: { actionId: id } }))
+  expect(await refused(other, actionId)).toEqual(['#/answerFrom/actionId unknown_value'])
+  const channel = await alice.expect(
+    alice.post('/api/v1/alert-channels', {
+      kind: 'webhook',
+      name: 'closed',
+      settings: { url: 'http://127.0.0.1:9/' },
+    }),
+    WithId,
+  )
+  const notify = await alice.expect(
+    alice.post(endpoint.at('/actions'), {
+      kind: 'notify',
+      alertChannelId: channel.id,
+      messageTemplate: 'came',
+    }),
+    WithId,
+  )
+  expect(await refused(endpoint, notify.id)).toEqual(['#/answerFrom/actionId not_allowed'])
+  await alice.expect(alice.patch(endpoint.at(''), { answerFrom: null }), WithId)
+  await alice.expect(alice.put(endpoint.at(`/actions/${actionId}`), { isActive: false }), WithId)
+  expect(await refused(endpoint, actionId)).toEqual(['#/answerFrom/actionId not_allowed'])
+})

@@ -1,0 +1,198 @@
+/** Scripted answers of an endpoint: which response answers, how often, and what the request says of it. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import type { Client, TestEndpoint } from '../support/client.ts'
+import { wrongParts } from '../support/problems.ts'
+import { sendRaw } from '../support/rawSender.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let alice: Client
+
+beforeAll(async () => {
+  service = await startService()
+  alice = service.alice
+})
+
+const Shown = z.looseObject({
+  responses: z.array(z.looseObject({ status: z.int(), used: z.int().nullable() })),
+})
+const Listed = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      answeredBy: z
+        .object({ kind: z.string(), index: z.int().nullable(), note: z.string().nullable() })
+        .nullable(),
+    }),
+  ),
+})
+
+const shown = (endpoint: TestEndpoint) => alice.expect(alice.get(endpoint.at('')), Shown)
+const answeredBy = async (endpoint: TestEndpoint) => {
+  const { items } = await alice.expect(alice.get(endpoint.at('/requests?pageSize=50')), Listed)
+  return items.map((item) => item.answeredBy)
+}
+const statuses = async (endpoint: TestEndpoint, count: number, body = '{}') => {
+  const seen: number[] = []
+  for (let sent = 0; sent < count; sent++) seen.push((await endpoint.send({ body })).status)
+  return seen
+}
+
+describe('a scripted response', () => {
+  test('answers as often as it may, then the next one', async () => {
+    const endpoint = await alice.endpoint({ responses: [{ status: 500, times: 2 }, { status: 202 }] })
+    expect(await statuses(endpoint, 4)).toEqual([500, 500, 202, 202])
+    expect((await answeredBy(endpoint)).map((by) => by?.index)).toEqual([1, 1, 0, 0])
+    expect((await shown(endpoint)).responses.map(({ used }) => used)).toEqual([2, null])
+  })
+
+  test('answers the requests for which its condition holds, the endpoint the others', async () => {
+    const endpoint = await alice.endpoint({
+      responseStatusCode: 201,
+      responses: [
+        { when: { path: 'body.type', op: 'eq', value: 'a' }, status: 410 },
+        { when: { path: 'body.n', op: 'gt', value: 3 }, status: 418 },
+      ],
+    })
+    expect((await endpoint.send({ body: '{"type":"a","n":9}' })).status).toBe(410)
+    expect((await endpoint.send({ body: '{"n":4}' })).status).toBe(418)
+    expect((await endpoint.send({ body: '{"n":3}' })).status).toBe(201)
+    expect(await answeredBy(endpoint)).toEqual([
+      null,
+      { kind: 'response', index: 1, note: null },
+      { kind: 'response', index: 0, note: null },
+    ])
+  })
+
+  test('fills in its template, escaped for what it answers', async () => {
+    const endpoint = await alice.endpoint({
+      responses: [
+        {
+          when: { path: 'query.as', op: 'eq', value: 'xml' },
+          headers: { 'Content-Type': 'text/xml', 'X-Made': 'here' },
+          body: '<Say>{{ body.name }}</Say>',
+        },
+        { body: '{"name":"{{ body.name }}","all":{{ body.list }},"id":{{ request.id }}}' },
+      ],
+    })
+    const body = JSON.stringify({ name: 'A "b" <c>', list: [1, 'x'] })
+    const xml = await endpoint.send({ body, suffix: '?as=xml' })
+    expect(await xml.text()).toBe('<Say>A &quot;b&quot; &lt;c&gt;</Say>')
+    expect([xml.headers.get('content-type'), xml.headers.get('x-made')]).toEqual(['text/xml', 'here'])
+    expect(xml.headers.get('content-security-policy')).toContain('sandbox')
+    const json = await (await endpoint.send({ body })).json()
+    expect(json).toEqual({ name: 'A "b" <c>', all: [1, 'x'], id: expect.any(Number) })
+  })
+
+  test('whose body grows too long leaves the answer to the endpoint, and the request says why', async () => {
+    const placeholders = '{{ body.long }}'.repeat(200)
+    const endpoint = await alice.endpoint({ responseStatusCode: 203, responses: [{ body: placeholders }] })
+    const answer = await endpoint.send({ body: JSON.stringify({ long: 'x'.repeat(1000) }) })
+    expect(answer.status).toBe(203)
+    expect(await answeredBy(endpoint)).toEqual([
+      { kind: 'endpoint', index: null, note: 'The body would be longer than 65536 bytes.' },
+    ])
+  })
+
+  test('counts the answers of senders exactly, also under load, and to duplicates that are not stored', async () => {
+    const endpoint = await alice.endpoint({
+      responses: [{ status: 500, times: 100 }],
+      eventIdPath: 'body.id',
+      dedupe: { by: 'event', windowSeconds: 3600, then: 'discard' },
+    })
+    const seen = await Promise.all(
+      Array.from({ length: 300 }, async (_one, index) => {
+        const answer = await endpoint.send({ body: JSON.stringify({ id: index % 20 }) })
+        return answer.status
+      }),
+    )
+    expect(seen.filter((status) => status === 500)).toHaveLength(100)
+    expect((await answeredBy(endpoint)).length).toBe(20)
+  })
+
+  test('answers anew after a reset, and after another list, but not after the same list', async () => {
+    const endpoint = await alice.endpoint({ responses: [{ status: 503, times: 1 }] })
+    expect(await statuses(endpoint, 2)).toEqual([503, 200])
+    const { responses } = await shown(endpoint)
+    await alice.expect(alice.patch(endpoint.at(''), { responses }), Shown)
+    expect(await statuses(endpoint, 1)).toEqual([200])
+    const reset = await alice.expect(alice.post(endpoint.at('/responses/reset')), Shown)
+    expect(reset.responses.map(({ used }) => used)).toEqual([0])
+    expect(await statuses(endpoint, 2)).toEqual([503, 200])
+    await alice.expect(alice.patch(endpoint.at(''), { responses: [{ status: 503, times: 2 }] }), Shown)
+    expect(await statuses(endpoint, 3)).toEqual([503, 503, 200])
+  })
+
+  test('may break off the connection, before its answer or within it', async () => {
+    const endpoint = await alice.endpoint({
+      responses: [
+        { close: 'reset', times: 1 },
+        { close: 'mid-body', body: 'x'.repeat(1000), times: 1 },
+      ],
+    })
+    await expect(endpoint.send()).rejects.toThrow()
+    const half = await sendRaw(
+      endpoint.url,
+      `POST /hook/${endpoint.id} HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
+    )
+    expect(half.status).toBe(200)
+    expect(half.fields).toContain('Content-Length: 1000')
+    expect(half.body.length).toBeLessThan(1000)
+    expect((await answeredBy(endpoint)).map((by) => by?.index)).toEqual([1, 0])
+  })
+
+  test('waits its time, and holds up no other endpoint', async () => {
+    const slow = await alice.endpoint({ responses: [{ status: 202, delayMs: 30_000 }] })
+    const quick = await alice.endpoint()
+    const gone = new AbortController()
+    const waiting = Array.from({ length: 50 }, () =>
+      fetch(slow.url, { method: 'POST', body: '{}', signal: gone.signal }).then(
+        () => 'answered',
+        () => 'left',
+      ),
+    )
+    while ((await answeredBy(slow)).length < 50) await quick.send()
+    expect((await quick.send()).status).toBe(200)
+    gone.abort()
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['left']))
+  })
+})
+
+describe('bad input', () => {
+  test('names everything that is wrong, each with its pointer', async () => {
+    const answer = await alice.post('/api/v1/endpoints', {
+      responses: [
+        { status: 302, headers: { Location: 'https://evil.test', 'Content-Type': 'text/html' } },
+        { when: { path: 'nothing', op: 'eq', value: 1 }, body: '{{ what' },
+      ],
+      answerFrom: {
+        actionId: '00000000-0000-4000-8000-000000000000',
+        fallback: { status: 301, headers: { 'Set-Cookie': 'a=b' } },
+      },
+    })
+    expect(wrongParts(answer).map((part) => part.split(' ')[0])).toEqual([
+      '#/responses/0/status',
+      '#/responses/0/headers/Location',
+      '#/responses/0/headers/Content-Type',
+      '#/responses/1/when/path',
+      '#/responses/1/body',
+      '#/answerFrom/actionId',
+      '#/answerFrom/fallback/status',
+      '#/answerFrom/fallback/headers/Set-Cookie',
+    ])
+  })
+
+  test.each([
+    [{ responses: Array.from({ length: 51 }, () => ({})) }, '#/responses'],
+    [{ responses: [{ delayMs: 30_001 }] }, '#/responses/0/delayMs'],
+    [{ responses: [{ times: 0 }] }, '#/responses/0/times'],
+    [{ responses: [{ close: 'softly' }] }, '#/responses/0/close'],
+    [
+      { answerFrom: { actionId: '00000000-0000-4000-8000-000000000000', timeoutMs: 99 } },
+      '#/answerFrom/timeoutMs',
+    ],
+  ])('%j is refused at %s', async (members, pointer) => {
+    const answer = await alice.post('/api/v1/endpoints', members)
+    expect(wrongParts(answer).map((part) => part.split(' ')[0])).toContain(pointer)
+  })
+})
