@@ -1,5 +1,5 @@
 import type { Endpoint } from '../endpoint.ts'
-import type { CapturedRequest } from '../types.ts'
+import type { CapturedRequest, EndpointChange } from '../types.ts'
 import { described, differences, type Matcher, summary } from './matcher.ts'
 
 /** Timeout of a hook. */
@@ -48,6 +48,22 @@ export class Hook {
     const found = await this.#take(matcher, Date.now() + within * 1000)
     if (found !== null) return found
     throw this.#failure(`No request with ${described(matcher)} within ${within} s.`, matcher, this.#taken)
+  }
+
+  /**
+   * Scripts the answers to the code under test: `await hook.respond([{ status: 500, times: 2 }])` answers 500 twice,
+   * then as before.
+   *
+   * @returns takes the answers back, at the end of a block with `await using`. An endpoint of one test needs no end.
+   */
+  async respond(responses: NonNullable<EndpointChange['responses']>): Promise<AsyncDisposable> {
+    const { responses: before } = this.endpoint.data
+    await this.endpoint.update({ responses })
+    return {
+      [Symbol.asyncDispose]: async () => {
+        await this.endpoint.update({ responses: before })
+      },
+    }
   }
 
   /**
