@@ -29,7 +29,7 @@ const VERBS: Readonly<Record<string, string>> = {
   'endpoints.create': 'created the endpoint',
   'endpoints.update': 'changed the endpoint',
   'endpoints.remove': 'deleted the endpoint',
-  'endpoints.resetResponses': 'started the response counts anew of',
+  'endpoints.resetResponses': 'reset the response counts of',
   'endpoints.rotateUrl': 'created a new capture URL for',
   'endpoints.learnSigningSecret': 'stored the signing secret that the provider sent to',
   'endpoints.suspend': 'suspended the endpoint',

@@ -70,7 +70,7 @@ export async function settleAnswers(
 }
 
 /**
- * Starts the counts of `times` anew.
+ * Resets the counts of `times`.
  *
  * @throws DomainError `not_found` when the endpoint was deleted meanwhile
  */

@@ -66,7 +66,7 @@ export const endpointEditingRoutes = router({
   resetResponses: route({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/responses/reset',
-    summary: 'Start the counts of the scripted responses anew',
+    summary: 'Reset the counts of the scripted responses',
     description: 'Each response with `times` answers that often again.',
     input: z.object({ endpointId }),
     output: Endpoint,

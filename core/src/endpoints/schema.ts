@@ -43,7 +43,7 @@ const writable = {
   responseBody: optional(z.string()).meta({ description: 'At most 65536 bytes' }),
   responses: optional(z.array(ScriptedResponse).max(ANSWER_LIMITS.responsesMax)).meta({
     description:
-      'Answers in place of the endpoint’s own: the first whose `when` holds and that has `times` left. [] clears. Another list starts its counts anew',
+      'Answers in place of the endpoint’s own: the first whose `when` holds and that has `times` left. [] clears. Another list starts its counts from 0',
   }),
   answerFrom: AnswerFrom.nullish().meta({
     description:
