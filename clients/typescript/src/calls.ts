@@ -22,7 +22,7 @@ export const callsOf = (call: MakeCall) => ({
     stats: call<'endpoints_stats'>('GET /api/v1/endpoints/{endpointId}/stats'),
     /** Create a new capture URL; the old one keeps working for a while */
     rotateUrl: call<'endpoints_rotateUrl'>('POST /api/v1/endpoints/{endpointId}/rotate-url'),
-    /** Start the counts of the scripted responses anew */
+    /** Reset the counts of the scripted responses */
     resetResponses: call<'endpoints_resetResponses'>('POST /api/v1/endpoints/{endpointId}/responses/reset'),
     /** Try what would be stored of a sample or a stored request */
     previewStoring: call<'endpoints_previewStoring'>(
