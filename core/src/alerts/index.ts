@@ -11,6 +11,7 @@ export {
   SUBSCRIBABLE_KINDS,
   type Subscription,
 } from './events.ts'
+export { forgetReasons, nextReasons } from './forget.ts'
 export {
   type Cause,
   closeIncidents,

@@ -26,5 +26,11 @@ export { type HistorySearch, searchHistory } from './searchHistory.ts'
 export { searching } from './searching.ts'
 export { type ShapePath, shapeOf } from './shape.ts'
 export { outcomeOf } from './state.ts'
-export { measuredBytes, requestStorageBytes, type StoredParts, storageBytesOf } from './storageBytes.ts'
+export {
+  measuredBytes,
+  requestStorageBytes,
+  type StoredParts,
+  storageBytesOf,
+  TRACE_STORAGE_BYTES,
+} from './storageBytes.ts'
 export { STORED_REQUEST_COLUMNS, type StoredRequestRow, storedRequest } from './storedRequest.ts'

@@ -1,5 +1,7 @@
 /** The least bytes that a request counts in addition to its body: its row and its index entry take about this much. */
 const OVERHEAD_BYTES = 1024
+/** Bytes that a request counts that is reduced to a trace. */
+export const TRACE_STORAGE_BYTES = OVERHEAD_BYTES
 
 /** The parts of a request's row that differ in length. */
 export interface StoredParts {

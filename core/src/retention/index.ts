@@ -1,5 +1,6 @@
 export { analyzeOutgrown } from './analyzeOutgrown.ts'
 export { holdByteBounds, NEARLY_FULL, sweepBytes } from './byteBounds.ts'
+export { eraseAttempts, eraseRequests, reduceRequests } from './erase.ts'
 export { ENDPOINT_SWEEP, RETENTION_SWEEP, STATISTICS, STORAGE_SWEEP } from './jobs.ts'
 export { storageBytes, storageMaxBytes } from './metrics.ts'
 export { readStorage, readStorageOf } from './storedBytes.ts'

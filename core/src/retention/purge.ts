@@ -1,13 +1,12 @@
 import { DomainError } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
-import { announceEndpointChange } from '../platform/changes/index.ts'
 import { run, statement } from '../platform/db/index.ts'
-import { lockCounters } from '../requests/index.ts'
 import { getWorkspace } from '../workspaces/index.ts'
+import { eraseRequests } from './erase.ts'
 import { purgeClaims } from './eventClaims.ts'
 import { BATCH_ROWS, type SweepServices, sweepTransaction } from './pace.ts'
-import { removeDeliveryRecords, removeRequests } from './removal.ts'
+import { removeDeliveryRecords } from './removal.ts'
 
 /** Target of an operator's purge: a request, all captures of an endpoint, or all captures of a workspace. */
 export interface PurgeTarget {
@@ -65,16 +64,7 @@ export async function purge(
     for (;;) {
       const ids = await nextIds(services, { endpointId, requestId: target.request, upToId })
       if (ids.length === 0) break
-      purgedCount += await sweepTransaction(services.db, async (trx) => {
-        await lockCounters(trx, endpointId)
-        let removedCount = 0
-        for (const state of ['stored', 'binned', 'hidden'] as const) {
-          removedCount += (await removeRequests(trx, { endpointId, ids, state })).length
-        }
-        await removeDeliveryRecords(trx, endpointId, ids)
-        await announceEndpointChange(trx, endpointId)
-        return removedCount
-      })
+      purgedCount += await sweepTransaction(services.db, (trx) => eraseRequests(trx, endpointId, ids))
     }
     if (target.request === undefined) {
       await purgeRecords(services, endpointId, upToId)

@@ -1,3 +1,4 @@
+export { forgetAgentEvents, nextAgentEvents } from './forget.ts'
 export { SUBSCRIPTION_SWEEP } from './jobs.ts'
 export { SEALED_SUBSCRIPTIONS } from './reseal.ts'
 export { type SubscriptionSender, startSubscriptionSender } from './sender.ts'

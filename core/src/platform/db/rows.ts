@@ -929,6 +929,9 @@ export interface StatementRows {
     readonly isHere: boolean
   }
   'record events sent': never
+  'reduce requests to traces': {
+    readonly id: number
+  }
   'remove binned requests': {
     readonly id: number
   }

@@ -1,0 +1,20 @@
+import type { Db, Trx } from '../platform/db/index.ts'
+
+/** The next messages of alerts of a workspace after an id. */
+export async function nextReasons(db: Db, workspaceId: string, afterId: string, limit: number) {
+  return await db
+    .selectFrom('alerts')
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '>', afterId)
+    .where('reason', 'is not', null)
+    .select(['id', 'reason'])
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** Deletes messages of alerts. The alerts stay in the history. */
+export async function forgetReasons(trx: Trx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await trx.updateTable('alerts').set({ reason: null }).where('id', 'in', ids).execute()
+}
