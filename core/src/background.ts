@@ -13,6 +13,7 @@ import {
   startPresence,
   watchBacklogs,
 } from './deliveries/index.ts'
+import { ERASURE_RUNS, ERASURE_SWEEP, runErasure, sweepErasures } from './erasures/index.ts'
 import { IMPORT_SWEEP, sweepImports } from './exports/index.ts'
 import type { Queue } from './platform/queues.ts'
 import {
@@ -67,6 +68,8 @@ export const QUEUE_WORK: readonly QueueWork[] = [
   work(CERTIFICATE_CHECK, (services, _, signal) => checkCertificates(services, signal)),
   work(RECONCILIATION_RUNS, runReconciliation),
   work(RECONCILIATION_SWEEP, sweepReconciliations),
+  work(ERASURE_RUNS, runErasure),
+  work(ERASURE_SWEEP, sweepErasures),
   work(REPLAY_RUNS, runReplay),
   work(REPLAY_SWEEP, sweepReplays),
   work(SUBSCRIPTION_SWEEP, sweepSubscriptions),

@@ -8,6 +8,7 @@ import { contactRoutes } from './contacts/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { endpointEditingRoutes } from './endpointEditing/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
+import { erasureRoutes } from './erasures/index.ts'
 import { eventRoutes } from './events/routes.ts'
 import { exportRoutes, transferRoutes } from './exports/routes.ts'
 import { handshakeRoutes } from './handshakes/routes.ts'
@@ -49,6 +50,7 @@ export const appRouter = router({
   recycleBin: recycleBinRoutes,
   transformations: transformationRoutes,
   watchdogs: watchdogRoutes,
+  erasures: erasureRoutes,
   keys: keyRoutes,
   audit: auditRoutes,
   contacts: contactRoutes,

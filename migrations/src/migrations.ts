@@ -39,6 +39,7 @@ import * as relayEndpoints from './20261123T0920_relay_endpoints.ts'
 import * as workspaceMoves from './20261123T1000_workspace_moves.ts'
 import * as storeRules from './20261124T0010_store_rules.ts'
 import * as scriptedAnswers from './20261124T0100_scripted_answers.ts'
+import * as erasures from './20261124T0130_erasures.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -85,4 +86,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261123T1000_workspace_moves': workspaceMoves,
   '20261124T0010_store_rules': storeRules,
   '20261124T0100_scripted_answers': scriptedAnswers,
+  '20261124T0130_erasures': erasures,
 }

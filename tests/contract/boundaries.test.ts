@@ -75,6 +75,7 @@ const WRITERS: Readonly<Record<string, string | null>> = {
   workspaceMoves: 'cells',
   workspaces: 'workspaces',
   workspaceKeys: 'workspaces',
+  erasures: 'erasures',
 }
 
 /** Rooms that write a table of another room, with the reason. This list gets no new rows. */

@@ -40,6 +40,11 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'GET /api/v1/transformations/schema',
   'POST /api/v1/transformations/preview',
 
+  'GET /api/v1/erasures',
+  'POST /api/v1/erasures',
+  'GET /api/v1/erasures/{}',
+  'GET /api/v1/erasures/{}/report',
+
   'GET /api/v1/endpoints/{}/requests',
   'DELETE /api/v1/endpoints/{}/requests',
   'GET /api/v1/endpoints/{}/requests/await',

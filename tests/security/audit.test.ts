@@ -94,6 +94,9 @@ const STEPS: Readonly<Record<string, Step>> = {
       await world.client.post(at(world, '/responses/reset'))
     },
   },
+  'erasures.start': {
+    run: ({ client }) => client.post('/api/v1/erasures', { value: 'ada@example.com', dryRun: true }),
+  },
   'endpoints.rotateUrl': { run: (world) => world.client.post(at(world, '/rotate-url'), {}) },
   'replays.start': {
     run: (world) =>

@@ -57,7 +57,7 @@ const NARROWED = [
   'sessions.current',
   'sessions.signInLink',
 ]
-const isAdmins = (name: string) => /^(keys|audit)\./.test(name)
+const isAdmins = (name: string) => /^(keys|audit|erasures)\./.test(name)
 
 beforeAll(async () => {
   service = await startService({ limits: { apiRatePerMinute: 1_000_000 } })

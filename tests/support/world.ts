@@ -43,6 +43,9 @@ export async function makeWorld(client: Client): Promise<World> {
       steps: [{ op: 'remove', paths: ['body.amount'] }],
     })
   }
+  if (has('erasures.start')) {
+    ids.erasureId = await made('/api/v1/erasures', { value: 'nothing of the world', dryRun: true })
+  }
   if (has('reconcile.start')) {
     await client.patch(endpoint.at(''), { provider: 'stripe' })
     ids.reconciliationId = await made(endpoint.at('/reconcile'), {

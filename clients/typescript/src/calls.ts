@@ -239,6 +239,14 @@ export const callsOf = (call: MakeCall) => ({
     /** Pause or resume a watchdog; resuming restarts its interval now */
     setActive: call<'watchdogs_setActive'>('POST /api/v1/watchdogs/{id}/active'),
   },
+  erasures: {
+    /** Find and delete everything that holds a value */
+    start: call<'erasures_start'>('POST /api/v1/erasures'),
+    /** List erasures, newest first */
+    list: call<'erasures_list'>('GET /api/v1/erasures'),
+    /** Read an erasure, also while it runs */
+    get: call<'erasures_get'>('GET /api/v1/erasures/{erasureId}'),
+  },
   keys: {
     /** List the API keys of the workspace, newest first, with expired and revoked keys */
     list: call<'keys_list'>('GET /api/v1/keys'),

@@ -4,6 +4,7 @@ import { SEALED_CHANNELS } from '../alertChannels/index.ts'
 import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
 import { recordChange } from '../audit/index.ts'
 import { SEALED_ENDPOINTS } from '../endpoints/index.ts'
+import { SEALED_ERASURES } from '../erasures/index.ts'
 import { type Resealed, resealSample, resealTable } from '../platform/secrets/index.ts'
 import { SEALED_RECONCILIATIONS } from '../reconcile/index.ts'
 import { SEALED_SUBSCRIPTIONS } from '../subscriptions/index.ts'
@@ -16,6 +17,7 @@ const SEALED_TABLES = [
   SEALED_RECONCILIATIONS,
   SEALED_SUBSCRIPTIONS,
   SEALED_WORKSPACE_KEYS,
+  SEALED_ERASURES,
 ]
 
 /** Manage the keys that encrypt stored secrets. */

@@ -36,6 +36,11 @@ export const NOUNS: readonly {
     description: 'Deleted requests, which can be restored until they are purged.',
   },
   {
+    name: 'erasures',
+    title: 'Erasures',
+    description: 'Find and delete everything that holds a value, like the address of a person.',
+  },
+  {
     name: 'alertChannels',
     title: 'Alert channels',
     description: 'Destinations of alerts, and the record of sent alerts.',

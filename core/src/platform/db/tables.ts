@@ -307,6 +307,21 @@ export interface EndpointsTable {
   answerFrom: string | null
 }
 
+export interface ErasuresTable {
+  id: string
+  workspaceId: string
+  value: Buffer | null
+  valueHash: string
+  paths: string
+  mode: string
+  dryRun: boolean
+  state: string
+  progress: string
+  dueAt: Date
+  createdAt: Date
+  finishedAt: Date | null
+}
+
 export interface EventClaimsTable {
   endpointId: string
   key: string
@@ -714,6 +729,7 @@ export interface Database {
   endpointCounters: EndpointCountersTable
   endpointRevisions: EndpointRevisionsTable
   endpoints: EndpointsTable
+  erasures: ErasuresTable
   eventClaims: EventClaimsTable
   eventDeliveries: EventDeliveriesTable
   eventLabels: EventLabelsTable

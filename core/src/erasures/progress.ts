@@ -1,0 +1,46 @@
+import { z } from 'zod'
+
+/** Numbers of what holds the value: found by a dry run, else erased. */
+export const Counts = z.object({
+  requests: z.int().meta({ description: 'Captures, without those in the recycle bin' }),
+  binnedRequests: z.int().meta({ description: 'Captures in the recycle bin' }),
+  attempts: z.int().meta({ description: 'Delivery attempts with their records' }),
+  replayResults: z.int().meta({ description: 'Answers that replays recorded' }),
+  alerts: z.int().meta({ description: 'Messages of alerts' }),
+  agentEvents: z.int().meta({ description: 'Events that wait to be sent to agents' }),
+})
+
+/** Progress of an erasure as it is stored. */
+export const Progress = z.object({
+  /** Parts that are still to do, in their order. */
+  left: z.array(
+    z.discriminatedUnion('part', [
+      z.object({ part: z.literal('attempts'), endpointId: z.string(), afterId: z.int(), upToId: z.int() }),
+      z.object({ part: z.literal('requests'), endpointId: z.string(), afterId: z.int(), upToId: z.int() }),
+      z.object({ part: z.literal('answers'), replayId: z.string(), position: z.int() }),
+      z.object({ part: z.literal('alerts'), afterId: z.string() }),
+      z.object({ part: z.literal('agentEvents'), afterId: z.int() }),
+    ]),
+  ),
+  scannedRequests: z.int(),
+  scannedAttempts: z.int(),
+  counts: Counts,
+  /** Endpoints with something found, with the number of captures. */
+  endpoints: z.record(z.string(), z.int()),
+})
+
+/** {@link Progress} after parsing. */
+export type Progress = z.output<typeof Progress>
+
+/** A part of the work. */
+export type Part = Progress['left'][number]
+
+/** Nothing found yet. */
+export const NOTHING_FOUND = {
+  requests: 0,
+  binnedRequests: 0,
+  attempts: 0,
+  replayResults: 0,
+  alerts: 0,
+  agentEvents: 0,
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { Download, type Finds } from '../api/contract.ts'
+import { isBetween, timeCursor } from '../api/cursors.ts'
+import { notFound } from '../api/errors.ts'
+import { envelope, paged, window } from '../api/pagination.ts'
+import { route, router } from '../api/route.ts'
+import { reportOf } from './report.ts'
+import type { ErasureRow } from './run.ts'
+import { Erasure, erasureInput, listInput, startInput } from './schema.ts'
+import { startErasure } from './start.ts'
+import { erasureView } from './view.ts'
+
+const findsErasure: Finds<{ erasure: ErasureRow }> = async (ctx, ids) => {
+  const id = z.guid().safeParse(ids.erasureId)
+  const erasure = id.success
+    ? await ctx.db
+        .selectFrom('erasures')
+        .where('workspaceId', '=', ctx.workspace.id)
+        .where('id', '=', id.data)
+        .selectAll()
+        .executeTakeFirst()
+    : undefined
+  if (erasure === undefined) throw notFound('erasure')
+  return { erasure }
+}
+
+/** Find and delete everything that holds a value, like the address of a person who asks to be forgotten. */
+export const erasureRoutes = router({
+  start: route({
+    method: 'POST',
+    path: '/api/v1/erasures',
+    summary: 'Find and delete everything that holds a value',
+    description:
+      'Captures of all endpoints, also in the recycle bin, delivery attempts, recorded answers of replays, messages of alerts, and events that wait for agents. It works for some seconds before it answers, and continues in the background. The audit log keeps a keyed hash of the value.',
+    input: startInput,
+    scope: 'admin',
+    example: { value: 'ada@example.com', paths: ['body.data.email'], dryRun: true },
+    output: Erasure,
+    status: 202,
+    errors: ['rate_limited'],
+  }).mutation(async ({ ctx, input }) => erasureView(await startErasure(ctx, input))),
+
+  list: route({
+    method: 'GET',
+    path: '/api/v1/erasures',
+    summary: 'List erasures, newest first',
+    input: listInput,
+    scope: 'admin',
+    output: envelope(Erasure),
+  }).query(async ({ ctx, input }) => {
+    const { limit, offset } = window(input)
+    const of = ctx.db.selectFrom('erasures').where('workspaceId', '=', ctx.workspace.id)
+    const rows = await of
+      .selectAll()
+      .where(isBetween('createdAt', 'id', input))
+      .orderBy('createdAt', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .offset(offset)
+      .execute()
+    const { totalCount } = await of
+      .select((count) => count.fn.countAll<number>().as('totalCount'))
+      .executeTakeFirstOrThrow()
+    return paged({ rows, totalCount }, input, {
+      view: erasureView,
+      cursorOf: ({ createdAt, id }) => timeCursor({ at: createdAt, id }),
+    })
+  }),
+
+  get: route({
+    method: 'GET',
+    path: '/api/v1/erasures/{erasureId}',
+    summary: 'Read an erasure, also while it runs',
+    input: erasureInput,
+    scope: 'admin',
+    output: Erasure,
+    finds: findsErasure,
+  }).query(({ ctx }) => erasureView(ctx.erasure)),
+
+  report: route({
+    method: 'GET',
+    path: '/api/v1/erasures/{erasureId}/report',
+    summary: 'Read the report of an erasure as Markdown, to hand on',
+    input: erasureInput,
+    scope: 'admin',
+    output: Download,
+    media: { gives: ['text/markdown'] },
+    finds: findsErasure,
+  }).query(async ({ ctx }) => {
+    const endpoints = await ctx.db
+      .selectFrom('endpoints')
+      .where('workspaceId', '=', ctx.workspace.id)
+      .select(['id', 'name'])
+      .execute()
+    return reportOf(ctx.erasure, new Map(endpoints.map(({ id, name }) => [id, name])))
+  }),
+})

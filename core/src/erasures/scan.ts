@@ -1,0 +1,118 @@
+import { sql } from 'kysely'
+import { headersFromText } from '../deliveries/index.ts'
+import type { EvaluatedRequest } from '../engine/message/index.ts'
+import { headerText } from '../engine/message/index.ts'
+import type { Db } from '../platform/db/index.ts'
+import { STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
+import type { ValueFinder } from './match.ts'
+
+/** Rows, and bytes of bodies, that one read holds in memory. One row is read whatever its size. */
+const ROWS_MAX = 200
+const BYTES_MAX = 8 * 1024 * 1024
+
+/** A range of ids of one endpoint. */
+export interface Range {
+  readonly endpointId: string
+  readonly afterId: number
+  readonly upToId: number
+}
+
+/** A stored request with its state. */
+export interface ScannedRequest {
+  readonly id: number
+  readonly isBinned: boolean
+  readonly request: EvaluatedRequest
+}
+
+/** The next captures of a range in every state: stored, in the recycle bin, and hidden. None: the range is done. */
+export async function nextRequests(db: Db, range: Range): Promise<readonly ScannedRequest[]> {
+  const sizes = await db
+    .selectFrom('requests')
+    .where('endpointId', '=', range.endpointId)
+    .where('id', '>', range.afterId)
+    .where('id', '<=', range.upToId)
+    .select(['id', sql<number>`octet_length(body) + octet_length(header_values)`.as('bytes')])
+    .orderBy('id')
+    .limit(ROWS_MAX)
+    .execute()
+  const ids = fitting(sizes)
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('requests')
+    .where('endpointId', '=', range.endpointId)
+    .where('id', 'in', ids)
+    .select(['id', 'deletedAt', ...STORED_REQUEST_COLUMNS])
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({ id: row.id, isBinned: row.deletedAt !== null, request: storedRequest(row) }))
+}
+
+/** An attempt with everything that it recorded. */
+export type ScannedAttempt = Awaited<ReturnType<typeof nextAttempts>>[number]
+
+/** The next attempts of a range. None: the range is done. */
+export async function nextAttempts(db: Db, range: Range) {
+  const sizes = await db
+    .selectFrom('deliveryAttempts as a')
+    .leftJoin('attemptDetails as d', (on) =>
+      on.onRef('d.endpointId', '=', 'a.endpointId').onRef('d.attemptId', '=', 'a.id'),
+    )
+    .where('a.endpointId', '=', range.endpointId)
+    .where('a.id', '>', range.afterId)
+    .where('a.id', '<=', range.upToId)
+    .select([
+      'a.id',
+      sql<number>`coalesce(octet_length(d.sent_body), 0) + coalesce(octet_length(d.received_body), 0)`.as(
+        'bytes',
+      ),
+    ])
+    .orderBy('a.id')
+    .limit(ROWS_MAX)
+    .execute()
+  const ids = fitting(sizes)
+  return ids.length === 0 ? [] : await attemptsWhere(db, range.endpointId, { ids })
+}
+
+/** Attempts of requests, or by id. */
+export async function attemptsWhere(
+  db: Db,
+  endpointId: string,
+  of: { readonly ids: readonly number[] } | { readonly requestIds: readonly number[] },
+) {
+  const [column, values] =
+    'ids' in of ? (['a.id', of.ids] as const) : (['a.requestId', of.requestIds] as const)
+  return await db
+    .selectFrom('deliveryAttempts as a')
+    .leftJoin('attemptDetails as d', (on) =>
+      on.onRef('d.endpointId', '=', 'a.endpointId').onRef('d.attemptId', '=', 'a.id'),
+    )
+    .where('a.endpointId', '=', endpointId)
+    .where(column, 'in', values)
+    .select(['a.id', 'a.requestId', 'a.url', 'a.error', 'a.transformNote'])
+    .select(['d.sentUrl', 'd.sentHeaders', 'd.sentBody', 'd.receivedHeaders', 'd.receivedBody'])
+    .orderBy('a.id')
+    .execute()
+}
+
+/** Whether an attempt, or its record, holds the value. */
+export function attemptHolds(finder: ValueFinder, attempt: ScannedAttempt): boolean {
+  const headers = [attempt.sentHeaders, attempt.receivedHeaders].flatMap((text) =>
+    text === null ? [] : headersFromText(text).map(([, value]) => headerText(value)),
+  )
+  return (
+    [attempt.url, attempt.error, attempt.transformNote, attempt.sentUrl, ...headers].some(finder.inText) ||
+    finder.inBytes(attempt.sentBody) ||
+    finder.inBytes(attempt.receivedBody)
+  )
+}
+
+function fitting(sizes: readonly { readonly id: number; readonly bytes: number }[]): number[] {
+  const ids: number[] = []
+  let bytes = 0
+  for (const one of sizes) {
+    if (ids.length > 0 && bytes + one.bytes > BYTES_MAX) break
+    bytes += one.bytes
+    ids.push(one.id)
+  }
+  return ids
+}

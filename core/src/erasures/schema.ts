@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { timeCursorInput } from '../api/cursors.ts'
+import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { pageInput } from '../api/pagination.ts'
+import { optional, Timestamp } from '../api/values.ts'
+import { MAX_PATH_LENGTH, parsePath } from '../engine/conditions/index.ts'
+import { Counts } from './progress.ts'
+
+/** Bounds of a value: a shorter one would be found in everything. */
+const VALUE_CHARACTERS = { min: 3, max: 500 } as const
+const PATHS_MAX = 50
+
+const PathText = z
+  .string()
+  .max(MAX_PATH_LENGTH * 2)
+  .superRefine((text, context) => {
+    const parsed = parsePath(text, { every: true, deliveryFacts: false })
+    if ('path' in parsed) return
+    const { code, reason } = parsed.problem
+    context.addIssue({ code: 'custom', params: { code }, message: reason })
+  })
+
+/** Input of the route that starts an erasure. */
+export const startInput = z.object({
+  value: z.string().trim().min(VALUE_CHARACTERS.min).max(VALUE_CHARACTERS.max).meta({
+    description: 'Found as a whole word, without case; it is not stored longer than the erasure runs',
+  }),
+  paths: optional(z.array(PathText).max(PATHS_MAX)).meta({
+    description:
+      'Captures hold the value only where it is at one of these paths, like `body.data.email`; default anywhere',
+  }),
+  mode: z.enum(['delete', 'redact']).default('delete').meta({
+    description: '`redact` leaves a trace of each capture: method, time, size and verdict',
+  }),
+  dryRun: z.boolean().default(false).meta({ description: 'Counts, and changes nothing' }),
+})
+
+/** Input of the list: pages by number or by cursor. */
+export const listInput = z.object({ ...pageInput, ...timeCursorInput })
+
+/** Input of the routes of one erasure. */
+export const erasureInput = z.object({
+  erasureId: z.string().meta({ format: 'uuid', description: 'Id of the erasure' }),
+})
+
+/** An erasure in the API. */
+export const Erasure = withExample(
+  'Erasure',
+  z.object({
+    id: z.uuid(),
+    state: z.enum(['queued', 'running', 'done', 'failed']),
+    dryRun: z.boolean(),
+    mode: z.enum(['delete', 'redact']),
+    valueHash: z.string().meta({
+      description: 'HMAC-SHA256 of the value with the key of the workspace, as a `hash` step makes it',
+    }),
+    paths: z.array(z.string()),
+    counts: Counts.meta({ description: 'What held the value: so far, or in all when `done`' }),
+    progress: z.object({
+      scannedRequests: z.int(),
+      scannedAttempts: z.int(),
+      partsLeft: z.int().meta({ description: 'Parts of the work that are to do; two for each endpoint' }),
+    }),
+    endpoints: z
+      .array(z.object({ endpointId: z.uuid(), requests: z.int() }))
+      .meta({ description: 'Endpoints with captures that held the value' }),
+    createdAt: Timestamp,
+    finishedAt: Timestamp.nullable(),
+  }),
+  {
+    id: '6d3c9a52-0d0c-4b8e-9f4a-5f0f5c1f0a77',
+    state: 'done',
+    dryRun: false,
+    mode: 'delete',
+    valueHash: '5f2b7c1de0a94c83b6f0d27e4a1c9b3859d6e7f0a1b2c3d4e5f60718293a4b5c',
+    paths: [],
+    counts: {
+      requests: 12,
+      binnedRequests: 1,
+      attempts: 31,
+      replayResults: 0,
+      alerts: 0,
+      agentEvents: 0,
+    },
+    progress: { scannedRequests: 20_410, scannedAttempts: 40_800, partsLeft: 0 },
+    endpoints: [{ endpointId: EXAMPLE_IDS.endpoint, requests: 13 }],
+    createdAt: '2026-11-21T09:15:00.000Z',
+    finishedAt: '2026-11-21T09:15:04.200Z',
+  },
+)

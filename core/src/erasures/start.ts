@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import type { z } from 'zod'
+import type { Context } from '../api/context.ts'
+import { DomainError } from '../api/errors.ts'
+import { recordChange } from '../audit/index.ts'
+import { hashWith } from '../engine/storing/index.ts'
+import { ensureHashKey, findHashKey, lockWorkspace } from '../workspaces/index.ts'
+import { ERASURE_RUNS } from './jobs.ts'
+import { partsOf } from './parts.ts'
+import { NOTHING_FOUND, type Progress } from './progress.ts'
+import { type ErasureRow, runErasure } from './run.ts'
+import type { startInput } from './schema.ts'
+
+/** The most erasures of a workspace that have not ended. */
+const UNFINISHED_MAX = 5
+
+/**
+ * Starts an erasure over all endpoints of the workspace, deleted ones included. It works within the call for some
+ * seconds; a job continues it.
+ *
+ * @throws DomainError `rate_limited` while too many erasures of the workspace have not ended
+ */
+export async function startErasure(
+  ctx: Context,
+  { value, paths, mode, dryRun }: z.output<typeof startInput>,
+): Promise<ErasureRow> {
+  const id = randomUUID()
+  const workspaceId = ctx.workspace.id
+  const now = ctx.clock.now()
+  await ctx.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, workspaceId)
+    const { unfinished } = await trx
+      .selectFrom('erasures')
+      .where('workspaceId', '=', workspaceId)
+      .where('finishedAt', 'is', null)
+      .select((of) => of.fn.countAll<number>().as('unfinished'))
+      .executeTakeFirstOrThrow()
+    if (unfinished >= UNFINISHED_MAX) {
+      throw new DomainError('rate_limited', `${UNFINISHED_MAX} erasures have not ended yet.`)
+    }
+    await ensureHashKey(trx, { workspaceId, secrets: ctx.secrets, now })
+    const key = await findHashKey(trx, { workspaceId, secrets: ctx.secrets })
+    if (key === undefined) throw new Error('The key that was just made is gone.')
+    const endpoints = await trx
+      .selectFrom('endpoints')
+      .where('workspaceId', '=', workspaceId)
+      .select('id')
+      .orderBy('id')
+      .execute()
+    const { rows } = await sql<{ requestId: number; attemptId: number }>`
+      select (select last_value from request_ids)::bigint as request_id,
+        (select coalesce(max(id), 0) from delivery_attempts
+          where endpoint_id = any(${endpoints.map((endpoint) => endpoint.id)}::uuid[]))::bigint as attempt_id`.execute(
+      trx,
+    )
+    const { requestId = 0, attemptId = 0 } = rows[0] ?? {}
+    const progress: Progress = {
+      left: partsOf(
+        endpoints.map((endpoint) => endpoint.id),
+        { requestId, attemptId },
+      ),
+      scannedRequests: 0,
+      scannedAttempts: 0,
+      counts: NOTHING_FOUND,
+      endpoints: {},
+    }
+    const valueHash = hashWith(key)(value)
+    await trx
+      .insertInto('erasures')
+      .values({
+        id,
+        workspaceId,
+        value: ctx.secrets.seal(value, workspaceId),
+        valueHash,
+        paths: JSON.stringify(paths ?? []),
+        mode,
+        dryRun,
+        state: 'queued',
+        progress: JSON.stringify(progress),
+        dueAt: now,
+        createdAt: now,
+      })
+      .execute()
+    await recordChange(trx, ctx, {
+      action: 'erasures.start',
+      workspaceId,
+      subject: { type: 'erasure', id },
+      before: null,
+      after: { valueHash, paths: paths ?? [], mode, dryRun },
+    })
+    await ctx.enqueue(trx, ERASURE_RUNS, [{ payload: { erasureId: id } }])
+  })
+  await runErasure(ctx, { erasureId: id }, ctx.stopping)
+  return await ctx.db.selectFrom('erasures').where('id', '=', id).selectAll().executeTakeFirstOrThrow()
+}

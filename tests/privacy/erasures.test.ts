@@ -1,0 +1,181 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { expectAllCountersEqualRows } from '../retention/support.ts'
+import type { Client } from '../support/client.ts'
+import { wrongParts } from '../support/problems.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** Erasures: everything of a workspace that holds a value is found, and deleted or reduced to a trace. */
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService({ limits: { apiRatePerMinute: 100_000, endpointsMax: 1_000 } })
+})
+
+const Erasure = z.looseObject({
+  id: z.string(),
+  state: z.string(),
+  valueHash: z.string(),
+  counts: z.record(z.string(), z.int()),
+  progress: z.looseObject({ scannedRequests: z.int(), partsLeft: z.int() }),
+  endpoints: z.array(z.object({ endpointId: z.string(), requests: z.int() })),
+})
+const erase = async (client: Client, input: object) => {
+  const started = await client.expect(client.post('/api/v1/erasures', input), Erasure)
+  await service.runJob('erasures.run', { erasureId: started.id })
+  const ended = await client.expect(client.get(`/api/v1/erasures/${started.id}`), Erasure)
+  expect(ended).toMatchObject({ state: 'done', progress: { partsLeft: 0 } })
+  return ended
+}
+const json = (body: unknown, suffix = '') => ({
+  body: JSON.stringify(body),
+  headers: { 'Content-Type': 'application/json' },
+  suffix,
+})
+
+/** Tables of the workspace with a row that has the text in some column. */
+async function tablesWith(text: string): Promise<string[]> {
+  const { rows: tables } = await sql<{ name: string }>`
+    select tablename as name from pg_tables where schemaname = 'public'`.execute(service.db)
+  const found = []
+  for (const { name } of tables) {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int as count from ${sql.table(name)} t
+      where t::text ilike ${`%${text}%`} or t::text ilike ${`%${Buffer.from(text).toString('hex')}%`}`.execute(
+      service.db,
+    )
+    if ((rows[0]?.count ?? 0) > 0) found.push(name)
+  }
+  return found.sort()
+}
+
+/** A person in every place that holds values. */
+async function worldOf(client: Client, mail: string) {
+  const receiver = await startReceiver({ status: 200, body: `stored ${mail}` })
+  const endpoint = await client.endpoint()
+  await client.post(endpoint.at('/actions'), { kind: 'forward', name: 'App', url: receiver.url })
+  const sent = [
+    json({ data: { email: mail } }),
+    json({ email: mail.toUpperCase() }, `?u=${encodeURIComponent(mail)}`),
+    { body: `<a>${mail}</a>`, headers: { 'Content-Type': 'text/xml' } },
+    { body: JSON.stringify({ email: mail }).replace('@', '\\u0040'), headers: {} },
+    { body: '', headers: { 'X-Person': mail } },
+    { body: `email=${encodeURIComponent(mail)}&a=1`, headers: {} },
+    json({}, `/users/${encodeURIComponent(mail)}`),
+  ]
+  for (const one of sent) await endpoint.capture(one)
+  await receiver.take(sent.length)
+  const others = [
+    await endpoint.capture(json({ email: `n${mail}` })),
+    await endpoint.capture(json({ email: `first.${mail}` })),
+  ]
+  await receiver.take(sent.length + others.length)
+  receiver.answer = { status: 200 }
+  return { receiver, endpoint, others, sentCount: sent.length }
+}
+
+test('a dry run counts, and changes nothing; an erasure deletes captures, attempts and bin entries', async () => {
+  const client = await service.newClient()
+  const mail = 'ada@erasure.example'
+  await using world = await disposable(worldOf(client, mail))
+  const { endpoint, others, sentCount } = world
+  const [, second] = (await endpoint.requests()).toReversed()
+  await client.delete(endpoint.at(`/requests/${second?.id}`))
+
+  const dry = await erase(client, { value: mail, dryRun: true })
+  const counts = { requests: sentCount - 1, binnedRequests: 1, attempts: sentCount + 2 }
+  expect(dry).toMatchObject({
+    dryRun: true,
+    counts,
+    endpoints: [{ endpointId: endpoint.id, requests: sentCount }],
+  })
+  expect(await endpoint.requests()).toHaveLength(sentCount - 1 + others.length)
+
+  const foreign = await service.charlie.endpoint()
+  await foreign.capture(json({ email: mail }))
+  const done = await erase(client, { value: mail })
+  expect(done).toMatchObject({ counts, valueHash: dry.valueHash })
+  expect((await endpoint.requests()).map(({ id }) => id)).toEqual(others.map(({ id }) => id).toReversed())
+  expect(await foreign.requests()).toHaveLength(1)
+  const bin = await client.expect(client.get('/api/v1/recycle-bin'), z.looseObject({ totalCount: z.int() }))
+  expect(bin.totalCount).toBe(0)
+  await expectAllCountersEqualRows(service)
+
+  const again = await erase(client, { value: mail })
+  expect(Object.values(again.counts).every((count) => count === 0)).toBe(true)
+  const { text } = await client.get('/api/v1/audit')
+  expect(text).toContain('erasures.finish')
+  expect(text).toContain(done.valueHash)
+  const report = await client.get(`/api/v1/erasures/${done.id}/report`)
+  expect(report.text).toContain(`| captures, deleted | ${sentCount - 1} |`)
+  expect(`${text}${report.text}`).not.toContain(mail)
+  await service.charlie.delete(`/api/v1/endpoints/${foreign.id}`)
+})
+
+test('after an erasure no table has the value', async () => {
+  const client = await service.newClient()
+  const mail = 'grace@erasure.example'
+  await using world = await disposable(worldOf(client, mail))
+  expect(await tablesWith(mail)).not.toEqual([])
+  for (const { id } of world.others) await client.delete(world.endpoint.at(`/requests/${id}`))
+  await erase(client, { value: mail })
+  await erase(client, { value: `n${mail}` })
+  await erase(client, { value: `first.${mail}` })
+  expect(await tablesWith(mail)).toEqual([])
+})
+
+test('with `redact`, captures stay as traces, and counters stay right', async () => {
+  const client = await service.newClient()
+  const mail = 'joan@erasure.example'
+  await using world = await disposable(worldOf(client, mail))
+  const { endpoint, sentCount } = world
+  const before = await endpoint.requests()
+  const { counts } = await erase(client, { value: mail, mode: 'redact' })
+  expect(counts).toMatchObject({ requests: sentCount })
+  const after = await endpoint.requests()
+  expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id))
+  expect(after.at(-1)).toMatchObject({ bodyPreview: null, ip: null, redacted: true, bodyTruncated: true })
+  await expectAllCountersEqualRows(service)
+})
+
+test('paths limit where a capture holds the value', async () => {
+  const client = await service.newClient()
+  const endpoint = await client.endpoint()
+  const at = await endpoint.capture(json({ data: { email: 'kay@erasure.example' } }))
+  const elsewhere = await endpoint.capture(json({ note: 'kay@erasure.example' }))
+  await erase(client, { value: 'kay@erasure.example', paths: ['body.data.email'] })
+  const left = await endpoint.requests()
+  expect(left.map(({ id }) => id)).toEqual([elsewhere.id])
+  expect(left.map(({ id }) => id)).not.toContain(at.id)
+})
+
+describe('an erasure is refused', () => {
+  test('with every wrong part named', async () => {
+    const answer = await service.alice.post('/api/v1/erasures', {
+      value: 'ab',
+      paths: ['body.ok', 'bdy'],
+      mode: 'burn',
+      dryRun: 'yes',
+    })
+    expect(wrongParts(answer)).toEqual([
+      '#/value too_short',
+      '#/paths/1 bad_path',
+      '#/mode unknown_value',
+      '#/dryRun type',
+    ])
+  })
+
+  test('of another workspace', async () => {
+    const { id } = await erase(service.alice, { value: 'nothing here', dryRun: true })
+    expect((await service.charlie.get(`/api/v1/erasures/${id}`)).status).toBe(404)
+    expect((await service.charlie.get(`/api/v1/erasures/${id}/report`)).status).toBe(404)
+  })
+})
+
+async function disposable<World extends { readonly receiver: AsyncDisposable }>(made: Promise<World>) {
+  const world = await made
+  return { ...world, [Symbol.asyncDispose]: () => world.receiver[Symbol.asyncDispose]() }
+}
