@@ -1,15 +1,18 @@
-import { CERTIFICATE_CHECK, checkCertificates } from './actions/index.ts'
+import { CERTIFICATE_CHECK, checkCertificates, pauseGone } from './actions/index.ts'
 import { ALERT_SENDS, ALERT_SWEEP, fanOutAlert, sendAlert, sweepAlerts } from './alertChannels/index.ts'
 import { ALERT_FAN_OUT } from './alerts/index.ts'
 import type { Services } from './api/services.ts'
 import {
   BACKLOG_CHECK,
+  type Dispatcher,
+  type DispatcherOptions,
   DUE_ATTEMPTS,
   finishNotify,
   RECOVERIES,
   RECOVERY_SWEEP,
   recoverInterrupted,
   recoverOverdue,
+  startDispatcher,
   startPresence,
   watchBacklogs,
 } from './deliveries/index.ts'
@@ -83,8 +86,13 @@ export const QUEUE_WORK: readonly QueueWork[] = [
   work(STATISTICS, ({ db }) => analyzeOutgrown(db)),
 ]
 
-/** Every queue. The jobs of the first are taken in batches by the dispatcher of the jobs package. */
+/** Every queue. The jobs of the first are taken in batches, for the dispatcher. */
 export const QUEUES: readonly Queue[] = [DUE_ATTEMPTS, ...QUEUE_WORK.map(({ queue }) => queue)]
+
+/** Starts the sending side of deliveries. */
+export function startDispatch(services: Services, options: Omit<DispatcherOptions, 'pauseGone'>): Dispatcher {
+  return startDispatcher(services, { ...options, pauseGone })
+}
 
 /** The parts of a process in which a loop may run; `process` is any. */
 export type LoopPart = 'process' | 'gateway' | 'jobs'
@@ -102,7 +110,7 @@ interface Loop {
   start(services: Services): RunningLoop | Promise<RunningLoop>
 }
 
-/** Every loop of core. The dispatcher of deliveries, with its flows, is the jobs package's own. */
+/** Every loop of core. {@link startDispatch} is apart: its queue and captures hand it attempts. */
 const LOOPS: readonly Loop[] = [
   { part: 'process', start: startPresence },
   { part: 'gateway', start: startHeartbeat },

@@ -28,6 +28,7 @@ export {
   QUEUES,
   type QueueWork,
   type RunningLoop,
+  startDispatch,
   startLoops,
 } from './background.ts'
 export { ITEM_CODES } from './engine/issues.ts'

@@ -1,9 +1,16 @@
-import { QUEUE_WORK, QUEUES, type Queue, type QueueWork, type Services, startLoops } from '@creel/core'
+import {
+  QUEUE_WORK,
+  QUEUES,
+  type Queue,
+  type QueueWork,
+  type Services,
+  startDispatch,
+  startLoops,
+} from '@creel/core'
 import { DUE_ATTEMPTS, type FirstAttempts } from '@creel/core/deliveries'
 import { sleep, within } from '@creel/core/platform/time'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
-import { startAttemptWorker } from './dispatch/attemptWorker.ts'
-import { startDispatcher } from './dispatch/dispatcher.ts'
+import { startAttemptWorker } from './attemptWorker.ts'
 
 /**
  * Options of all other queues: a few jobs at a time, each settled on its own. New jobs are announced. A backlog is
@@ -38,7 +45,7 @@ export async function startWorkers(
   services: Services,
   { dispatches = true, processes = 1 }: { readonly dispatches?: boolean; readonly processes?: number } = {},
 ): Promise<RunningWorkers> {
-  const dispatcher = startDispatcher(services, { dispatches, processes })
+  const dispatcher = startDispatch(services, { dispatches, processes })
   const stopping = new AbortController()
   const loops = await startLoops(services, 'jobs', { calls: dispatches })
   const isWorked = ({ calls = false }: Queue) => dispatches || !calls

@@ -1,19 +1,17 @@
-import type { Services } from '@creel/core'
-import {
-  type Attempt,
-  claimDeferred,
-  claimForwards,
-  type DueAttempt,
-  type FirstAttempts,
-  postponeAttempts,
-  type SlotRequest,
-  sendAttempt,
-} from '@creel/core/deliveries'
-import { dividedLimits, type HeldSlot, type SlotLane, Slots } from '@creel/core/dispatch'
-import { sleep } from '@creel/core/platform/time'
-import { Turns } from '@creel/core/platform/turns'
-import { startFlows } from './flows.ts'
+import type { Services } from '../api/services.ts'
+import { dividedLimits, type HeldSlot, type SlotLane, Slots } from '../dispatch/index.ts'
+import { sleep } from '../platform/time/index.ts'
+import { Turns } from '../platform/turns/index.ts'
+import type { Attempt } from './attempt.ts'
+import type { DueAttempt } from './attemptJobs.ts'
+import { claimForwards } from './claim.ts'
+import { claimDeferred } from './claimDeferred.ts'
+import type { FirstAttempts, SlotRequest } from './firstAttempts.ts'
+import { startFlows } from './flow/flows.ts'
+import { postponeAttempts } from './openDeliveries.ts'
+import type { PauseGone } from './record.ts'
 import { Recorder } from './recorder.ts'
+import { sendAttempt } from './send.ts'
 
 /** Longest wait of a batch for slots of destinations that answer. Then the rest of the batch is deferred. */
 const WAIT_MS_MAX = 1000
@@ -37,23 +35,29 @@ export interface Dispatcher {
   drain(timeoutMs: number): Promise<void>
 }
 
+/** Settings of a dispatcher. */
+export interface DispatcherOptions {
+  /** False leaves the deliveries of governed actions in their flows. */
+  readonly dispatches: boolean
+  /** Processes of the program that divide the attempts at once. */
+  readonly processes: number
+  readonly pauseGone: PauseGone
+}
+
 /**
  * Starts the sending side: attempts begin as their jobs come, end when they end, and are recorded in batches. A
  * batch of jobs never waits for its slowest member, nor one destination for another.
- *
- * @param options `dispatches`: false leaves the deliveries of governed actions in their flows; `processes` of the
- *   program that divide the attempts at once
  */
 export function startDispatcher(
   services: Services,
-  { dispatches, processes }: { readonly dispatches: boolean; readonly processes: number },
+  { dispatches, processes, pauseGone }: DispatcherOptions,
 ): Dispatcher {
   const limits = dividedLimits(processes)
   const slots = new Slots(limits)
   // Attempts wait for a connection after they are claimed, so that the next one is sent as soon as an answer is
   // received, without a round trip to the database in between. The slots bound their number.
   const turns = new Turns({ atOnce: limits.perLane })
-  const recorder = new Recorder(services)
+  const recorder = new Recorder(services, pauseGone)
   const stopping = new AbortController()
   let freed = Promise.withResolvers<void>()
   let waitingBatches = 0

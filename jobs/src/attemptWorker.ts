@@ -1,7 +1,12 @@
 import type { Services } from '@creel/core'
-import { attemptsOfJob, DUE_ATTEMPTS, type DueAttempt, postponeAttempts } from '@creel/core/deliveries'
+import {
+  attemptsOfJob,
+  type Dispatcher,
+  DUE_ATTEMPTS,
+  type DueAttempt,
+  postponeAttempts,
+} from '@creel/core/deliveries'
 import type { Job, PgBoss } from 'pg-boss'
-import type { Dispatcher } from './dispatcher.ts'
 
 /**
  * Jobs are fetched in batches, to share the query. Several batches run at once, so that one that waits for slots does

@@ -1,22 +1,11 @@
-import type { Services } from '@creel/core'
-import {
-  claimDeferred,
-  endDrain,
-  type FlowSignalKind,
-  flowSignalOf,
-  flowsWithWork,
-  LATE_MS_MAX,
-  LEAD_MS_MAX,
-  NOTHING,
-  type PacedAttempt,
-  type Picked,
-  pickAttempts,
-  postponeFirst,
-  reserveStart,
-  workspaceOfAction,
-} from '@creel/core/deliveries'
-import type { SlotLane } from '@creel/core/dispatch'
-import { sleep } from '@creel/core/platform/time'
+import type { Services } from '../../api/services.ts'
+import type { SlotLane } from '../../dispatch/index.ts'
+import { sleep } from '../../platform/time/index.ts'
+import { claimDeferred } from '../claimDeferred.ts'
+import { LATE_MS_MAX, LEAD_MS_MAX } from './decide.ts'
+import { NOTHING, type PacedAttempt, type Picked, pickAttempts } from './pick.ts'
+import { type FlowSignalKind, flowSignalOf } from './signals.ts'
+import { endDrain, flowsWithWork, postponeFirst, reserveStart, workspaceOfAction } from './upkeep.ts'
 
 /** The most attempts that one look takes: the first one few, further ones up to twice as many as the one before. */
 const LOOK_ATTEMPTS_MIN = 16

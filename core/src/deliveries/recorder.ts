@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Services } from '@creel/core'
-import { pauseGone } from '@creel/core/actions'
-import { type Ended, LEASE_SECONDS, recordAttempts } from '@creel/core/deliveries'
+import type { Services } from '../api/services.ts'
+import { LEASE_SECONDS } from './attempt.ts'
+import { type Ended, type PauseGone, recordAttempts } from './record.ts'
 
 /** The most attempts that one transaction records. */
 const BATCH = 200
@@ -19,7 +19,10 @@ export class Recorder {
   private writing: Promise<void> | null = null
   private written = Promise.withResolvers<void>()
 
-  constructor(private readonly services: Services) {}
+  constructor(
+    private readonly services: Services,
+    private readonly pauseGone: PauseGone,
+  ) {}
 
   /** Queues an attempt to be recorded. It is dropped if its lease ends before: then a retry follows. */
   record(ended: Ended): void {
@@ -63,7 +66,7 @@ export class Recorder {
     const giveUpAt = performance.now() + Math.max(LEASE_SECONDS * 1000, ...leftMs)
     while (performance.now() < giveUpAt) {
       try {
-        await recordAttempts(this.services, batch, pauseGone)
+        await recordAttempts(this.services, batch, this.pauseGone)
         return
       } catch (err) {
         this.services.log.error({ err, attempts: batch.length }, 'could not record attempts')
