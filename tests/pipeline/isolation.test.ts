@@ -1,5 +1,8 @@
 import { expect, test } from 'bun:test'
+import type { ServerResponse } from 'node:http'
+import { sql } from 'kysely'
 import { attemptsEnded } from '../support/attempts.ts'
+import { eventually } from '../support/eventually.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
 
@@ -49,3 +52,31 @@ test('an action that cannot be read stops no other', async () => {
   const left = await db.selectFrom('deliveries').select('endpointId').execute()
   expect(left).toEqual([{ endpointId: broken.id }])
 }, 60_000)
+
+test('a result that PostgreSQL refuses delays no other of its batch', async () => {
+  const held: ServerResponse[] = []
+  await using receiver = await startReceiver((_request, response) => void held.push(response))
+  const service = await startService()
+  const { alice, db } = service
+  const endpoint = await alice.endpoint({ forwardUrl: receiver.url })
+  await sql`alter table attempt_details add constraint refuses check (received_body <> 'refused')`.execute(db)
+  for (let sent = 0; sent < 20; sent += 1) await endpoint.send()
+  await receiver.take(20)
+  // They end together, and so share a batch.
+  for (const [at, response] of held.entries()) response.end(at === 7 ? 'refused' : 'recorded')
+  const states = () =>
+    db
+      .selectFrom('deliveryAttempts')
+      .where('endpointId', '=', endpoint.id)
+      .groupBy('state')
+      .select((of) => ['state' as const, of.fn.countAll<number>().as('count')])
+      .orderBy('state')
+      .execute()
+  await eventually('the results of the others', async () =>
+    (await states()).some(({ count }) => count === 19),
+  )
+  expect(await states()).toEqual([
+    { state: 'Pending', count: 1 },
+    { state: 'Succeeded', count: 19 },
+  ])
+}, 30_000)

@@ -1,16 +1,15 @@
 import type { Services } from '../api/services.ts'
-import { dividedLimits, type HeldSlot, type SlotLane, Slots } from '../dispatch/index.ts'
+import { dividedLimits, type HeldSlot, Recorder, type SlotLane, Slots } from '../dispatch/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { Turns } from '../platform/turns/index.ts'
-import type { Attempt } from './attempt.ts'
+import { type Attempt, LEASE_SECONDS } from './attempt.ts'
 import type { DueAttempt } from './attemptJobs.ts'
 import { claimForwards } from './claim.ts'
 import { claimDeferred } from './claimDeferred.ts'
 import type { FirstAttempts, SlotRequest } from './firstAttempts.ts'
 import { startFlows } from './flow/flows.ts'
 import { postponeAttempts } from './openDeliveries.ts'
-import type { PauseGone } from './record.ts'
-import { Recorder } from './recorder.ts'
+import { type Ended, type PauseGone, recordAttempts } from './record.ts'
 import { sendAttempt } from './send.ts'
 
 /** Longest wait of a batch for slots of destinations that answer. Then the rest of the batch is deferred. */
@@ -57,7 +56,12 @@ export function startDispatcher(
   // Attempts wait for a connection after they are claimed, so that the next one is sent as soon as an answer is
   // received, without a round trip to the database in between. The slots bound their number.
   const turns = new Turns({ atOnce: limits.perLane })
-  const recorder = new Recorder(services, pauseGone)
+  const recorder = new Recorder<Ended>(services, {
+    record: (ended) => recordAttempts(services, ended, pauseGone),
+    leftMs: ({ attempt, result }) =>
+      Math.max(LEASE_SECONDS * 1000, attempt.leaseUntil.getTime() - result.finishedAt.getTime()),
+    idsOf: ({ attempt }) => ({ attemptId: attempt.id, deliveryId: attempt.deliveryId }),
+  })
   const stopping = new AbortController()
   let freed = Promise.withResolvers<void>()
   let waitingBatches = 0

@@ -1,3 +1,4 @@
+export { Recorder, type Recording } from './recorder.ts'
 export {
   type Admission,
   dividedLimits,

@@ -30,6 +30,18 @@ export function isDatabaseOutage(error: unknown): boolean {
   return code !== undefined && SOCKET_FAILURES.has(code)
 }
 
+/** Data exceptions, violated constraints, and limits of a statement or a value. */
+const REFUSALS = /^(22...|23...|54...)$/
+
+/**
+ * Whether a statement failed because of its content, so that it would fail again. Errors of our own code, which have no
+ * code, are such ones.
+ */
+export function isRefusedForGood(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === undefined ? !isDatabaseOutage(error) : REFUSALS.test(code)
+}
+
 function codeOf(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : undefined
