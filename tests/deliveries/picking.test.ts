@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { pauseGone } from '@creel/core/actions'
 import { type Attempt, pickAttempts, recordAttempts } from '@creel/core/deliveries'
+import { sql } from 'kysely'
 import { servicePerTest, type TestService } from '../support/service.ts'
 import { governedAction, sendAll } from './governed.ts'
 
@@ -112,6 +113,26 @@ describe('picking', () => {
       expect(await pick()).toEqual([])
     })
     expect(await pick()).toHaveLength(1)
+  })
+
+  test('of a sealed workspace takes nothing and says when to look again, until the seal has ended', async () => {
+    const service = await startService({ limits: LIMITS, parts: ['gateway'] })
+    const action = await governedAction(service.alice, 'http://127.0.0.1:9/', { concurrency: 1 })
+    await sendAll(action.endpoint, [{ n: 1 }, { n: 2 }])
+    const { services } = service.running
+    const { workspaceId } = service.alice
+    const seal = (until: string | null) =>
+      sql`update workspaces set sealed_until = ${until}::timestamptz where id = ${workspaceId}`.execute(
+        service.db,
+      )
+    const pick = () => pickAttempts(services, action.id, { slots: 5, leadMs: 1 })
+    // As a move leaves it that was killed after its last pass.
+    await seal('infinity')
+    const sealed = await pick()
+    expect(sealed).toMatchObject({ attempts: [], others: [], hasMore: false, opensBy: 'change' })
+    expect(sealed.nextLookInMs).toBeWithin(1000, 2001)
+    await seal(null)
+    expect((await pick()).attempts).toHaveLength(1)
   })
 })
 

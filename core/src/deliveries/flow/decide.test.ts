@@ -6,6 +6,7 @@ import { AHEAD_MS, decide, type Flow, LATE_MS_MAX, LEAD_MS_MAX, spacingOf } from
 const NOW = 1_000_000_000
 const FREE: Flow = {
   policy: {},
+  sealedUntil: null,
   isPaused: false,
   endsAt: null,
   drainPerSecond: null,
@@ -34,6 +35,11 @@ describe('decide', () => {
     const slowed = { ...FREE, notBefore: NOW + 5000 }
     expect(decide(slowed, NOW, ROOM)).toEqual({ kind: 'wait', until: NOW + 5000 })
     expect(decide(slowed, NOW + 5000, ROOM).kind).toBe('go')
+  })
+
+  test('nothing starts in a sealed workspace, whatever else holds', () => {
+    const sealed = { ...FREE, sealedUntil: NOW + 2000, isPaused: true, endsAt: NOW - 1 }
+    expect(decide(sealed, NOW, ROOM)).toEqual({ kind: 'wait', until: NOW + 2000 })
   })
 
   test('deliveries of an action that was switched off for long end, whatever holds the others', () => {

@@ -29,6 +29,8 @@ const RAMP_STARTS_PER_SECOND = 5
  */
 export interface Flow {
   readonly policy: Pick<DeliveryPolicy, 'rate' | 'concurrency' | 'breaker'>
+  /** When to look again because the workspace is sealed: it is about to be in another cell. Null if it is not. */
+  readonly sealedUntil: number | null
   readonly isPaused: boolean
   /** When the deliveries of a switched-off action end unsent; null while the action is on. */
   readonly endsAt: number | null
@@ -72,7 +74,8 @@ export type Decision =
  *   slot
  */
 export function decide(flow: Flow, now: number, room: Room): Decision {
-  const { endsAt, notBefore, policy, sending } = flow
+  const { sealedUntil, endsAt, notBefore, policy, sending } = flow
+  if (sealedUntil !== null && now < sealedUntil) return waitUntil(sealedUntil)
   if (endsAt !== null) {
     // The deliveries end unsent, so no bound applies.
     return now < endsAt ? waitUntil(endsAt) : go({ limit: room.slots, firstAt: now })

@@ -152,6 +152,7 @@ async function take(
 function flowOf(row: RowsOf<typeof READ_FLOW>): Flow & { readonly policy: DeliveryPolicy } {
   return {
     policy: storedPolicy(row.deliveryPolicy),
+    sealedUntil: row.sealedUntil?.getTime() ?? null,
     isPaused: row.pausedAt !== null,
     endsAt: row.isOn ? null : offUntil(row, row.clockAt).getTime(),
     drainPerSecond: row.drainPerSecond,

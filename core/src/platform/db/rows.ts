@@ -826,6 +826,7 @@ export interface StatementRows {
     readonly closedAt: Date | null
     readonly clockAt: Date
     readonly workspaceId: string
+    readonly sealedUntil: Date | null
     readonly sending: number
   }
   'read flow figures': {
