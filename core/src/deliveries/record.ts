@@ -32,7 +32,7 @@ export interface GoneReceiver {
 export type PauseGone = (services: Services, trx: Trx, gone: readonly GoneReceiver[]) => Promise<void>
 
 /** State of an ended attempt, and the time of the next one; null if none follows. */
-export interface Verdict {
+export interface AttemptOutcome {
   readonly state: AttemptState
   readonly nextAttemptAt: Date | null
 }
@@ -42,11 +42,11 @@ export interface Verdict {
  *
  * @param installation seconds between attempts, for actions without their own delays
  */
-export function evaluate(
+export function outcomeOf(
   { attempt, result }: Ended,
   installation: readonly number[],
   random?: number,
-): Verdict {
+): AttemptOutcome {
   const { policy } = attempt.action
   const statusCode = result.received?.statusCode ?? null
   const isDelivery = attempt.deliveryId !== null && attempt.refusal === null
@@ -88,12 +88,12 @@ export async function recordAttempts(
   pauseGone: PauseGone,
 ): Promise<void> {
   if (ended.length === 0) return
-  const evaluated = ended.map((one) => ({ ...one, verdict: evaluate(one, services.retryDelaysSeconds) }))
-  if (!(await recordPlainSuccesses(services, evaluated))) {
+  const concluded = ended.map((one) => ({ ...one, outcome: outcomeOf(one, services.retryDelaysSeconds) }))
+  if (!(await recordPlainSuccesses(services, concluded))) {
     await services.db.transaction().execute(async (trx) => {
-      const finished = evaluated.map(finishedAttempt)
-      const kept = await finishAttempts(services, trx, finished, services.clock.now(), jobsOf(evaluated))
-      const counted = evaluated.filter(({ attempt }) => kept.has(attempt.id))
+      const finished = concluded.map(finishedAttempt)
+      const kept = await finishAttempts(services, trx, finished, services.clock.now(), jobsOf(concluded))
+      const counted = concluded.filter(({ attempt }) => kept.has(attempt.id))
       await queueRetries(services, trx, counted)
       await tellIncidents(services, trx, counted)
       await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
@@ -101,19 +101,19 @@ export async function recordAttempts(
       await pauseGone(services, trx, counted.filter(asksForPause).map(goneReceiver))
     })
   }
-  for (const { attempt } of evaluated) attempt.recoveryJob?.ended(attempt)
+  for (const { attempt } of concluded) attempt.recoveryJob?.ended(attempt)
   services.endpointChanges.announce([
-    ...evaluated.map(({ attempt }) => attempt.endpoint.id),
-    ...endSignals(evaluated),
+    ...concluded.map(({ attempt }) => attempt.endpoint.id),
+    ...endSignals(concluded),
   ])
-  for (const [state, group] of Map.groupBy(evaluated, ({ verdict }) => verdict.state))
+  for (const [state, group] of Map.groupBy(concluded, ({ outcome }) => outcome.state))
     deliveryAttempts.inc({ state }, group.length)
-  for (const { result } of evaluated) deliveryAttemptSeconds.observe(result.durationMs / 1000)
-  for (const each of evaluated) if (each.verdict.state !== 'Succeeded') logFailure(services, each)
+  for (const { result } of concluded) deliveryAttemptSeconds.observe(result.durationMs / 1000)
+  for (const each of concluded) if (each.outcome.state !== 'Succeeded') logFailure(services, each)
 }
 
 /** Logs ids and outcome only. The messages are in the attempt's record. */
-function logFailure({ log }: Pick<Services, 'log'>, { attempt, result, verdict }: Evaluated): void {
+function logFailure({ log }: Pick<Services, 'log'>, { attempt, result, outcome }: Concluded): void {
   log.info(
     {
       workspaceId: attempt.workspaceId,
@@ -122,11 +122,11 @@ function logFailure({ log }: Pick<Services, 'log'>, { attempt, result, verdict }
       actionId: attempt.action.id,
       attemptId: attempt.id,
       attempt: attempt.attemptNumber,
-      state: verdict.state,
+      state: outcome.state,
       status: result.received?.statusCode,
       error: result.error ?? undefined,
       durationMs: result.durationMs,
-      nextAttemptAt: verdict.nextAttemptAt ?? undefined,
+      nextAttemptAt: outcome.nextAttemptAt ?? undefined,
     },
     'delivery failed',
   )
@@ -136,51 +136,51 @@ function logFailure({ log }: Pick<Services, 'log'>, { attempt, result, verdict }
  * Records a batch of successes without consequences in one round trip, which is the usual case. Returns false for
  * others.
  */
-async function recordPlainSuccesses(services: Services, evaluated: readonly Evaluated[]): Promise<boolean> {
-  const isPlain = evaluated.every(
-    (one) => one.verdict.state === 'Succeeded' && one.result.ruleEnds.length === 0 && !concernsFlow(one),
+async function recordPlainSuccesses(services: Services, concluded: readonly Concluded[]): Promise<boolean> {
+  const isPlain = concluded.every(
+    (one) => one.outcome.state === 'Succeeded' && one.result.ruleEnds.length === 0 && !concernsFlow(one),
   )
   if (!isPlain) return false
-  const actionIds = [...new Set(evaluated.map(({ attempt }) => attempt.action.id))]
-  const of = { actionIds, jobIds: jobsOf(evaluated) }
-  return await finishAlone(services, evaluated.map(finishedAttempt), services.clock.now(), of)
+  const actionIds = [...new Set(concluded.map(({ attempt }) => attempt.action.id))]
+  const of = { actionIds, jobIds: jobsOf(concluded) }
+  return await finishAlone(services, concluded.map(finishedAttempt), services.clock.now(), of)
 }
 
-function jobsOf(evaluated: readonly Evaluated[]): string[] {
-  return jobsEndedBy(evaluated.map(({ attempt }) => attempt))
+function jobsOf(concluded: readonly Concluded[]): string[] {
+  return jobsEndedBy(concluded.map(({ attempt }) => attempt))
 }
 
-interface Evaluated extends Ended {
-  readonly verdict: Verdict
+interface Concluded extends Ended {
+  readonly outcome: AttemptOutcome
 }
 
-function finishedAttempt({ attempt, result, verdict }: Evaluated): FinishedAttempt {
+function finishedAttempt({ attempt, result, outcome }: Concluded): FinishedAttempt {
   return {
     endpointId: attempt.endpoint.id,
     attemptId: attempt.id,
     requestId: attempt.requestId,
-    state: verdict.state,
+    state: outcome.state,
     statusCode: result.received?.statusCode ?? null,
     error: result.error,
     finishedAt: result.finishedAt,
     durationMs: result.durationMs,
-    nextAttemptAt: verdict.nextAttemptAt,
-    disposition: dispositionOf(verdict),
+    nextAttemptAt: outcome.nextAttemptAt,
+    disposition: dispositionOf(outcome),
     sent: result.sent,
     received: result.received,
     ...result.rules,
   }
 }
 
-function dispositionOf({ state, nextAttemptAt: next }: Verdict): Disposition {
+function dispositionOf({ state, nextAttemptAt: next }: AttemptOutcome): Disposition {
   if (state === 'DeadLetter') return 'deadLettered'
   return next === null ? 'over' : 'again'
 }
 
-async function queueRetries(services: Services, trx: Trx, evaluated: readonly Evaluated[]): Promise<void> {
-  const retries = evaluated.flatMap(({ attempt, verdict }): QueuedAttempt[] => {
+async function queueRetries(services: Services, trx: Trx, concluded: readonly Concluded[]): Promise<void> {
+  const retries = concluded.flatMap(({ attempt, outcome }): QueuedAttempt[] => {
     // A delivery of a flow waits as a row and needs no job.
-    if (attempt.deliveryId === null || attempt.inFlow || verdict.nextAttemptAt === null) return []
+    if (attempt.deliveryId === null || attempt.inFlow || outcome.nextAttemptAt === null) return []
     return [
       {
         deliveryId: attempt.deliveryId,
@@ -188,7 +188,7 @@ async function queueRetries(services: Services, trx: Trx, evaluated: readonly Ev
         actionId: attempt.action.id,
         workspaceId: attempt.workspaceId,
         bodyBytes: attempt.request.body.length,
-        startAfter: verdict.nextAttemptAt,
+        startAfter: outcome.nextAttemptAt,
       },
     ]
   })
@@ -199,19 +199,19 @@ async function queueRetries(services: Services, trx: Trx, evaluated: readonly Ev
  * Opens and closes dead-letter incidents. An action has one incident for an outage, however many dead letters it has.
  * Within a batch the order counts: a success before a dead letter ends the previous outage, one after it the new one.
  */
-async function tellIncidents(services: Services, trx: Trx, evaluated: readonly Evaluated[]): Promise<void> {
-  const telling = evaluated.filter(
-    ({ verdict: { state } }) => state === 'Succeeded' || state === 'DeadLetter',
+async function tellIncidents(services: Services, trx: Trx, concluded: readonly Concluded[]): Promise<void> {
+  const telling = concluded.filter(
+    ({ outcome: { state } }) => state === 'Succeeded' || state === 'DeadLetter',
   )
   const recoveredFirst: string[] = []
   const recoveredLast: string[] = []
-  const outages: (readonly [deadLetter: Evaluated, count: number])[] = []
+  const outages: (readonly [deadLetter: Concluded, count: number])[] = []
   for (const [actionId, group] of Map.groupBy(telling, ({ attempt }) => attempt.action.id)) {
-    const deadLetters = group.filter(({ verdict }) => verdict.state === 'DeadLetter')
+    const deadLetters = group.filter(({ outcome }) => outcome.state === 'DeadLetter')
     const last = deadLetters.at(-1)
     if (last !== undefined) outages.push([last, deadLetters.length])
-    if (last !== undefined && group[0]?.verdict.state === 'Succeeded') recoveredFirst.push(actionId)
-    if (group.at(-1)?.verdict.state === 'Succeeded') recoveredLast.push(actionId)
+    if (last !== undefined && group[0]?.outcome.state === 'Succeeded') recoveredFirst.push(actionId)
+    if (group.at(-1)?.outcome.state === 'Succeeded') recoveredLast.push(actionId)
   }
   await closeIncidents(services, trx, { kind: 'delivery.parked', subjectIds: recoveredFirst })
   for (const [{ attempt, result }, count] of outages) {
@@ -228,17 +228,17 @@ async function tellIncidents(services: Services, trx: Trx, evaluated: readonly E
   await closeIncidents(services, trx, { kind: 'delivery.parked', subjectIds: recoveredLast })
 }
 
-function ruleOutcome({ attempt, result }: Evaluated) {
+function ruleOutcome({ attempt, result }: Concluded) {
   const { workspaceId, endpoint, requestId } = attempt
   return { workspaceId, endpoint, requestId, ends: result.ruleEnds }
 }
 
-const asksForPause = ({ attempt, result }: Evaluated): boolean =>
+const asksForPause = ({ attempt, result }: Concluded): boolean =>
   result.received?.statusCode === GONE && attempt.action.policy.gone === 'pause'
 
 const goneReceiver = ({
   attempt: { workspaceId, endpoint, action, requestId },
-}: Evaluated): GoneReceiver => ({
+}: Concluded): GoneReceiver => ({
   workspaceId,
   endpoint,
   action,

@@ -143,8 +143,8 @@ async function take(
     const rows = await run(trx, TAKE_DELIVERIES, [actionId, now, wanted, scan])
     for (const { id, attempt, bodyBytes } of rows)
       if (id !== null) taken.push({ deliveryId: id, attempt, actionId, workspaceId, bodyBytes })
-    const { parked = 0, candidates = 0 } = rows[0] ?? {}
-    if (candidates < scan || parked === 0) break
+    const { putBehind = 0, candidates = 0 } = rows[0] ?? {}
+    if (candidates < scan || putBehind === 0) break
   }
   return taken
 }

@@ -56,7 +56,7 @@ export const TAKE_DELIVERIES = statement(
     from (select distinct before_id from keyed) k
     cross join lateral (
       select id from deliveries where id = k.before_id and flow_state is not null for share skip locked) b
-  ), parked as (
+  ), put_behind as (
     update deliveries d set flow_state = 'behind', behind_id = k.before_id
     from keyed k join before b on b.id = k.before_id
     where d.id = k.id and d.flow_state = 'waiting' and (select count(*) from before) > 0
@@ -73,14 +73,14 @@ export const TAKE_DELIVERIES = statement(
     update deliveries d set flow_state = 'sending'
     from sized s
     where d.id = s.id and d.flow_state = 'waiting' and (s.bytes_so_far = s.bytes or s.bytes_so_far <= ${LOOK_BYTES_MAX})
-      and (select count(*) from parked) >= 0
+      and (select count(*) from put_behind) >= 0
     returning d.id, d.attempt_count, s.bytes, s.flow_due_at
   )
-  select id, attempt_count + 1 as attempt, bytes::int as body_bytes, (select count(*)::int from parked) as parked,
+  select id, attempt_count + 1 as attempt, bytes::int as body_bytes, (select count(*)::int from put_behind) as put_behind,
          (select count(*)::int from candidates) as candidates
   from taken
   union all
-  select null, 0, 0, (select count(*)::int from parked), (select count(*)::int from candidates)
+  select null, 0, 0, (select count(*)::int from put_behind), (select count(*)::int from candidates)
   order by id`,
 )
 

@@ -1046,7 +1046,7 @@ export interface StatementRows {
     readonly id: number | null
     readonly attempt: number
     readonly bodyBytes: number
-    readonly parked: number
+    readonly putBehind: number
     readonly candidates: number
   }
   'take from budget': {
