@@ -9,6 +9,7 @@ import pg from 'pg'
 export const TABLES_FILE = join(import.meta.dir, '../core/src/platform/db/tables.ts')
 /** Types of values by the names of SQL types, as node-postgres is set up in core/src/platform/db/open.ts. */
 export const TYPES: Readonly<Record<string, string>> = {
+  'bigint[]': 'string[]',
   'text[]': 'string[]',
   'timestamp with time zone[]': 'Date[]',
   bigint: 'number',

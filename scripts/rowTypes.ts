@@ -18,7 +18,6 @@ export const ROWS_FILE = join(ROOT, 'core/src/platform/db/rows.ts')
 
 /** Types that tables do not have, as node-postgres reads them. */
 const OTHER_TYPES: Readonly<Record<string, string>> = {
-  'bigint[]': 'string[]',
   'double precision': 'number',
   'integer[]': 'number[]',
   'uuid[]': 'string[]',

@@ -27,6 +27,7 @@ import {
 } from './reconcile/index.ts'
 import { sweepRelay } from './relay/index.ts'
 import { REPLAY_RUNS, REPLAY_SWEEP, runReplay, sweepReplays } from './replays/index.ts'
+import { makeSearchPages, SEARCH_PAGES } from './requests/index.ts'
 import {
   analyzeOutgrown,
   ENDPOINT_SWEEP,
@@ -83,6 +84,7 @@ export const QUEUE_WORK: readonly QueueWork[] = [
   work(IMPORT_SWEEP, (services, _, signal) => sweepImports(services, signal)),
   work(RETENTION_SWEEP, (services, _, signal) => sweepRetention(services, signal)),
   work(STORAGE_SWEEP, (services, _, signal) => holdByteBounds(services, signal)),
+  work(SEARCH_PAGES, (services, _, signal) => makeSearchPages(services, signal)),
   work(STATISTICS, ({ db }) => analyzeOutgrown(db)),
 ]
 

@@ -40,6 +40,7 @@ import * as workspaceMoves from './20261123T1000_workspace_moves.ts'
 import * as storeRules from './20261124T0010_store_rules.ts'
 import * as scriptedAnswers from './20261124T0100_scripted_answers.ts'
 import * as erasures from './20261124T0130_erasures.ts'
+import * as searchPages from './20261124T0150_search_pages.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -87,4 +88,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261124T0010_store_rules': storeRules,
   '20261124T0100_scripted_answers': scriptedAnswers,
   '20261124T0130_erasures': erasures,
+  '20261124T0150_search_pages': searchPages,
 }

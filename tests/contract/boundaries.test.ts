@@ -63,6 +63,8 @@ const WRITERS: Readonly<Record<string, string | null>> = {
   replays: 'replays',
   relayEndpoints: 'relay',
   ruleFaults: 'transformations',
+  searchPages: 'requests',
+  searchSlices: 'requests',
   sessionWindows: 'sessions',
   sessions: 'sessions',
   signInLinks: 'sessions',

@@ -17,7 +17,7 @@ const service = await startService({ parts: ['gateway'] })
 const { alice, charlie, db } = service
 const endpoint = await alice.endpoint()
 const bystander = await charlie.endpoint()
-const search = `/api/v1/endpoints/${endpoint.id}/requests?q=${encodeURIComponent('nowhere to be foundé')}`
+const search = `/api/v1/endpoints/${endpoint.id}/requests?partial=true&q=${encodeURIComponent('nowhere to be foundé')}`
 
 beforeAll(async () => {
   await sql`

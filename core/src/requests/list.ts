@@ -9,7 +9,7 @@ import { hasFilters, isRange } from './filters.ts'
 import { isUuid } from './find.ts'
 import { type RequestSummaryRow, summariesOf } from './queries.ts'
 import { readPage } from './reads.ts'
-import { type Found, type Pace, PROMPT, scanRequests, THOROUGH, type Wanted } from './scan.ts'
+import { type Found, type Learned, type Pace, PROMPT, scanRequests, THOROUGH, type Wanted } from './scan.ts'
 import type { ListFilters, Order } from './schema.ts'
 import { searching } from './searching.ts'
 import { searchTotals } from './searchTotals.ts'
@@ -98,8 +98,14 @@ async function searchRequests(
     countsAll: !hasCursor,
   }
   const pageOf = async (db: Db, options: AbortableQueryOptions, found: Found): Promise<ListedRequests> => {
-    const { ids, lookedThrough, matchedCount, lookedTo } = found
-    const { totalCount, isExact } = searchTotals(found, { filters, hasCursor, storedCount })
+    const { ids, matchedCount, lookedTo, skipped } = found
+    // Pages also count requests that are in the recycle bin, or evicted.
+    const lookedThrough =
+      found.lookedThrough + Math.max(0, Math.min(skipped, storedCount - found.lookedThrough))
+    const { totalCount, isExact } = searchTotals(
+      { ...found, lookedThrough },
+      { filters, hasCursor, storedCount },
+    )
     return {
       rows: await summariesOf(db, endpointId, ids, options, order),
       totalCount,
@@ -142,9 +148,12 @@ async function searchToEnd(ctx: Context, endpointId: string, wanted: Wanted): Pr
   const ids: number[] = []
   let matchedCount = 0
   let lookedThrough = 0
+  let skipped = 0
+  let learned: Learned | undefined
   do {
-    const rest = {
+    const rest: Wanted = {
       ...wanted,
+      learned,
       filters,
       skip: Math.max(0, skip - matchedCount),
       take: take - ids.length,
@@ -156,7 +165,9 @@ async function searchToEnd(ctx: Context, endpointId: string, wanted: Wanted): Pr
     ids.push(...part.ids)
     matchedCount += part.matchedCount
     lookedThrough += part.lookedThrough
-    if (part.lookedTo === null) return { ids, matchedCount, lookedThrough, lookedTo: null }
+    skipped += part.skipped
+    learned = part.learned
+    if (part.lookedTo === null) return { ...part, ids, matchedCount, lookedThrough, skipped }
     filters = { ...filters, [order === 'asc' ? 'afterId' : 'beforeId']: part.lookedTo }
   } while (performance.now() < deadline)
   throw new DomainError(

@@ -3,6 +3,7 @@ import { type Db, run, statement } from '../platform/db/index.ts'
 import { contentConditions, hasEventId } from './filters.ts'
 import type { ListFilters, Order } from './schema.ts'
 import { SEARCHED_BODY_BYTES } from './search.ts'
+import { type Candidate, lookUp, type PagedSearch } from './searchPages/index.ts'
 import { cheapestShortcut, type Shortcut } from './searchShortcut.ts'
 
 /** Time limit of a scan, and the size of its steps. */
@@ -26,6 +27,8 @@ export const PROMPT: Pace = { budgetMs: 240, stepMs: 40, firstRows: 1_000, first
 const STEP_ROWS = { min: 8, max: 50_000 } as const
 /** The most that a step grows over the one before. */
 const GROWTH = 8
+/** The most requests of a block that a search page lets a scan read. */
+const BLOCK_ROWS = 256
 
 /** Sample of a step from which its shortcut is chosen: first requests, and bytes of each body. */
 const SAMPLE = { rows: 24, bodyBytes: 2_048 } as const
@@ -40,6 +43,8 @@ export interface Wanted {
   readonly take: number
   /** Whether it continues to the end to count all matches; else it ends once it has `take` of them. */
   readonly countsAll: boolean
+  /** Facts of the scan that this one continues. Only a bound of its ids has changed. */
+  readonly learned?: Learned | undefined
 }
 
 /** Result of a scan. */
@@ -47,14 +52,30 @@ export interface Found {
   readonly ids: readonly number[]
   /** Number of matches among the requests that were looked through. */
   readonly matchedCount: number
+  /** Number of requests that were read. */
   readonly lookedThrough: number
+  /** About how many requests were skipped, because pages tell that they do not match. */
+  readonly skipped: number
   /** All requests up to this id in the order were looked through; null if all were. */
   readonly lookedTo: number | null
+  readonly learned: Learned
+}
+
+/** Facts for a scan that continues this one. */
+export interface Learned {
+  /** Requests of a step. */
+  readonly rows: number
+  /** Undefined before one was sought; null if there is none. */
+  readonly shortcut: Shortcut | null | undefined
+  /** The candidates that are left. */
+  readonly paged: PagedSearch | undefined
 }
 
 interface Step {
   readonly looked: number
   readonly last: number | null
+  /** End of the candidates, as {@link Found.lookedTo}; null without any, and if one of their pages was deleted. */
+  readonly reached: number | null
   readonly matched: number
   /** The database driver returns an array of int8 as texts. */
   readonly ids: readonly string[]
@@ -62,55 +83,72 @@ interface Step {
 
 /**
  * Searches the visible requests of an endpoint, newest first by default, for those that match the filters. It steps along the
- * primary key, so that it can end at its time limit whatever is stored.
+ * primary key, so that it can end at its time limit whatever is stored. From its second step on, a search for a text
+ * reads only what search pages do not exclude.
  *
  * @param options options of every query
  */
 export async function scanRequests(
   db: Db,
   endpointId: string,
-  { filters, order = 'desc', skip, take, countsAll }: Wanted,
+  { filters, order = 'desc', skip, take, countsAll, learned }: Wanted,
   options: AbortableQueryOptions,
   { budgetMs, stepMs, firstRows, firstBytes }: Pace = THOROUGH,
 ): Promise<Found> {
+  const { q } = filters
   const ids: number[] = []
   const beganAt = performance.now()
   let matchedCount = 0
   let lookedThrough = 0
-  let left = { order, below: filters.beforeId, above: filters.afterId }
-  let shortcut: Shortcut | undefined
+  let skipped = 0
+  let left: Left = {
+    order,
+    below: filters.beforeId ?? Number.MAX_SAFE_INTEGER,
+    above: filters.afterId ?? -1,
+  }
+  let { shortcut, paged } = learned ?? { shortcut: undefined, paged: undefined }
+  // An event id has an index of its own.
+  let isLookedUp = paged !== undefined || filters.eventId !== undefined
   // Requests may be much longer than those of the step before. A step that exceeds the time limit is cancelled.
   const deadline = AbortSignal.timeout(budgetMs)
   const signals = options.signal === undefined ? [deadline] : [options.signal, deadline]
   const inTime = { ...options, signal: AbortSignal.any(signals) }
   const holding = { rows: firstRows, bytes: firstBytes ?? 0 }
-  for (
-    let rows = firstBytes === null ? firstRows : await rowsHolding(db, endpointId, left, holding, options);
-    ;
-  ) {
-    const isFirst = lookedThrough === 0
+  let rows =
+    learned?.rows ??
+    (firstBytes === null ? firstRows : await rowsHolding(db, endpointId, left, holding, options))
+  const upTo = (lookedTo: number | null, rest?: PagedSearch): Found => {
+    return { ids, matchedCount, lookedThrough, skipped, lookedTo, learned: { rows, shortcut, paged: rest } }
+  }
+  for (let isFirst = true; ; isFirst = false) {
     const stepBeganAt = performance.now()
-    const passOver = Math.min(rows, Math.max(0, skip - matchedCount))
-    const range = { ...left, rows, passOver, take: take - ids.length, shortcut }
+    const passOver = Math.min(Math.max(rows, BLOCK_ROWS), Math.max(0, skip - matchedCount))
+    const part = nextPart(paged, left, rows)
+    const range = { ...part, rows, passOver, take: take - ids.length, shortcut }
     const looking = lookThrough(db, endpointId, filters, range, isFirst ? options : inTime)
     const step = await (isFirst ? looking : unlessLate(looking, deadline, options.signal))
-    if (step === undefined) return { ids, matchedCount, lookedThrough, lookedTo: endOf(left) ?? null }
+    if (step === undefined) return upTo(endOf(left))
+    if (part.candidates !== null && part.candidates.length > 0 && step.reached === null) {
+      paged = undefined
+      continue
+    }
     ids.push(...step.ids.map(Number))
     matchedCount += step.matched
     lookedThrough += step.looked
-    if (step.last === null || step.looked < rows) {
-      return { ids, matchedCount, lookedThrough, lookedTo: null }
-    }
-    left = order === 'asc' ? { ...left, above: step.last } : { ...left, below: step.last }
+    skipped += part.skipped
+    const isThrough = part.candidates === null ? step.looked < rows : part.isRest
+    if (isThrough && part.isLast) return upTo(null)
+    left = beyond(left, isThrough ? endAfter(part) : (step.reached ?? step.last ?? endOf(left)))
     const now = performance.now()
     const hasAll = !countsAll && ids.length >= take
-    if (hasAll || now - beganAt + stepMs > budgetMs) {
-      return { ids, matchedCount, lookedThrough, lookedTo: step.last }
-    }
     const factor = Math.min(GROWTH, stepMs / Math.max(1, now - stepBeganAt))
     rows = Math.max(STEP_ROWS.min, Math.min(STEP_ROWS.max, Math.round(rows * factor)))
-    if (filters.q !== undefined) {
-      shortcut = cheapestShortcut(filters.q, await sampleNext(db, endpointId, left, options))
+    if (hasAll || now - beganAt + stepMs > budgetMs) return upTo(endOf(left), paged)
+    if (q !== undefined && shortcut === undefined)
+      shortcut = cheapestShortcut(q, await sampleNext(db, endpointId, left, options)) ?? null
+    if (q !== undefined && !isLookedUp) {
+      paged = await lookUp(db, endpointId, q, left, options)
+      isLookedUp = true
     }
   }
 }
@@ -136,15 +174,51 @@ async function unlessLate(
 /** The requests that a scan has not looked through. */
 interface Left {
   readonly order: Order
-  readonly below: number | undefined
-  readonly above: number | undefined
+  readonly below: number
+  readonly above: number
 }
 
-/** The id up to which a scan has looked; undefined before its first step. */
+/** The id up to which a scan has looked. */
 const endOf = ({ order, below, above }: Left) => (order === 'asc' ? above : below)
 
-/** The bounds as values of a statement. */
-const boundsOf = ({ below, above }: Left) => [below ?? Number.MAX_SAFE_INTEGER, above ?? -1]
+/** The id up to which a scan has looked when it is through with a part. */
+const endAfter = ({ order, below, above }: Left) => (order === 'asc' ? below - 1 : above + 1)
+
+/** The rest of the requests, once a scan has looked up to an id. */
+const beyond = (left: Left, id: number): Left =>
+  left.order === 'asc' ? { ...left, above: id } : { ...left, below: id }
+
+/** The requests that a step may read. */
+interface Part extends Left {
+  /** The only blocks to read, if not all. */
+  readonly candidates: readonly Candidate[] | null
+  /** About how many requests are skipped. */
+  readonly skipped: number
+  /** Whether the candidates are the last ones of the part. */
+  readonly isRest: boolean
+  /** Whether nothing is left after the part. */
+  readonly isLast: boolean
+}
+
+/** Requests beyond all pages are a part on either side. Between them, a part has the next candidates. */
+function nextPart(paged: PagedSearch | undefined, left: Left, rows: number): Part {
+  const { order, below, above } = left
+  const all = { ...left, candidates: null, skipped: 0, isRest: false, isLast: true }
+  if (paged === undefined) return all
+  const { from, to } = paged
+  if (order === 'asc') {
+    if (above >= to) return all
+    if (above < from) return { ...all, below: Math.min(below, from + 1), isLast: below <= from + 1 }
+  } else {
+    if (below <= from + 1) return all
+    if (below > to + 1) return { ...all, above: Math.max(above, to), isLast: above >= to }
+  }
+  const { candidates, skipped, isLast: isRest } = paged.next(Math.max(1, Math.floor(rows / BLOCK_ROWS)))
+  const part = { candidates, skipped, isRest }
+  return order === 'asc'
+    ? { ...left, ...part, below: Math.min(below, to + 1), isLast: below <= to + 1 }
+    : { ...left, ...part, above: Math.max(above, from), isLast: above >= from }
+}
 
 /** SQL of the next visible requests of the endpoint `$1`, with ids below `$2` and above `$3`. */
 const next = (order: Order) => `
@@ -173,7 +247,7 @@ async function rowsHolding(
   { rows, bytes }: { rows: number; bytes: number },
   options: AbortableQueryOptions,
 ): Promise<number> {
-  const values = [endpointId, ...boundsOf(left), rows, bytes]
+  const values = [endpointId, left.below, left.above, rows, bytes]
   const [counted] = await run(db, COUNT_LONGER[left.order], values, options)
   if (counted === undefined || counted.longer === 0) return rows
   return Math.max(STEP_ROWS.min, counted.all - counted.longer)
@@ -195,45 +269,63 @@ async function sampleNext(
   left: Left,
   options: AbortableQueryOptions,
 ): Promise<Buffer[][]> {
-  const rows = await run(db, SAMPLE_NEXT[left.order], [endpointId, ...boundsOf(left)], options)
+  const rows = await run(db, SAMPLE_NEXT[left.order], [endpointId, left.below, left.above], options)
   return rows.map(({ headerValues, body }) => [headerValues, body])
 }
 
 /** The requests of a step, and the matches that it returns. */
-interface Range extends Left {
+interface Range extends Part {
   readonly rows: number
   readonly passOver: number
   readonly take: number
   /** Shortcut to the searched text. */
-  readonly shortcut: Shortcut | undefined
+  readonly shortcut: Shortcut | null | undefined
 }
+
+const NOTHING: Step = { looked: 0, last: null, reached: null, matched: 0, ids: [] }
 
 async function lookThrough(
   db: Db,
   endpointId: string,
   filters: Partial<ListFilters>,
-  { rows, passOver, take, shortcut, ...left }: Range,
+  { rows, passOver, take, shortcut, order, below, above, candidates }: Range,
   options: AbortableQueryOptions,
 ): Promise<Step> {
-  const asked = contentConditions(filters, shortcut)
+  if (candidates?.length === 0) return NOTHING
+  const asked = contentConditions(filters, shortcut ?? undefined)
   const isWanted = asked.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`(${sql.join(asked, sql` and `)})`
   const { eventId } = filters
-  const [below, above] = boundsOf(left)
-  const isAscending = left.order === 'asc'
+  const isAscending = order === 'asc'
   const direction = isAscending ? sql`asc` : sql`desc`
   // Reads only requests with the event id, along their index.
   const isOfEvent = eventId === undefined ? sql<SqlBool>`true` : hasEventId(eventId)
-  // The limit keeps the planner from evaluating the conditions once for each aggregate.
+  const inRange = sql`
+    select r.id, ${isWanted} as is_match
+    from requests r
+    where r.endpoint_id = ${endpointId}::uuid and r.deleted_at is null and r.hidden_at is null and ${isOfEvent}
+      and r.id < ${below}::bigint and r.id > ${above}::bigint`
+  const blocks = sql`
+    unnest(${candidates?.map(({ pageId }) => pageId)}::bigint[], ${candidates?.map(({ block }) => block)}::int[]) as c (page_id, block)
+    left join search_pages p on p.id = c.page_id`
+  const end = isAscending ? sql`max(p.tops[c.block + 1])` : sql`min(coalesce(p.tops[c.block], p.above)) + 1`
+  const reached =
+    candidates === null
+      ? sql`null::bigint`
+      : sql`(select case when count(p.id) = count(*) then ${end} end from ${blocks})`
+  // The limit, or the offset, keeps the planner from evaluating the conditions once for each aggregate.
+  const found =
+    candidates === null
+      ? sql`${inRange} order by r.id ${direction} limit ${rows}`
+      : sql`
+        select of_block.* from ${blocks}
+        cross join lateral (
+          ${inRange} and r.id > coalesce(p.tops[c.block], p.above) and r.id <= p.tops[c.block + 1] offset 0
+        ) as of_block`
   const query = sql<Step>`
-    select count(*)::int as looked, ${isAscending ? sql`max(id)` : sql`min(id)`} as last, count(*) filter (where is_match)::int as matched,
+    select count(*)::int as looked, ${isAscending ? sql`max(id)` : sql`min(id)`} as last, ${reached} as reached,
+           count(*) filter (where is_match)::int as matched,
            coalesce((array_agg(id order by id ${direction}) filter (where is_match))[${passOver + 1}:${passOver + take}], '{}') as ids
-    from (
-      select r.id, ${isWanted} as is_match
-      from requests r
-      where r.endpoint_id = ${endpointId}::uuid and r.deleted_at is null and r.hidden_at is null and ${isOfEvent}
-        and r.id < ${below}::bigint and r.id > ${above}::bigint
-      order by r.id ${direction} limit ${rows}
-    ) as looked_through`
+    from (${found}) as looked_through`
   const [step] = (await db.executeQuery(query.compile(db), options)).rows
-  return step ?? { looked: 0, last: null, matched: 0, ids: [] }
+  return step ?? NOTHING
 }

@@ -26,7 +26,7 @@ interface Asked {
  * found.
  */
 export function searchTotals(
-  { matchedCount, lookedThrough, lookedTo }: Omit<Found, 'ids'>,
+  { matchedCount, lookedThrough, lookedTo }: Pick<Found, 'matchedCount' | 'lookedThrough' | 'lookedTo'>,
   { filters, hasCursor, storedCount }: Asked,
 ): SearchTotals {
   const isOver = lookedTo === null

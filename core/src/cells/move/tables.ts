@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/index.ts'
 import { query } from './query.ts'
 
-/** Tables that are not of a workspace, and stay where they are. */
+/** Tables that stay where they are: they are not of a workspace, or the target makes its own rows. */
 export const LEFT: Readonly<Record<string, string>> = {
   concurrency_slots: 'slots of calls that run now',
   delivery_workers: 'processes of the cell',
@@ -11,6 +11,8 @@ export const LEFT: Readonly<Record<string, string>> = {
   kysely_migration: 'schema of the cell',
   kysely_migration_lock: 'schema of the cell',
   relay_endpoints: 'a relay has no cells',
+  search_pages: 'made anew from the requests',
+  search_slices: 'made anew from the requests',
   workspace_moves: 'moves out of the cell',
 }
 

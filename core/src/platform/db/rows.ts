@@ -197,6 +197,8 @@ export interface StatementRows {
     readonly lastAttemptAt: null
     readonly nextAttemptAt: null
   })
+  'detach search pages': never
+  'detach search pages of evicted requests': never
   'end drain': {
     readonly endpointId: string
   }
@@ -229,6 +231,9 @@ export interface StatementRows {
     readonly id: number
     readonly orderKey: string | null
     readonly requestId: number
+  }
+  'find detached search pages': {
+    readonly id: number
   }
   'find due attempts': {
     readonly deliveryId: number
@@ -386,6 +391,9 @@ export interface StatementRows {
     readonly body: Buffer
     readonly bodyOmitted: boolean
   }
+  'find search pages to merge': {
+    readonly endpointId: string
+  }
   'find suspended workspaces': {
     readonly workspaceId: string
   }
@@ -395,6 +403,10 @@ export interface StatementRows {
   'find uncounted rows': {
     readonly endpointId: string
     readonly kind: string
+  }
+  'find unpaged requests': {
+    readonly endpointId: string
+    readonly above: number
   }
   'find unreachable deliveries': {
     readonly id: number
@@ -483,6 +495,10 @@ export interface StatementRows {
     readonly requestId: number
     readonly actionId: string
   }
+  'insert search page': {
+    readonly id: number
+  }
+  'insert search slices': never
   'is a gateway up': {
     readonly isUp: boolean
   }
@@ -675,11 +691,27 @@ export interface StatementRows {
     readonly expiresAt: string
   }
   'lock flow': Record<never, never>
+  'lock oldest search pages': {
+    readonly id: number
+    readonly above: number
+    readonly requestCount: number
+    readonly tops: string[]
+  }
   'lock relay': {
     readonly pgAdvisoryXactLock: string
   }
   'lock slots': {
     readonly pgAdvisoryXactLock: string | null
+  }
+  'look up search pages': {
+    readonly id: number
+    readonly above: number
+    readonly top: number
+    readonly blockCount: number
+    readonly requestCount: number
+    readonly words: Buffer | null
+    readonly first: number
+    readonly end: number
   }
   'move flow': never
   'move requests to bin': {
@@ -813,6 +845,12 @@ export interface StatementRows {
     readonly notBefore: Date | null
     readonly closedAt: Date | null
   }
+  'read block of requests': {
+    readonly top: number | null
+    readonly requestCount: number
+    readonly isFull: boolean
+    readonly searched: Buffer | null
+  }
   'read flow': {
     readonly deliveryPolicy: string | null
     readonly pausedAt: Date | null
@@ -914,6 +952,9 @@ export interface StatementRows {
     readonly body: null
     readonly bodyOmitted: null
   })
+  'read search slices': {
+    readonly bits: Buffer | null
+  }
   'read use of relay': {
     readonly stored: number
     readonly live: number
@@ -942,6 +983,8 @@ export interface StatementRows {
   'remove hidden requests': {
     readonly id: number
   }
+  'remove search page': never
+  'remove search slices': never
   'remove stored requests': {
     readonly id: number
   }

@@ -593,6 +593,22 @@ export interface RuleFaultsTable {
   faultedAt: Date
 }
 
+export interface SearchPagesTable {
+  id: GeneratedAlways<number>
+  endpointId: string | null
+  above: number
+  top: number
+  blockCount: number
+  requestCount: number
+  tops: string[]
+}
+
+export interface SearchSlicesTable {
+  pageId: number
+  slice: number
+  bits: Buffer
+}
+
 export interface SessionWindowsTable {
   sessionId: string
   startedAt: Date
@@ -752,6 +768,8 @@ export interface Database {
   requests: RequestsTable
   responseUses: ResponseUsesTable
   ruleFaults: RuleFaultsTable
+  searchPages: SearchPagesTable
+  searchSlices: SearchSlicesTable
   sessionWindows: SessionWindowsTable
   sessions: SessionsTable
   signInLinks: SignInLinksTable

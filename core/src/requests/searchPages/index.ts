@@ -1,0 +1,2 @@
+export { type Candidate, lookUp, type PagedSearch } from './lookup.ts'
+export { makeSearchPages } from './make.ts'
