@@ -55,8 +55,9 @@ interface NarrowRow extends Sized {
 }
 
 /**
- * Reads the events of an endpoint once for many readers. Ends after {@link READ_MS_MAX}; the positions say how far it
- * came.
+ * Reads the events of an endpoint once for many readers. Ends {@link READ_MS_MAX} after the first rows are there, but not
+ * before one part of them is read, so that readers advance however far away the database is. The positions say how far
+ * it came.
  *
  * @param accepts whether a request may be an event at all, by its headers
  */
@@ -68,7 +69,7 @@ export async function readTogether<Reader extends SharedReader>(
     accepts,
   }: { readonly readers: readonly Reader[]; accepts(headers: readonly WireHeader[]): boolean },
 ): Promise<readonly SharedResult<Reader>[]> {
-  const endsAt = performance.now() + READ_MS_MAX
+  let endsAt = Number.POSITIVE_INFINITY
   const newestId = await newestRequestId(db, endpointId)
   const all = await begin(db, endpointId, readers)
   const isOpen = ({ reader, events, lastId }: Progress<Reader>) =>
@@ -78,9 +79,10 @@ export async function readTogether<Reader extends SharedReader>(
     if (open.length === 0) break
     const from = Math.min(...open.map(({ lastId }) => lastId))
     const rows = await narrowRows(db, endpointId, from, newestId)
+    if (windows === 0) endsAt = performance.now() + READ_MS_MAX
     const end = rows.length === WINDOW_ROWS ? (rows.at(-1)?.id ?? newestId) : newestId
     const { candidates, lastOf } = candidatesOf(rows, open)
-    while (candidates.length > 0 && performance.now() < endsAt) {
+    for (let parts = 0; candidates.length > 0 && (parts === 0 || performance.now() < endsAt); parts += 1) {
       await takeEvents(db, endpointId, { candidates: takeChunk(candidates), accepts })
     }
     // The next read continues with the rest.
