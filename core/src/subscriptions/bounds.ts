@@ -24,8 +24,15 @@ export const PREVIOUS_SECRET_MS = 86_400_000
 
 /** Callbacks that a key may have checked in a minute. */
 export const CHECKS_A_MINUTE = 10
-/** Checks that may fail at one host within {@link FAILED_CHECKS_MS}, over all workspaces. */
-export const FAILED_CHECKS_MAX = 120
+/** Checks of one workspace that may fail at one host within {@link FAILED_CHECKS_MS}. */
+export const FAILED_CHECKS_MAX = 30
+/**
+ * Failed checks at one host within {@link FAILED_CHECKS_MS}, over all workspaces, after which further checks there are
+ * slowed down, and refused for workspaces that had one fail there.
+ */
+export const FAILED_CHECKS_OF_ALL = 120
+/** Delay of a check at a host where many failed, in milliseconds. */
+export const SLOWED_MS = 2_000
 /** Time for which a failed check counts, in milliseconds. */
 export const FAILED_CHECKS_MS = 3_600_000
 

@@ -5,7 +5,14 @@ import { DomainError } from '../api/errors.ts'
 import { countSlots, takeSlot } from '../api/slots.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { secretProblem } from '../engine/signing/index.ts'
-import { CHECKS_A_MINUTE, FAILED_CHECKS_MAX, FAILED_CHECKS_MS } from './bounds.ts'
+import { sleep } from '../platform/time/index.ts'
+import {
+  CHECKS_A_MINUTE,
+  FAILED_CHECKS_MAX,
+  FAILED_CHECKS_MS,
+  FAILED_CHECKS_OF_ALL,
+  SLOWED_MS,
+} from './bounds.ts'
 import { type Callback, type Failure, failureOf, messageId, sendMessage } from './callback.ts'
 import { callbackChecks } from './metrics.ts'
 
@@ -27,12 +34,10 @@ export async function callbackIssues(
 /**
  * Asks a callback to repeat a challenge, which shows that its owner wants the events.
  *
- * @throws DomainError `callback_failed`, and `rate_limited` for a key that has many callbacks checked, or a host at
- *   which many checks failed
+ * @throws DomainError `callback_failed`, and `rate_limited` for a key that has many callbacks checked, or a workspace
+ *   whose checks at this host failed
  */
 export async function checkCallback(ctx: Context, subscriptionId: string, callback: Callback): Promise<void> {
-  const host = URL.parse(callback.url)?.host ?? ''
-  const failed = `callbackFailed:${host}`
   // Slots that are never freed: they count what happened in a time.
   await takeSlot(ctx, {
     scope: `callbackCheck:${ctx.callerId}`,
@@ -40,10 +45,8 @@ export async function checkCallback(ctx: Context, subscriptionId: string, callba
     longestMs: 60_000,
     noun: 'checks of callbacks within a minute',
   })
-  if ((await countSlots(ctx, failed)) >= FAILED_CHECKS_MAX) {
-    const detail = 'Too many checks of callbacks at this host failed. Try again later.'
-    throw new DomainError('rate_limited', detail, { retryAfterSeconds: 60 })
-  }
+  const failures = failuresAt(callback.url, ctx.workspace.id)
+  await requireFewFailures(ctx, failures)
   const challenge = randomBytes(24).toString('base64url')
   const result = await sendMessage(ctx, callback, {
     subscriptionId,
@@ -56,13 +59,44 @@ export async function checkCallback(ctx: Context, subscriptionId: string, callba
     (result.outcome === 'response' && isEcho(result.body, challenge) ? null : 'challenge_failed')
   callbackChecks.inc({ result: reason ?? 'passed' })
   if (reason === null) return
-  await takeSlot(ctx, {
-    scope: failed,
-    max: FAILED_CHECKS_MAX,
-    longestMs: FAILED_CHECKS_MS,
-    noun: 'failed checks of callbacks at this host',
-  })
+  await countFailure(ctx, failures)
   throw new DomainError('callback_failed', `${reason}: ${WORDS[reason]}`)
+}
+
+interface FailureScopes {
+  /** Failures of the workspace at the host. */
+  readonly own: string
+  /** Those of all workspaces. */
+  readonly all: string
+}
+
+/** A host is the same under each of its ports, and with a dot at its end. */
+function failuresAt(url: string, workspaceId: string): FailureScopes {
+  const all = `callbackFailed:${(URL.parse(url)?.hostname ?? '').replace(/\.$/, '')}`
+  return { own: `${all}:${workspaceId}`, all }
+}
+
+/** Waits where many checks of others failed. */
+async function requireFewFailures(ctx: Context, { own, all }: FailureScopes): Promise<void> {
+  const [ofWorkspace, ofAll] = await Promise.all([countSlots(ctx, own), countSlots(ctx, all)])
+  const areMany = ofAll >= FAILED_CHECKS_OF_ALL
+  if (ofWorkspace >= FAILED_CHECKS_MAX || (areMany && ofWorkspace > 0)) {
+    const detail = 'Too many checks of callbacks at this host failed. Try again later.'
+    throw new DomainError('rate_limited', detail, { retryAfterSeconds: 60 })
+  }
+  if (areMany) await sleep(SLOWED_MS)
+}
+
+/** Slots that are never freed: they count what happened in a time. Calls at once may count beyond a bound. */
+async function countFailure(ctx: Context, { own, all }: FailureScopes): Promise<void> {
+  const counted = { longestMs: FAILED_CHECKS_MS, noun: 'failed checks of callbacks at this host' }
+  const bounds = [
+    { scope: own, max: FAILED_CHECKS_MAX },
+    { scope: all, max: FAILED_CHECKS_OF_ALL },
+  ]
+  for (const { scope, max } of bounds) {
+    if ((await countSlots(ctx, scope)) < max) await takeSlot(ctx, { ...counted, scope, max: 2 * max })
+  }
 }
 
 const WORDS: Readonly<Record<Failure, string>> = {
