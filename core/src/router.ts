@@ -1,6 +1,7 @@
 import { actionRoutes } from './actions/routes.ts'
 import { alertChannelRoutes } from './alertChannels/routes.ts'
 import { incidentRoutes } from './alerts/incidentRoutes.ts'
+import { answerRoutes } from './answers/index.ts'
 import type { RouteContract, StreamContract } from './api/contract.ts'
 import { createCallerFactory, mergeRouters, router } from './api/route.ts'
 import { auditRoutes } from './audit/routes.ts'
@@ -36,7 +37,13 @@ import { meRoutes } from './workspaces/meRoutes.ts'
 /** All procedures of the API, by noun. */
 export const appRouter = router({
   me: meRoutes,
-  endpoints: mergeRouters(endpointRoutes, endpointEditingRoutes, storeRuleRoutes, trafficRoutes),
+  endpoints: mergeRouters(
+    endpointRoutes,
+    endpointEditingRoutes,
+    answerRoutes,
+    storeRuleRoutes,
+    trafficRoutes,
+  ),
   actions: actionRoutes,
   providers: providerRoutes,
   requests: mergeRouters(requestRoutes, replayRoutes, handshakeRoutes, exportRoutes),

@@ -158,6 +158,23 @@ describe('a scripted response', () => {
   })
 })
 
+test('a preview tells which response would answer a stored request, and changes nothing', async () => {
+  const endpoint = await alice.endpoint({ responseStatusCode: 201, responses: [{ status: 500, times: 1 }] })
+  const { id } = await endpoint.capture({ body: '{"name":"Zoë"}' })
+  const preview = async (responses?: unknown) => {
+    const answer = await alice.post(endpoint.at('/responses/preview'), { requestId: id, responses })
+    return answer.body
+  }
+  expect(await preview()).toMatchObject({ index: 0, status: 500 })
+  const given = [
+    { when: { path: 'body.name', op: 'eq', value: 'x' } },
+    { status: 418, body: 'Hi {{ body.name }}' },
+  ]
+  expect(await preview(given)).toMatchObject({ index: 1, status: 418, body: 'Hi Zoë', note: null })
+  expect(await preview([])).toMatchObject({ index: null, status: 201, body: '{"ok":true}' })
+  expect((await shown(endpoint)).responses).toMatchObject([{ status: 500, used: 1 }])
+})
+
 describe('bad input', () => {
   test('names everything that is wrong, each with its pointer', async () => {
     const answer = await alice.post('/api/v1/endpoints', {

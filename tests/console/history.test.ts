@@ -49,6 +49,27 @@ test('a secret is tried on a captured request before it is saved', async () => {
   expect(faults).toEqual([])
 })
 
+test('scripted answers are tried on a captured request, saved, counted and shown with what they answered', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'answers' })
+  await endpoint.capture({ body: '{"type":"order.paid"}' })
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}/settings`)
+  const card = page.getByRole('region', { name: 'Scripted answers' })
+  await card.getByText('would be answered by the endpoint').waitFor()
+  await card.getByRole('button', { name: 'Insert an example' }).click()
+  await card.getByText('would be answered by the 1st response').waitFor()
+  await card.getByRole('button', { name: 'Save answers' }).click()
+  await card.getByText('1st: 0 of 2').waitFor()
+  const { id } = await endpoint.capture({ body: '{"type":"order.paid"}' })
+  await opened.goTo(`/e/${endpoint.id}?r=${id}`)
+  await page.getByText('the 1st response').waitFor()
+  await opened.goTo(`/e/${endpoint.id}/settings`)
+  await card.getByText('1st: 1 of 2').waitFor()
+  await card.getByRole('button', { name: 'Reset the counts' }).click()
+  await card.getByText('1st: 0 of 2').waitFor()
+  expect(faults).toEqual([])
+})
+
 test('an attempt that is scheduled is made now', async () => {
   await using receiver = await startReceiver({ status: 503 })
   const endpoint = await service.alice.endpoint({ name: 'hurry', forwardUrl: receiver.url })

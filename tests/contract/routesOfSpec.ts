@@ -129,6 +129,7 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'DELETE /api/v1/keys/{}',
   'POST /api/v1/keys/{}/rotate',
 
+  'POST /api/v1/endpoints/{}/responses/preview',
   'POST /api/v1/endpoints/{}/responses/reset',
   'POST /api/v1/endpoints/{}/rotate-url',
 

@@ -44,6 +44,7 @@ const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   'deliveries.report': 'the attempt is the record',
   'samples.send': 'the capture is its record',
   'alertChannels.test': 'the history of sends has it',
+  'endpoints.previewResponses': 'changes nothing',
   'endpoints.previewStoring': 'changes nothing',
   'transformations.preview': 'changes nothing',
   'transformations.previewSet': 'changes nothing',

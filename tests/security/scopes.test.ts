@@ -18,6 +18,7 @@ let keys: Record<KeyScope | 'ownRead' | 'ownWrite', Client>
 /** Mutations that change nothing. */
 const READING_MUTATIONS = [
   'events.poll',
+  'endpoints.previewResponses',
   'endpoints.previewStoring',
   'transformations.preview',
   'transformations.previewSet',

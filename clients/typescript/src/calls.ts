@@ -24,6 +24,10 @@ export const callsOf = (call: MakeCall) => ({
     rotateUrl: call<'endpoints_rotateUrl'>('POST /api/v1/endpoints/{endpointId}/rotate-url'),
     /** Reset the counts of the scripted responses */
     resetResponses: call<'endpoints_resetResponses'>('POST /api/v1/endpoints/{endpointId}/responses/reset'),
+    /** Show which scripted response would answer a captured request */
+    previewResponses: call<'endpoints_previewResponses'>(
+      'POST /api/v1/endpoints/{endpointId}/responses/preview',
+    ),
     /** Try what would be stored of a sample or a stored request */
     previewStoring: call<'endpoints_previewStoring'>(
       'POST /api/v1/endpoints/{endpointId}/store-rules/preview',

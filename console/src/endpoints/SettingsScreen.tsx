@@ -6,6 +6,7 @@ import { usePersisted } from '../parts/usePersisted.ts'
 import { MissingEvents } from '../reconcile/MissingEvents.tsx'
 import type { Endpoint } from '../trpc.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
+import { AnswerSettings } from './AnswerSettings.tsx'
 import { CaptureUrl } from './CaptureUrl.tsx'
 import { DangerZone } from './DangerZone.tsx'
 import { EventSettings } from './EventSettings.tsx'
@@ -26,6 +27,7 @@ export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string 
       <EventSettings endpoint={endpoint} />
       <MissingEvents endpoint={endpoint} />
       <ResponseSettings endpoint={endpoint} />
+      <AnswerSettings endpoint={endpoint} />
       <DangerZone endpoint={endpoint} />
     </>
   )

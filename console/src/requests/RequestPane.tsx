@@ -235,6 +235,12 @@ function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
           <dd title={visible(shown.eventId)}>{visible(shown.eventId)}</dd>
         </div>
       )}
+      {shown.answeredBy !== null && (
+        <div>
+          <dt>Answered by</dt>
+          <dd title={shown.answeredBy.note ?? undefined}>{answererOf(shown.answeredBy)}</dd>
+        </div>
+      )}
       {shown.duplicateOf !== null && (
         <div>
           <dt>Duplicate</dt>
@@ -321,4 +327,11 @@ function previousOf(
   const { eventId = null, firstRequestId = null, label = null } = shown ?? {}
   if (firstRequestId !== null) return older.find((row) => row.eventId === eventId)?.id ?? firstRequestId
   return (older.find((row) => row.label === label) ?? older[0])?.id
+}
+
+/** Words for what answered a sender. */
+function answererOf({ kind, index, note }: NonNullable<RequestDetail['answeredBy']>): string {
+  const why = note === null ? '' : ` (${note})`
+  if (kind === 'response') return `the ${ordinal((index ?? 0) + 1)} response${why}`
+  return `${{ action: 'the receiver', fallback: 'the fallback', endpoint: 'the endpoint' }[kind]}${why}`
 }

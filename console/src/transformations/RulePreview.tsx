@@ -1,14 +1,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { useAddress } from '../address.ts'
 import { jsonLines } from '../body/jsonLines.ts'
 import { Problem } from '../parts/Problem.tsx'
 import { useSettled } from '../parts/useSettled.ts'
+import { SamplePicker, useSample } from '../requests/SamplePicker.tsx'
 import { type Answers, creel, type RequestDetail } from '../trpc.ts'
 import { type DiffLine, diffLines } from '../words/diff.ts'
 import { problemOf } from '../words/problem.ts'
-
-const SAMPLES = 50
 
 interface Props {
   readonly endpointId: string
@@ -19,15 +17,8 @@ interface Props {
 
 /** Applies the unsaved rule to a captured request; nothing is saved or sent. */
 export function RulePreview({ endpointId, actionId, document }: Props) {
-  const [params, change] = useAddress()
-  const samples = useQuery({
-    queryKey: ['samples', endpointId],
-    queryFn: () => creel.requests.list.query({ endpointId, page: 1, pageSize: SAMPLES }),
-    staleTime: 60_000,
-  })
-  const rows = samples.data?.items ?? []
-  const sampleId = Number(params.get('on') ?? rows[0]?.id ?? 0)
-  const at = rows.findIndex(({ id }) => id === sampleId)
+  const sample = useSample(endpointId)
+  const sampleId = sample.id
   const settled = useSettled(JSON.stringify(document))
   const captured = useQuery({
     queryKey: ['request', endpointId, sampleId],
@@ -57,34 +48,16 @@ export function RulePreview({ endpointId, actionId, document }: Props) {
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   })
-  if (samples.data !== undefined && rows.length === 0) {
+  if (sample.isNone) {
     return (
       <p className="hint">No captures yet. The preview shows the result of the rule on a captured request.</p>
     )
   }
-  const step = (by: number) => {
-    const row = rows[at + by]
-    if (row !== undefined) change({ on: row.id }, true)
-  }
   const problem = preview.error === null ? null : problemOf(preview.error)
   return (
     <div>
-      <div className="acts">
-        <b>Preview on #{sampleId}</b>
-        <span className="hint cut">{rows[at]?.label}</span>
-        <button type="button" className="button small" onClick={() => step(-1)} disabled={at <= 0}>
-          Newer
-        </button>
-        <button
-          type="button"
-          className="button small"
-          onClick={() => step(1)}
-          disabled={at < 0 || at >= rows.length - 1}
-        >
-          Older
-        </button>
-      </div>
-      <Problem error={samples.error ?? captured.error ?? plain.error} />
+      <SamplePicker sample={sample} />
+      <Problem error={sample.error ?? captured.error ?? plain.error} />
       {problem !== null && (
         <p className="hint" role="status">
           {problem.items[0]?.detail ?? problem.detail}

@@ -34,6 +34,7 @@ export {
   type PreparedResponse,
   preparedResponses,
   responsesText,
+  type ScriptedResponses,
   servedAnswer,
   storedAnswerFrom,
 } from './responses.ts'

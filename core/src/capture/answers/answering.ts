@@ -1,14 +1,12 @@
 import { closeIncidents, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
-import { deliveryFacts } from '../../deliveries/index.ts'
 import { RESPONSE_LIMITS, type ServedResponse, takeUse } from '../../endpoints/index.ts'
-import { requestRoot } from '../../engine/conditions/index.ts'
-import { renderTemplate } from '../../engine/templates/index.ts'
 import { sleep } from '../../platform/time/index.ts'
 import type { CaptureSettings } from '../captureSettings.ts'
 import type { EvaluatedCapture } from '../evaluateCapture.ts'
 import { type AnsweredBy, noteAnswer } from './answeredBy.ts'
 import { type Relayed, relayedAnswer } from './relay.ts'
+import { type Answered, rendered } from './render.ts'
 import type { AnswerScript, Relay } from './script.ts'
 
 /** An answer to a sender, and how the connection ends with it. */
@@ -133,27 +131,6 @@ export function createAnswering(services: AnsweringServices): ChooseAnswer {
     }
   }
 
-  const render = (
-    response: AnswerScript['responses'][number],
-    { settings, request }: EvaluatedCapture,
-    requestId: number | null,
-  ): ServedResponse | undefined => {
-    if (response.template === null) return response.served
-    const endpoint = { id: settings.endpointId, name: settings.endpointName, captureId: settings.captureId }
-    const facts = deliveryFacts(services.urls, {
-      requestId: requestId ?? 0,
-      request,
-      endpoint,
-      action: { id: '', name: '' },
-    })
-    const escaped = escapeOf(response.served.contentType)
-    const body = renderTemplate(response.template, requestRoot(request, facts), {
-      enough: RESPONSE_LIMITS.bodyBytes,
-      ...(escaped === undefined ? {} : { escape: escaped }),
-    })
-    return Buffer.byteLength(body) > RESPONSE_LIMITS.bodyBytes ? undefined : { ...response.served, body }
-  }
-
   const atOnce = (served: ServedResponse): Chosen => ({ wait: 'delay', delayMs: 0, served, close: null })
 
   const scripted = async (script: AnswerScript, capture: EvaluatedCapture, id: number | null) => {
@@ -166,10 +143,13 @@ export function createAnswering(services: AnsweringServices): ChooseAnswer {
         await note(settings.endpointId, id, CROWDED)
         return atOnce(settings.response)
       }
-      const isTaken = times === null || (await take(script, settings.endpointId, index, times))
-      const served = isTaken ? render(response, capture, id) : undefined
-      if (served === undefined && delayMs > 0) leave(settings.endpointId)
-      if (!isTaken) continue
+      let served: ServedResponse | undefined
+      try {
+        if (times !== null && !(await take(script, settings.endpointId, index, times))) continue
+        served = rendered(services.urls, response, answeredOf(capture, id))
+      } finally {
+        if (served === undefined && delayMs > 0) leave(settings.endpointId)
+      }
       await note(
         settings.endpointId,
         id,
@@ -257,27 +237,14 @@ export function createAnswering(services: AnsweringServices): ChooseAnswer {
   }
 }
 
+function answeredOf({ settings, request }: EvaluatedCapture, id: number | null): Answered {
+  const { endpointId, endpointName, captureId } = settings
+  return { requestId: id ?? 0, request, endpoint: { id: endpointId, name: endpointName, captureId } }
+}
+
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
-}
-
-const XML_ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-}
-
-/** Keeps a value from ending the string or element of the answer that it is inserted in. */
-function escapeOf(contentType: string | null): ((text: string, isString: boolean) => string) | undefined {
-  if (contentType === null) return undefined
-  if (/[/+]json\b/i.test(contentType))
-    return (text, isString) => (isString ? JSON.stringify(text).slice(1, -1) : text)
-  if (/[/+]xml\b/i.test(contentType))
-    return (text) => text.replaceAll(/[&<>"']/g, (mark) => XML_ENTITIES[mark] ?? mark)
-  return undefined
 }

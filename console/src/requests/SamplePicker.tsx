@@ -1,0 +1,68 @@
+import { useQuery } from '@tanstack/react-query'
+import { useAddress } from '../address.ts'
+import { type Answers, creel } from '../trpc.ts'
+
+const SAMPLES = 50
+
+type Row = Answers['requests']['list']['items'][number]
+
+/** A captured request on which something unsaved is tried. */
+export interface Sample {
+  /** 0 while none is known. */
+  readonly id: number
+  readonly row: Row | undefined
+  readonly error: unknown
+  /** Whether the endpoint has captured nothing. */
+  readonly isNone: boolean
+  /** Moves to another request; undefined where there is none. */
+  readonly newer: (() => void) | undefined
+  readonly older: (() => void) | undefined
+}
+
+/** The newest requests of an endpoint, and the one that the address names. */
+export function useSample(endpointId: string): Sample {
+  const [params, change] = useAddress()
+  const samples = useQuery({
+    queryKey: ['samples', endpointId],
+    queryFn: () => creel.requests.list.query({ endpointId, page: 1, pageSize: SAMPLES }),
+    staleTime: 60_000,
+  })
+  const rows = samples.data?.items ?? []
+  const id = Number(params.get('on') ?? rows[0]?.id ?? 0)
+  const at = rows.findIndex((row) => row.id === id)
+  const to = (row: Row | undefined) => (row === undefined ? undefined : () => change({ on: row.id }, true))
+  return {
+    id,
+    row: rows[at],
+    error: samples.error,
+    isNone: samples.data !== undefined && rows.length === 0,
+    newer: at > 0 ? to(rows[at - 1]) : undefined,
+    older: at < 0 ? undefined : to(rows[at + 1]),
+  }
+}
+
+/** The head of a preview: which request it is about, and the way to its neighbours. */
+export function SamplePicker({ sample }: { readonly sample: Sample }) {
+  return (
+    <div className="acts">
+      <b>Preview on #{sample.id}</b>
+      <span className="hint cut">{sample.row?.label}</span>
+      <button
+        type="button"
+        className="button small"
+        onClick={sample.newer}
+        disabled={sample.newer === undefined}
+      >
+        Newer
+      </button>
+      <button
+        type="button"
+        className="button small"
+        onClick={sample.older}
+        disabled={sample.older === undefined}
+      >
+        Older
+      </button>
+    </div>
+  )
+}

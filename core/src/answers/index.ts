@@ -1,0 +1,1 @@
+export { answerRoutes } from './routes.ts'

@@ -1,0 +1,51 @@
+import type { Urls } from '../../api/services.ts'
+import { deliveryFacts } from '../../deliveries/index.ts'
+import { type PreparedResponse, RESPONSE_LIMITS, type ServedResponse } from '../../endpoints/index.ts'
+import { requestRoot } from '../../engine/conditions/index.ts'
+import type { EvaluatedRequest } from '../../engine/message/index.ts'
+import { renderTemplate } from '../../engine/templates/index.ts'
+
+/** A request that a response answers, with the endpoint that captured it. */
+export interface Answered {
+  readonly requestId: number
+  readonly request: EvaluatedRequest
+  readonly endpoint: { readonly id: string; readonly name: string; readonly captureId: string }
+}
+
+/**
+ * Fills in the body of a response.
+ *
+ * @returns undefined if the body would be longer than an answer may be
+ */
+export function rendered(
+  urls: Urls,
+  { served, template }: PreparedResponse,
+  { request, ...answered }: Answered,
+): ServedResponse | undefined {
+  if (template === null) return served
+  const facts = deliveryFacts(urls, { ...answered, request, action: { id: '', name: '' } })
+  const escaped = escapeOf(served.contentType)
+  const body = renderTemplate(template, requestRoot(request, facts), {
+    enough: RESPONSE_LIMITS.bodyBytes,
+    ...(escaped === undefined ? {} : { escape: escaped }),
+  })
+  return Buffer.byteLength(body) > RESPONSE_LIMITS.bodyBytes ? undefined : { ...served, body }
+}
+
+const XML_ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
+
+/** Keeps a value from ending the string or element of the answer that it is inserted in. */
+function escapeOf(contentType: string | null): ((text: string, isString: boolean) => string) | undefined {
+  if (contentType === null) return undefined
+  if (/[/+]json\b/i.test(contentType))
+    return (text, isString) => (isString ? JSON.stringify(text).slice(1, -1) : text)
+  if (/[/+]xml\b/i.test(contentType))
+    return (text) => text.replaceAll(/[&<>"']/g, (mark) => XML_ENTITIES[mark] ?? mark)
+  return undefined
+}
