@@ -47,11 +47,23 @@ describe('creel serve, on an embedded PostgreSQL', () => {
     const hook = creel.first?.captureUrl ?? ''
     expect(said).toContain(`  export BASE=${creel.baseUrl} HOOK=${hook}\n`)
     expect(said.split(hook)).toHaveLength(2)
+    expect(said).not.toContain('Captures are kept')
     expect(said).not.toContain('sign-in#')
     expect(logged.length).toBeGreaterThan(0)
     expect(logged.join()).not.toContain(creel.first?.key)
     // stderr often ends in a log: the key is on stdout alone.
     expect(creel.stderr()).not.toContain(creel.first?.key)
+  })
+
+  test('on the plan self-hosted, the first boot says for how long captures are kept', async () => {
+    const creel = await startProcess({
+      cwd: await preparedFolder(),
+      env: { CREEL_DEFAULT_PLAN: 'self-hosted', CREEL_LOG_LEVEL: 'warn' },
+    })
+    await creel.stop()
+    expect(creel.stderr()).toContain(
+      'Captures are kept for 100 years (plan self-hosted). To delete them earlier, set retentionDays of self-hosted in CREEL_PLANS_FILE',
+    )
   })
 
   test('the data folder keeps the secret key to its owner, and another key is refused with words', async () => {

@@ -30,6 +30,12 @@ test('`creel doctor` finds settings that lose data, and whether the service answ
 
   const running = await examine(creel.baseUrl)
   expect(running.of('CREEL_BASE_URL')).toMatchObject({ level: 'ok', found: creel.baseUrl })
+  expect(running.of('retention')).toEqual({
+    name: 'retention',
+    level: 'ok',
+    found: expect.stringMatching(/^captures are kept for \d+ days \(plan team\)$/),
+    change: null,
+  })
   expect(running.of('schema')).toMatchObject({ level: 'ok' })
   expect(running.of('clock')).toMatchObject({ level: 'ok', found: expect.stringMatching(/^0\.\d s/) })
   // The PostgreSQL of the tests gives up safety for speed.
@@ -39,6 +45,16 @@ test('`creel doctor` finds settings that lose data, and whether the service answ
     change: 'Set fsync to on.',
   })
   expect(running.exitCode).toBe(1)
+
+  const { stdout } = await runCreel(['doctor', '--json'], {
+    database,
+    env: { CREEL_DEFAULT_PLAN: 'self-hosted' },
+  })
+  expect(Report.parse(JSON.parse(stdout)).checks.find(({ name }) => name === 'retention')).toMatchObject({
+    level: 'ok',
+    found: 'Captures are kept for 100 years (plan self-hosted).',
+    change: expect.stringContaining('CREEL_PLANS_FILE'),
+  })
 
   await creel.stop()
   const stopped = await examine(creel.baseUrl)

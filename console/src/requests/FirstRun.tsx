@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { CommandLine } from '../parts/CommandLine.tsx'
-import { providersQuery } from '../shell/queries.ts'
+import { meQuery, providersQuery } from '../shell/queries.ts'
 import type { Endpoint } from '../trpc.ts'
 
 /** The most common providers. */
@@ -11,9 +11,16 @@ const COMMON = [
   ['shopify', 'Shopify'],
 ] as const
 
+/** A retention from which the page says how to shorten it, in years. */
+const LONG_YEARS = 10
+/** No plan keeps captures for longer, whatever its number. */
+const DAYS_MAX = 36_500
+
 /** Shown before the first capture: instructions, with a command to try. */
 export function FirstRun({ endpoint, onSample }: { endpoint: Endpoint; onSample: () => void }) {
   const providers = useQuery(providersQuery)
+  const me = useQuery(meQuery)
+  const years = Math.floor(Math.min(me.data?.limits.retentionDays ?? 0, DAYS_MAX) / 365)
   const others = Math.max(0, (providers.data?.items.length ?? 0) - COMMON.length)
   return (
     <div className="nothing">
@@ -42,6 +49,12 @@ export function FirstRun({ endpoint, onSample }: { endpoint: Endpoint; onSample:
           {others > 0 ? `${others} more…` : 'Others…'}
         </Link>
       </p>
+      {years >= LONG_YEARS && (
+        <p className="hint">
+          Captures are kept for {years} years. <code>retentionDays</code> of the plan in{' '}
+          <code>CREEL_PLANS_FILE</code> shortens that.
+        </p>
+      )}
       <p className="acts">
         <button type="button" className="button primary" onClick={onSample}>
           Send a sample event

@@ -8,6 +8,7 @@ import { databaseChecks } from '../doctor/databaseChecks.ts'
 import { addressChecks, diskCheck } from '../doctor/surroundings.ts'
 import { hostInUrl } from '../hostInUrl.ts'
 import { createLog } from '../log.ts'
+import { longRetention } from '../longRetention.ts'
 import { readServiceFile } from '../serviceFile.ts'
 import { VERSION } from '../version.ts'
 import type { ProgramParts } from './programParts.ts'
@@ -21,6 +22,7 @@ export function addDoctorCommand(command: Command, parts: ProgramParts): void {
       const checks = [
         ...warnings.map((warning) => check('configuration', 'warning', warning, 'Correct it or remove it.')),
         ...(await databaseChecksOf(config, parts)),
+        retentionCheck(config),
         ...(await diskCheck(config)),
         ...(await addressChecks(await addressesOf(config))),
       ]
@@ -44,6 +46,15 @@ async function databaseChecksOf(config: Config, { runtime }: ProgramParts): Prom
   } finally {
     await connected.close()
   }
+}
+
+/** Says for how long the plan of new workspaces keeps captures. */
+function retentionCheck({ plans, CREEL_DEFAULT_PLAN: key }: Config): Check {
+  const { retentionDays } = plans[key].limits
+  const long = longRetention(key, retentionDays)
+  if (long === null)
+    return check('retention', 'ok', `captures are kept for ${retentionDays} days (plan ${key})`)
+  return check('retention', 'ok', long.found, long.change)
 }
 
 /** The addresses that the service gives out, by the variables that set them. */

@@ -6,6 +6,7 @@ import { readProfile } from '@creel/terminal/connection/profile'
 import { printHint, printText } from '@creel/terminal/output/print'
 import { openApi } from '@creel/terminal/session'
 import type { Command } from 'commander'
+import { retentionLine } from '../longRetention.ts'
 import type { ProgramTools } from '../programTools.ts'
 import { runningService, startQuickService } from '../quickService.ts'
 import { readyBlock } from './readyBlock.ts'
@@ -60,7 +61,10 @@ async function show(
   )
   const link = hasConsole ? await consoleUrl(api, undefined, tools) : null
   const isOpened = link !== null && options.open && canOpenBrowser() && (await tryToOpen(link))
-  printText(...readyBlock({ baseUrl, captureUrl, key, signInUrl: isOpened ? null : link, isKeyNew: false }))
+  const me = await api.calls.me.get({})
+  const retention = retentionLine(me.plan.key, me.limits.retentionDays)
+  const signInUrl = isOpened ? null : link
+  printText(...readyBlock({ baseUrl, captureUrl, key, signInUrl, isKeyNew: false, retention }))
   if (isOpened) printHint('The console is open in your browser. `creel open` opens it again.')
   const other = process.env.CREEL_URL || (await readProfile(process.env))?.url
   if (other !== undefined && other !== baseUrl) {

@@ -11,10 +11,12 @@ export interface Ready {
   readonly signInUrl: string | null
   /** Whether the key is shown for the first and only time. */
   readonly isKeyNew: boolean
+  /** Line about a retention that users may not expect; null for none. */
+  readonly retention: string | null
 }
 
 /** The greeting: the capture URL, lines to paste into a shell, and the link; each of them once. */
-export function readyBlock({ baseUrl, captureUrl, key, signInUrl, isKeyNew }: Ready): SafeText[] {
+export function readyBlock({ baseUrl, captureUrl, key, signInUrl, isKeyNew, retention }: Ready): SafeText[] {
   return [
     '',
     SafeText.joined(['Capture URL', SafeText.styled('bold', captureUrl)], '  '),
@@ -32,6 +34,7 @@ export function readyBlock({ baseUrl, captureUrl, key, signInUrl, isKeyNew }: Re
     ...(signInUrl === null
       ? []
       : ['Watch it in the console (the link works once, within 15 minutes):', `  ${signInUrl}`, '']),
+    ...(retention === null ? [] : [retention, '']),
   ].map((line) => SafeText.of(line))
 }
 

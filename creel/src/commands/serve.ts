@@ -4,6 +4,7 @@ import { type Config, ConfigError, decodeConfig } from '../config/index.ts'
 import { type FirstBoot, firstBoot } from '../firstBoot.ts'
 import { gatewayCount, joinFirstProcess } from '../gateways/index.ts'
 import { createLog } from '../log.ts'
+import { retentionLine } from '../longRetention.ts'
 import type { RunningService, ServicePart } from '../service/index.ts'
 import { listenForStop } from '../stopping.ts'
 import type { ProgramParts } from './programParts.ts'
@@ -154,9 +155,20 @@ async function announce(
   const first =
     config.cell === null ? await firstBoot(service.services, config.CREEL_CONSOLE === 'on') : undefined
   if (first !== undefined && process.stdout.isTTY === true) {
-    printText(...readyBlock({ ...first, baseUrl: service.urls.baseUrl, isKeyNew: true }))
+    printText(
+      ...readyBlock({
+        ...first,
+        baseUrl: service.urls.baseUrl,
+        isKeyNew: true,
+        retention: retentionOf(config),
+      }),
+    )
   } else if (first !== undefined) announceToScripts(first, { baseUrl: service.urls.baseUrl, config })
   printText(...dispatch, `creel ready base=${service.urls.baseUrl} capture=${service.urls.captureUrl}`)
+}
+
+function retentionOf({ plans, CREEL_DEFAULT_PLAN: key }: Config): string | null {
+  return retentionLine(key, plans[key].limits.retentionDays)
 }
 
 function announceRelay({ urls }: RunningService): void {
@@ -181,6 +193,8 @@ function announceToScripts(
     `  curl "$HOOK" -H 'Content-Type: application/json' -d '{"hello":"world"}'`,
     '',
   )
+  const retention = retentionOf(config)
+  if (retention !== null) printHint(retention, '')
   if (signInUrl !== null) {
     printHint(
       'The link signs a browser in to the console. It works once, within 15 minutes; `creel console` prints another.',
