@@ -8,10 +8,8 @@ import {
   type DispatcherOptions,
   DUE_ATTEMPTS,
   finishNotify,
-  RECOVERIES,
   RECOVERY_SWEEP,
   recoverInterrupted,
-  recoverOverdue,
   startDispatcher,
   startPresence,
   watchBacklogs,
@@ -62,7 +60,6 @@ function work<Payload>(
 
 /** Every queue but {@link DUE_ATTEMPTS}, with its work. */
 export const QUEUE_WORK: readonly QueueWork[] = [
-  work(RECOVERIES, recoverOverdue),
   work(RECOVERY_SWEEP, recoverInterrupted),
   work(BACKLOG_CHECK, watchBacklogs),
   work(ALERT_FAN_OUT, fanOutAlert),

@@ -51,7 +51,7 @@ export {
   statement,
   type Trx,
 } from './platform/db/index.ts'
-export type { Enqueue, Job, JobSql, Queue } from './platform/queues.ts'
+export type { Enqueue, Job, Queue } from './platform/queues.ts'
 export {
   checkSecretKey,
   createSecretBox,

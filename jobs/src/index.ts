@@ -1,6 +1,5 @@
 export { createBoss, createQueues } from './boss.ts'
 export { createEnqueue } from './enqueue.ts'
 export { checkQueue, type QueueLoad, readQueueLoad } from './health.ts'
-export { JOB_SQL } from './jobSql.ts'
 export { type QueueState, readQueueStates } from './queueStates.ts'
 export { type RunningWorkers, startWorkers } from './workers.ts'

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import type { ServerResponse } from 'node:http'
 import { type Db, openDatabase } from '@creel/core'
 import { sql } from 'kysely'
 import { z } from 'zod'
@@ -18,7 +17,6 @@ import { startService } from '../support/service.ts'
 
 const TABLES = {
   jobs: sql`pgboss.job where name = 'deliveries.attempt'`,
-  recoveryJobs: sql`pgboss.job where name = 'deliveries.recover'`,
   deliveries: sql`deliveries`,
 }
 
@@ -44,28 +42,6 @@ describe('the first attempt of a capture', () => {
     expect(attempts.items).toMatchObject([{ state: 'Succeeded', attemptNumber: 1, trigger: 'capture' }])
   })
 
-  test('is owned by a recovery job, due with the lease, until the last result of its batch is recorded', async () => {
-    const held: ServerResponse[] = []
-    await using receiver = await startReceiver((_request, response) => void held.push(response))
-    const { alice, db } = await startService()
-    const endpoint = await alice.endpoint({ forwardUrl: receiver.url })
-    const second = { kind: 'forward', name: 'second', url: receiver.url }
-    expect((await alice.post(endpoint.at('/actions'), second)).status).toBe(201)
-    await endpoint.send()
-    await receiver.take(2)
-    const { rows } = await sql`
-      select j.state, j.data, j.start_after = all (select lease_until from delivery_attempts) as is_due_with_lease
-      from pgboss.job j where name = 'deliveries.recover'`.execute(db)
-    const workerId = await db.selectFrom('deliveryAttempts').select('workerId').distinct().executeTakeFirst()
-    expect(rows).toEqual([{ state: 'created', data: { attempts: 2, ...workerId }, isDueWithLease: true }])
-    held.shift()?.end()
-    await eventually('the first result', async () => (await countOf(db, 'deliveries')) === 1)
-    expect(await countOf(db, 'recoveryJobs')).toBe(1)
-    held.shift()?.end()
-    await eventually('the last result', async () => (await countOf(db, 'deliveries')) === 0)
-    expect(await countOf(db, 'recoveryJobs')).toBe(0)
-  })
-
   test('waits for its job where the process runs none', async () => {
     const { alice, db } = await startService({ parts: ['gateway'] })
     const endpoint = await alice.endpoint({ forwardUrl: 'http://127.0.0.1:9/' })
@@ -74,71 +50,55 @@ describe('the first attempt of a capture', () => {
     expect(await db.selectFrom('deliveryAttempts').selectAll().execute()).toEqual([])
   })
 
-  test.each([
-    ['its recovery job', true],
-    ['the sweep, where an older version claimed it without a job', false],
-  ])(
-    'dies with its process between the commit and the hand-over: another makes it by %s',
-    async (_by, hasJob) => {
-      await using receiver = await startReceiver()
-      const database = await createTestDatabase()
-      const options: ProcessOptions = {
-        database,
-        cwd: await temporaryFolder(),
-        env: { CREEL_SECRET_KEY: TEST_SECRET_KEY, CREEL_ALLOW_DESTINATIONS: '127.0.0.1' },
-      }
-      const first = await startProcess(options)
-      const json = async (...words: string[]) =>
-        JSON.parse((await runCreel([...words, '--json'], options)).stdout)
-      const workspace = await json('workspace', 'create', '--name', 'dies', '--plan', 'team')
-      const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'dies')
-      const client = new Client(first.baseUrl, first.captureUrl, key, workspace.id)
-      const endpoint = await client.endpoint({ forwardUrl: receiver.url })
-      // The connection of captures is there, and its statements are prepared.
-      await (await client.endpoint()).send()
-      const { db, close } = openDatabase(database.url, 2)
-      const attempts = () => db.selectFrom('deliveryAttempts').select('state').orderBy('id').execute()
+  test('dies with its process between the commit and the hand-over: the sweep of another makes it', async () => {
+    await using receiver = await startReceiver()
+    const database = await createTestDatabase()
+    const options: ProcessOptions = {
+      database,
+      cwd: await temporaryFolder(),
+      env: { CREEL_SECRET_KEY: TEST_SECRET_KEY, CREEL_ALLOW_DESTINATIONS: '127.0.0.1' },
+    }
+    const first = await startProcess(options)
+    const json = async (...words: string[]) =>
+      JSON.parse((await runCreel([...words, '--json'], options)).stdout)
+    const workspace = await json('workspace', 'create', '--name', 'dies', '--plan', 'team')
+    const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'dies')
+    const client = new Client(first.baseUrl, first.captureUrl, key, workspace.id)
+    const endpoint = await client.endpoint({ forwardUrl: receiver.url })
+    // The connection of captures is there, and its statements are prepared.
+    await (await client.endpoint()).send()
+    const { db, close } = openDatabase(database.url, 2)
+    const attempts = () => db.selectFrom('deliveryAttempts').select('state').orderBy('id').execute()
 
-      // While the table is locked, the capture waits in PostgreSQL; the process is stopped, and then PostgreSQL goes
-      // on.
-      let sending: Promise<unknown> = Promise.resolve()
-      await db.transaction().execute(async (trx) => {
-        await sql`lock table deliveries in access exclusive mode`.execute(trx)
-        sending = endpoint.send({ body: 'cut off' }).catch(() => undefined)
-        await eventually('the capture, waiting', async () => {
-          const { rows } = await sql`
+    // While the table is locked, the capture waits in PostgreSQL; the process is stopped, and then PostgreSQL goes
+    // on.
+    let sending: Promise<unknown> = Promise.resolve()
+    await db.transaction().execute(async (trx) => {
+      await sql`lock table deliveries in access exclusive mode`.execute(trx)
+      sending = endpoint.send({ body: 'cut off' }).catch(() => undefined)
+      await eventually('the capture, waiting', async () => {
+        const { rows } = await sql`
           select from pg_locks where relation = 'deliveries'::regclass and mode = 'RowExclusiveLock' and not granted`.execute(
-            trx,
-          )
-          return rows.length > 0
-        })
-        first.signal('SIGSTOP')
+          trx,
+        )
+        return rows.length > 0
       })
-      await eventually('the commit', async () => (await attempts()).length === 1)
-      expect(await attempts()).toEqual([{ state: 'Pending' }])
-      first.signal('SIGKILL')
-      await first.exited
-      // Its sender gets no answer, and would send again.
-      expect(await sending).toBeUndefined()
-      expect(receiver.received).toHaveLength(0)
+      first.signal('SIGSTOP')
+    })
+    await eventually('the commit', async () => (await attempts()).length === 1)
+    expect(await attempts()).toEqual([{ state: 'Pending' }])
+    first.signal('SIGKILL')
+    await first.exited
+    // Its sender gets no answer, and would send again.
+    expect(await sending).toBeUndefined()
+    expect(receiver.received).toHaveLength(0)
 
-      // As if its lease were over.
-      await sql`update delivery_attempts set lease_until = now()`.execute(db)
-      expect(await countOf(db, 'recoveryJobs')).toBe(1)
-      if (hasJob) {
-        await sql`update pgboss.job set start_after = now() where name = 'deliveries.recover'`.execute(db)
-        // One that waits keeps any other from the queue: no sweep runs.
-        await sql`delete from pgboss.job where name = 'deliveries.sweep'`.execute(db)
-        await sql`
-        insert into pgboss.job (name, policy, start_after)
-        values ('deliveries.sweep', 'short', now() + interval '1 day')`.execute(db)
-      } else await sql`delete from pgboss.job where name = 'deliveries.recover'`.execute(db)
-      await startProcess(options, ['--only', 'jobs'])
-      await receiver.take(1)
-      await eventually('the end of the delivery', async () => (await countOf(db, 'deliveries')) === 0)
-      expect(await attempts()).toEqual([{ state: 'Interrupted' }, { state: 'Succeeded' }])
-      await close()
-    },
-    120_000,
-  )
+    // As if its lease were over.
+    await sql`update delivery_attempts set lease_until = now()`.execute(db)
+    await startProcess(options, ['--only', 'jobs'])
+    await receiver.take(1)
+    await eventually('the end of the delivery', async () => (await countOf(db, 'deliveries')) === 0)
+    expect(await attempts()).toEqual([{ state: 'Interrupted' }, { state: 'Succeeded' }])
+    await close()
+  }, 120_000)
 })

@@ -7,7 +7,7 @@ import type { EndpointChanges } from '../platform/changes/index.ts'
 import type { Db, Reads, Trx } from '../platform/db/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
-import type { Enqueue, JobSql } from '../platform/queues.ts'
+import type { Enqueue } from '../platform/queues.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 
 /** The only source of the time of day in core. Tests set it by hand. */
@@ -91,8 +91,6 @@ export interface Services {
   /** Seconds between one attempt of a delivery and the next, before the jitter. */
   readonly retryDelaysSeconds: readonly number[]
   readonly enqueue: Enqueue
-  /** SQL of jobs that share a round trip with other statements. */
-  readonly jobSql: JobSql
   /** The only outbound HTTP client: every request that we send goes through it. */
   readonly outbound: Outbound
   /** Access tokens of OAuth clients, for forwards. */

@@ -10,8 +10,6 @@ import {
   leaseFrom,
   type NewDelivery,
   NO_POLICY,
-  RecoveryJob,
-  recoveryJobParameters,
   type SlotRequest,
   type StartedDelivery,
   startedDelivery,
@@ -32,7 +30,7 @@ export interface Group {
 /** Services that deliveries of a batch need. */
 export type DeliveryServices = Pick<
   Services,
-  'db' | 'plans' | 'secrets' | 'clock' | 'enqueue' | 'jobSql' | 'log' | 'workerId'
+  'db' | 'plans' | 'secrets' | 'clock' | 'enqueue' | 'log' | 'workerId'
 > & {
   readonly firstAttempts: FirstAttempts
 }
@@ -50,14 +48,11 @@ interface Planned {
 
 /**
  * The deliveries of one batch, from the plan to the first attempts. Their rows are written in the transaction of the
- * captures. The first attempt is claimed if a slot is free in this process, else it gets a job. One recovery job owns
- * all claimed attempts of the batch.
+ * captures. The first attempt is claimed if a slot is free in this process, else it gets a job.
  */
 export class BatchDeliveries {
   readonly #services: DeliveryServices
   readonly #now: Date
-  /** Owns the claimed attempts; undefined while no slot is held. */
-  #recoveryJob: RecoveryJob | undefined
   /** End of the lease of attempts whose action has no time limit of its own. */
   readonly #leaseUntil: Date
   readonly #planned = new Map<Group, readonly Planned[]>()
@@ -105,15 +100,6 @@ export class BatchDeliveries {
     } else pipeline.execute('start deliveries', startParameters(group.settings, stored, starting, claim))
   }
 
-  /** Adds the job that owns the claimed attempts, if there are any. */
-  addRecoveryJob(pipeline: Pipeline): void {
-    if (this.#recoveryJob === undefined) return
-    const attempts = this.#all.filter(({ slot }) => slot !== undefined).length
-    const { workerId } = this.#services
-    const claim = { now: this.#now, workerId, attempts }
-    pipeline.execute('own attempts', recoveryJobParameters(this.#recoveryJob, claim))
-  }
-
   /** @param rows rows that the statements of {@link add} returned */
   haveStarted(rows: readonly TextRow[]): void {
     this.#started = rows.map(startedDelivery)
@@ -156,23 +142,20 @@ export class BatchDeliveries {
     const isForward = action.kind === 'forward' && action.url !== null
     const slot =
       isForward && flow === null ? this.#services.firstAttempts.hold(sizeOf(capture, action)) : undefined
-    if (slot !== undefined) this.#recoveryJob ??= new RecoveryJob()
     return { capture, action, newer, flow, slot }
   }
 
   #claimed({ capture, action, slot }: Planned, started: StartedDelivery): ClaimedFirst | undefined {
     const { attemptId } = started
-    const recoveryJob = this.#recoveryJob
-    if (slot === undefined || recoveryJob === undefined) return undefined
+    if (slot === undefined) return undefined
     if (attemptId === null) {
       slot.release()
       return undefined
     }
-    recoveryJob.own(attemptId)
     const { workspaceId, endpointName, captureId, plan } = capture.settings
     const request = asStored(capture)
     const endpoint = { endpointName, captureId }
-    const claim = { slot, recoveryJob, attemptId, now: this.#now }
+    const claim = { slot, attemptId, now: this.#now }
     return { ...started, ...endpoint, ...claim, request, workspaceId, plan, action }
   }
 }

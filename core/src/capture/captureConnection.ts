@@ -36,8 +36,7 @@ const CONNECT_SECONDS_MAX = 5
  * Makes a keeper. It takes a connection from the pool on the first `open` and prepares it. Later calls return the same
  * one until it fails.
  */
-export function keepConnection(pool: pg.Pool, services: Pick<Services, 'log' | 'jobSql'>): ConnectionKeeper {
-  const { log } = services
+export function keepConnection(pool: pg.Pool, { log }: Pick<Services, 'log'>): ConnectionKeeper {
   let kept: CaptureConnection | undefined
 
   const drop = (connection: CaptureConnection, cause: unknown) => {
@@ -58,7 +57,7 @@ export function keepConnection(pool: pg.Pool, services: Pick<Services, 'log' | '
       client.on('error', (error) => drop(connection, error))
       try {
         await prepareConnection(client)
-        await preparePlain(pipeline, services)
+        await preparePlain(pipeline)
       } catch (error) {
         client.release(true)
         throw error

@@ -1,6 +1,5 @@
 import pg from 'pg'
-import type { Services } from '../api/services.ts'
-import { insertRecoveryJob, START_DELIVERIES, START_IN_FLOWS } from '../deliveries/index.ts'
+import { START_DELIVERIES, START_IN_FLOWS } from '../deliveries/index.ts'
 import {
   type Db,
   encodeArray,
@@ -47,9 +46,8 @@ const STATEMENTS = {
 } as const
 
 /** Prepares the statements of {@link PlainBatches} on a connection. */
-export async function preparePlain(pipeline: Pipeline, { jobSql }: Pick<Services, 'jobSql'>): Promise<void> {
+export async function preparePlain(pipeline: Pipeline): Promise<void> {
   for (const [name, text] of Object.entries(STATEMENTS)) await pipeline.prepare(name, text)
-  await pipeline.prepare('own attempts', insertRecoveryJob(jobSql))
 }
 
 /** Ways to store a batch: by {@link PlainBatches}, below the cap or at it, or by the general statement. */
@@ -102,7 +100,6 @@ export class PlainBatches {
           for (const { write } of REQUEST_COLUMNS) write(buffer, capture)
         })
         for (const group of groups) deliveries.add(pipeline, group)
-        deliveries.addRecoveryJob(pipeline)
         for (const group of groups) addNotes(pipeline, group)
         for (const group of groups) addClaims(pipeline, group, aheadMs)
         // Last, so that its rows are behind those that the deliveries count.

@@ -4,7 +4,6 @@ import type { Response, TlsIdentity } from '../platform/outbound/index.ts'
 import type { RuleEnd, RuleSet, RulesApplied } from '../transformations/index.ts'
 import type { ForwardAuth } from './auth.ts'
 import type { DeliveryPolicy } from './policy.ts'
-import type { RecoveryJob } from './recoveryJob.ts'
 import type { Trigger } from './states.ts'
 
 /** Default time limit of a whole attempt. */
@@ -38,8 +37,6 @@ export interface Attempt {
   readonly refusal: Refusal | null
   /** Id of the replay of many requests that it belongs to. */
   readonly rehearsalId?: string
-  /** The job that recovers it if it is left without a result; null if only `deliveries.sweep` does. */
-  readonly recoveryJob: RecoveryJob | null
 }
 
 /** The forward action as it was when the attempt began. */

@@ -23,7 +23,6 @@ import { type ForwardAuth, storedAuth } from './auth.ts'
 import { type DueRow, type ForwardSettings, isOff } from './dueAttempts.ts'
 import { isLoop } from './forwardHeaders.ts'
 import { type DeliveryPolicy, NO_POLICY, storedPolicy } from './policy.ts'
-import type { RecoveryJob } from './recoveryJob.ts'
 import { TRIGGERS, type Trigger } from './states.ts'
 import { storedTls } from './tls.ts'
 
@@ -67,7 +66,6 @@ interface Claim {
   readonly now: Date
   readonly action: ForwardAction
   readonly rules: RuleSet
-  readonly recoveryJob?: RecoveryJob
   readonly inFlow?: boolean
 }
 
@@ -76,7 +74,7 @@ export function attemptOf(
   services: Pick<Services, 'secrets' | 'plans'>,
   row: Omit<ClaimedDelivery, 'deliveryId'> & Pick<Attempt, 'deliveryId'>,
   request: EvaluatedRequest,
-  { id, now, action, rules, recoveryJob, inFlow = false }: Claim,
+  { id, now, action, rules, inFlow = false }: Claim,
 ): Attempt {
   const keptMs = retentionMs(planOf(services.plans, row.plan).limits)
   return {
@@ -95,7 +93,6 @@ export function attemptOf(
     leaseUntil: leaseFrom(now, action.policy),
     retentionEndsAt: new Date(request.receivedAt.getTime() + keptMs),
     refusal: isOff(row) ? 'action_off' : refusalOf(request, action, services.secrets),
-    recoveryJob: recoveryJob ?? null,
   }
 }
 

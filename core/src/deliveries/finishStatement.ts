@@ -1,4 +1,3 @@
-import type { Services } from '../api/services.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import type { AttemptState } from '../engine/words/index.ts'
 import {
@@ -16,11 +15,9 @@ import {
   type Trx,
   UUID,
 } from '../platform/db/index.ts'
-import type { JobSql } from '../platform/queues.ts'
 import type { RulesApplied } from '../transformations/index.ts'
 import type { SentMessage } from './attempt.ts'
 import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } from './details.ts'
-import { RECOVERIES } from './jobs.ts'
 import { addAttemptBytes, attemptBytesOf, recordBytesOf } from './storageBytes.ts'
 
 /** Effect of the end of an attempt on its delivery: it is removed, becomes a dead letter, or is attempted again. */
@@ -83,18 +80,6 @@ const COLUMNS: readonly Column[] = [
   column('received_cut', 'boolean', BOOL, (t) => t.received?.bodyTruncated ?? null),
 ]
 
-/** Parameter with the ids of recovery jobs that own no unfinished attempt any more. */
-const ENDED_JOBS = `$${COLUMNS.length + 3}::uuid[]`
-
-/** Finish statements by the SQL of jobs that they include. */
-const statements = new WeakMap<JobSql, typeof FINISH>()
-
-function finishStatement(jobs: JobSql): typeof FINISH {
-  const known = statements.get(jobs) ?? statement('finish attempts', finishText(jobs), { isDescribed: false })
-  statements.set(jobs, known)
-  return known
-}
-
 /** Whether a dead letter of the delivery `d` stops the others of its key. */
 const HOLDS_KEY = `(
   select a.delivery_policy::jsonb #>> '{order,onDeadLetter}' from actions a where a.id = d.action_id) = 'hold'`
@@ -103,8 +88,9 @@ const HOLDS_KEY = `(
  * `$1` is now. `$2` has ids of actions: if one of them has an open incident, nothing is done, and the statement returns
  * one row without an id.
  */
-function finishText(jobs: JobSql): string {
-  return `with ended as (
+const FINISH = statement(
+  'finish attempts',
+  `with ended as (
     select * from unnest(${COLUMNS.map(({ type }, index) => `$${index + 3}::${type}[]`).join(', ')})
       as e (${COLUMNS.map(({ name }) => name).join(', ')})
   ), incident as (
@@ -135,8 +121,6 @@ function finishText(jobs: JobSql): string {
       group by endpoint_id`)}
   ), removed as (
     delete from deliveries d using finished f where d.id = f.delivery_id and f.disposition = 'over'
-  ), disowned as (
-    ${jobs.remove(RECOVERIES, ENDED_JOBS)} and not exists (select from incident)
   ), moved as (
     update deliveries d set
       attempt_count = f.attempt_number,
@@ -153,67 +137,42 @@ function finishText(jobs: JobSql): string {
   )
   select f.id from finished f
   union all
-  select null from incident`
-}
-
-/** The statement without jobs. It never runs: it tells the rows of the others, which are the same. */
-const FINISH = statement(
-  'finish attempts',
-  finishText({ insert: () => 'select', remove: (_queue, ids) => `select where ${ids} is null` }),
+  select null from incident`,
 )
-
-/** Services that finishing attempts needs. */
-type FinishServices = Pick<Services, 'jobSql'>
 
 /**
  * Finishes rows that are still Pending, records what was sent and received, and ends, dead-letters or reschedules their
  * deliveries. It is one statement for a whole batch, because deliveries wait for slots during every round trip of the
  * recorder. The caller announces the change once it is committed.
  *
- * @param jobIds recovery jobs to delete with them
  * @returns ids of the attempts that were finished. The others ended otherwise in the meantime and did not change
  */
 export async function finishAttempts(
-  services: FinishServices,
   trx: Trx,
   attempts: readonly FinishedAttempt[],
   now: Date,
-  jobIds: readonly string[] = [],
 ): Promise<Set<number>> {
-  const ids = await finish(services, trx, attempts, now, { actionIds: [], jobIds })
+  const ids = await finish(trx, attempts, now, [])
   return new Set(ids.filter((id) => id !== null))
 }
 
 /**
  * {@link finishAttempts} as a single statement without a transaction, for attempts whose end changes nothing else.
  *
- * @param of ids of their actions, and of the recovery jobs to delete with them
+ * @param actionIds ids of their actions
  * @returns false, and nothing is done, if one of the actions has an open incident
  */
 export async function finishAlone(
-  services: FinishServices & Pick<Services, 'db'>,
-  attempts: readonly FinishedAttempt[],
-  now: Date,
-  of: RelatedIds,
-): Promise<boolean> {
-  return !(await finish(services, services.db, attempts, now, of)).includes(null)
-}
-
-interface RelatedIds {
-  readonly actionIds: readonly string[]
-  readonly jobIds: readonly string[]
-}
-
-async function finish(
-  { jobSql }: FinishServices,
   db: Db,
   attempts: readonly FinishedAttempt[],
   now: Date,
-  { actionIds, jobIds }: RelatedIds,
-) {
-  const columns = COLUMNS.map(({ encode }) => encode(attempts))
-  const values = [now, actionIds, ...columns, jobIds]
-  const rows = await run(db, finishStatement(jobSql), values)
+  actionIds: readonly string[],
+): Promise<boolean> {
+  return !(await finish(db, attempts, now, actionIds)).includes(null)
+}
+
+async function finish(db: Db, attempts: readonly FinishedAttempt[], now: Date, actionIds: readonly string[]) {
+  const rows = await run(db, FINISH, [now, actionIds, ...COLUMNS.map(({ encode }) => encode(attempts))])
   return rows.map(({ id }) => id)
 }
 

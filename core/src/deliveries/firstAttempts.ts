@@ -4,7 +4,6 @@ import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf, forwardActions } from './attemptOf.ts'
 import type { ForwardSettings } from './dueAttempts.ts'
-import type { RecoveryJob } from './recoveryJob.ts'
 
 /** A request for a slot: one attempt through an action, with the bytes of its body. */
 export interface SlotRequest {
@@ -36,8 +35,6 @@ export const NO_FIRST_ATTEMPTS: FirstAttempts = { hold: () => undefined }
 /** A first attempt that the transaction of its capture has claimed and committed. */
 export interface ClaimedFirst {
   readonly slot: AttemptSlot
-  /** Owns the attempt, with the others of its transaction. */
-  readonly recoveryJob: RecoveryJob
   readonly attemptId: number
   readonly deliveryId: number
   readonly requestId: number
@@ -55,8 +52,8 @@ export interface ClaimedFirst {
 }
 
 /**
- * Hands attempts over to the slots that were held for them. An attempt that fails here is recovered as Interrupted by
- * its recovery job, when its lease ends.
+ * Hands attempts over to the slots that were held for them. An attempt that fails here is recovered as Interrupted when
+ * its lease ends.
  */
 export async function beginFirstAttempts(
   services: Pick<Services, 'db' | 'secrets' | 'plans' | 'log'>,
@@ -87,7 +84,7 @@ function begin(
   one: ClaimedFirst,
   rules: Attempt['rules'],
 ): void {
-  const { slot, request, action, now, recoveryJob, ...claimed } = one
+  const { slot, request, action, now, ...claimed } = one
   let attempt: Attempt
   try {
     const row = {
@@ -101,7 +98,7 @@ function begin(
       isActive: true,
       suspendedByPlan: false,
     }
-    const claim = { id: one.attemptId, now, action: actionOf(row), rules, recoveryJob }
+    const claim = { id: one.attemptId, now, action: actionOf(row), rules }
     attempt = attemptOf(services, row, request, claim)
   } catch (err) {
     // A secret that cannot be opened fails this delivery only.

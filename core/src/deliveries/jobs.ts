@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { NO_PAYLOAD, queue } from '../platform/queues.ts'
 import { ATTEMPT_JOB } from './attemptJobs.ts'
 
@@ -25,31 +24,8 @@ export const DUE_ATTEMPTS = queue({
 })
 
 /**
- * Owns the first attempts that one batch of captures claimed and handed over in memory. It is inserted in their
- * transaction, due when their leases end, and deleted with the last of their results. So it only runs where their
- * process has left some without a result, and recovers them.
- */
-export const RECOVERIES = queue({
-  name: 'deliveries.recover',
-  payload: z.object({
-    /** The process that makes the attempts; null for one that is not watched. */
-    workerId: z.int().nullable(),
-    /** Number of the attempts that were claimed. */
-    attempts: z.int(),
-  }),
-  options: {
-    policy: 'standard',
-    retryLimit: 1000,
-    expireInSeconds: 120,
-    partition: true,
-    notify: false,
-    deleteAfterSeconds: 60,
-  },
-})
-
-/**
- * Ends the leases of processes without a heartbeat, and recovers every attempt whose lease has ended, however it was
- * claimed. Runs every 2 s, as for watchdogs.
+ * Owns every attempt that was claimed: by a job, by a flow, or by a capture, which hands it over in memory. Ends the
+ * leases of processes without a heartbeat, and recovers the attempts whose lease has ended. Runs every 2 s, as for watchdogs.
  */
 export const RECOVERY_SWEEP = queue({
   name: 'deliveries.sweep',

@@ -10,7 +10,6 @@ import { concernsFlow, endSignals, recordOutcomes } from './flow/outcomes.ts'
 import { DUE_ATTEMPTS } from './jobs.ts'
 import { deliveryAttemptSeconds, deliveryAttempts } from './metrics.ts'
 import { isRetried, policyDelays } from './policy.ts'
-import { jobsEndedBy } from './recoveryStatements.ts'
 import { nextAttemptAt } from './retrySchedule.ts'
 import { eventOf, GONE, stateAfter } from './states.ts'
 
@@ -92,7 +91,7 @@ export async function recordAttempts(
   if (!(await recordPlainSuccesses(services, concluded))) {
     await services.db.transaction().execute(async (trx) => {
       const finished = concluded.map(finishedAttempt)
-      const kept = await finishAttempts(services, trx, finished, services.clock.now(), jobsOf(concluded))
+      const kept = await finishAttempts(trx, finished, services.clock.now())
       const counted = concluded.filter(({ attempt }) => kept.has(attempt.id))
       await queueRetries(services, trx, counted)
       await tellIncidents(services, trx, counted)
@@ -101,7 +100,6 @@ export async function recordAttempts(
       await pauseGone(services, trx, counted.filter(asksForPause).map(goneReceiver))
     })
   }
-  for (const { attempt } of concluded) attempt.recoveryJob?.ended(attempt)
   services.endpointChanges.announce([
     ...concluded.map(({ attempt }) => attempt.endpoint.id),
     ...endSignals(concluded),
@@ -142,12 +140,7 @@ async function recordPlainSuccesses(services: Services, concluded: readonly Conc
   )
   if (!isPlain) return false
   const actionIds = [...new Set(concluded.map(({ attempt }) => attempt.action.id))]
-  const of = { actionIds, jobIds: jobsOf(concluded) }
-  return await finishAlone(services, concluded.map(finishedAttempt), services.clock.now(), of)
-}
-
-function jobsOf(concluded: readonly Concluded[]): string[] {
-  return jobsEndedBy(concluded.map(({ attempt }) => attempt))
+  return await finishAlone(services.db, concluded.map(finishedAttempt), services.clock.now(), actionIds)
 }
 
 interface Concluded extends Ended {

@@ -77,7 +77,6 @@ async function recoverSome(
     }
 
     const kept = await finishAttempts(
-      services,
       trx,
       overdue.map((row, index) => ({
         endpointId: row.endpointId,

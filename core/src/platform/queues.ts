@@ -61,19 +61,3 @@ export type Enqueue = <Payload extends object>(
   queue: Queue<Payload>,
   jobs: readonly Job<Payload>[],
 ) => Promise<void>
-
-/** Jobs as parts of other statements, for those that share a round trip. Each argument is an SQL expression. */
-export interface JobSql {
-  /** An `insert` of one job for each row of `from`, a FROM item that `data` may refer to. Returns no rows. */
-  insert(
-    queue: Queue,
-    job: {
-      readonly id: string
-      readonly startAfter: string
-      readonly data: string
-      readonly from: string
-    },
-  ): string
-  /** A `delete` of jobs by an array of ids, to be continued by further conditions. */
-  remove(queue: Queue, ids: string): string
-}

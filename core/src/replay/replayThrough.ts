@@ -185,6 +185,5 @@ async function beginReplay(
     leaseUntil,
     retentionEndsAt: new Date(request.receivedAt.getTime() + retentionMs(plan.limits)),
     refusal: refusalOf(request, forward, services.secrets),
-    recoveryJob: null,
   }
 }

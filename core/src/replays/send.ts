@@ -62,7 +62,6 @@ export async function send(
     leaseUntil: leaseFrom(startedAt),
     retentionEndsAt: new Date(request.receivedAt.getTime() + retentionMs(plan.limits)),
     refusal: null,
-    recoveryJob: null,
   }
   return receivedOf(await sendAttempt(services, attempt, signal))
 }

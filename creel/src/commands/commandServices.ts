@@ -4,7 +4,7 @@ import { releaseHeld } from '@creel/core/deliveries'
 import { createAccessTokens } from '@creel/core/platform/accessTokens'
 import { createMailer } from '@creel/core/platform/mail'
 import { createOutbound } from '@creel/core/platform/outbound'
-import { createBoss, createEnqueue, createQueues, JOB_SQL } from '@creel/jobs'
+import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
 import type { Logger } from 'pino'
 import { type Config, mailOptions } from '../config/index.ts'
 import type { Connected } from '../database/index.ts'
@@ -54,7 +54,6 @@ export async function openCommandServices(
       urls: { baseUrl, captureUrl: config.CREEL_CAPTURE_URL ?? baseUrl },
       version: VERSION,
       enqueue,
-      jobSql: JOB_SQL,
       outbound,
       accessTokens: createAccessTokens({ outbound, clock: systemClock, version: VERSION }),
       mailer,

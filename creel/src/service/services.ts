@@ -14,7 +14,7 @@ import { startEndpointChanges } from '@creel/core/platform/changes'
 import { createMailer } from '@creel/core/platform/mail'
 import { replicatedReads } from '@creel/core/platform/metrics'
 import { createOutbound, type OwnHost } from '@creel/core/platform/outbound'
-import { createBoss, createEnqueue, createQueues, JOB_SQL } from '@creel/jobs'
+import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
 import type { PgBoss } from 'pg-boss'
 import { StartupError } from '../startupError.ts'
 import { AUDIT_RETENTION_DAYS, type ServiceOptions } from './options.ts'
@@ -106,7 +106,6 @@ export async function openServices(
       version: options.version,
       retryDelaysSeconds: options.retryDelaysSeconds ?? RETRY_DELAYS_SECONDS,
       enqueue,
-      jobSql: JOB_SQL,
       outbound,
       accessTokens,
       mailer,
