@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { type Context, gathering, type Route } from '@creel/core'
 
 /** A call of a procedure, ready to run. */
@@ -18,7 +19,7 @@ export interface Call {
  */
 export async function jsonOf(route: Route, target: string, call: Call): Promise<Uint8Array | string | null> {
   const { context, input } = call
-  if (!isShared(route, input)) return textOf(await call.make(context, input))
+  if (!isShared(route, input)) return await textOf(call)
   return await callTogether(context.db, `${context.callerId} ${route.name} ${target}`, call)
 }
 
@@ -28,10 +29,10 @@ function isShared({ shared }: Route, input: unknown): boolean {
 
 const callTogether = gathering<Call, Uint8Array | string | null>(async (_db, calls) => {
   const [{ context, input, make }] = calls
-  if (calls.length === 1) return [textOf(await make(context, input))]
+  if (calls.length === 1) return [await textOf({ context, input, make })]
   const { signal, forget } = whenAllHaveGone(calls.map((call) => call.context.signal))
   try {
-    const text = textOf(await make({ ...context, signal }, input))
+    const text = await textOf({ context: { ...context, signal }, input, make })
     const bytes = text === null ? null : Buffer.from(text)
     return calls.map(() => bytes)
   } finally {
@@ -39,8 +40,15 @@ const callTogether = gathering<Call, Uint8Array | string | null>(async (_db, cal
   }
 })
 
-function textOf(result: unknown): string | null {
-  return result === null ? null : JSON.stringify(result)
+/** Makes a call, and the JSON of its result. With a long body each step takes long, and other work runs in between. */
+async function textOf({ context, input, make }: Call): Promise<string | null> {
+  const result = await make(context, input)
+  if (result === null) return null
+  const isLong = context.longBodies.bytes > 0
+  if (isLong) await setImmediate()
+  const text = JSON.stringify(result)
+  if (isLong) await setImmediate()
+  return text
 }
 
 /** Aborts only when every client has disconnected. */

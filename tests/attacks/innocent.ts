@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+
 /**
  * The bystander, in its own worker, so that the attacker's event loop does not delay it. It captures and reads all the
  * time, and also calls the bare echo. To the message `account` it answers with the results since the last one.
@@ -12,12 +14,16 @@ export interface Innocent {
   readonly address: string
   /** Pause between its rounds of calls. */
   readonly pauseMs: number
+  /** Process of the service. */
+  readonly pid: number
 }
 
 /** Answer to the message `account`. */
 export interface Account {
   readonly worstMs: number
   readonly medianMs: number
+  /** The most processor time that the service's event loop used while one answer was awaited; 0 where it is unknown. */
+  readonly worstBusyMs: number
   /** Worst answer of the bare echo in the same time. */
   readonly echoWorstMs: number
   /** Statuses other than 200, and failures. */
@@ -27,6 +33,7 @@ export interface Account {
 declare const self: Worker
 
 let times: number[] = []
+let worstBusyMs = 0
 let echoWorstMs = 0
 let wrong: string[] = []
 
@@ -36,21 +43,23 @@ self.onmessage = ({ data }: MessageEvent<Innocent | 'account'>) => {
     const account: Account = {
       worstMs: sorted.at(-1) ?? 0,
       medianMs: sorted[sorted.length >> 1] ?? 0,
+      worstBusyMs,
       echoWorstMs,
       wrong,
     }
     times = []
+    worstBusyMs = 0
     echoWorstMs = 0
     wrong = []
     postMessage(account)
   } else void live(data)
 }
 
-async function live({ baseUrl, captureUrl, echoUrl, key, address, pauseMs }: Innocent): Promise<void> {
+async function live({ baseUrl, captureUrl, echoUrl, key, address, pauseMs, pid }: Innocent): Promise<void> {
   const headers = { 'X-Forwarded-For': address }
   for (;;) {
-    await timed(() => fetch(captureUrl, { method: 'POST', headers, body: '{"innocent":true}' }))
-    await timed(() =>
+    await timed(pid, () => fetch(captureUrl, { method: 'POST', headers, body: '{"innocent":true}' }))
+    await timed(pid, () =>
       fetch(`${baseUrl}/api/v1/me`, { headers: { ...headers, Authorization: `Bearer ${key}` } }),
     )
     const startedAt = performance.now()
@@ -60,8 +69,9 @@ async function live({ baseUrl, captureUrl, echoUrl, key, address, pauseMs }: Inn
   }
 }
 
-async function timed(call: () => Promise<Response>): Promise<void> {
+async function timed(pid: number, call: () => Promise<Response>): Promise<void> {
   const startedAt = performance.now()
+  const busyBefore = busyMs(pid)
   try {
     // An idle connection may be closed just when it is used again: clients then open another (RFC 9112 §9.5).
     const answer = await call().catch(call)
@@ -71,4 +81,11 @@ async function timed(call: () => Promise<Response>): Promise<void> {
     wrong.push(String(error))
   }
   times.push(performance.now() - startedAt)
+  worstBusyMs = Math.max(worstBusyMs, busyMs(pid) - busyBefore)
+}
+
+/** Processor time of a process's first thread, which runs its event loop. Other work of the machine does not add to it. */
+function busyMs(pid: number): number {
+  const path = `/proc/${pid}/schedstat`
+  return existsSync(path) ? Number(readFileSync(path, 'latin1').split(' ')[0]) / 1e6 : 0
 }

@@ -2,7 +2,7 @@ import type { Db } from '../platform/db/index.ts'
 import { type ExportRow, isTextBody, sliceOfBody } from './exportQueries.ts'
 
 /** Bytes read at once: a multiple of three, so that pieces of base64 can be concatenated. */
-const SLICE_BYTES = 768 * 1024
+export const SLICE_BYTES = 384 * 1024
 
 /**
  * The content of a JSON string with a body, piece by piece: escaped text, or base64.

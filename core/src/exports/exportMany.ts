@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Urls } from '../api/services.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { Db } from '../platform/db/index.ts'
-import type { RequestFilters } from '../requests/index.ts'
-import { bodyPieces } from './bodyPieces.ts'
+import { Turns, WAIT_MS_MAX } from '../platform/turns/index.ts'
+import { inTurn, type RequestFilters } from '../requests/index.ts'
+import { bodyPieces, SLICE_BYTES } from './bodyPieces.ts'
 import { exportedHead } from './exportedRequest.ts'
 import { type ExportRow, endOfStep, findForExport, matchingSizes, newestId } from './exportQueries.ts'
 import { HAR_END, HAR_START, harEntry } from './formats/index.ts'
@@ -12,10 +13,15 @@ import { lineOf } from './line.ts'
 /** Stored requests that one statement scans, so that none takes long even if few match. */
 const LOOK_ROWS = 2_000
 /** Bytes of bodies in memory at once; a longer body is read in pieces. */
-const CHUNK_BYTES = 1024 * 1024
+const CHUNK_BYTES = 512 * 1024
 const CHUNK_ROWS = 100
 /** Memory of a row without its body. */
 const ROW_BYTES = 1024
+
+/** The most exports of a workspace at once in this process. Others wait. */
+const AT_ONCE = 2
+
+const exports = new Turns({ atOnce: AT_ONCE, wait: { msMax: WAIT_MS_MAX, noun: 'exports' } })
 
 /** Requests to export, and their format. */
 export interface ExportOptions {
@@ -24,19 +30,50 @@ export interface ExportOptions {
   /** If false, the values of headers with the name of a credential are masked. */
   readonly includeSecrets: boolean
   readonly urls: Urls
+  readonly workspaceId: string
   /** Aborts the export between two chunks. */
   readonly signal: AbortSignal
 }
 
+type Chunks = AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>
+
 /**
- * Every matching request, oldest first, in chunks of about a megabyte, regardless of body sizes. Reads as fast as the
- * consumer, and holds no connection between chunks. Requests that arrive after the start are excluded, so that it ends.
+ * Every matching request, oldest first, in chunks of about half a megabyte, regardless of body sizes. Reads as fast as
+ * the consumer, and holds no connection between chunks. Requests that arrive after the start are excluded, so that it
+ * ends. A workspace has two exports at once; chunks take turns with all long bodies that are read.
+ *
+ * @throws LineTooLong when two exports of the workspace run, and would for another ten seconds
  */
-export async function* exportMany(
+export async function exportMany(
+  db: Db,
+  endpoint: Pick<EndpointRow, 'id' | 'captureId'>,
+  options: ExportOptions,
+): Promise<AsyncIterable<Uint8Array<ArrayBuffer>>> {
+  const { workspaceId, signal } = options
+  const end = await exports.begin(workspaceId, { signal })
+  const chunks = chunksFor(db, endpoint, options)
+  // An iterator that was never started does not run its `finally`.
+  signal.addEventListener('abort', () => end(false), { once: true })
+  const next = async () => {
+    const result = await chunks.next().catch((error: unknown) => {
+      end(false)
+      throw error
+    })
+    if (result.done === true) end()
+    return result
+  }
+  const cancel = async () => {
+    end(false)
+    return await chunks.return()
+  }
+  return { [Symbol.asyncIterator]: () => ({ next, return: cancel }) }
+}
+
+async function* chunksFor(
   db: Db,
   { id: endpointId, captureId }: Pick<EndpointRow, 'id' | 'captureId'>,
-  { filters, format, includeSecrets, urls, signal }: ExportOptions,
-): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+  { filters, format, includeSecrets, urls, workspaceId, signal }: ExportOptions,
+): Chunks {
   const untilId = await newestId(db, endpointId)
   let afterId = filters.afterId ?? 0
   let separator = ''
@@ -47,19 +84,23 @@ export async function* exportMany(
     separator = ',\n'
     return entry
   }
+  const inTurnOfAll = <Result>(bytes: number, read: () => Promise<Result>) =>
+    inTurn(workspaceId, bytes, read, { signal, isAdmitted: true })
   if (format === 'har') yield bytesOf([HAR_START])
   while (untilId !== undefined && afterId < untilId) {
     signal.throwIfAborted()
     const end = await endOfStep(db, endpointId, { afterId, untilId, rows: LOOK_ROWS })
     const sizes = await matchingSizes(db, endpointId, { ...filters, afterId }, end)
-    for (const ids of chunksOf(sizes)) {
-      signal.throwIfAborted()
-      const rows = await findForExport(db, endpointId, ids, { bodyBytesMax: CHUNK_BYTES })
-      const [first] = rows
-      if (first === undefined) continue
-      if (first.body !== null) yield bytesOf(rows.map((row) => written(row, row.body ?? '')))
+    for (const { ids, bytes } of chunksOf(sizes)) {
+      const chunk = await inTurnOfAll(Math.min(bytes, CHUNK_BYTES), async () => {
+        const rows = await findForExport(db, endpointId, ids, { bodyBytesMax: CHUNK_BYTES })
+        const [first] = rows
+        if (first?.body === null) return first
+        return bytesOf(rows.map((row) => written(row, row.body ?? '')))
+      })
       // A long body gets a chunk of its own.
-      else yield* inPieces(db, first, { written, signal })
+      if (!(chunk instanceof Uint8Array)) yield* inPieces(db, chunk, { written, inTurnOfAll })
+      else if (chunk.length > 0) yield chunk
     }
     afterId = end
   }
@@ -70,15 +111,23 @@ export async function* exportMany(
 async function* inPieces(
   db: Db,
   row: ExportRow,
-  { written, signal }: { written: (row: ExportRow, text: string) => string; signal: AbortSignal },
-): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+  {
+    written,
+    inTurnOfAll,
+  }: {
+    written: (row: ExportRow, text: string) => string
+    inTurnOfAll: <Result>(bytes: number, read: () => Promise<Result>) => Promise<Result>
+  },
+): Chunks {
   // Placeholder of the body. It is random, so it occurs nowhere else in a sender's data.
   const mark = randomUUID()
   const [before = '', after = ''] = written(row, mark).split(mark)
   yield bytesOf([before])
-  for await (const piece of bodyPieces(db, row)) {
-    signal.throwIfAborted()
-    yield bytesOf([piece])
+  const pieces = bodyPieces(db, row)
+  for (;;) {
+    const { done, value } = await inTurnOfAll(SLICE_BYTES, () => pieces.next())
+    if (done === true) break
+    yield bytesOf([value])
   }
   yield bytesOf([after])
 }
@@ -94,17 +143,17 @@ function bytesOf(texts: readonly string[]): Uint8Array<ArrayBuffer> {
 
 function* chunksOf(
   sizes: readonly { readonly id: number; readonly bodyBytes: number }[],
-): Generator<number[]> {
+): Generator<{ readonly ids: readonly number[]; readonly bytes: number }> {
   let ids: number[] = []
   let bytes = 0
   for (const { id, bodyBytes } of sizes) {
     if (ids.length > 0 && (bytes + bodyBytes > CHUNK_BYTES || ids.length === CHUNK_ROWS)) {
-      yield ids
+      yield { ids, bytes }
       ids = []
       bytes = 0
     }
     ids.push(id)
     bytes += bodyBytes + ROW_BYTES
   }
-  if (ids.length > 0) yield ids
+  if (ids.length > 0) yield { ids, bytes }
 }

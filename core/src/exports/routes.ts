@@ -76,14 +76,14 @@ export const transferRoutes = router({
     output: DownloadStream,
     media: { gives: [NDJSON, 'application/json'] },
     finds: findsEndpoint,
-  }).query(({ ctx, input }) => {
+  }).query(async ({ ctx, input }) => {
     const { endpointId: _id, format = 'ndjson', includeSecrets: whole = false, ...filters } = input
-    const options = { filters, format, includeSecrets: whole, urls: ctx.urls }
+    const options = { filters, format, includeSecrets: whole, urls: ctx.urls, workspaceId: ctx.workspace.id }
     const signal = AbortSignal.any([ctx.signal, ctx.stopping])
     return {
       contentType: format === 'ndjson' ? NDJSON : 'application/json',
       fileName: `requests.${format}`,
-      parts: exportMany(ctx.db, ctx.endpoint, { ...options, signal }),
+      parts: await exportMany(ctx.db, ctx.endpoint, { ...options, signal }),
     }
   }),
 

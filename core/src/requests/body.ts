@@ -2,7 +2,7 @@ import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { isUuid } from './find.ts'
-import { countLong, inTurn, LONG_BODY_BYTES } from './longReads.ts'
+import { countLong, readOctets } from './longReads.ts'
 
 /**
  * A range of octets, both ends included. Without an end it goes to the last octet; without a start it is the last ones.
@@ -19,14 +19,6 @@ const SIZE = statement(
   from endpoints e
   left join requests r on r.endpoint_id = e.id and r.id = $3::bigint and r.deleted_at is null and r.hidden_at is null
   where e.id = $1::uuid and e.workspace_id = $2::uuid and e.deleted_at is null`,
-)
-
-/** Reads `$4` octets of a body from position `$3`, counted from 1, and no more. */
-const PART = statement(
-  'part of body',
-  `select r.id, octet_length(r.body) as total, substring(r.body from $3::int for $4::int) as body
-  from requests r where r.endpoint_id = $1::uuid and r.id = $2::bigint`,
-  { notNull: ['body'] },
 )
 
 /** A part of a captured body, and its position. */
@@ -54,11 +46,10 @@ export async function readBody(
   if (found.id === null) throw notFound('request')
   const { from, length } = rangeOf(range, found.total)
   countLong(ctx, length)
-  const read = () => run(ctx.db, PART, [endpointId, requestId, from + 1, length])
-  const isLong = length > LONG_BODY_BYTES
-  const [row] = isLong ? await inTurn(ctx.workspace.id, length, read, ctx.signal) : await read()
-  if (row === undefined) throw notFound('request')
-  return { bytes: row.body, from, total: row.total }
+  const reading = { db: ctx.db, workspaceId: ctx.workspace.id, signal: ctx.signal }
+  const bytes = await readOctets(reading, { endpointId, requestId, from, length })
+  if (bytes === undefined) throw notFound('request')
+  return { bytes, from, total: found.total }
 }
 
 /**

@@ -4,7 +4,7 @@ export { findsRequest } from './find.ts'
 export { newestRequestId } from './followQueries.ts'
 export { type HistoricMatch, neverMatchedPaths, newestMatching } from './history.ts'
 export { SEARCH_PAGES } from './jobs.ts'
-export { countLong } from './longReads.ts'
+export { countLong, inTurn } from './longReads.ts'
 export { evictedRequests } from './metrics.ts'
 export { previewing } from './previewing.ts'
 export {

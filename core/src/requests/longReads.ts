@@ -1,47 +1,103 @@
 import type { Context } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
+import { type Db, run, statement } from '../platform/db/index.ts'
 import { countPiece } from '../platform/memory/index.ts'
-import { Turns, WAIT_MS_MAX } from '../platform/turns/index.ts'
+import { Turns, WAIT_MS_MAX, type WorkOptions } from '../platform/turns/index.ts'
 
-/** A body of more octets than this is long. */
-export const LONG_BODY_BYTES = 1024 * 1024
+/** A body of more octets than this is long: it is read in turn, and counted. */
+export const LONG_BODY_BYTES = 64 * 1024
 
-/** The most long bodies that are read at once: each takes several times its size on its way into an answer. */
-const AT_ONCE = 2
+const MIB = 1024 * 1024
+
+/**
+ * Octets of long bodies and of exports that are read at once. Each takes several times its size, and time of the event
+ * loop, on its way into an answer. The rest of the process waits for what is read at once, and no longer.
+ */
+const turns = new Turns({
+  by: 'size',
+  atOnce: MIB,
+  inAll: 2 * MIB,
+  wait: { msMax: WAIT_MS_MAX, noun: 'long bodies' },
+})
+
+/** Octets that one statement reads, so that the event loop runs in between. */
+const PIECE_BYTES = 512 * 1024
 
 /** Garbage of reading a body, in body sizes: the database's hexadecimal text (two), the JSON text, and the octets. */
 const COPIES = 4
 
-const turns = new Turns({
-  atOnce: AT_ONCE,
-  inAll: AT_ONCE,
-  wait: { msMax: WAIT_MS_MAX, noun: 'long bodies' },
-})
+/** Reads `$4` octets of a body from position `$3`, counted from 1, and no more. */
+const PART = statement(
+  'part of body',
+  `select r.id, octet_length(r.body) as total, substring(r.body from $3::int for $4::int) as body
+  from requests r where r.endpoint_id = $1::uuid and r.id = $2::bigint`,
+  { notNull: ['body'] },
+)
 
 /**
- * Reads a long body in its turn. A workspace that asks for many at once gets them one after the other, and workspaces
+ * Reads stored octets in their turn. A workspace that asks for much at once gets it one after the other, and workspaces
  * take turns.
  *
- * @param bytes length of the body
- * @param signal aborted when the caller hangs up, which ends its wait
+ * @param bytes number of octets that are read
+ * @param options `signal` aborts when the caller hangs up, which ends its wait
  * @throws LineTooLong when the expected wait is over ten seconds
  */
-export async function inTurn<Result>(
+export function inTurn<Result>(
   workspaceId: string,
   bytes: number,
   read: () => Promise<Result>,
-  signal: AbortSignal | undefined,
+  options: Pick<WorkOptions, 'signal' | 'isAdmitted'>,
 ): Promise<Result> {
-  const readAndCount = async () => {
-    const result = await read()
-    countPiece(bytes * COPIES)
-    return result
+  return turns.run(workspaceId, read, { size: bytes, ...options })
+}
+
+/** Octets of a stored body. */
+export interface BodyRange {
+  readonly endpointId: string
+  readonly requestId: number
+  /** Position of the first octet, from 0. */
+  readonly from: number
+  readonly length: number
+}
+
+/**
+ * Reads a part of a body: in its turn and in pieces if it is long.
+ *
+ * @returns undefined without the request
+ * @throws LineTooLong when too many long bodies wait to be read
+ */
+export async function readOctets(
+  { db, workspaceId, signal }: { db: Db; workspaceId: string; signal?: AbortSignal | undefined },
+  range: BodyRange,
+): Promise<Buffer | undefined> {
+  const read = () => inPieces(db, range, signal)
+  return range.length > LONG_BODY_BYTES
+    ? await inTurn(workspaceId, range.length, read, { signal })
+    : await read()
+}
+
+async function inPieces(
+  db: Db,
+  { endpointId, requestId, from, length }: BodyRange,
+  signal: AbortSignal | undefined,
+): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = []
+  for (let at = 0; at < length || at === 0; at += PIECE_BYTES) {
+    signal?.throwIfAborted()
+    const bytes = Math.min(PIECE_BYTES, length - at)
+    const [row] = await run(db, PART, [endpointId, requestId, from + at + 1, bytes])
+    if (row === undefined) return undefined
+    pieces.push(row.body)
+    if (row.body.length < bytes) break
   }
-  return await turns.run(workspaceId, readAndCount, { size: bytes, signal })
+  const [first] = pieces
+  const body = pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces)
+  if (length > LONG_BODY_BYTES) countPiece(body.length * COPIES)
+  return body
 }
 
 /** The most octets of long bodies in the answer of one batch, which is one text. */
-const BATCH_LONG_BYTES_MAX = 32 * 1024 * 1024
+const BATCH_LONG_BYTES_MAX = 32 * MIB
 
 /**
  * Counts a long body that a procedure of a batch is about to answer.

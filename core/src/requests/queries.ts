@@ -50,8 +50,8 @@ export interface RequestRow extends RequestSummaryRow {
   readonly headerNames: string
   readonly headerValues: Buffer
   readonly body: Buffer
-  /** Whether the body is longer than was asked for; then `body` is empty. */
-  readonly bodyOmitted?: boolean
+  /** Length of the body if it is longer than was asked for. Then `body` is empty. */
+  readonly omittedBytes?: number | null
 }
 
 /** The visible requests of an endpoint. */

@@ -2,7 +2,7 @@ import type { Context } from '../api/context.ts'
 import type { Between, IdPlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
-import { inTurn, LONG_BODY_BYTES } from './longReads.ts'
+import { LONG_BODY_BYTES, readOctets } from './longReads.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import { FIRST_REQUEST_ID, SENDER_ATTEMPT } from './senderAttempts.ts'
 import { OUTCOMES } from './state.ts'
@@ -24,7 +24,7 @@ const detailWith = (body: string) => `
 /** SQL of a body that is left out, and not read, if it has more octets than the parameter. */
 const shortBody = (bytesMax: string) => `
   case when octet_length(r.body) > ${bytesMax}::bigint then ''::bytea else r.body end as body,
-  coalesce(octet_length(r.body) > ${bytesMax}::bigint, false) as body_omitted`
+  case when octet_length(r.body) > ${bytesMax}::bigint then octet_length(r.body) end as omitted_bytes`
 
 const FIND_REQUEST = statement('find request', detailWith(shortBody('$3')))
 
@@ -94,13 +94,19 @@ export async function findRequest(
   endpointId: string,
   id: number,
 ): Promise<RequestRow | undefined> {
-  const upTo = async (bodyBytesMax: number) => {
-    const [row] = await run(db, FIND_REQUEST, [endpointId, id, bodyBytesMax])
-    return row
-  }
-  const row = await upTo(LONG_BODY_BYTES)
-  if (row?.bodyOmitted !== true) return row
-  return await inTurn(workspace.id, row.sizeBytes, () => upTo(Number.MAX_SAFE_INTEGER), signal)
+  const [row] = await run(db, FIND_REQUEST, [endpointId, id, LONG_BODY_BYTES])
+  return row === undefined ? row : await withBody({ db, workspaceId: workspace.id, signal }, row)
+}
+
+/** The row with its long body; undefined if it was purged meanwhile. */
+async function withBody<Row extends RequestRow>(
+  reading: Parameters<typeof readOctets>[0],
+  row: Row,
+): Promise<Row | undefined> {
+  const { endpointId, id: requestId, omittedBytes: length = null } = row
+  if (length === null) return row
+  const body = await readOctets(reading, { endpointId, requestId, from: 0, length })
+  return body === undefined ? body : { ...row, body, omittedBytes: null }
 }
 
 /**
@@ -127,14 +133,13 @@ export async function readRequest(
     readonly signal?: AbortSignal
   },
 ): Promise<ReadRequest | null | undefined> {
-  const upTo = async (bytesMax: number) => {
-    const [row] = await run(db, READ_REQUEST, [endpointId, id, workspaceId, bytesMax])
-    return row?.id === null ? null : row
-  }
-  const row = await upTo(Math.min(bodyBytesMax, LONG_BODY_BYTES))
-  if (row?.bodyOmitted !== true || bodyBytesMax <= LONG_BODY_BYTES) return row
-  onLong?.(row.sizeBytes)
-  return await inTurn(workspaceId, row.sizeBytes, () => upTo(bodyBytesMax), signal)
+  const shortBytes = Math.min(bodyBytesMax, LONG_BODY_BYTES)
+  const [row] = await run(db, READ_REQUEST, [endpointId, id, workspaceId, shortBytes])
+  if (row === undefined) return undefined
+  if (row.id === null) return null
+  if (row.omittedBytes === null || row.omittedBytes > bodyBytesMax) return row
+  onLong?.(row.omittedBytes)
+  return (await withBody({ db, workspaceId, signal }, row)) ?? null
 }
 
 /**

@@ -72,6 +72,7 @@ export function detailView(
   }: { endpoint: CapturedFor; urls: Urls; deliveries: readonly DeliveryOfRequestRow[] },
 ): z.input<typeof RequestDetail> {
   const headers = storedHeaders(row)
+  const bodyOmitted = typeof row.omittedBytes === 'number'
   const query = row.queryString === null ? '' : `?${row.queryString}`
   return {
     ...summaryView(row, endpoint.id),
@@ -81,8 +82,8 @@ export function detailView(
     headers: joinedHeaders(headers),
     rawHeaders: headers.map(rawHeader),
     body: bodyText(row),
-    bodyOmitted: row.bodyOmitted === true,
-    bodyKind: row.bodyOmitted === true ? null : kindOfBody(row),
+    bodyOmitted,
+    bodyKind: bodyOmitted ? null : kindOfBody(row),
     deliveries: [...deliveries],
   }
 }

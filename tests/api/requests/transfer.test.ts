@@ -198,6 +198,49 @@ describe('export', () => {
   })
 })
 
+test('a workspace has two exports at once, and the next begins when one has ended or hung up', async () => {
+  const large = await startService({ limits: { payloadBytesMax: 5_000_000 } })
+  const endpoint = await large.alice.endpoint()
+  for (let count = 0; count < 6; count += 1) await endpoint.send({ body: new Uint8Array(5_000_000) })
+  const { hostname, port, host } = new URL(large.baseUrl)
+  const path = endpoint.at('/requests/export')
+  /** An export whose client reads nothing. */
+  const unread = () =>
+    new Promise<Socket>((resolve) => {
+      const socket = connect(Number(port), hostname, () => {
+        socket.write(
+          `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${large.alice.key}\r\n\r\n`,
+        )
+      })
+      socket.on('error', () => {})
+      socket.once('readable', () => resolve(socket))
+    })
+  const [first, second] = await Promise.all([unread(), unread()])
+  let isAnswered = false
+  const third = large.alice.get(path).then(({ status }) => {
+    isAnswered = true
+    return status
+  })
+  const other = await large.charlie.endpoint()
+  for (let count = 0; count < 50; count += 1) {
+    expect((await large.charlie.get(other.at('/requests/export'))).status).toBe(200)
+    expect((await large.alice.get(endpoint.at('/requests'))).status).toBe(200)
+  }
+  expect(isAnswered).toBe(false)
+  first.destroy()
+  expect(await third).toBe(200)
+  second.destroy()
+  // A client that asks for the head only leaves no export behind.
+  for (let count = 0; count < 5; count += 1) {
+    const answer = await fetch(large.baseUrl + path, {
+      method: 'HEAD',
+      headers: { Authorization: `Bearer ${large.alice.key}` },
+    })
+    expect(answer.status).toBe(200)
+  }
+  await large.stop()
+})
+
 describe('import', () => {
   const good = { receivedAt, method: 'POST', body: 'good' }
 

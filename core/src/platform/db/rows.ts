@@ -389,7 +389,7 @@ export interface StatementRows {
     readonly headerNames: string
     readonly headerValues: Buffer
     readonly body: Buffer
-    readonly bodyOmitted: boolean
+    readonly omittedBytes: number | null
   }
   'find search pages to merge': {
     readonly endpointId: string
@@ -920,7 +920,7 @@ export interface StatementRows {
     readonly headerNames: string
     readonly headerValues: Buffer
     readonly body: Buffer
-    readonly bodyOmitted: boolean
+    readonly omittedBytes: number | null
   } | {
     readonly id: null
     readonly endpointId: null
@@ -950,7 +950,7 @@ export interface StatementRows {
     readonly headerNames: null
     readonly headerValues: null
     readonly body: null
-    readonly bodyOmitted: null
+    readonly omittedBytes: null
   })
   'read search slices': {
     readonly bits: Buffer | null

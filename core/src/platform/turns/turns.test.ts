@@ -35,6 +35,49 @@ describe('turns', () => {
     expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4', 'a5'])
   })
 
+  test('limits of sizes: small work runs together, large work alone, and none passes what waits', async () => {
+    const turns = new Turns({ by: 'size', atOnce: 10, inAll: 15 })
+    const order: string[] = []
+    const ends = new Map<string, () => void>()
+    const begin = (name: string, size: number) =>
+      turns.run(
+        name.slice(0, 1),
+        async () => {
+          order.push(name)
+          const { work, end } = held()
+          ends.set(name, end)
+          await work()
+        },
+        { size },
+      )
+    const end = async (name: string) => {
+      ends.get(name)?.()
+      await settled()
+    }
+    const all = [
+      begin('a1', 4),
+      begin('a2', 6),
+      begin('a3', 100),
+      begin('a4', 1),
+      begin('b1', 5),
+      begin('b2', 5),
+    ]
+    await settled()
+    expect(order).toEqual(['a1', 'a2', 'b1'])
+    await end('a2')
+    // The large piece waits for all of its key's room, and the small one behind it with it.
+    expect(order).toEqual(['a1', 'a2', 'b1', 'b2'])
+    await end('a1')
+    expect(order).toEqual(['a1', 'a2', 'b1', 'b2'])
+    await end('b1')
+    expect(order).toEqual(['a1', 'a2', 'b1', 'b2', 'a3'])
+    await end('b2')
+    await end('a3')
+    expect(order.at(-1)).toBe('a4')
+    await end('a4')
+    await Promise.all(all)
+  })
+
   test('a caller who hangs up leaves the line, and one who has hung up does not join it', async () => {
     const turns = new Turns({ atOnce: 1 })
     const first = held()

@@ -10,6 +10,11 @@ const CERTAIN_AT = 2
 
 /** Limits of running work, and of the wait for a turn. */
 export interface TurnLimits {
+  /**
+   * Unit of `atOnce` and `inAll`: pieces of work by default, or their sizes. A piece that is larger than a limit runs
+   * when it has all of the room.
+   */
+  readonly by?: 'piece' | 'size'
   /** The most work of one key that runs at once. */
   readonly atOnce: number
   /** The most work of all keys that runs at once. When it is reached, waiting keys get the next turns in rotation. */
@@ -31,6 +36,8 @@ export interface WorkOptions {
   readonly kind?: string | undefined
   /** Size in any unit; 1 by default. */
   readonly size?: number | undefined
+  /** It waits for its turn as long as it takes: it is part of work that was admitted, and whose pieces are bounded. */
+  readonly isAdmitted?: boolean | undefined
   /** When it aborts, waiting work leaves the line. Running work must observe the signal itself. */
   readonly signal?: AbortSignal | undefined
 }
@@ -56,6 +63,7 @@ export type EndTurn = (isWhole?: boolean) => void
 
 interface Line {
   readonly key: string
+  /** Weight of the running work. */
   running: number
   readonly waiting: Set<Waiting>
   /** Running and waiting work. */
@@ -67,6 +75,8 @@ interface Line {
 interface Work {
   readonly kind: string
   readonly size: number
+  /** Its part of the limits. */
+  readonly weight: number
 }
 
 interface Waiting {
@@ -122,20 +132,22 @@ export class Turns {
    * @returns ends the turn
    * @throws LineTooLong; the signal's reason
    */
-  begin(key: string, { kind = key, size = 1, signal }: WorkOptions = {}): EndTurn | Promise<EndTurn> {
+  begin(key: string, options: WorkOptions = {}): EndTurn | Promise<EndTurn> {
+    const { kind = key, size = 1, signal } = options
     signal?.throwIfAborted()
     const line = this.#lines.get(key) ?? this.#open(key)
-    const work = { kind, size }
-    const hasRoom = line.running < this.#limits.atOnce
-    if (hasRoom && this.#running < this.#inAll) {
+    const work = { kind, size, weight: this.#weightOf(size) }
+    // Smaller work does not pass larger work that waits.
+    const isNext = line.waiting.size === 0 && this.#ready.size === 0
+    if (isNext && this.#fits(line, work) && this.#running + work.weight <= this.#inAll) {
       addTo(line.load, kind, size)
       return this.#start(line, work)
     }
-    const { wait } = this.#limits
+    const wait = options.isAdmitted === true ? undefined : this.#limits.wait
     if (wait !== undefined && this.#costs.isCertain(kind)) {
-      if (this.#expectedWait(line) > wait.msMax * CERTAIN_AT) throw this.#refusal(line, work)
+      if (this.#expectedWait(line, work) > wait.msMax * CERTAIN_AT) throw this.#refusal(line, work)
     }
-    return this.#turnOf(line, work, signal)
+    return this.#turnOf(line, work, signal, wait?.msMax)
   }
 
   #open(key: string): Line {
@@ -144,9 +156,24 @@ export class Turns {
     return line
   }
 
-  #start(line: Line, { kind, size }: Work): EndTurn {
-    line.running += 1
-    this.#running += 1
+  #weightOf(size: number): number {
+    return this.#limits.by === 'size' ? Math.max(1, Math.min(size, this.#limits.atOnce, this.#inAll)) : 1
+  }
+
+  #fits(line: Line, { weight }: Work): boolean {
+    return line.running + weight <= this.#limits.atOnce
+  }
+
+  /** Puts a line into the rotation if its next work waits only because of other keys. */
+  #note(line: Line): void {
+    const [next] = line.waiting
+    if (next === undefined || !this.#fits(line, next.work)) this.#ready.delete(line)
+    else this.#ready.add(line)
+  }
+
+  #start(line: Line, { kind, size, weight }: Work): EndTurn {
+    line.running += weight
+    this.#running += weight
     const isMeasured = this.#limits.wait !== undefined
     const startedAt = isMeasured ? performance.now() : 0
     let isOver = false
@@ -155,30 +182,35 @@ export class Turns {
       isOver = true
       if (isMeasured && isWhole) this.#costs.note(kind, size, performance.now() - startedAt)
       addTo(line.load, kind, -size)
-      line.running -= 1
-      this.#running -= 1
-      if (line.waiting.size > 0) this.#ready.add(line)
-      else this.#closeIfIdle(line)
+      line.running -= weight
+      this.#running -= weight
+      this.#note(line)
+      this.#closeIfIdle(line)
       this.#startNext()
     }
   }
 
   #startNext(): void {
-    while (this.#running < this.#inAll) {
+    for (;;) {
       const [line] = this.#ready
       const [next] = line?.waiting ?? []
       if (line === undefined || next === undefined) return
+      if (this.#running + next.work.weight > this.#inAll) return
       line.waiting.delete(next)
       // The line moves to the end: the other keys come first.
       this.#ready.delete(line)
       const end = this.#start(line, next.work)
-      if (line.waiting.size > 0 && line.running < this.#limits.atOnce) this.#ready.add(line)
+      this.#note(line)
       next.begin(end)
     }
   }
 
-  #turnOf(line: Line, work: Work, signal: AbortSignal | undefined): Promise<EndTurn> {
-    const { wait } = this.#limits
+  #turnOf(
+    line: Line,
+    work: Work,
+    signal: AbortSignal | undefined,
+    msMax: number | undefined,
+  ): Promise<EndTurn> {
     addTo(line.load, work.kind, work.size)
     const { promise, resolve, reject } = Promise.withResolvers<EndTurn>()
     const waiting: Waiting = {
@@ -192,8 +224,9 @@ export class Turns {
       forget()
       line.waiting.delete(waiting)
       addTo(line.load, work.kind, -work.size)
-      if (line.waiting.size === 0) this.#ready.delete(line)
+      this.#note(line)
       this.#closeIfIdle(line)
+      this.#startNext()
     }
     const hangUp = () => {
       leave()
@@ -203,32 +236,32 @@ export class Turns {
       leave()
       reject(this.#refusal(line, work))
     }
-    const timer = wait === undefined ? undefined : setTimeout(giveUp, wait.msMax)
+    const timer = msMax === undefined ? undefined : setTimeout(giveUp, msMax)
     const forget = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', hangUp)
     }
     signal?.addEventListener('abort', hangUp, { once: true })
     line.waiting.add(waiting)
-    if (line.running < this.#limits.atOnce) this.#ready.add(line)
+    this.#note(line)
     return promise
   }
 
   /** Expected wait of new work of the key, in milliseconds, by recent durations. */
-  #expectedWait(line: Line): number {
-    return this.#costs.ofAll(line.load) / this.#parallel()
+  #expectedWait(line: Line, work: Work): number {
+    return this.#costs.ofAll(line.load) / this.#parallel(work)
   }
 
-  /** Number of pieces of one key that run at once, given the number of keys with work. */
-  #parallel(): number {
-    return Math.min(this.#limits.atOnce, Math.max(1, this.#inAll / this.#lines.size))
+  /** Number of pieces of one key that run at once, given the number of keys with work, if all are like this one. */
+  #parallel({ weight }: Work): number {
+    return Math.max(1, Math.min(this.#limits.atOnce, this.#inAll / this.#lines.size) / weight)
   }
 
   /** Refuses work. The wait it states allows for the callers that were refused before. */
-  #refusal(line: Line, { kind, size }: Work): LineTooLong {
+  #refusal(line: Line, work: Work): LineTooLong {
     const now = performance.now()
-    const at = Math.max(line.promisedUntil, now + this.#expectedWait(line))
-    line.promisedUntil = at + this.#costs.of(kind, size) / this.#parallel()
+    const at = Math.max(line.promisedUntil, now + this.#expectedWait(line, work))
+    line.promisedUntil = at + this.#costs.of(work.kind, work.size) / this.#parallel(work)
     return new LineTooLong(this.#limits.wait?.noun ?? 'calls', at - now)
   }
 

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { ATTACKER, type AttackedService, startAttackedService } from './attackedService.ts'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+/** Limit for the processor time of the service during one answer to the bystander. */
+const BUSY_MS = 200
+/** Short requests of the attacked endpoint. */
+const MANY = 200
+
+let service: AttackedService
+let requests: string
+/** Requests with a body of 8 MiB, of just under 1 MiB, and of 8 MiB. */
+const ids: number[] = []
+
+const send = (path: string) =>
+  fetch(service.creel.baseUrl + path, {
+    headers: { Authorization: `Bearer ${service.attackersKey}`, 'X-Forwarded-For': ATTACKER },
+  })
+
+/** Reads an answer and drops it. */
+async function read(path: string) {
+  const answer = await send(path)
+  let length = 0
+  for await (const chunk of answer.body ?? []) length += chunk.length
+  return { status: answer.status, length, retryAfter: answer.headers.get('retry-after') }
+}
+
+const atOnce = <Result>(count: number, make: (at: number) => Promise<Result>) =>
+  Promise.all(Array.from({ length: count }, (_, at) => make(at)))
+
+beforeAll(async () => {
+  service = await startAttackedService()
+  const { creel, attackedPath } = service
+  const [endpointId] = attackedPath.split('/').slice(-1)
+  requests = `/api/v1/endpoints/${endpointId}/requests`
+  const url = `${creel.captureUrl}${attackedPath}`
+  const capture = async (bytes: number) => {
+    const body = JSON.stringify({ text: 'é"x\n'.repeat(bytes / 6) })
+    expect((await fetch(url, { method: 'POST', body })).status).toBe(200)
+  }
+  const Listed = z.looseObject({ items: z.tuple([z.looseObject({ id: z.int() })], z.unknown()) })
+  for (const bytes of [8 * MIB, 1000 * KIB, 8 * MIB]) {
+    await capture(bytes)
+    ids.push(Listed.parse(await (await send(requests)).json()).items[0].id)
+  }
+  for (let at = 0; at < MANY; at += 50) await atOnce(50, () => capture(24 * KIB))
+})
+
+afterAll(() => service.stop())
+
+describe('a client within its budget that reads much at once holds up no other workspace:', () => {
+  test('exports', () =>
+    service.attackedBy(async () => {
+      const answers = await atOnce(60, () => read(`${requests}/export?includeSecrets=true`))
+      const served = answers.filter(({ status }) => status === 200)
+      expect(served.length).toBeGreaterThanOrEqual(2)
+      for (const { length } of served) expect(length).toBeGreaterThan(4 * MIB)
+      for (const { status, retryAfter } of answers)
+        if (status !== 200) expect([status, Number(retryAfter) > 0]).toEqual([429, true])
+    }, BUSY_MS))
+
+  test.each([
+    // Each call has another limit, so that no two share a read.
+    ['bodies of just under a megabyte', 200, (at: number) => `/${ids[1]}?bodyBytesMax=${MIB + at}`],
+    ['long bodies', 40, (at: number) => `/${ids[0]}?bodyBytesMax=${50 * MIB + at}`],
+    ['downloads of long bodies', 40, () => `/${ids[0]}/body`],
+  ])('%s', (_, count, path) =>
+    service.attackedBy(async () => {
+      const statuses = (await atOnce(count, (at) => read(requests + path(at)))).map(({ status }) => status)
+      expect(statuses).toContain(200)
+      expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([])
+    }, BUSY_MS),
+  )
+})
