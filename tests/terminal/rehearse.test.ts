@@ -181,6 +181,28 @@ describe('creel rehearse', () => {
     expect(found.stdout).toContain(`${ORDERS} failed`)
   })
 
+  test('that cannot report an answer says so, and leaves no replay behind', async () => {
+    handler.answer = { status: 200 }
+    using front = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        const { pathname, search } = new URL(request.url)
+        if (pathname.endsWith('/answer')) return new Response('broken', { status: 418 })
+        const { method, headers } = request
+        return fetch(service.baseUrl + pathname + search, { method, headers, body: await request.text() })
+      },
+    })
+    const words = ['--to', String(handler.port), '--per-second', '1000', '--concurrency', '4']
+    const failed = await runCreel(['rehearse', endpoint.id, ...words], {
+      env: { CREEL_URL: front.url.origin, CREEL_KEY: service.alice.key },
+    })
+    expect(failed.exitCode).toBe(1)
+    expect(failed.stderr).toContain('418')
+    const { body } = await service.alice.get(endpoint.at('/replays'))
+    expect(Object(body).items[0].state).toBe('cancelled')
+  }, 30_000)
+
   test('sends to another machine only with --yes, and says where and how many', async () => {
     const words = ['rehearse', endpoint.id, '--to', 'https://staging.example.com/hooks']
     const refused = await runCreel(words, {

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
 import { takeSlot } from '../api/slots.ts'
+import { changesOf } from '../platform/changes/index.ts'
 import { newestRequestId } from '../requests/index.ts'
 import { watchCaller } from '../streams/index.ts'
 import { type EventFilter, readArguments } from './filter.ts'
@@ -86,26 +87,22 @@ async function awaitPage(
     validity.signal,
     AbortSignal.timeout(waitSeconds * 1000),
   ])
-  let changed = Promise.withResolvers<void>()
-  // Listening starts before the first look, so that an arrival in between is not missed.
-  const stop = ctx.endpointChanges.onEndpoint(search.endpointId, () => changed.resolve())
-  ended.addEventListener('abort', () => changed.resolve(), { once: true })
+  const changes = changesOf(ctx, search.endpointId, ended)
   try {
     let { afterId } = search
     let isTruncated = false
     for (;;) {
-      changed = ended.aborted ? changed : Promise.withResolvers<void>()
       const page = await pageOfEvents(ctx.db, { ...search, afterId })
       isTruncated ||= page.isTruncated
       if (validity.signal.aborted) throw validity.signal.reason
       if (page.events.length > 0 || isTruncated || ended.aborted) return { ...page, isTruncated }
       afterId = page.lastId
       if (page.hasMore) continue
-      await changed.promise
+      await changes.next()
       await sleep(LOOK_PAUSE_MS, undefined, { signal: ended }).catch(() => undefined)
     }
   } finally {
-    stop()
+    changes.stop()
     validity.release()
     await slot.free()
   }

@@ -7,7 +7,7 @@ export const PER_SECOND_DEFAULT = 50
 /** Longest replay by its pace, in milliseconds. */
 export const RUN_MS_MAX = 24 * 3_600_000
 
-/** Replays of a workspace that run at once; the others wait. */
+/** Replays of a workspace that the service sends at once; the others wait. Those for listeners do not count. */
 export const RUNNING_MAX = 2
 
 /** Replays of a workspace that run, wait or are paused. */
@@ -30,6 +30,15 @@ export const LEASE_MS = 20_000
 
 /** Interval in which a job renews its lease, also while it waits for slow answers, in milliseconds. */
 export const RENEWAL_MS = 5_000
+
+/** Calls of a key that wait for requests of replays. */
+export const WAITING_TAKES_MAX = 32
+
+/** Time limit of a send by a listener if the replay names none, in seconds. */
+export const LISTENER_TIMEOUT_SECONDS = 60
+
+/** Time beyond the limit of a send after which a request that was taken is given again, in milliseconds. */
+export const ANSWER_GRACE_MS = 30_000
 
 /** A replay for listeners is paused when none has taken or answered for this time, in milliseconds. */
 export const ABANDONED_MS = 15 * 60_000

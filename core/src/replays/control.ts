@@ -9,7 +9,7 @@ import { ABANDONED_MS, RUNNING_MAX } from './bounds.ts'
 import { REPLAY_RUNS } from './jobs.ts'
 import { FOR_LISTENERS, storedOptions } from './options.ts'
 import {
-  countUnfinished,
+  countRunning,
   listQueued,
   lockReplay,
   type ReplayRow,
@@ -41,7 +41,7 @@ export async function changeState(
   change: Change,
 ) {
   const { from, to } = CHANGES[change]
-  return await ctx.db.transaction().execute(async (trx) => {
+  const view = await ctx.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, ctx.workspace.id)
     const row = await lockReplay(trx, id)
     if (row === undefined) throw notFound('replay')
@@ -78,17 +78,16 @@ export async function changeState(
     if (changed === undefined) throw notFound('replay')
     return await readView(trx, changed)
   })
+  // Listeners wait for it.
+  ctx.endpointChanges.announce([endpoint.id])
+  return view
 }
 
 /**
- * Pauses replays whose listeners have gone for {@link ABANDONED_MS}, so that they do not keep the place of others. A
- * send that was taken and never answered is taken again after a resume.
+ * Pauses replays whose listeners have gone for {@link ABANDONED_MS}. A send that was taken and never answered is taken
+ * again after a resume.
  */
-export async function pauseAbandoned({
-  db,
-  clock,
-  enqueue,
-}: Pick<Services, 'db' | 'clock' | 'enqueue'>): Promise<void> {
+export async function pauseAbandoned({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const before = new Date(clock.now().getTime() - ABANDONED_MS)
   const abandoned = await db
     .selectFrom('replays')
@@ -104,7 +103,6 @@ export async function pauseAbandoned({
       if (row?.state !== 'running' || row.dueAt >= before) return
       await releaseItems(trx, id)
       await updateReplay(trx, id, { state: 'paused', baseAt: null })
-      await wakeQueued(trx, { enqueue }, workspaceId)
     })
   }
 }
@@ -126,7 +124,7 @@ async function wakeQueued(
   { enqueue }: Pick<Services, 'enqueue'>,
   workspaceId: string,
 ): Promise<void> {
-  const room = RUNNING_MAX - (await countUnfinished(trx, workspaceId, true))
+  const room = RUNNING_MAX - (await countRunning(trx, workspaceId))
   if (room <= 0) return
   const ids = await listQueued(trx, workspaceId, room)
   await enqueue(

@@ -11,6 +11,7 @@ import {
   type Trx,
 } from '../platform/db/index.ts'
 import { STORED_REQUEST_COLUMNS, visibleRequests } from '../requests/index.ts'
+import { FOR_LISTENERS } from './options.ts'
 import type { ScheduledItem } from './schedule.ts'
 
 /** A replay as it is stored. */
@@ -90,12 +91,24 @@ export async function countItems(db: Db, ids: readonly string[]): Promise<Map<st
   return new Map(rows.map((row) => [row.replayId, row]))
 }
 
-/** Replays of a workspace that have not ended; without paused ones if `isRunning`. */
-export async function countUnfinished(trx: Trx, workspaceId: string, isRunning = false): Promise<number> {
+/** Replays of a workspace that have not ended. */
+export async function countUnfinished(trx: Trx, workspaceId: string): Promise<number> {
   const { count } = await trx
     .selectFrom('replays')
     .where('workspaceId', '=', workspaceId)
-    .where('state', 'in', isRunning ? ['running'] : UNFINISHED)
+    .where('state', 'in', UNFINISHED)
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Replays of a workspace that the service sends now. */
+export async function countRunning(trx: Trx, workspaceId: string): Promise<number> {
+  const { count } = await trx
+    .selectFrom('replays')
+    .where('workspaceId', '=', workspaceId)
+    .where('state', '=', 'running')
+    .where('options', 'not like', FOR_LISTENERS)
     .select((of) => of.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count
@@ -147,10 +160,11 @@ export interface Holder {
   readonly leaseId: string | null
   /** Whether the second send of a duplicate waits for the answer to the first. */
   readonly inPairs: boolean
+  readonly now: Date
 }
 
 /**
- * Marks the next sends that are due as under way, so that each is made once.
+ * Marks the next sends that are due as under way, so that each is made once. A listener has a lease of each.
  *
  * @param elapsedMs time since the start of the replay, by which sends are due
  * @returns none if the replay does not run, or another job holds it
@@ -158,11 +172,15 @@ export interface Holder {
 export async function claimItems(
   db: Db,
   holder: Holder,
-  { now, elapsedMs, limit }: { readonly now: Date; readonly elapsedMs: number; readonly limit: number },
+  {
+    elapsedMs,
+    limit,
+    leaseEndsAt = null,
+  }: { readonly elapsedMs: number; readonly limit: number; readonly leaseEndsAt?: Date | null },
 ): Promise<ItemRow[]> {
   const claimed = await db
     .updateTable('replayItems')
-    .set({ state: 'sending', sentAt: now })
+    .set({ state: 'sending', sentAt: holder.now, leaseEndsAt })
     .where('replayId', '=', holder.replayId)
     .where(
       sql<boolean>`position = any(array(
@@ -190,14 +208,33 @@ export async function nextDue(
   return rows[0]
 }
 
-/** Waiting sends; in pairs without the second ones whose first, their neighbour, is not answered. */
-const sendable = ({ replayId, inPairs }: Holder) => sql`
-  from replay_items w where w.replay_id = ${replayId} and w.state = 'waiting' and not (
+/**
+ * Waiting sends, and those whose listener has kept them longer than its lease; in pairs without the second ones whose
+ * first, their neighbour, is not answered.
+ */
+const sendable = ({ replayId, inPairs, now }: Holder) => sql`
+  from replay_items w where w.replay_id = ${replayId}
+    and (w.state = 'waiting' or w.state = 'sending' and w.lease_ends_at <= ${now}) and not (
     ${inPairs} and w.copy = 1 and exists (select from replay_items f
       where f.replay_id = w.replay_id and f.position = w.position - 1 and f.state in ('waiting', 'sending')))`
 
 const held = ({ replayId, leaseId }: Holder) => sql`
   from replays where id = ${replayId} and state = 'running' and lease_id is not distinct from ${leaseId}::uuid`
+
+/** Leases of listeners that have not ended: how many, and when the first does. */
+export async function liveLeases(
+  db: Db,
+  replayId: string,
+  now: Date,
+): Promise<{ readonly count: number; readonly firstEndsAt: Date | null }> {
+  return await db
+    .selectFrom('replayItems')
+    .where('replayId', '=', replayId)
+    .where('state', '=', 'sending')
+    .where('leaseEndsAt', '>', now)
+    .select(({ fn }) => [fn.countAll<number>().as('count'), fn.min('leaseEndsAt').as('firstEndsAt')])
+    .executeTakeFirstOrThrow()
+}
 
 /** Sends that were under way when their job was lost are made again. */
 export async function releaseItems(trx: Trx, replayId: string): Promise<void> {

@@ -148,11 +148,12 @@ export const replayRunRoutes = router({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/take',
     summary: 'Take the requests of a replay that are due, to send them from here',
-    description: 'For a replay with `to.listeners`; `creel rehearse` does so. Report each with `answer`.',
+    description:
+      'For a replay with `to.listeners`; `creel rehearse` does so. Report each with `answer`. A request that is not answered within `timeoutSeconds` (60 if the replay names none) and 30 s more is given again.',
     input: takeInput,
     example: { max: 1, waitSeconds: 20 },
     output: Taken,
-    errors: ['validation_failed'],
+    errors: ['validation_failed', 'rate_limited'],
     finds: findsReplay,
   }).mutation(({ ctx, input }) => takeItems(ctx, ctx.endpoint, ctx.replay, input)),
 

@@ -15,7 +15,7 @@ import { FOR_LISTENERS, sendsInPairs, storedOptions } from './options.ts'
 import { prepare } from './prepare.ts'
 import {
   claimItems,
-  countUnfinished,
+  countRunning,
   findCaptured,
   type ItemRow,
   lockReplay,
@@ -85,8 +85,7 @@ async function claim({ db, clock, enqueue }: Services, id: string): Promise<Held
       return undefined
     }
     // A replay that ends wakes those that wait.
-    if (row.state === 'queued' && (await countUnfinished(trx, row.workspaceId, true)) >= RUNNING_MAX)
-      return undefined
+    if (row.state === 'queued' && (await countRunning(trx, row.workspaceId)) >= RUNNING_MAX) return undefined
     await releaseItems(trx, id)
     const leaseId = randomUUID()
     const changes = {
@@ -96,7 +95,7 @@ async function claim({ db, clock, enqueue }: Services, id: string): Promise<Held
       dueAt: new Date(now.getTime() + LEASE_MS),
     }
     await updateReplay(trx, id, changes)
-    const next = await nextDue(trx, { replayId: id, leaseId, inPairs: false })
+    const next = await nextDue(trx, { replayId: id, leaseId, inPairs: false, now })
     const baseAt = baseOf(row, next?.dueMs ?? 0, now)
     await updateReplay(trx, id, { baseAt })
     return { ...row, ...changes, baseAt }
@@ -144,15 +143,15 @@ async function workOn(services: Services, row: Held, sending: Sending, signal: A
       .finally(() => underWay.delete(work))
     underWay.add(work)
   }
-  const holder = { replayId: row.id, leaseId: row.leaseId, inPairs: sendsInPairs(sending.options) }
+  const held = { replayId: row.id, leaseId: row.leaseId, inPairs: sendsInPairs(sending.options) }
   const { db, clock } = services
   let wait = 0
   let isDone = false
   while (performance.now() < endsAt && !stop.aborted && failures.length === 0) {
-    const now = clock.now()
-    const elapsedMs = now.getTime() - row.baseAt.getTime()
+    const holder = { ...held, now: clock.now() }
+    const elapsedMs = holder.now.getTime() - row.baseAt.getTime()
     const limit = atOnce - underWay.size
-    const claimed = limit === 0 ? [] : await claimItems(db, holder, { now, elapsedMs, limit })
+    const claimed = limit === 0 ? [] : await claimItems(db, holder, { elapsedMs, limit })
     for (const item of claimed) begin(item)
     if (claimed.length === limit) {
       await Promise.race(underWay)

@@ -168,7 +168,8 @@ export const ReplayRun = withExample(
     id: z.uuid(),
     endpointId: z.uuid(),
     state: z.enum(REPLAY_STATES).meta({
-      description: '`queued`: two replays of a workspace run at once. `failed`: `reason` says why',
+      description:
+        '`queued`: the service sends two replays of a workspace at once; those for listeners do not count. `failed`: `reason` says why',
     }),
     reason: z.string().nullable(),
     to: z.unknown().meta({ description: 'As it was given' }),

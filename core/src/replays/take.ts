@@ -1,9 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
+import { takeSlot } from '../api/slots.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
-import { ANSWER_BYTES_MAX } from './bounds.ts'
+import { isSealed } from '../keys/index.ts'
+import { changesOf } from '../platform/changes/index.ts'
+import type { Trx } from '../platform/db/index.ts'
+import { ANSWER_BYTES_MAX, ANSWER_GRACE_MS, LISTENER_TIMEOUT_SECONDS, WAITING_TAKES_MAX } from './bounds.ts'
 import { endReplay } from './control.ts'
 import { failSend, finishSend } from './finish.ts'
 import { sendsInPairs, storedOptions } from './options.ts'
@@ -11,8 +16,8 @@ import { outgoingView, type Preparing, prepare } from './prepare.ts'
 import {
   claimItems,
   findCaptured,
-  findReplay,
   type ItemRow,
+  liveLeases,
   lockReplay,
   nextDue,
   type ReplayRow,
@@ -20,14 +25,16 @@ import {
 } from './queries.ts'
 import { type answerInput, REPLAY_STATES, type Taken, type takeInput } from './schema.ts'
 
-/** Time between two looks of a call that waits for a pause to end. */
-const LOOK_MS = 250
+/** Least time between two looks of a call that waits, unless a request is due, so that captures cost few looks. */
+const LOOK_PAUSE_MS = 250
 
 /**
- * Gives a listener the requests that are due now, each once. Waits for the next one if asked to. A listener has as many
- * requests under way as the concurrency of the replay.
+ * Gives a listener the requests that are due now. Waits for the next one if asked to, without a database connection. A
+ * listener has as many requests under way as the concurrency of the replay. One that is not answered while its lease
+ * lasts is given again.
  *
- * @throws DomainError `validation_failed` for a replay that is not for listeners
+ * @throws DomainError `validation_failed` for a replay that is not for listeners; `rate_limited` over the waiting calls
+ *   of the key
  */
 export async function takeItems(
   ctx: Context,
@@ -37,50 +44,96 @@ export async function takeItems(
 ): Promise<z.input<typeof Taken>> {
   const options = storedOptions(row.options)
   if (!('listeners' in options.to)) throw refusedAsSent()
-  await noteListener(ctx, row)
-  const until = performance.now() + waitSeconds * 1000
-  const ended = AbortSignal.any([ctx.signal, ctx.stopping])
-  for (;;) {
-    const now = await findReplay(ctx.db, endpoint.id, row.id)
-    const state = REPLAY_STATES.find((known) => known === now?.state) ?? 'failed'
-    const isOver = state !== 'running' && state !== 'paused' && state !== 'queued'
-    const replay = { id: row.id, options, endpoint }
-    const claimed = now === undefined || state !== 'running' ? [] : await claimDue(ctx, now, replay, max)
-    const items = []
-    for (const item of claimed) {
-      const taken = await takeOne(ctx, replay, item)
-      if (taken !== undefined) items.push(taken)
+  const replay = { id: row.id, options, endpoint }
+  if (waitSeconds === 0) return (await look(ctx, replay, max)).taken
+  const slot = await takeSlot(ctx, {
+    scope: `take:${ctx.callerId}`,
+    max: WAITING_TAKES_MAX,
+    longestMs: waitSeconds * 1000,
+    noun: 'calls of this key that wait for requests of replays',
+  })
+  const ended = AbortSignal.any([ctx.signal, ctx.stopping, AbortSignal.timeout(waitSeconds * 1000)])
+  const changes = changesOf(ctx, endpoint.id, ended)
+  try {
+    for (;;) {
+      const { taken, isOver, nextInMs } = await look(ctx, replay, max)
+      if (taken.items.length > 0 || isOver || ended.aborted) return taken
+      const lookedAt = performance.now()
+      await changes.next(nextInMs)
+      const pauseMs = Math.min(LOOK_PAUSE_MS, nextInMs ?? LOOK_PAUSE_MS) - (performance.now() - lookedAt)
+      if (pauseMs > 0) await delay(pauseMs, undefined, { signal: ended }).catch(() => undefined)
     }
-    if (items.length > 0 || isOver || performance.now() >= until || ended.aborted) return { items, state }
-    if (state === 'running' && (await endIfDone(ctx, row))) continue
-    await delay(LOOK_MS / 5, undefined, { signal: ended }).catch(() => undefined)
+  } finally {
+    changes.stop()
+    await slot.free()
   }
 }
 
-/** Claims sends whose time has come, as many as may be under way beside those that are. */
-async function claimDue(
-  { db, clock }: Context,
-  { id, baseAt }: ReplayRow,
-  { options }: Pick<Preparing, 'options'>,
-  max: number,
-): Promise<ItemRow[]> {
-  const { count } = await db
-    .selectFrom('replayItems')
-    .where('replayId', '=', id)
-    .where('state', '=', 'sending')
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  const limit = Math.min(max, options.concurrency - count)
-  if (limit <= 0) return []
-  const holder = { replayId: id, leaseId: null, inPairs: sendsInPairs(options) }
-  const now = clock.now()
-  let start = baseAt
-  if (start === null) {
-    const next = await nextDue(db, holder)
-    start = new Date(now.getTime() - (next?.dueMs ?? 0))
-    await updateReplay(db, id, { baseAt: start })
+/** What a listener gets now, and when there may be more; without a time, after a change. */
+interface Looked {
+  readonly taken: z.input<typeof Taken>
+  /** Whether waiting is of no use. */
+  readonly isOver: boolean
+  readonly nextInMs: number | undefined
+}
+
+async function look(ctx: Context, replay: Preparing, max: number): Promise<Looked> {
+  const due = await ctx.db.transaction().execute((trx) => claimDue(trx, ctx, replay, max))
+  // The next call finds where it is: the workspace may be in another cell by now.
+  if (due === undefined) return { taken: { items: [], state: 'running' }, isOver: true, nextInMs: undefined }
+  const { state, claimed, nextInMs } = due
+  const items = []
+  for (const item of claimed) {
+    const taken = await takeOne(ctx, replay, item)
+    if (taken !== undefined) items.push(taken)
   }
-  return await claimItems(db, holder, { now, elapsedMs: now.getTime() - start.getTime(), limit })
+  const isOver = state !== 'running' && state !== 'paused' && state !== 'queued'
+  // Those that cannot be sent have ended.
+  return { taken: { items, state }, isOver, nextInMs: items.length < claimed.length ? 0 : nextInMs }
+}
+
+/**
+ * Claims sends whose time has come, as many as may be under way beside those that are, or ends the replay.
+ *
+ * @returns undefined if the replay is gone
+ */
+async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max: number) {
+  const row = await lockReplay(trx, id)
+  if (row === undefined) return undefined
+  const state = REPLAY_STATES.find((known) => known === row.state) ?? 'failed'
+  const nothing = { claimed: [], nextInMs: undefined }
+  if (state !== 'running') return { state, ...nothing }
+  const now = ctx.clock.now()
+  const holder = { replayId: id, leaseId: null, inPairs: sendsInPairs(options), now }
+  const leases = await liveLeases(trx, id, now)
+  const next = await nextDue(trx, holder)
+  const nextDueMs = next?.dueMs ?? null
+  if (nextDueMs === null && leases.count === 0 && (await endIfDone(trx, ctx, row)))
+    return { state: 'done' as const, ...nothing }
+  const baseAt = row.baseAt ?? new Date(now.getTime() - (nextDueMs ?? 0))
+  // Also says that a listener is there.
+  await updateReplay(trx, id, { baseAt, dueAt: now })
+  if (await isAboutToMove(trx, row)) return { state, ...nothing }
+  const limit = Math.min(max, options.concurrency - leases.count)
+  const elapsedMs = now.getTime() - baseAt.getTime()
+  const leaseMs = (options.timeoutSeconds ?? LISTENER_TIMEOUT_SECONDS) * 1000 + ANSWER_GRACE_MS
+  const leaseEndsAt = new Date(now.getTime() + leaseMs)
+  const claimed = limit <= 0 ? [] : await claimItems(trx, holder, { elapsedMs, limit, leaseEndsAt })
+  const waits = [
+    ...(limit <= 0 || nextDueMs === null ? [] : [nextDueMs - elapsedMs]),
+    ...(leases.firstEndsAt === null ? [] : [leases.firstEndsAt.getTime() - now.getTime()]),
+  ]
+  return { state, claimed, nextInMs: waits.length === 0 ? undefined : Math.max(0, Math.min(...waits)) }
+}
+
+/** While a workspace is about to be in another cell, nothing of it begins. */
+async function isAboutToMove(trx: Trx, { workspaceId }: ReplayRow): Promise<boolean> {
+  const found = await trx
+    .selectFrom('workspaces as w')
+    .where('w.id', '=', workspaceId)
+    .select(sql<boolean>`${sql.raw(isSealed('w'))}`.as('isSealed'))
+    .executeTakeFirst()
+  return found?.isSealed !== false
 }
 
 async function takeOne(
@@ -130,31 +183,27 @@ export async function answerItem(
     durationMs,
     error: received === undefined ? (error ?? 'no_answer') : null,
   })
-  await noteListener(ctx, row)
-  await endIfDone(ctx, row)
+  await ctx.db.transaction().execute(async (trx) => {
+    const locked = await lockReplay(trx, row.id)
+    if (locked?.state === 'running' && !(await endIfDone(trx, ctx, locked)))
+      await updateReplay(trx, row.id, { dueAt: ctx.clock.now() })
+  })
+  // Other calls wait for room, for the second of a pair, or for the end.
+  ctx.endpointChanges.announce([endpoint.id])
   return null
 }
 
-/** Notes that a listener of the replay is there. */
-async function noteListener({ db, clock }: Context, { id }: ReplayRow): Promise<void> {
-  await updateReplay(db, id, { dueAt: clock.now() })
-}
-
-async function endIfDone(ctx: Context, { id }: ReplayRow): Promise<boolean> {
-  return await ctx.db.transaction().execute(async (trx) => {
-    const row = await lockReplay(trx, id)
-    if (row === undefined || row.state !== 'running') return false
-    const left = await trx
-      .selectFrom('replayItems')
-      .where('replayId', '=', id)
-      .where('state', 'in', ['waiting', 'sending'])
-      .select('position')
-      .limit(1)
-      .executeTakeFirst()
-    if (left !== undefined) return false
-    await endReplay(trx, ctx, row, { state: 'done', reason: null })
-    return true
-  })
+/** Ends a running replay all of whose sends have ended. */
+async function endIfDone(trx: Trx, ctx: Context, row: ReplayRow): Promise<boolean> {
+  const left = await trx
+    .selectFrom('replayItems')
+    .where('replayId', '=', row.id)
+    .where('state', 'in', ['waiting', 'sending'])
+    .select('position')
+    .limit(1)
+    .executeTakeFirst()
+  if (left === undefined) await endReplay(trx, ctx, row, { state: 'done', reason: null })
+  return left === undefined
 }
 
 const refusedAsSent = () =>

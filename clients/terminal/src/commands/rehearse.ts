@@ -105,7 +105,9 @@ export function addRehearseCommand(command: Command, tools: TerminalTools): void
       const to = isLocal
         ? { listeners: true as const }
         : { url: localTarget(options.to).url, appendPath: true }
-      const planned = await api.calls.replays.start({ endpointId: endpoint.id, ...terms, to, dryRun: true })
+      const timeoutMs = options.timeout ?? TIMEOUT_MS
+      const start = { endpointId: endpoint.id, ...terms, to, timeoutSeconds: Math.ceil(timeoutMs / 1000) }
+      const planned = await api.calls.replays.start({ ...start, dryRun: true })
       const { requestCount, matchedCount, sendCount, droppedCount, plannedMs, seed } = planned
       const plan = `${sendCount} sends of ${requestCount} requests (${matchedCount} match, ${droppedCount} dropped) to ${localTarget(options.to).url}, ${Math.ceil(plannedMs / 1000)} s, seed ${seed}`
       if (options.dryRun === true) {
@@ -118,7 +120,7 @@ export function addRehearseCommand(command: Command, tools: TerminalTools): void
           'That server is not on this machine. Add --yes if it is meant.',
         ])
       printHint(plan)
-      const { replay } = await api.calls.replays.start({ endpointId: endpoint.id, ...terms, to, seed })
+      const { replay } = await api.calls.replays.start({ ...start, seed })
       if (replay === null) throw new ClientError('The service started no replay.', [])
       const state = options.stateUrl === undefined ? undefined : new StateWatch(options.stateUrl)
       const running = isLocal ? followLocally(api, endpoint.id, replay, { options, state, tools }) : undefined

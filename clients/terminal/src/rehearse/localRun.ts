@@ -21,24 +21,37 @@ export interface LocalRun {
 
 const WAIT_SECONDS = 20
 
-/** Takes the requests of a replay, sends each to the local server, and reports the answers, to the end of the replay. */
+/**
+ * Takes the requests of a replay, sends each to the local server, and reports the answers, to the end of the replay.
+ *
+ * @throws the first error of a call or of `onAnswer`, after the sends under way
+ */
 export async function runLocally(run: LocalRun): Promise<void> {
   const { api, endpointId, replayId, concurrency } = run
+  const broken = new AbortController()
   const underWay = new Set<Promise<void>>()
-  for (let state = 'running'; state === 'running' || state === 'queued' || state === 'paused'; ) {
-    const taken = await api.calls.replays.take(
-      { endpointId, replayId, max: concurrency, waitSeconds: underWay.size > 0 ? 0 : WAIT_SECONDS },
-      { timeoutMs: (WAIT_SECONDS + 10) * 1000 },
-    )
-    state = taken.state
-    for (const item of taken.items) {
-      const work = sendOne(run, item).finally(() => underWay.delete(work))
-      underWay.add(work)
+  try {
+    for (let state = 'running'; state === 'running' || state === 'queued' || state === 'paused'; ) {
+      const taken = await api.calls.replays.take(
+        { endpointId, replayId, max: concurrency, waitSeconds: underWay.size > 0 ? 0 : WAIT_SECONDS },
+        { timeoutMs: (WAIT_SECONDS + 10) * 1000, signal: broken.signal },
+      )
+      state = taken.state
+      for (const item of taken.items) {
+        // Caught here: a failure while a call is awaited must not end the process.
+        const work = sendOne(run, item)
+          .catch((error: unknown) => broken.abort(error))
+          .finally(() => underWay.delete(work))
+        underWay.add(work)
+      }
+      if (underWay.size >= concurrency || (taken.items.length === 0 && underWay.size > 0))
+        await Promise.race(underWay)
+      broken.signal.throwIfAborted()
     }
-    if (underWay.size >= concurrency || (taken.items.length === 0 && underWay.size > 0))
-      await Promise.race(underWay)
+  } finally {
+    await Promise.all(underWay)
   }
-  await Promise.all(underWay)
+  broken.signal.throwIfAborted()
 }
 
 async function sendOne(run: LocalRun, item: Taken): Promise<void> {

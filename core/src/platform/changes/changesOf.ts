@@ -1,12 +1,15 @@
 import type { EndpointChanges } from './endpointChanges.ts'
 
-/** Changes of an endpoint. `next` resolves at once if one came since its last call, or when `ended` aborts. */
+/**
+ * Changes of an endpoint. `next` resolves at once if one came since its last call, when `ended` aborts, or after
+ * `longestMs`.
+ */
 export function changesOf(
   { endpointChanges }: { readonly endpointChanges: EndpointChanges },
   endpointId: string,
   ended: AbortSignal,
 ) {
-  let changed = false
+  let changed = ended.aborted
   let wake: () => void = () => {}
   const notice = () => {
     changed = true
@@ -16,13 +19,16 @@ export function changesOf(
   ended.addEventListener('abort', notice, { once: true })
   return {
     stop,
-    async next(): Promise<void> {
+    async next(longestMs?: number): Promise<void> {
+      let timer: ReturnType<typeof setTimeout> | undefined
       if (!changed) {
         await new Promise<void>((resolve) => {
           wake = resolve
+          if (longestMs !== undefined) timer = setTimeout(resolve, longestMs)
         })
       }
-      changed = false
+      clearTimeout(timer)
+      changed = ended.aborted
     },
   }
 }

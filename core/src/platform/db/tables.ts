@@ -525,6 +525,7 @@ export interface ReplayItemsTable {
   body: Buffer | null
   outcome: string | null
   differences: string | null
+  leaseEndsAt: Date | null
 }
 
 export interface ReplaysTable {

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import type { Json } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startReceiver } from '../../support/receiver.ts'
+import { startService, type TestService } from '../../support/service.ts'
+
+/** Replays that programs send themselves: leases of what they take, and calls that wait. */
+
+let service: TestService
+
+const Run = z.looseObject({ id: z.string(), state: z.string(), counts: z.looseObject({ done: z.int() }) })
+const Taken = z.object({ items: z.array(z.looseObject({ position: z.int() })), state: z.string() })
+
+beforeAll(async () => {
+  service = await startService({ limits: { apiRatePerMinute: 100_000 } })
+  await sql`create table looks (replay_id uuid)`.execute(service.db)
+  await sql`create function count_look() returns trigger language plpgsql as
+    'begin insert into looks values (new.id); return new; end'`.execute(service.db)
+  await sql`create trigger count_look after update of due_at on replays for each row
+    execute function count_look()`.execute(service.db)
+})
+
+afterAll(() => service.stop())
+
+async function listened(captures: number, members: Json = {}) {
+  const endpoint = await service.alice.endpoint()
+  for (let n = 0; n < captures; n += 1) await endpoint.capture({ body: JSON.stringify({ n }) })
+  const at = (path = '') => endpoint.at(`/replays${path}`)
+  const begin = async (to: Json, more: Json = members) =>
+    (
+      await service.alice.expect(
+        service.alice.post(at(), { select: { filter: {} }, to, pace: { perSecond: 1000 }, ...more }),
+        z.looseObject({ replay: Run }),
+      )
+    ).replay.id
+  const id = await begin({ listeners: true })
+  const call = (max: number, waitSeconds: number) =>
+    service.alice.post(at(`/${id}/take`), { max, waitSeconds })
+  const take = async (waitSeconds: number) => {
+    const { items } = await service.alice.expect(call(1, waitSeconds), Taken)
+    return items.map(({ position }) => position)
+  }
+  const answer = async (position: number) =>
+    (
+      await service.alice.post(at(`/${id}/answer`), {
+        position,
+        durationMs: 1,
+        received: { statusCode: 200, headers: [], body: '' },
+      })
+    ).status
+  const read = (replayId = id) => service.alice.expect(service.alice.get(at(`/${replayId}`)), Run)
+  return { endpoint, id, at, begin, call, take, answer, read }
+}
+
+/** Ends the leases of all requests that were taken, as if their time were over. */
+const endLeases = (replayId: string) =>
+  service.db
+    .updateTable('replayItems')
+    .set({ leaseEndsAt: new Date(Date.now() - 1) })
+    .where('replayId', '=', replayId)
+    .where('state', '=', 'sending')
+    .execute()
+
+test('a request that a listener took and never answered is given again when its lease is over', async () => {
+  const { id, take, answer, read } = await listened(2, { timeoutSeconds: 5 })
+  expect(await take(5)).toEqual([1])
+  expect(await take(0)).toEqual([])
+  const { leaseEndsAt } = await service.db
+    .selectFrom('replayItems')
+    .where('replayId', '=', id)
+    .where('position', '=', 1)
+    .select('leaseEndsAt')
+    .executeTakeFirstOrThrow()
+  const leaseSeconds = ((leaseEndsAt?.getTime() ?? 0) - Date.now()) / 1000
+  expect(leaseSeconds).toBeGreaterThan(5)
+  expect(leaseSeconds).toBeLessThanOrEqual(35)
+  await endLeases(id)
+  expect(await take(5)).toEqual([1])
+  expect(await answer(1)).toBe(204)
+  expect(await take(5)).toEqual([2])
+  // An answer that comes late counts as long as the request was not given to another.
+  await endLeases(id)
+  expect(await answer(2)).toBe(204)
+  expect(await read()).toMatchObject({ state: 'done', counts: { done: 2 } })
+})
+
+test('a call that waits looks after changes only, and gets what a change makes room for', async () => {
+  const { id, at, take, answer } = await listened(2)
+  expect(await take(5)).toEqual([1])
+  const before = await looks()
+  const waiting = take(20)
+  await eventually('the look of the call', async () => (await looks()) > before)
+  const paused = await service.alice.post(at(`/${id}/pause`))
+  expect(paused.status).toBe(200)
+  await service.alice.post(at(`/${id}/resume`))
+  expect(await answer(1)).toBe(204)
+  expect(await waiting).toEqual([2])
+  // One when it began, one after each of three changes, and the calls themselves.
+  expect((await looks()) - before).toBeLessThan(12)
+})
+
+test('a call that waits ends when the replay is cancelled', async () => {
+  const { id, at, take, call } = await listened(1)
+  expect(await take(5)).toEqual([1])
+  const waiting = call(1, 20)
+  await eventually('the slot of the call', async () => (await slots()) > 0)
+  await service.alice.post(at(`/${id}/cancel`))
+  expect(Object((await waiting).body)).toEqual({ items: [], state: 'cancelled' })
+  await eventually('the end of its slot', async () => (await slots()) === 0)
+})
+
+test('a key has 32 calls that wait', async () => {
+  const { id, at, take, call } = await listened(1)
+  expect(await take(5)).toEqual([1])
+  const waiting = Array.from({ length: 32 }, () => call(1, 20))
+  await eventually('the slots', async () => (await slots()) === 32)
+  const refused = await call(1, 20)
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('retry-after')).not.toBeNull()
+  expect((await call(1, 0)).status).toBe(200)
+  await service.alice.post(at(`/${id}/cancel`))
+  for (const { status } of await Promise.all(waiting)) expect(status).toBe(200)
+})
+
+test('replays for listeners that idle do not keep others waiting', async () => {
+  await using receiver = await startReceiver()
+  const { begin, read } = await listened(1)
+  await begin({ listeners: true })
+  await begin({ listeners: true })
+  const sent = await begin({ url: receiver.url })
+  await eventually('the replay that the service sends', async () => (await read(sent)).state === 'done')
+  expect(receiver.received).toHaveLength(1)
+})
+
+test('a call that waits gets nothing while the workspace is about to move to another cell', async () => {
+  const { id, endpoint, take } = await listened(1)
+  expect(await take(5)).toEqual([1])
+  const look = async (change: () => Promise<unknown>) => {
+    const before = await looks()
+    await change()
+    await sql`select pg_notify('creel_endpoints', ${endpoint.id})`.execute(service.db)
+    await eventually('a look', async () => (await looks()) > before)
+  }
+  const seal = (until: string | null) =>
+    sql`update workspaces set sealed_until = ${until}::timestamptz where id = ${service.alice.workspaceId}`.execute(
+      service.db,
+    )
+  let isGiven = false
+  const waiting = take(20).then((positions) => {
+    isGiven = true
+    return positions
+  })
+  await eventually('the slot of the call', async () => (await slots()) > 0)
+  await look(async () => {
+    await seal('infinity')
+    await endLeases(id)
+  })
+  expect(isGiven).toBe(false)
+  await look(() => seal(null))
+  expect(await waiting).toEqual([1])
+})
+
+/** Looks of `take` so far: each notes that its listener is there. */
+async function looks(): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count from looks`.execute(service.db)
+  return rows[0]?.count ?? 0
+}
+
+async function slots(): Promise<number> {
+  const { count } = await service.db
+    .selectFrom('concurrencySlots')
+    .where('scope', 'like', 'take:%')
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
