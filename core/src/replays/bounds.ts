@@ -7,7 +7,7 @@ export const PER_SECOND_DEFAULT = 50
 /** Longest replay by its pace, in milliseconds. */
 export const RUN_MS_MAX = 24 * 3_600_000
 
-/** Replays of a workspace that the service sends at once; the others wait. Those for listeners do not count. */
+/** Replays of a workspace that the service sends at once; the others wait. Replays for listeners do not count. */
 export const RUNNING_MAX = 2
 
 /** Replays of a workspace that run, wait or are paused. */

@@ -60,7 +60,7 @@ export const sendsInPairs = ({ compare }: Pick<ReplayOptions, 'compare'>): boole
 /** Pattern of SQL for the stored options of a replay that listeners take. */
 export const FOR_LISTENERS = '%"listeners":true%'
 
-/** Where requests go that pass through no action; no URL if they do, or if listeners take them. */
+/** Destination of requests that pass through no action; no URL if they do, or if listeners take them. */
 export function urlTarget({ to }: Pick<ReplayOptions, 'to'>): Target {
   const appends = 'url' in to && to.appendPath === true
   return { url: 'url' in to ? to.url : '', appendPath: appends, appendQuery: appends }

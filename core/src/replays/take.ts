@@ -69,7 +69,7 @@ export async function takeItems(
   }
 }
 
-/** What a listener gets now, and when there may be more; without a time, after a change. */
+/** Result of one look: the requests for the listener, and when there may be more; without a time, after a change. */
 interface Looked {
   readonly taken: z.input<typeof Taken>
   /** Whether waiting is of no use. */
@@ -88,7 +88,7 @@ async function look(ctx: Context, replay: Preparing, max: number): Promise<Looke
     if (taken !== undefined) items.push(taken)
   }
   const isOver = state !== 'running' && state !== 'paused' && state !== 'queued'
-  // Those that cannot be sent have ended.
+  // Requests that cannot be sent have ended already.
   return { taken: { items, state }, isOver, nextInMs: items.length < claimed.length ? 0 : nextInMs }
 }
 

@@ -12,7 +12,7 @@ export interface Pair {
   readonly target: Db
 }
 
-/** Where a copy of big tables continues. */
+/** Place at which a copy of big tables continues. */
 export interface Cursor {
   readonly table: string
   readonly endpointId: string
@@ -20,7 +20,7 @@ export interface Cursor {
   readonly after: string | null
 }
 
-/** What a pass over the big tables copies. */
+/** Rows that a pass over the big tables copies. */
 export interface Pass {
   /** Only rows that a transaction from this one on has written; null for all. */
   readonly since: string | null

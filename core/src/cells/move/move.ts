@@ -17,7 +17,7 @@ export class MoveError extends Error {
   override readonly name = 'MoveError'
 }
 
-/** What a move needs besides the databases. */
+/** Parameters of a move. */
 export interface MoveOptions {
   /** The id or the name of the workspace. */
   readonly workspace: string
