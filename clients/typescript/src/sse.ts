@@ -9,6 +9,9 @@ export interface ServerEvent {
 /** The service sends something every 15 s. A connection that is silent for this time is lost. */
 const SILENCE_MS = 40_000
 
+/** End of a block. A CR that ends a piece may be half of a CRLF. */
+const END = /\r\n\r\n|\n\n|\r\r(?!\n)/
+
 /**
  * Yields the events of a stream until it ends, like {@link blocksOf} without its heartbeats.
  *
@@ -32,15 +35,21 @@ export async function* blocksOf(
 ): AsyncGenerator<ServerEvent | null, void, undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  let text = ''
+  // Pieces of the unfinished block, and the end of the last one: the end of a block may lie across two pieces.
+  let pieces: string[] = []
+  let seam = ''
   try {
     for (;;) {
       const { done, value } = await orSilence(reader.read(), silenceMs)
-      text += done ? decoder.decode() : decoder.decode(value, { stream: true })
-      // A CR that ends the chunk may be half of a CRLF.
-      const blocks = text.split(/\r\n\r\n|\n\n|\r\r(?!\n)/)
-      text = blocks.pop() ?? ''
-      yield* blocks.map(parsedEvent)
+      const piece = done ? decoder.decode() : decoder.decode(value, { stream: true })
+      pieces.push(piece)
+      seam = seam.slice(-3) + piece
+      if (END.test(seam)) {
+        const blocks = pieces.join('').split(END)
+        seam = blocks.pop() ?? ''
+        pieces = [seam]
+        yield* blocks.map(parsedEvent)
+      }
       if (done) return
     }
   } finally {

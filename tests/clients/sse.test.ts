@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test'
+import { blocksOf } from '../../clients/typescript/src/sse.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+async function blocksIn(pieces: Iterable<Uint8Array>): Promise<unknown[]> {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const piece of pieces) controller.enqueue(piece)
+      controller.close()
+    },
+  })
+  return await Array.fromAsync(blocksOf(body))
+}
+
+test('reads events whatever pieces they come in, and each heartbeat', async () => {
+  const text = ': alive\n\nid: 7\nevent: arrived\ndata: {"a":\ndata: "é"}\n\ndata: x\r\n\r\n'
+  const expected = [
+    null,
+    { event: 'arrived', data: '{"a":\n"é"}', id: '7' },
+    { event: 'message', data: 'x', id: null },
+  ]
+  const whole = bytes(text)
+  for (const size of [1, 2, 7, whole.length]) {
+    const count = Math.ceil(whole.length / size)
+    const pieces = Array.from({ length: count }, (_, at) => whole.subarray(at * size, (at + 1) * size))
+    expect(await blocksIn(pieces)).toEqual(expected)
+  }
+})
+
+test('reads a long event in small pieces in time that grows with its length only', async () => {
+  const length = 4_000_000
+  const piece = bytes('x'.repeat(64))
+  const pieces = [bytes('data: '), ...Array.from({ length: length / 64 }, () => piece), bytes('\n\n')]
+  const before = process.cpuUsage()
+  const [event] = await blocksIn(pieces)
+  const { user, system } = process.cpuUsage(before)
+  expect(event).toMatchObject({ data: 'x'.repeat(length) })
+  // To look through all that has come again for each piece takes minutes.
+  expect((user + system) / 1e6).toBeLessThan(8)
+}, 60_000)
