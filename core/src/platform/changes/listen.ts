@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { serverOf } from '../db/index.ts'
-import { backoffMs } from '../time/index.ts'
+import { backoffMs, within } from '../time/index.ts'
 import { ANNOUNCE, ENDPOINT_CHANNEL } from './announce.ts'
 import type { EndpointChanges } from './endpointChanges.ts'
 
@@ -10,6 +10,8 @@ import type { EndpointChanges } from './endpointChanges.ts'
 const POLL_MILLISECONDS = 5_000
 /** Least interval between notifications to other processes. */
 const NOTIFY_MILLISECONDS = 10
+/** Without an answer for this time the connection is lost: its packets may vanish without an error. */
+const ANSWER_MILLISECONDS = 5_000
 const RECONNECT_MILLISECONDS = { first: 100, max: 5_000 } as const
 
 /** Change notifications of a process, until they are stopped. */
@@ -86,6 +88,7 @@ interface Listening {
 
 function keepListening(url: string, { onNotification, onConnected, log }: Listening) {
   let client: pg.Client | undefined
+  let loseClient: (error?: Error) => void = () => undefined
   let retry: ReturnType<typeof setTimeout> | undefined
   let stopped = false
 
@@ -94,6 +97,8 @@ function keepListening(url: string, { onNotification, onConnected, log }: Listen
       ...serverOf(url),
       application_name: 'creel-endpointChanges',
       keepAlive: true,
+      connectionTimeoutMillis: ANSWER_MILLISECONDS,
+      query_timeout: ANSWER_MILLISECONDS,
     })
     client = next
     let lost = false
@@ -105,6 +110,7 @@ function keepListening(url: string, { onNotification, onConnected, log }: Listen
       const wait = backoffMs(RECONNECT_MILLISECONDS, failures)
       retry = setTimeout(() => void connect(failures + 1), wait)
     }
+    loseClient = lose
     next.on('error', lose)
     next.on('end', () => lose())
     let backend: number | undefined
@@ -128,14 +134,17 @@ function keepListening(url: string, { onNotification, onConnected, log }: Listen
   return {
     /** Notifies the other processes. While the connection is lost, they find changes by polling. */
     async notify(endpointIds: readonly string[]) {
-      await client
-        ?.query({ name: 'notify', text: ANNOUNCE.text, values: [endpointIds] })
-        .catch(() => undefined)
+      await client?.query({ name: 'notify', text: ANNOUNCE.text, values: [endpointIds] }).catch(loseClient)
     },
     async stop() {
       stopped = true
       clearTimeout(retry)
-      await client?.end().catch(() => undefined)
+      // An end that gets no answer would wait for ever.
+      if (client !== undefined)
+        await within(
+          client.end().catch(() => undefined),
+          ANSWER_MILLISECONDS,
+        )
     },
   }
 }
