@@ -55,8 +55,14 @@ function refuse(...lines) {
 
 function run(path) {
   const child = spawn(path, process.argv.slice(2), { stdio: 'inherit' })
-  for (const signal of SIGNALS) process.on(signal, () => child.kill(signal))
-  stopWithParent(child)
+  let isAsked = false
+  const pass = (signal) => {
+    isAsked = true
+    child.kill(signal)
+  }
+  for (const signal of SIGNALS) process.on(signal, () => pass(signal))
+  // A second signal would end what still drains.
+  stopWithParent(() => isAsked || pass('SIGTERM'))
   child.on('error', (error) => {
     refuse(`${path} cannot be started: ${error.message}`, 'It needs Linux with glibc, or macOS 13 and later.')
   })
@@ -69,12 +75,12 @@ function run(path) {
 }
 
 /** npm runs a command below `sh -c`. It ends that shell by a signal, and the shell passes none on. */
-function stopWithParent(child) {
+function stopWithParent(stop) {
   if (process.env.npm_lifecycle_event === undefined) return
   const parent = process.ppid
   const timer = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(timer)
-    child.kill('SIGTERM')
+    stop()
   }, PARENT_CHECK_MS)
 }

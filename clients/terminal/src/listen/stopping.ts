@@ -26,7 +26,8 @@ export async function untilStopped(
   try {
     await work(stopping.signal, stop)
   } finally {
-    for (const signal of SIGNALS) process.off(signal, onSignal)
+    // The echo of the signal may still come, and would end the process by itself.
+    if (askedAt === undefined) for (const signal of SIGNALS) process.off(signal, onSignal)
     process.stdout.off('error', stop)
   }
 }
