@@ -29,6 +29,27 @@ test('the methods are those of the promised description (`bun run openapi:snapsh
   expect(await source('streams.ts')).toBe(streamsOf(JSON.stringify(snapshot)))
 })
 
+describe('another server', () => {
+  test.each([
+    ['an empty object', () => Response.json({})],
+    ['a list', () => Response.json([])],
+    ['a page', () => new Response('<html>')],
+    ['404', () => new Response('Not Found', { status: 404 })],
+    ['405 as JSON', () => Response.json({ error: 'method' }, { status: 405 })],
+  ])('that answers with %s is not taken for a service', async (_, answer) => {
+    using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
+    const stranger = createCreel({ url: server.url.href, key: 'key' })
+    for (const call of [() => stranger.endpoints.create(), () => stranger.me()]) {
+      const { code, detail } = await refusalOf(call())
+      expect([code, detail]).toEqual([
+        'unexpected_answer',
+        expect.stringContaining(`${server.url.origin} is not a Creel.`),
+      ])
+    }
+    await expect(Array.fromAsync(stranger.endpoints.list())).rejects.toThrow('is not a Creel.')
+  })
+})
+
 describe('endpoints', () => {
   test('are made, changed, listed and deleted', async () => {
     const endpoint = await creel.endpoints.create({ name: 'orders', ttlSeconds: 600 })

@@ -47,6 +47,26 @@ describe('where commands talk to', () => {
     expect((await fails(['whoami'], loggedIn)).stderr).toContain('creel serve')
   })
 
+  test.each([
+    ['JSON', () => Response.json({ status: 'ok' })],
+    ['a page', () => new Response('<html>')],
+  ])('another server, which answers with %s, is not taken for a service', async (_, answer) => {
+    using other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
+    const nobody = { HOME: await emptyHome() }
+    const to = ['--url', other.url.origin, '--key', service.alice.key]
+    for (const words of [
+      ['login', ...to],
+      ['endpoints', 'list', ...to],
+      ['endpoints', 'create', ...to],
+      ['await', '--timeout', '1s', ...to],
+      ['listen', '--to', '9', ...to],
+    ]) {
+      const { stderr } = await fails(words, nobody)
+      expect(stderr).toContain(`${other.url.origin} is not a Creel.`)
+    }
+    expect((await fails(['whoami'], nobody)).stderr).toContain('No service')
+  })
+
   test('login refuses a bad key and keeps nothing of it', async () => {
     const nobody = { HOME: await emptyHome() }
     const refused = await fails(['login', '--url', service.baseUrl, '--key', service.bob.key], nobody)

@@ -1,4 +1,4 @@
-import { CreelError } from './error.ts'
+import { CreelError, notCreel } from './error.ts'
 import { sentEvent } from './events.ts'
 import { resumed } from './resumed.ts'
 import type { operations } from './schema.ts'
@@ -100,7 +100,8 @@ export function callerOf({ send, refused, signal }: Transport): MakeCall {
       const headers: Record<string, string> = { Accept: 'application/json' }
       if (body !== null) headers['Content-Type'] = 'application/json'
       try {
-        return await jsonOf(await send(filled + queryText(query), { ...options, method, headers, body }))
+        const sending = { ...options, method, headers, body }
+        return await jsonOf(await send(filled + queryText(query), sending), ANSWERED[route])
       } catch (error) {
         options.signal?.throwIfAborted()
         signal?.throwIfAborted()
@@ -110,16 +111,31 @@ export function callerOf({ send, refused, signal }: Transport): MakeCall {
   }
 }
 
-/** @throws CreelError for an answer that breaks off, or that is not JSON, like the page of a proxy */
-async function jsonOf<Data>(response: Response): Promise<Data> {
+/** Members of the answers with which programs begin. Other servers answer with JSON, too, and lack them. */
+const ANSWERED: Readonly<Record<string, string>> = {
+  'GET /api/v1/me': 'key',
+  'GET /api/v1/endpoints': 'items',
+  'POST /api/v1/endpoints': 'id',
+  'GET /api/v1/endpoints/{endpointId}': 'id',
+  'GET /api/v1/endpoints/{endpointId}/requests': 'items',
+  'GET /api/v1/endpoints/{endpointId}/requests/await': 'id',
+}
+
+/** @throws CreelError for an answer that breaks off, or that is another server's, like the page of a proxy */
+async function jsonOf<Data>(response: Response, member: string | undefined): Promise<Data> {
+  const { status, url } = response
   const text = await response.text().catch((error: unknown) => {
-    throw connectionFailed(new URL(response.url).origin, error)
+    throw connectionFailed(new URL(url).origin, error)
   })
+  let data: Data
   try {
-    const data = text === '' ? undefined : JSON.parse(text)
-    return data
+    data = text === '' ? undefined : JSON.parse(text)
   } catch (error) {
-    const detail = 'The answer is not JSON.'
-    throw new CreelError({ code: 'unexpected_answer', status: response.status, detail }, { cause: error })
+    const detail = `${notCreel(url)} Its answer is not JSON.`
+    throw new CreelError({ code: 'unexpected_answer', status, detail }, { cause: error })
   }
+  if (text !== '' && (Object(data) !== data || (member !== undefined && !(member in Object(data))))) {
+    throw new CreelError({ code: 'unexpected_answer', status, detail: notCreel(url) })
+  }
+  return data
 }

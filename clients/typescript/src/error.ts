@@ -77,9 +77,17 @@ export function errorOfAnswer(response: Response, body: unknown): CreelError {
   return new CreelError({
     code: 'unexpected_answer',
     status: response.status,
-    detail: `The answer ${response.status} of ${response.url || 'the service'} is none of Creel's.`,
+    detail:
+      response.status < 500
+        ? `${notCreel(response.url)} It answered ${response.status}.`
+        : `The answer ${response.status} of ${response.url || 'the service'} is none of Creel's.`,
     retryAfterSeconds: seconds,
   })
+}
+
+/** Sentence for an answer of another server. */
+export function notCreel(url: string): string {
+  return `${url === '' ? 'The address' : new URL(url).origin} is not a Creel.`
 }
 
 function isProblem(body: unknown): body is components['schemas']['Problem'] {

@@ -131,15 +131,12 @@ export class ApiClient {
       ])
     }
     if (code === 'unexpected_answer' && status < 300) {
-      const problem = cause instanceof SyntaxError ? `${url} answered without JSON.` : detail
-      return new ClientError(problem, [
+      return new ClientError(detail, [
         `Check that the address is a Creel service, and compare the versions. ${from}`,
       ])
     }
     if (code === 'unexpected_answer') {
-      return new ApiProblem(status, 'unknown', `${url} answered ${status}, but not as Creel's API does.`, [
-        `${from} Check it; a proxy may have answered.`,
-      ])
+      return new ApiProblem(status, 'unknown', detail, [`${from} Check it; a proxy may have answered.`])
     }
     if (code === 'unauthorized') {
       const message = `${url} refuses the key ${masked(this.key)} (from ${keySource}).`
