@@ -6,9 +6,10 @@ export function createEnqueue(boss: PgBoss): Enqueue {
   const statements = new Map<string, Statement>()
   return async (trx, { name, payload: schema }, jobs) => {
     if (jobs.length === 0) return
-    const inserts = jobs.map(({ payload, startAfter }) => ({
+    const inserts = jobs.map(({ payload, startAfter, priority }) => ({
       data: schema.parse(payload),
       ...(startAfter === undefined ? {} : { startAfter }),
+      ...(priority === undefined ? {} : { priority }),
     }))
     await boss.insert(name, inserts, { db: prepared(trx, statements) })
   }

@@ -7,7 +7,7 @@ import {
   startDispatch,
   startLoops,
 } from '@creel/core'
-import { DUE_ATTEMPTS, type FirstAttempts } from '@creel/core/deliveries'
+import { DUE_ATTEMPTS, type FirstAttempts, NO_FIRST_ATTEMPTS } from '@creel/core/deliveries'
 import { sleep, within } from '@creel/core/platform/time'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
 import { startAttemptWorker } from './attemptWorker.ts'
@@ -55,7 +55,7 @@ export async function startWorkers(
   await Promise.all([schedule(boss, QUEUES.filter(isWorked)), runNow(boss, QUEUES.filter(isWorked))])
   return {
     // Without dispatching, first attempts wait in their queue like the others.
-    firstAttempts: dispatches ? dispatcher.firstAttempts : { hold: () => undefined },
+    firstAttempts: dispatches ? dispatcher.firstAttempts : NO_FIRST_ATTEMPTS,
     async stop(timeoutMs) {
       stopping.abort()
       // Stops the queues itself: pg-boss's graceful stop checks only every half second whether jobs have ended.

@@ -109,7 +109,14 @@ export class BatchDeliveries {
   async enqueue(trx: Trx): Promise<void> {
     const attempts = this.#each((planned, { deliveryId }) => {
       const { action, capture } = planned
-      return needsJob(planned) ? { deliveryId, attempt: 1, ...sizeOf(capture, action) } : undefined
+      return needsJob(planned)
+        ? {
+            deliveryId,
+            attempt: 1,
+            ...sizeOf(capture, action),
+            yields: this.#services.firstAttempts.isSlow(action.id),
+          }
+        : undefined
     })
     await this.#services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(attempts))
   }

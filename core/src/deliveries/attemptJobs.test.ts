@@ -37,6 +37,14 @@ describe('jobs of attempts', () => {
     ])
   })
 
+  test('that yield to others are apart, and come later', () => {
+    const yielding = { ...due(2), yields: true }
+    expect(attemptJobs([due(1), yielding, due(3)])).toEqual([
+      { payload: { attempts: [due(1), due(3)] } },
+      { payload: { attempts: [due(2)] }, priority: -1 },
+    ])
+  })
+
   test('say the attempts of every version', () => {
     expect(attemptsOfJob({ attempts: range(1, 3) })).toEqual(range(1, 3))
     expect(attemptsOfJob(due(7))).toEqual([due(7)])

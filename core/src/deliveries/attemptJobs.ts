@@ -25,33 +25,43 @@ export const ATTEMPT_JOB = z.object({
   attempts: z.array(DUE_ATTEMPT).min(1).max(JOB_ATTEMPTS_MAX),
 })
 
+/** Priority of jobs whose attempts yield. */
+const YIELDING = -1
+
 /** An attempt to be queued. Without `startAfter` it is due at once. */
 export interface QueuedAttempt extends DueAttempt {
   readonly startAfter?: Date
+  /** Whether others that are due come first, so that a backlog does not delay them; false by default. */
+  readonly yields?: boolean
 }
 
 /** A job to add to `deliveries.attempt`. */
 export interface AttemptJob {
   readonly payload: { attempts: DueAttempt[] }
   readonly startAfter?: Date
+  readonly priority?: number
 }
 
 /**
- * Makes the jobs of attempts. Attempts that are due at the same time share a job, up to {@link JOB_ATTEMPTS_MAX}, in
+ * Makes the jobs of attempts. Equal ones that are due at the same time share a job, up to {@link JOB_ATTEMPTS_MAX}, in
  * the order given. So a row of the queue is written, taken and deleted once for several deliveries.
  */
 export function attemptJobs(attempts: readonly QueuedAttempt[]): AttemptJob[] {
   const jobs: AttemptJob[] = []
-  /** The last job of each due time, which may have room. */
-  const open = new Map<number | undefined, AttemptJob>()
-  for (const { startAfter, ...attempt } of attempts) {
-    const due = startAfter?.getTime()
+  /** The last job of each due time and priority, which may have room. */
+  const open = new Map<string, AttemptJob>()
+  for (const { startAfter, yields = false, ...attempt } of attempts) {
+    const due = `${startAfter?.getTime()} ${yields}`
     const job = open.get(due)
     if (job !== undefined && job.payload.attempts.length < JOB_ATTEMPTS_MAX) {
       job.payload.attempts.push(attempt)
       continue
     }
-    const next = { payload: { attempts: [attempt] }, ...(startAfter === undefined ? {} : { startAfter }) }
+    const next = {
+      payload: { attempts: [attempt] },
+      ...(startAfter === undefined ? {} : { startAfter }),
+      ...(yields ? { priority: YIELDING } : {}),
+    }
     open.set(due, next)
     jobs.push(next)
   }

@@ -156,6 +156,7 @@ export function startDispatcher(
         release: () => release(one, null),
       }
     },
+    isSlow: (actionId) => slots.isSlow(actionId),
   }
 
   const flows = dispatches

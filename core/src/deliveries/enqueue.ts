@@ -82,6 +82,7 @@ export async function insertDeliveries(
         actionId,
         workspaceId: ofRequest.get(requestId)?.workspaceId ?? actionId,
         bodyBytes: ofRequest.get(requestId)?.bodyBytes ?? 0,
+        yields: ofRequest.get(requestId)?.trigger === 'bulkReplay',
       })),
     ),
   )

@@ -27,10 +27,12 @@ export interface FirstAttempts {
    * @returns undefined when no slot is free: the delivery needs a job
    */
   hold(one: SlotRequest): AttemptSlot | undefined
+  /** Whether the action answers slowly or not at all, so that attempts wait for slots and others should come first. */
+  isSlow(actionId: string): boolean
 }
 
 /** Never has a slot: for a process that runs no jobs. */
-export const NO_FIRST_ATTEMPTS: FirstAttempts = { hold: () => undefined }
+export const NO_FIRST_ATTEMPTS: FirstAttempts = { hold: () => undefined, isSlow: () => false }
 
 /** A first attempt that the transaction of its capture has claimed and committed. */
 export interface ClaimedFirst {

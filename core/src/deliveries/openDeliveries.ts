@@ -47,13 +47,15 @@ export async function queueArrived(services: DeliveryServices, trx: Trx, workspa
   if (jobs.length > 0) await services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(jobs))
 }
 
-/** Queues attempts that found no slot for later. Their deliveries do not change. */
+/** Queues attempts that found no slot for later, after those of others. Their deliveries do not change. */
 export async function postponeAttempts(
   services: Pick<Services, 'clock' | 'enqueue' | 'db'>,
   late: readonly { readonly due: DueAttempt; readonly afterMs: number }[],
 ): Promise<void> {
   const now = services.clock.now().getTime()
-  const jobs = attemptJobs(late.map(({ due, afterMs }) => ({ ...due, startAfter: new Date(now + afterMs) })))
+  const jobs = attemptJobs(
+    late.map(({ due, afterMs }) => ({ ...due, startAfter: new Date(now + afterMs), yields: afterMs > 0 })),
+  )
   await services.db.transaction().execute((trx) => services.enqueue(trx, DUE_ATTEMPTS, jobs))
 }
 

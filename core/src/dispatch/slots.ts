@@ -173,6 +173,12 @@ export class Slots {
     return !isBusy && this.admit(lane, bytes) === 'start'
   }
 
+  /** Whether a lane fails, is answered slowly, or is stuck. */
+  isSlow(laneId: string): boolean {
+    const state = this.#lanes.get(laneId)
+    return state !== undefined && isSlow(state, this.#now())
+  }
+
   /** Defers a send whose wait for a slot took too long. Returns the milliseconds until it should be tried again. */
   giveUp(lane: SlotLane): number {
     return this.#defer(this.#lane(lane), this.#now())

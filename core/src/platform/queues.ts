@@ -53,6 +53,8 @@ export function queue<Payload>(declared: Queue<Payload>): Queue<Payload> {
 export interface Job<Payload> {
   readonly payload: Payload
   readonly startAfter?: Date
+  /** Jobs that are due come in the order of this number, highest first; 0 by default. */
+  readonly priority?: number
 }
 
 /** Adds jobs in the caller's transaction: they exist if and only if it commits. */

@@ -33,7 +33,10 @@ export async function runCell(
 ): Promise<RunningCell> {
   const opened = await openServices(options, urls, listensOn)
   let workers: RunningWorkers | undefined
-  const firstAttempts: FirstAttempts = { hold: (one) => workers?.firstAttempts.hold(one) }
+  const firstAttempts: FirstAttempts = {
+    hold: (one) => workers?.firstAttempts.hold(one),
+    isSlow: (actionId) => workers?.firstAttempts.isSlow(actionId) ?? false,
+  }
   const captures = options.parts.has('gateway')
     ? createCaptures(opened.services, options.database.pool, { firstAttempts })
     : undefined
