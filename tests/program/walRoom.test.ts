@@ -19,7 +19,7 @@ async function query<Row>(url: string, text: string): Promise<Row[]> {
   }
 }
 
-test('segments of the WAL are ready before they are needed, more under load, and recovery reads past none', async () => {
+test('segments of the WAL are ready before sessions need them, more under load, and recovery reads past none', async () => {
   const dataDir = join(await temporaryFolder(), '.creel')
   const postgres = await startEmbeddedPostgres({ dataDir, log: quiet })
   const folder = join(dataDir, 'postgres/cluster-18/pg_wal')
@@ -30,14 +30,25 @@ test('segments of the WAL are ready before they are needed, more under load, and
     )
     return (await readdir(folder)).filter((file) => /^[0-9A-F]{24}$/.test(file) && file > name).length
   }
-  await eventually('room for the first captures', async () => (await ahead()) >= 2)
+  // Each query is a session of its own, which has reported when it has ended.
+  const madeBySessions = async () => {
+    const [row] = await query<{ made: number }>(
+      postgres.url,
+      `select coalesce(sum(write_bytes), 0)::int as made from pg_stat_io
+      where object = 'wal' and context = 'init' and backend_type = 'client backend'`,
+    )
+    return row?.made
+  }
+  await eventually('room for the first captures', async () => (await ahead()) >= 4)
   await query(postgres.url, 'create table kept (id int)')
+  const before = await madeBySessions()
   // A segment is used up: its successor is written to.
   for (let count = 1; count <= 3; count += 1) {
     await query(postgres.url, 'select pg_switch_wal()')
     await query(postgres.url, `insert into kept values (${count})`)
   }
   await eventually('room for a flood', async () => (await ahead()) >= 8)
+  expect(await madeBySessions()).toBe(before)
   const crashed = postgres.pid()
   process.kill(crashed, 'SIGKILL')
   const kept = await eventually('recovery', async () => {

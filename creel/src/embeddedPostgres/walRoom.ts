@@ -1,4 +1,4 @@
-import { link, open, rm, stat } from 'node:fs/promises'
+import { constants, link, open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sleep } from '@creel/core/platform/time'
 import { Client } from 'pg'
@@ -8,8 +8,8 @@ import type { PostgresHome } from './home.ts'
 /** Size of a segment of the WAL, in bytes: PostgreSQL's default, which the cluster is made with. */
 const SEGMENT_BYTES = 16 * 1024 * 1024
 const SEGMENTS_PER_LOG = 0x1_0000_0000 / SEGMENT_BYTES
-/** Segments that are kept ready in an idle service: about 20,000 captures of 1 KB. */
-const READY_IDLE = 2
+/** Segments that are kept ready in an idle service: about 40,000 captures of 1 KB, so that a flood does not overtake the first ones. */
+const READY_IDLE = 4
 /** The same once segments are used up. */
 const READY_BUSY = 8
 /** The most bytes of disk that segments ahead of the WAL take. */
@@ -17,12 +17,19 @@ export const WAL_ROOM_BYTES = READY_BUSY * SEGMENT_BYTES
 
 /** Delay before the first segment is made, so that the start of the service is not slowed down. */
 const BEGIN_MS = 1000
-const POLL_MS = 250
+const POLL_MS = 100
+/** Part of a segment that is used when it is too late to make the next one. */
+const LATE = 0.5
 /** Interval of reading the WAL's position if there is no sign of a change. */
 const LOOK_MS = 30_000
-/** A segment is written in pieces, with a pause after each, so that commits find the disk free. */
-const PIECE_BYTES = 1024 * 1024
-const PIECE_PAUSE_MS = 3
+/**
+ * A segment is written in pieces past the system's cache, so that commits find the disk free. A sync after each piece
+ * would commit the journal of the file system sixteen times, and every commit of PostgreSQL would wait for it.
+ */
+const PIECE_BYTES = 256 * 1024
+const PIECE_PAUSE_MS = 1
+/** Linux only; elsewhere pieces go through the cache. */
+const PAST_CACHE = constants.O_DIRECT ?? 0
 
 /** Segments of the WAL that are made ahead of their use. */
 export interface WalRoom {
@@ -47,7 +54,9 @@ export function keepWalRoom(home: PostgresHome, url: string, log: Pick<Logger, '
   const fill = async (previous: Segment | undefined): Promise<Segment> => {
     const current = await currentSegment(url)
     const isBusy = previous !== undefined && previous.number !== current.number
-    for (let ahead = 1; ahead <= (isBusy ? READY_BUSY : READY_IDLE); ahead += 1) {
+    // A session that needs the next segment makes it itself. Making the same one would only keep the disk busy.
+    const first = isBusy && current.used > LATE ? 2 : 1
+    for (let ahead = first; ahead <= (isBusy ? READY_BUSY : READY_IDLE); ahead += 1) {
       const file = join(folder, segmentName({ ...current, number: current.number + ahead }))
       if ((await changedAt(file)) === undefined) await makeSegment(file, home, stopping.signal)
     }
@@ -84,6 +93,8 @@ export function keepWalRoom(home: PostgresHome, url: string, log: Pick<Logger, '
 interface Segment {
   readonly timeline: string
   readonly number: number
+  /** Part of the segment that holds WAL. */
+  readonly used: number
 }
 
 async function currentSegment(url: string): Promise<Segment> {
@@ -91,17 +102,18 @@ async function currentSegment(url: string): Promise<Segment> {
   client.on('error', () => undefined)
   try {
     await client.connect()
-    const { rows } = await client.query<{ name: string }>(
-      'select pg_walfile_name(pg_current_wal_lsn()) as name',
+    const { rows } = await client.query<{ name: string; used: number }>(
+      `select file_name as name, file_offset::float8 / ${SEGMENT_BYTES} as used
+      from pg_walfile_name_offset(pg_current_wal_insert_lsn())`,
     )
-    return segmentOf(rows[0]?.name ?? '')
+    return { ...segmentOf(rows[0]?.name ?? ''), used: rows[0]?.used ?? 0 }
   } finally {
     await client.end().catch(() => undefined)
   }
 }
 
 /** The segment of a file of the WAL: its name is timeline, log and segment, eight hexadecimal digits each. */
-function segmentOf(name: string): Segment {
+function segmentOf(name: string): Omit<Segment, 'used'> {
   const [timeline, log, segment] = [name.slice(0, 8), name.slice(8, 16), name.slice(16)]
   return {
     timeline,
@@ -109,7 +121,7 @@ function segmentOf(name: string): Segment {
   }
 }
 
-function segmentName({ timeline, number }: Segment): string {
+function segmentName({ timeline, number }: Omit<Segment, 'used'>): string {
   const hex = (value: number) => value.toString(16).toUpperCase().padStart(8, '0')
   return timeline + hex(Math.floor(number / SEGMENTS_PER_LOG)) + hex(number % SEGMENTS_PER_LOG)
 }
@@ -128,17 +140,36 @@ async function nextUse(file: string, stopped: AbortSignal): Promise<void> {
 }
 
 /** Makes an empty segment. It appears whole and synced, or not at all. One that PostgreSQL has made meanwhile stays. */
-async function makeSegment(file: string, { clusterFolder, account }: PostgresHome, stopped: AbortSignal) {
+async function makeSegment(file: string, home: PostgresHome, stopped: AbortSignal) {
+  try {
+    await writeSegment(file, home, PAST_CACHE, stopped)
+  } catch (error) {
+    const isRefused = error instanceof Error && 'code' in error && error.code === 'EINVAL'
+    if (PAST_CACHE === 0 || !isRefused) throw error
+    // The file system cannot write past the cache.
+    await writeSegment(file, home, 0, stopped)
+  }
+}
+
+async function writeSegment(
+  file: string,
+  { clusterFolder, account }: PostgresHome,
+  flags: number,
+  stopped: AbortSignal,
+) {
   // PostgreSQL removes files of this name when it starts.
   const scratch = join(clusterFolder, 'pg_wal', `xlogtemp.${process.pid}.ahead`)
   try {
-    const handle = await open(scratch, 'w', 0o600)
+    const handle = await open(
+      scratch,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | flags,
+      0o600,
+    )
     try {
       const zeros = Buffer.alloc(PIECE_BYTES)
       for (let written = 0; written < SEGMENT_BYTES; written += PIECE_BYTES) {
-        if (stopped.aborted) return
+        if (stopped.aborted || (await changedAt(file)) !== undefined) return
         await handle.write(zeros, 0, PIECE_BYTES, written)
-        await handle.datasync()
         await sleep(PIECE_PAUSE_MS)
       }
       if (account !== undefined) await handle.chown(account.uid, account.gid)
