@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Bones } from '../parts/Bones.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Erasures } from '../privacy/Erasures.tsx'
 import { PageHead } from '../shell/PageHead.tsx'
 import { sessionQuery } from '../shell/queries.ts'
 import { Contacts } from './Contacts.tsx'
@@ -8,7 +9,7 @@ import { Keys } from './Keys.tsx'
 import { Sessions } from './Sessions.tsx'
 import { Subscriptions } from './Subscriptions.tsx'
 
-/** Subscriptions of agents; API keys, if the caller has the scope `admin`; sessions and contacts, if it is an owner, who signed in by a link. */
+/** Subscriptions of agents; API keys and erasures, if the caller has the scope `admin`; sessions and contacts, if it is an owner, who signed in by a link. */
 export function AccessScreen() {
   const session = useQuery(sessionQuery)
   return (
@@ -24,6 +25,7 @@ export function AccessScreen() {
           </p>
         )}
         {session.data?.scope === 'admin' && <Keys />}
+        {session.data?.scope === 'admin' && <Erasures />}
         {session.data !== undefined && <Subscriptions mayEnd={session.data.scope !== 'read'} />}
         {session.data?.session?.role === 'owner' && (
           <>

@@ -38,6 +38,8 @@ const VERBS: Readonly<Record<string, string>> = {
   'keys.update': 'changed the API key',
   'keys.rotate': 'rotated the API key',
   'keys.revoke': 'revoked the API key',
+  'erasures.start': 'started the erasure',
+  'erasures.finish': 'finished the erasure',
   'reconcile.start': 'started a reconciliation of',
   'subscriptions.create': 'subscribed to',
   'subscriptions.rotateSecret': 'changed the secret of the subscription to',

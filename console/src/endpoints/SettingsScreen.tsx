@@ -3,6 +3,7 @@ import { Field } from '../parts/Field.tsx'
 import { Problems } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Switch.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
+import { PrivacySettings } from '../privacy/PrivacySettings.tsx'
 import { MissingEvents } from '../reconcile/MissingEvents.tsx'
 import type { Endpoint } from '../trpc.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
@@ -14,7 +15,7 @@ import { ProviderSettings } from './ProviderSettings.tsx'
 import { ResponseSettings } from './ResponseSettings.tsx'
 import { useEndpointChange } from './useEndpointChange.ts'
 
-/** The settings of an endpoint: name, provider, events, response, and deletion. */
+/** The settings of an endpoint: name, provider, events, response, privacy, and deletion. */
 export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string | undefined }) {
   useEffect(() => {
     if (location.hash !== '') document.getElementById(location.hash.slice(1))?.scrollIntoView()
@@ -28,6 +29,7 @@ export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string 
       <MissingEvents endpoint={endpoint} />
       <ResponseSettings endpoint={endpoint} />
       <AnswerSettings endpoint={endpoint} />
+      <PrivacySettings endpoint={endpoint} />
       <DangerZone endpoint={endpoint} />
     </>
   )

@@ -241,6 +241,14 @@ function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
           <dd title={shown.answeredBy.note ?? undefined}>{answererOf(shown.answeredBy)}</dd>
         </div>
       )}
+      {shown.redacted && (
+        <div>
+          <dt>Taken out</dt>
+          <dd title={shown.redactedPaths.join(', ')}>
+            {shown.redactionFault ?? shown.redactedPaths.join(', ')}
+          </dd>
+        </div>
+      )}
       {shown.duplicateOf !== null && (
         <div>
           <dt>Duplicate</dt>

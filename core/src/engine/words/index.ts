@@ -86,3 +86,14 @@ export const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ])
+
+/** Names of headers that usually hold credentials: a list to begin `dropHeaders` with. */
+export const CREDENTIAL_HEADERS = [
+  'Authorization',
+  'Proxy-Authorization',
+  'Cookie',
+  'X-Api-Key',
+  'X-Auth-Token',
+  'X-Access-Token',
+  'X-Csrf-Token',
+] as const

@@ -1,0 +1,86 @@
+import { CREDENTIAL_HEADERS } from '@creel/core/engine/words'
+import { type FormEvent, useState } from 'react'
+import { useEndpointChange } from '../endpoints/useEndpointChange.ts'
+import { Problems } from '../parts/Problem.tsx'
+import { TextField } from '../parts/TextField.tsx'
+import { usePersisted } from '../parts/usePersisted.ts'
+import type { Endpoint } from '../trpc.ts'
+import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
+import { StoringPreview } from './StoringPreview.tsx'
+import { namesOf, rulesOf, type StoringDraft, textOfRules } from './storingDraft.ts'
+
+const MEMBERS = ['dropHeaders', 'storeRules']
+
+const EXAMPLE = '[{"op": "redact", "paths": ["body.customer.email"]}]'
+
+/** Form for what is taken out of captures before they are stored, with a preview. */
+export function PrivacySettings({ endpoint }: { endpoint: Endpoint }) {
+  const [draft, setDraft, forget] = usePersisted<StoringDraft>(`privacy ${endpoint.id}`, {
+    headers: endpoint.dropHeaders.join('\n'),
+    rules: textOfRules(endpoint.storeRules),
+  })
+  const [isTried, setTried] = useState(false)
+  const change = useEndpointChange(endpoint.id, forget)
+  const problem = change.error === null ? null : problemOf(change.error)
+  const rules = rulesOf(draft.rules)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (rules !== undefined) change.mutate({ dropHeaders: namesOf(draft.headers), storeRules: rules })
+  }
+  const addCredentials = () => {
+    const names = namesOf(draft.headers)
+    const known = new Set(names.map((name) => name.toLowerCase()))
+    const missing = CREDENTIAL_HEADERS.filter((name) => !known.has(name.toLowerCase()))
+    setDraft({ ...draft, headers: [...names, ...missing].join('\n') })
+  }
+  return (
+    <section className="card" id="privacy" aria-label="Privacy">
+      <h2>Privacy</h2>
+      <p className="hint">
+        What is taken out here is not stored, shown, searched or forwarded. Signature, event id and conditions
+        are checked before. A rule that cannot be applied stores a trace without body and query.
+      </p>
+      <form className="form" onSubmit={submit}>
+        <TextField
+          label="Headers that are not stored"
+          rows={3}
+          value={draft.headers}
+          problem={problemAt(problem, 'dropHeaders')}
+          hint="One name per line."
+          onChange={(headers) => setDraft({ ...draft, headers })}
+        />
+        <p className="acts">
+          <button type="button" className="button small" onClick={addCredentials}>
+            Add headers with credentials
+          </button>
+        </p>
+        <TextField
+          label="Rules before storing"
+          rows={8}
+          value={draft.rules}
+          problem={rules === undefined ? 'This is not a JSON list yet.' : problemAt(problem, 'storeRules')}
+          placeholder={EXAMPLE}
+          hint="Steps keep, remove, redact, hash and set on body.…, headers.…, query.…, path and ip; or rules with when and steps."
+          onChange={(text) => setDraft({ ...draft, rules: text })}
+        />
+        {change.data?.warnings?.map((warning) => (
+          <p key={warning} className="banner" role="status">
+            {warning}
+          </p>
+        ))}
+        <Problems of={problemBeside(problem, MEMBERS)} />
+        <div className="form-foot">
+          <button type="submit" className="button primary" disabled={change.isPending || rules === undefined}>
+            {change.isPending ? 'Saving…' : 'Save privacy'}
+          </button>
+          <button type="button" className="button" onClick={() => setTried(!isTried)}>
+            {isTried ? 'Hide the preview' : 'Preview'}
+          </button>
+        </div>
+      </form>
+      {isTried && rules !== undefined && (
+        <StoringPreview endpointId={endpoint.id} headers={namesOf(draft.headers)} rules={rules} />
+      )}
+    </section>
+  )
+}

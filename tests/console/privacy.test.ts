@@ -1,0 +1,59 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import type { TestService } from '../support/service.ts'
+
+/** What is taken out of captures before they are stored, and erasures, on the page. */
+
+let service: TestService
+let opened: ConsolePage
+
+beforeAll(async () => {
+  service = await startConsoleService()
+  opened = await openConsole(service.alice)
+})
+
+test('rules are previewed on a captured and a pasted request, saved, and seen at the next capture', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'orders' })
+  const json = { headers: { 'Content-Type': 'application/json' } }
+  await endpoint.capture({ ...json, body: '{"email":"ada@example.com","id":1}' })
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}/settings`)
+  const card = page.getByRole('region', { name: 'Privacy' })
+  await card.getByRole('button', { name: 'Add headers with credentials' }).click()
+  await card.getByLabel('Rules before storing').fill('[{"op":')
+  await card.getByText('This is not a JSON list yet.').waitFor()
+  await card.getByLabel('Rules before storing').fill('[{"op": "redact", "paths": ["body.email"]}]')
+  await card.getByRole('button', { name: 'Preview' }).click()
+  await card.getByText('Taken out: body.email').waitFor()
+  await card.getByText('{"email":"***","id":1}').waitFor()
+  await card.getByLabel('Paste a request').fill('plain text')
+  await card.getByText('Only a trace would be stored').waitFor()
+  await card.getByRole('button', { name: 'Save privacy' }).click()
+  await page.getByText('Saved', { exact: true }).waitFor()
+  expect((await service.alice.get(endpoint.at(''))).body).toMatchObject({
+    storeRules: [{ op: 'redact', paths: ['body.email'] }],
+    dropHeaders: expect.arrayContaining(['Authorization', 'Cookie', 'X-Api-Key']),
+  })
+  const { id } = await endpoint.capture({ ...json, body: '{"email":"ada@example.com","id":2}' })
+  await opened.goTo(`/e/${endpoint.id}?r=${id}`)
+  await page.getByText('Taken out', { exact: true }).waitFor()
+  await page.locator('.facts').getByText('body.email').waitFor()
+  expect(faults).toEqual([])
+})
+
+test('an erasure is counted, confirmed, and listed with its result', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'people' })
+  await endpoint.capture({ body: 'mail of kim@example.com' })
+  const { page, faults } = opened
+  await opened.goTo('/access')
+  const card = page.getByRole('region', { name: 'Erasures' })
+  await card.getByLabel('Value').fill('kim@example.com')
+  await card.getByRole('button', { name: 'Count' }).click()
+  await card.getByText('Found 1 captures').waitFor()
+  await card.getByRole('button', { name: 'Delete…' }).click()
+  expect(await endpoint.requests()).toHaveLength(1)
+  await card.getByRole('button', { name: 'Confirm: delete all of it' }).click()
+  await card.getByText('Deleted 1 captures').waitFor()
+  expect(await endpoint.requests()).toHaveLength(0)
+  expect(faults).toEqual([])
+})
