@@ -4,6 +4,7 @@ import { idCursorInput } from '../api/cursors.ts'
 import { pageInput } from '../api/pagination.ts'
 import { ACTOR_KINDS } from '../api/services.ts'
 import { InstantInput, Int64, optional, Timestamp } from '../api/values.ts'
+import { storedWord } from '../engine/words/index.ts'
 import type { AuditEntriesTable } from '../platform/db/index.ts'
 
 const Changed = z.record(z.string(), z.unknown()).nullable()
@@ -52,7 +53,7 @@ export const listInput = { ...pageInput, ...idCursorInput, ...auditFilters }
 /** A stored entry in the API's format. */
 export function entryView(row: Selectable<AuditEntriesTable>): z.input<typeof AuditEntry> {
   const { id, at, actorId, actorName, address, traceId, action, endpointId } = row
-  const kind = ACTOR_KINDS.find((known) => known === row.actorKind) ?? 'service'
+  const kind = storedWord(ACTOR_KINDS, row.actorKind)
   return {
     id,
     at,

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { headerText, joinedHeaders, type WireHeader } from '../engine/message/index.ts'
-import { attemptStateOf } from '../engine/words/index.ts'
+import { attemptStateOf, storedWord } from '../engine/words/index.ts'
 import { headersFromText } from './details.ts'
 import type { AttemptRow, DetailRow } from './read.ts'
 import { recordedBody } from './recordedBody.ts'
@@ -23,7 +23,7 @@ export function attemptView(row: AttemptRow): z.input<typeof DeliveryAttempt> {
     finishedAt: row.finishedAt,
     durationMs: row.durationMs,
     attemptNumber: row.attemptNumber,
-    trigger: TRIGGERS.find((trigger) => trigger === row.trigger) ?? 'capture',
+    trigger: storedWord(TRIGGERS, row.trigger),
     nextAttemptAt: row.nextAttemptAt,
     hasDetail: row.hasDetail,
     transformed: row.transformed,

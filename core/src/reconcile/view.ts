@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { z } from 'zod'
+import { storedWord } from '../engine/words/index.ts'
 import type { ReconciliationsTable } from '../platform/db/index.ts'
 import { LISTING_SENDERS, type Reconciliation, RUN_STATES } from './schema.ts'
 import { RUN_ERRORS, type RunErrorCode } from './senders/index.ts'
@@ -43,8 +44,8 @@ export function runView(row: ShownRow): z.input<typeof Reconciliation> {
   return {
     id: row.id,
     endpointId: row.endpointId,
-    sender: LISTING_SENDERS.find((known) => known === row.sender) ?? 'stripe',
-    state: RUN_STATES.find((known) => known === row.state) ?? 'failed',
+    sender: storedWord(LISTING_SENDERS, row.sender),
+    state: storedWord(RUN_STATES, row.state),
     since: row.since,
     until: row.until,
     types: JSON.parse(row.types),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { Int64, Timestamp } from '../api/values.ts'
-import { ATTEMPT_STATES } from '../engine/words/index.ts'
+import { ATTEMPT_STATES, attemptStateOf } from '../engine/words/index.ts'
 import type { Replay } from './replayRequest.ts'
 
 const Outcome = z.object({
@@ -90,7 +90,7 @@ export function replayView({ state, outcomes }: Replay, requestId: number): z.in
       actionName: action.name,
       kind: action.kind,
       attemptId: attempt?.id ?? null,
-      state: ATTEMPT_STATES.find((known) => known === attempt?.state) ?? 'Skipped',
+      state: attempt === null ? 'Skipped' : attemptStateOf(attempt.state),
       statusCode: attempt?.statusCode ?? null,
       error: attempt?.error ?? null,
       url: attempt?.url ?? null,

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { recordedBody } from '../deliveries/index.ts'
 import { headerText, type WireHeader } from '../engine/message/index.ts'
+import { storedWord } from '../engine/words/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import type { ItemRow } from './queries.ts'
 import {
@@ -38,7 +39,7 @@ function itemView(row: ItemRow): z.input<typeof ReplayResultItem> {
     requestId: row.requestId,
     fault: FAULTS.find((known) => known === row.fault) ?? null,
     copy: row.copy,
-    state: ITEM_STATES.find((known) => known === row.state) ?? 'waiting',
+    state: storedWord(ITEM_STATES, row.state),
     outcome: OUTCOMES.find((known) => known === row.outcome) ?? null,
     dueMs: row.dueMs,
     sentAt: row.sentAt,

@@ -5,6 +5,7 @@ import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
 import { takeSlot } from '../api/slots.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
+import { storedWord } from '../engine/words/index.ts'
 import { isSealed } from '../keys/index.ts'
 import { changesOf } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
@@ -100,7 +101,7 @@ async function look(ctx: Context, replay: Preparing, max: number): Promise<Looke
 async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max: number) {
   const row = await lockReplay(trx, id)
   if (row === undefined) return undefined
-  const state = REPLAY_STATES.find((known) => known === row.state) ?? 'failed'
+  const state = storedWord(REPLAY_STATES, row.state)
   const nothing = { claimed: [], nextInMs: undefined }
   if (state !== 'running') return { state, ...nothing }
   const now = ctx.clock.now()

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { storedWord } from '../engine/words/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { storedOptions } from './options.ts'
 import { countItems, type ItemCounts, type ReplayRow } from './queries.ts'
@@ -23,7 +24,7 @@ export function replayView(row: ReplayRow, counts: ItemCounts | undefined): z.in
   return {
     id: row.id,
     endpointId: row.endpointId,
-    state: REPLAY_STATES.find((known) => known === row.state) ?? 'failed',
+    state: storedWord(REPLAY_STATES, row.state),
     reason: row.reason,
     to,
     order,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Services } from '../../api/services.ts'
 import { Int64, Timestamp } from '../../api/values.ts'
+import { storedWord } from '../../engine/words/index.ts'
 import { type Db, run, statement } from '../../platform/db/index.ts'
 import { storedPolicy } from '../policy.ts'
 import { BREAKER_STATES, spacingOf } from './decide.ts'
@@ -119,7 +120,7 @@ export async function readBacklog(
   if (row === undefined) throw new Error('An aggregate returned no row.')
   const now = clock.now()
   const policy = storedPolicy(action.deliveryPolicy)
-  const state = BREAKER_STATES.find((known) => known === row.breaker) ?? 'closed'
+  const state = row.breaker === null ? 'closed' : storedWord(BREAKER_STATES, row.breaker)
   const spacingMs = spacingOf(
     { policy, drainPerSecond: action.drainPerSecond, closedAt: null },
     now.getTime(),

@@ -24,14 +24,25 @@ export const REQUEST_STATES = [...ATTEMPT_STATES, 'NotAttempted', 'Skipped'] as 
 /** One of {@link REQUEST_STATES}. */
 export type RequestState = (typeof REQUEST_STATES)[number]
 
-/** A stored state of an attempt. An unknown one, stored by a newer version, reads as `Pending`. */
-export function attemptStateOf(text: string): AttemptState {
-  return ATTEMPT_STATES.find((state) => state === text) ?? 'Pending'
+/**
+ * A stored word of a list.
+ *
+ * @throws TypeError for a word that this version does not know: any other word in its place would be false
+ */
+export function storedWord<Word extends string>(words: readonly Word[], text: string): Word {
+  const word = words.find((known) => known === text)
+  if (word === undefined) throw new TypeError(`The stored word "${text}" is none of ${words.join(', ')}.`)
+  return word
 }
 
-/** A stored state of a request. An unknown one, stored by a newer version, reads as `Pending`. */
+/** A stored state of an attempt; {@link storedWord}. */
+export function attemptStateOf(text: string): AttemptState {
+  return storedWord(ATTEMPT_STATES, text)
+}
+
+/** A stored state of a request; {@link storedWord}. */
 export function requestStateOf(text: string): RequestState {
-  return REQUEST_STATES.find((state) => state === text) ?? 'Pending'
+  return storedWord(REQUEST_STATES, text)
 }
 
 /**
