@@ -52,8 +52,8 @@ function line(provider: ProviderRow): string {
 function schemeWords({ verification, schemes }: ProviderRow): string {
   if (verification === null) return 'does not sign'
   if (!verification.supported) return `${verification.scheme}: unverifiable`
-  const words = schemes.map(({ scheme, partial }) =>
-    partial === undefined ? scheme : `${scheme} (${partial})`,
+  const words = schemes.map(({ scheme, partial, caveat = partial }) =>
+    caveat === undefined ? scheme : `${scheme} (${caveat})`,
   )
   return [...new Set(words)].join(', ')
 }

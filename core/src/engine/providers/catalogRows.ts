@@ -45,7 +45,7 @@ export const ROWS: readonly ProviderRow[] = [
     signatureHeader: 'x-signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-hex', secretLabel: 'Webhook secret key' },
     schemes: [
-      { id: 'airwallex', scheme: 'hmac-sha256-hex', mac: 'hmac', hash: 'sha256', key: { decode: 'utf8' }, message: '{timestamp}{body}', signature: { in: 'header', name: 'x-signature', parse: 'raw', encoding: 'hex' }, timestamp: { in: 'header', name: 'x-timestamp', unit: 'ms' } },
+      { id: 'airwallex', scheme: 'hmac-sha256-hex', mac: 'hmac', hash: 'sha256', key: { decode: 'utf8' }, message: '{timestamp}{body}', signature: { in: 'header', name: 'x-signature', parse: 'raw', encoding: 'hex' }, timestamp: { in: 'header', name: 'x-timestamp', unit: 'ms', toleranceSeconds: 300 } },
     ],
     handshakes: [],
     handshakeTokenNeeded: false,
@@ -382,7 +382,7 @@ export const ROWS: readonly ProviderRow[] = [
     signatureHeader: 'close-sig-hash',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-hex', secretLabel: 'signature_key' },
     schemes: [
-      { id: 'close', scheme: 'hmac-sha256-hex', mac: 'hmac', hash: 'sha256', key: { decode: 'hex' }, message: '{timestamp}{body}', signature: { in: 'header', name: 'close-sig-hash', parse: 'raw', encoding: 'hex' }, timestamp: { in: 'header', name: 'close-sig-timestamp', unit: 's' } },
+      { id: 'close', scheme: 'hmac-sha256-hex', mac: 'hmac', hash: 'sha256', key: { decode: 'hex' }, message: '{timestamp}{body}', signature: { in: 'header', name: 'close-sig-hash', parse: 'raw', encoding: 'hex' }, timestamp: { in: 'header', name: 'close-sig-timestamp', unit: 's', toleranceSeconds: 300 } },
     ],
     handshakes: [],
     handshakeTokenNeeded: false,
@@ -512,7 +512,7 @@ export const ROWS: readonly ProviderRow[] = [
     signatureHeader: 'X-Signature-Ed25519',
     verification: { supported: true, family: 'ed25519-timestamp-body', scheme: 'ed25519', secretLabel: 'Public Key' },
     schemes: [
-      { id: 'discord', scheme: 'ed25519', mac: 'ed25519', key: { decode: 'public-key' }, message: '{timestamp}{body}', signature: { in: 'header', name: 'X-Signature-Ed25519', parse: 'raw', encoding: 'hex' }, timestamp: { in: 'header', name: 'X-Signature-Timestamp', unit: 's' } },
+      { id: 'discord', scheme: 'ed25519', mac: 'ed25519', key: { decode: 'public-key' }, message: '{timestamp}{body}', signature: { in: 'header', name: 'X-Signature-Ed25519', parse: 'raw', encoding: 'hex' }, timestamp: { in: 'header', name: 'X-Signature-Timestamp', unit: 's', toleranceSeconds: 300 } },
     ],
     handshakes: [
       { trigger: { method: 'POST', json: { type: { oneOf: [0] } } }, signature: { required: true, refusalStatus: 401 }, answer: { status: 204 } },
@@ -869,8 +869,8 @@ export const ROWS: readonly ProviderRow[] = [
     verification: { supported: true, family: 'hmac-url-params', scheme: 'hmac-sha256-base64', secretLabel: 'Client secret' },
     schemes: [
       { id: 'hubspot-v3', scheme: 'hmac-sha256-base64', mac: 'hmac', hash: 'sha256', key: { decode: 'utf8' }, message: '{method}{urlHubspot}{body}{timestamp}', signature: { in: 'header', name: 'X-HubSpot-Signature-v3', parse: 'raw', encoding: 'base64' }, timestamp: { in: 'header', name: 'X-HubSpot-Request-Timestamp', unit: 'ms', toleranceSeconds: 300 } },
-      { id: 'hubspot-v2', scheme: 'sha256-concat-hex', mac: 'hash', hash: 'sha256', message: '{secret}{method}{url}{body}', signature: { in: 'header', name: 'X-HubSpot-Signature', parse: 'raw', encoding: 'hex' }, when: { header: { name: 'X-HubSpot-Signature-Version', equals: 'v2' } } },
-      { id: 'hubspot-v1', scheme: 'sha256-concat-hex', mac: 'hash', hash: 'sha256', message: '{secret}{body}', signature: { in: 'header', name: 'X-HubSpot-Signature', parse: 'raw', encoding: 'hex' } },
+      { id: 'hubspot-v2', scheme: 'sha256-concat-hex', mac: 'hash', hash: 'sha256', message: '{secret}{method}{url}{body}', signature: { in: 'header', name: 'X-HubSpot-Signature', parse: 'raw', encoding: 'hex' }, when: { header: { name: 'X-HubSpot-Signature-Version', equals: 'v2' } }, replacedBy: { header: 'X-HubSpot-Signature-v3', announcedBy: 'X-HubSpot-Request-Timestamp' }, caveat: 'it does not say when it was sent, as v3 does' },
+      { id: 'hubspot-v1', scheme: 'sha256-concat-hex', mac: 'hash', hash: 'sha256', message: '{secret}{body}', signature: { in: 'header', name: 'X-HubSpot-Signature', parse: 'raw', encoding: 'hex' }, replacedBy: { header: 'X-HubSpot-Signature-v3', announcedBy: 'X-HubSpot-Request-Timestamp' }, caveat: 'it says neither to which URL nor when it was sent, as v3 does' },
     ],
     handshakes: [],
     handshakeTokenNeeded: false,
@@ -1688,7 +1688,7 @@ export const ROWS: readonly ProviderRow[] = [
     signatureHeader: 'X-Twilio-Email-Event-Webhook-Signature',
     verification: { supported: true, family: 'ecdsa-timestamp-body', scheme: 'ecdsa-p256-sha256', secretLabel: 'Verification Key (public key)' },
     schemes: [
-      { id: 'sendgrid', scheme: 'ecdsa-p256-sha256', mac: 'ecdsa-p256', hash: 'sha256', key: { decode: 'public-key' }, message: '{timestamp}{body}', signature: { in: 'header', name: 'X-Twilio-Email-Event-Webhook-Signature', parse: 'raw', encoding: 'base64' }, timestamp: { in: 'header', name: 'X-Twilio-Email-Event-Webhook-Timestamp', unit: 's' } },
+      { id: 'sendgrid', scheme: 'ecdsa-p256-sha256', mac: 'ecdsa-p256', hash: 'sha256', key: { decode: 'public-key' }, message: '{timestamp}{body}', signature: { in: 'header', name: 'X-Twilio-Email-Event-Webhook-Signature', parse: 'raw', encoding: 'base64' }, timestamp: { in: 'header', name: 'X-Twilio-Email-Event-Webhook-Timestamp', unit: 's', toleranceSeconds: 300 } },
     ],
     handshakes: [],
     handshakeTokenNeeded: false,
@@ -2229,7 +2229,7 @@ export const ROWS: readonly ProviderRow[] = [
     signatureHeader: 'X-Zendesk-Webhook-Signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-base64', secretLabel: 'Signing secret' },
     schemes: [
-      { id: 'zendesk', scheme: 'hmac-sha256-base64', mac: 'hmac', hash: 'sha256', key: { decode: 'utf8' }, message: '{timestamp}{body}', signature: { in: 'header', name: 'X-Zendesk-Webhook-Signature', parse: 'raw', encoding: 'base64' }, timestamp: { in: 'header', name: 'X-Zendesk-Webhook-Signature-Timestamp', unit: 'rfc3339' }, testSecret: 'dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ==' },
+      { id: 'zendesk', scheme: 'hmac-sha256-base64', mac: 'hmac', hash: 'sha256', key: { decode: 'utf8' }, message: '{timestamp}{body}', signature: { in: 'header', name: 'X-Zendesk-Webhook-Signature', parse: 'raw', encoding: 'base64' }, timestamp: { in: 'header', name: 'X-Zendesk-Webhook-Signature-Timestamp', unit: 'rfc3339', toleranceSeconds: 300 }, testSecret: 'dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ==' },
     ],
     handshakes: [],
     handshakeTokenNeeded: false,

@@ -3,7 +3,7 @@ import type { Evidence } from './evidence.ts'
 import { checkJwt } from './jwt.ts'
 import type { Key } from './keys.ts'
 import { candidateMatcher } from './matching.ts'
-import { readsBody, sha256Hex } from './message.ts'
+import { leavesOutBody, readsBody, sha256Hex } from './message.ts'
 import type { PreparedScheme } from './prepare.ts'
 import { type Candidate, candidatesOf, type FoundSignature, findSignature, placeName } from './signatures.ts'
 import { checkTimestamp, timestampText } from './timestamps.ts'
@@ -16,7 +16,7 @@ export type CheckResult =
       readonly kind: 'matches'
       readonly where: string
       readonly ageSeconds: number | undefined
-      /** The parts that the match does not prove, if any. */
+      /** What the match does not prove, if anything. */
       readonly partial: string | undefined
     }
   | {
@@ -30,6 +30,8 @@ export type CheckResult =
       readonly kind: 'differs'
       readonly where: string
       readonly reason: string | undefined
+      /** A right signature would prove nothing of this request, so none is looked for. */
+      readonly isWeak?: true
       /** The element whose signature is wrong, if each element of a list has its own. */
       readonly item?: Evidence
     }
@@ -80,6 +82,8 @@ function checkOne(scheme: PreparedScheme, evidence: Evidence): CheckResult {
   if ('problem' in key) return { kind: 'unverifiable', reason: key.problem }
   const limit = row.every ? found.values.length : undefined
   const candidates = candidatesOf(row.signature, found.values, limit, found.names)
+  const weakness = weaknessOf(row, evidence)
+  if (weakness !== undefined) return { kind: 'differs', where: found.where, reason: weakness, isWeak: true }
   const reason = obstacle(row, found, candidates, evidence)
   if (reason !== undefined) return { kind: 'differs', where: found.where, reason }
   return row.mac === 'jwt'
@@ -98,6 +102,18 @@ function holds({ when }: SchemeRow, found: FoundSignature, evidence: Evidence): 
   return when?.signatureLength === undefined || found.values[0]?.length === when.signatureLength
 }
 
+/** The reason why even a right signature would not prove the body. */
+function weaknessOf(row: SchemeRow, evidence: Evidence): string | undefined {
+  const better = row.replacedBy
+  if (better !== undefined && evidence.header(better.announcedBy) !== undefined)
+    return `${better.announcedBy} is there, and so must be ${better.header}`
+  if (leavesOutBody(row.message ?? '', evidence))
+    return 'it signs the fields of a form, and the body is no form'
+  if (isExtendable(row) && hasControls(evidence.body))
+    return 'the body has control characters, as one has that was extended without the secret'
+  return undefined
+}
+
 /** The reason why the signature cannot be compared at all. */
 function obstacle(
   row: SchemeRow,
@@ -112,6 +128,16 @@ function obstacle(
     return `the body is not the one that ${row.bodyDigestQuery} in the URL names`
   }
   return undefined
+}
+
+/** Whether a digest begins with the secret. Then a known one can be continued, after a padding that has NULs. */
+function isExtendable({ mac, message = '' }: SchemeRow): boolean {
+  return mac === 'hash' && message.startsWith('{secret}')
+}
+
+/** Whether bytes have control characters that no JSON and no form has. */
+function hasControls(bytes: Uint8Array): boolean {
+  return bytes.some((byte) => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d)
 }
 
 function layoutProblem({ signature }: SchemeRow): string {
@@ -178,8 +204,8 @@ function timely(row: SchemeRow, where: string, candidate: Candidate, evidence: E
     case 'stale':
       return { ...time, kind: 'stale', where }
     case 'fresh':
-      return { kind: 'matches', where, ageSeconds: time.ageSeconds, partial: row.partial }
+      return { kind: 'matches', where, ageSeconds: time.ageSeconds, partial: row.partial ?? row.caveat }
     case 'unchecked':
-      return { kind: 'matches', where, ageSeconds: undefined, partial: row.partial }
+      return { kind: 'matches', where, ageSeconds: undefined, partial: row.partial ?? row.caveat }
   }
 }

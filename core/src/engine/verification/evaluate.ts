@@ -71,7 +71,7 @@ function explained(
     )
   }
   if (result.kind !== 'differs') return verification('failed', 'The signature does not match')
-  const cause = likelyCause(prepared, scheme, result.item ?? evidence)
+  const cause = result.isWeak === true ? undefined : likelyCause(prepared, scheme, result.item ?? evidence)
   if (cause !== undefined) return verification('failed', `${result.where} does not match: ${cause}`)
   if (result.reason !== undefined) return verification('failed', `${result.where}: ${result.reason}`)
   const isSecretItself = scheme.row.mac === 'token' || scheme.row.mac === 'basic'

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isLabelledForm } from '../message/index.ts'
 import type { SchemeRow } from '../providers/index.ts'
 import { bytesOf, byteTextOf } from './byteText.ts'
 import type { Evidence } from './evidence.ts'
@@ -55,6 +56,16 @@ export function signsUrl(template: string): boolean {
 /** Whether a template needs the body read as JSON or as a form. Very long bodies are not parsed. */
 export function readsBody(template: string): boolean {
   return /\{(?:json|form|formjson|formSorted|fn:plivo)/.test(template)
+}
+
+/**
+ * Whether a template signs the fields of a form, and the body is none: then the message leaves the body out. Plivo signs
+ * the fields of a POST only.
+ */
+export function leavesOutBody(template: string, { body, request }: Evidence): boolean {
+  const isPlivo = template.includes('{fn:plivo')
+  if (body.length === 0 || !(isPlivo || template.includes('{formSorted}'))) return false
+  return !isLabelledForm(request) || (isPlivo && request.method !== 'POST')
 }
 
 function literal(text: string): Piece {
