@@ -87,18 +87,20 @@ describe('a challenge of the endpoint’s own provider', () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519')
     const signingSecret = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex')
     const endpoint = await subject(service, client, { provider: 'discord', signingSecret })
-    const pose = async (body: string, signed = body) => {
-      const signature = sign(null, Buffer.from(`1700000000${signed}`), privateKey).toString('hex')
+    const pose = async (body: string, signed = body, ageSeconds = 0) => {
+      const timestamp = String(Math.floor(Date.now() / 1000) - ageSeconds)
+      const signature = sign(null, Buffer.from(`${timestamp}${signed}`), privateKey).toString('hex')
       const headers = [
         JSON_HEADER,
         ['X-Signature-Ed25519', signature],
-        ['X-Signature-Timestamp', '1700000000'],
+        ['X-Signature-Timestamp', timestamp],
       ] as const
       return (await endpoint.send({ headers, body })).answer
     }
     expect(await pose('{"type":1}')).toMatchObject({ status: 200, body: '{"type":1}' })
     expect(await pose('{"type":0}')).toMatchObject({ status: 204, body: '' })
     expect(await pose('{"type":1}', 'else')).toMatchObject({ status: 401, body: '' })
+    expect(await pose('{"type":1}', '{"type":1}', 400)).toMatchObject({ status: 401, body: '' })
     expect(await pose('{"type":1,"event":{}}')).toMatchObject({ status: 200, body: '{"ok":true}' })
   })
 
