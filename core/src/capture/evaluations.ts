@@ -1,5 +1,5 @@
 import type { Services } from '../api/services.ts'
-import type { CapturedRequest } from '../engine/message/index.ts'
+import { type CapturedRequest, readBytesMax } from '../engine/message/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 import { evaluateSafely, evaluateSafelyInSteps } from './evaluateSafely.ts'
@@ -36,7 +36,7 @@ export function createEvaluations(services: Pick<Services, 'log'>): Evaluations 
   return {
     evaluate(settings, request, { publicUrl, sender }) {
       const { body, headers, queryString } = request
-      const bytes = body.length + headers.length * HEADER_BYTES + (queryString?.length ?? 0)
+      const bytes = readBytesMax(request) + headers.length * HEADER_BYTES + (queryString?.length ?? 0)
       const units = bytes * (1 + settings.looks)
       if (units <= LIGHT_UNITS_MAX) return evaluateSafely(services, settings, request, publicUrl)
       const pieces = evaluateSafelyInSteps(services, settings, request, publicUrl)

@@ -1,6 +1,6 @@
 import { type Path, parsePath, requestRoot, someValue } from '../engine/conditions/index.ts'
 import { isJsonNumber, numberText } from '../engine/json/index.ts'
-import { type EvaluatedRequest, headerText } from '../engine/message/index.ts'
+import { asRead, type EvaluatedRequest, headerText } from '../engine/message/index.ts'
 
 /** Finds a value in texts and bytes, without case, as a whole word and in the usual escapes. */
 export interface ValueFinder {
@@ -15,7 +15,7 @@ const WORD = '[\\p{L}\\p{N}_]'
 /**
  * Makes the finder of a value. A longer word that has the value in it does not count: `ada@example.com` is neither in
  * `nada@example.com` nor in `first.ada@example.com`. Escapes of JSON, and percent escapes as in queries and forms, are
- * read. Base64, compressed and encrypted texts are not.
+ * read, and the body as its `Content-Encoding` says. Base64 and encrypted texts are not.
  *
  * @param paths valid paths; none for everything
  */
@@ -58,7 +58,7 @@ export function valueFinder(value: string, paths: readonly string[]): ValueFinde
           }),
         )
       }
-      const { path, queryString, contentType, ip, label, eventId, headers, body } = request
+      const { path, queryString, contentType, ip, label, eventId, headers, body } = asRead(request)
       return (
         [path, queryString, contentType, ip, label, eventId].some(inText) ||
         headers.some(([, text]) => inText(headerText(text))) ||

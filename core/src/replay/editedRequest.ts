@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import { optional } from '../api/values.ts'
-import { type EvaluatedRequest, headerText, type WireHeader } from '../engine/message/index.ts'
+import {
+  type EvaluatedRequest,
+  headerText,
+  type WireHeader,
+  withoutEncoding,
+} from '../engine/message/index.ts'
 
 const HEADERS_MAX = 300
 /** A header value; its bytes must not end the field. */
@@ -51,7 +56,9 @@ export type Edits = z.output<typeof edited>
  * detection of loops. Unchanged values keep their bytes.
  */
 export function editedRequest(captured: EvaluatedRequest, edits: Edits): EvaluatedRequest {
-  const headers = edits.headers === undefined ? captured.headers : editedHeaders(captured, edits.headers)
+  // Another body is not encoded as the captured one was.
+  const kept = edits.body === undefined ? captured.headers : withoutEncoding(captured.headers)
+  const headers = edits.headers === undefined ? kept : editedHeaders(captured, edits.headers)
   const contentType = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1]
   const body =
     edits.body === undefined ? captured.body : Buffer.from(edits.body, edits.bodyIsBinary ? 'base64' : 'utf8')

@@ -1,5 +1,5 @@
 import { isJsonNumber, membersOf, numberText } from '../engine/json/index.ts'
-import { headerText, parsedBody, urlEncodedPairs } from '../engine/message/index.ts'
+import { asRead, headerText, parsedBody, urlEncodedPairs } from '../engine/message/index.ts'
 import { type StoredRequestRow, storedRequest } from './storedRequest.ts'
 
 /** JSON types of values in captured requests. */
@@ -47,7 +47,7 @@ export function shapeOf(rows: readonly StoredRequestRow[]): ShapePath[] {
   for (const [index, row] of rows.entries()) {
     const note = (path: string, type: ValueType, example: string) => noteIn(seen, index, path, type, example)
     const request = storedRequest(row)
-    const body = parsedBody(request)
+    const body = parsedBody(asRead(request))
     if (body.kind !== 'none') walk(body.value, 'body', 0, note)
     for (const [name, value] of urlEncodedPairs(request.queryString ?? '')) {
       note(`query.${name}`, 'string', value)

@@ -1,5 +1,12 @@
 import type { Node } from '../json/index.ts'
-import { type EvaluatedRequest, headerValues, parsedBody, textOf, urlEncodedPairs } from '../message/index.ts'
+import {
+  asRead,
+  type EvaluatedRequest,
+  headerValues,
+  parsedBody,
+  textOf,
+  urlEncodedPairs,
+} from '../message/index.ts'
 import type { DeliveryFact, RequestFact } from './paths.ts'
 
 /** The source that paths read: a request as captured, or as earlier rules left it. */
@@ -26,6 +33,7 @@ export function requestRoot(request: EvaluatedRequest, delivery?: DeliveryFacts)
   let query: readonly (readonly [string, string])[] | undefined
   let text: { readonly value: string | undefined } | undefined
   let body: { readonly value: ReturnType<ReadRoot['bodyDocument']> } | undefined
+  const read = () => asRead(request)
   return {
     fact: (fact) => requestFact(request, fact) ?? deliveryFact(delivery, fact),
     headerValues: (name) => headerValues(request.headers, name),
@@ -34,11 +42,11 @@ export function requestRoot(request: EvaluatedRequest, delivery?: DeliveryFacts)
       return query.filter(([known]) => known === name).map(([, value]) => value)
     },
     bodyText: () => {
-      text ??= { value: request.bodyTruncated ? undefined : textOf(request.body) }
+      text ??= { value: request.bodyTruncated ? undefined : textOf(read().body) }
       return text.value
     },
     bodyDocument: () => {
-      body ??= { value: documentOf(request) }
+      body ??= { value: documentOf(read()) }
       return body.value
     },
   }

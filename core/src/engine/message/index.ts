@@ -18,6 +18,7 @@ export {
   type Verification,
   type WireHeader,
 } from './capturedRequest.ts'
+export { asRead, DECODING_FAULTS, decodedBody, readBytesMax, withoutEncoding } from './contentEncoding.ts'
 export { forwardableHeaders } from './forwardableHeaders.ts'
 export { multipartFields } from './multipart.ts'
 export {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Path, parsePath, requestRoot, someValue } from '../conditions/index.ts'
 import { isJsonNumber, type Node, numberText } from '../json/index.ts'
-import { type CapturedRequest, headerText, type WireHeader } from '../message/index.ts'
+import { asRead, type CapturedRequest, headerText, type WireHeader } from '../message/index.ts'
 import { type EventIdPlace, nodeAt, type ProviderRow } from '../providers/index.ts'
 import { Evidence } from './evidence.ts'
 import { percentDecoded } from './percentEncoding.ts'
@@ -48,8 +48,9 @@ const STRUCTURED_TYPE = /^application\/cloudevents\+json\s*(?:;|$)/i
 export function eventIdOf(
   path: Path | null,
   provider: ProviderRow | undefined,
-  request: CapturedRequest,
+  captured: CapturedRequest,
 ): string | null {
+  const request = asRead(captured)
   if (path !== null) return idText(valueAt(path, request))
   if (provider !== undefined) return provider.eventId ? firstId(provider.eventId.places, request) : null
   // Most captures have none of these headers, so the headers are read once, not once a name.

@@ -1,5 +1,12 @@
 import { memberOf, membersOf } from '../json/index.ts'
-import { type CapturedRequest, headerText, jsonBody, parsedBody, type WireHeader } from '../message/index.ts'
+import {
+  asRead,
+  type CapturedRequest,
+  headerText,
+  jsonBody,
+  parsedBody,
+  type WireHeader,
+} from '../message/index.ts'
 import { type EventTypePlace, nodeAt, type ProviderRow } from '../providers/index.ts'
 import { Evidence } from './evidence.ts'
 import { unverifiedClaims } from './jwt.ts'
@@ -19,7 +26,8 @@ const GENERIC_HEADER_LENGTHS: ReadonlySet<number> = new Set(GENERIC_HEADERS.map(
  *
  * @param provider of the endpoint; undefined: the generic order. A provider that sends no event type gives null
  */
-export function labelOf(provider: ProviderRow | undefined, request: CapturedRequest): string | null {
+export function labelOf(provider: ProviderRow | undefined, captured: CapturedRequest): string | null {
+  const request = asRead(captured)
   if (provider === undefined) return genericLabel(request)
   const evidence = new Evidence(request, '')
   for (const place of provider.eventTypes) {

@@ -1,6 +1,7 @@
 import { type DeliveryFacts, type Path, type ReadRoot, requestRoot } from '../../conditions/index.ts'
 import { type LazyJson, opened, parseLazily, writeJson } from '../../json/index.ts'
 import {
+  asRead,
   bodyStructure,
   type EvaluatedRequest,
   headerText,
@@ -8,6 +9,7 @@ import {
   textOf,
   urlEncodedPairs,
   type WireHeader,
+  withoutEncoding,
 } from '../../message/index.ts'
 import { Fault } from '../language/fault.ts'
 import { RUN_LIMITS } from '../language/limits.ts'
@@ -26,6 +28,8 @@ type Document =
 export class Draft implements ReadRoot {
   private headerLines: WireHeader[]
   private readonly captured: ReadRoot
+  /** The request with its body decoded. */
+  private readonly asRead: EvaluatedRequest
   private document: Document | undefined
   private touched = false
   private text: string | undefined
@@ -44,6 +48,7 @@ export class Draft implements ReadRoot {
   ) {
     this.headerLines = [...request.headers]
     this.captured = requestRoot(request, facts)
+    this.asRead = asRead(request)
     this.queryText = request.queryString
     this.pathText = request.path
     this.ipText = request.ip
@@ -228,7 +233,7 @@ export class Draft implements ReadRoot {
     if (!this.hasPart(part)) return false
     if (part === 'body') {
       const text = this.bodyText()
-      this.wholeBody = replacement(text ?? Buffer.from(this.bytes()).toString('latin1'))
+      this.wholeBody = replacement(text ?? Buffer.from(this.asRead.body).toString('latin1'))
       this.document = { kind: this.wholeBody === '' ? 'empty' : 'unstructured' }
       this.touch()
     } else if (part === 'path') {
@@ -245,8 +250,10 @@ export class Draft implements ReadRoot {
     return this.headerLines.length !== before
   }
 
+  /** The headers to send. A body that a step touched goes out decoded. */
   get headers(): readonly WireHeader[] {
-    return this.headerLines
+    const isDecoded = this.touched && this.asRead !== this.request
+    return isDecoded ? withoutEncoding(this.headerLines) : this.headerLines
   }
 
   get contentType(): string | null {
@@ -255,7 +262,7 @@ export class Draft implements ReadRoot {
   }
 
   /**
-   * The bytes to send: the original ones, unless a step touched the body.
+   * The bytes to send: the original ones, as they are encoded, unless a step touched the body.
    *
    * @throws Fault `too_large` over 10 MiB, `type` for a form that holds more than texts
    */
@@ -276,7 +283,7 @@ export class Draft implements ReadRoot {
   }
 
   private read(): Document {
-    this.document ??= this.meter.reading(() => readDocument(this.request))
+    this.document ??= this.meter.reading(() => readDocument(this.asRead))
     return this.document
   }
 }
