@@ -1,7 +1,13 @@
 import { isAscii, isUtf8 } from 'node:buffer'
-import { type EvaluatedRequest, headerText, isNamed, type WireHeader } from '../engine/message/index.ts'
+import {
+  asRead,
+  type EvaluatedRequest,
+  headerText,
+  isNamed,
+  type WireHeader,
+} from '../engine/message/index.ts'
 import type { Redaction } from '../engine/storing/index.ts'
-import { requestStorageBytes, type StoredParts } from '../requests/index.ts'
+import { requestStorageBytes, SEARCHED_BODY_BYTES, type StoredParts } from '../requests/index.ts'
 import type { EventClaim } from './eventClaim.ts'
 
 /** An evaluated request as the columns of its row in `requests`. */
@@ -26,6 +32,9 @@ export interface CaptureRow extends StoredParts {
 export function captureRow(request: EvaluatedRequest, redaction: Redaction | null = null): CaptureRow {
   const { headers, body, label, eventId, verification } = request
   const text = readText(body, request.bodyTruncated)
+  const read = asRead(request)
+  const decoded = read === request ? null : readText(read.body, false)
+  const shown = decoded ?? text
   const { names, values, userAgent } = headerColumns(headers)
   const parts: StoredParts = {
     method: request.method,
@@ -39,7 +48,8 @@ export function captureRow(request: EvaluatedRequest, redaction: Redaction | nul
     label: label === null ? null : storable(label),
     eventId,
     body,
-    bodyPreview: text === null || text.length === 0 ? null : previewOf(text),
+    bodyPreview: shown === null || shown.length === 0 ? null : previewOf(shown),
+    decodedText: decoded === null ? null : searchedText(decoded),
     verdict: verification?.verdict ?? null,
     verdictNote: verification === null ? null : storable(verification.note),
   }
@@ -97,6 +107,12 @@ function readText(body: Uint8Array, truncated: boolean): Uint8Array | null {
 }
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** The part of a decoded body that a search covers. */
+function searchedText(text: Uint8Array): string {
+  const searched = text.subarray(0, SEARCHED_BODY_BYTES)
+  return utf8.decode(readText(searched, true) ?? searched)
+}
 
 /** The first 200 characters, all of them whole. */
 function previewOf(text: Uint8Array): string {

@@ -23,6 +23,7 @@ export {
   requestIdsInput,
   requestIdsOf,
 } from './schema.ts'
+export { SEARCHED_BODY_BYTES } from './search.ts'
 export { type HistorySearch, searchHistory } from './searchHistory.ts'
 export { searching } from './searching.ts'
 export { makeSearchPages } from './searchPages/index.ts'

@@ -5,7 +5,7 @@ import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
 import { byName, InstantInput, Int64, Int64Filter, optional, REFUSED, Timestamp } from '../api/values.ts'
 import type { InputIssue } from '../engine/issues.ts'
-import { BODY_KINDS } from '../engine/message/index.ts'
+import { BODY_KINDS, DECODING_FAULTS } from '../engine/message/index.ts'
 import { storedEventId } from '../engine/verification/index.ts'
 import { REQUEST_STATES, VERDICTS, VERIFICATION_FILTERS } from '../engine/words/index.ts'
 import { SENDER_ATTEMPT_MAX } from './senderAttempts.ts'
@@ -274,6 +274,20 @@ export const RequestDetail = withExample(
       description:
         'Type of the body for conditions and rules, independent of `contentType`; null when empty or left out',
     }),
+    decodedBody: z
+      .object({
+        encoding: z.string().meta({ description: '`Content-Encoding`' }),
+        text: z.string().nullable().meta({ description: 'Null for bytes that are no text, and over 1 MiB' }),
+        sizeBytes: z.int().nullable().meta({ description: 'Length of the decoded body' }),
+        fault: z.enum(DECODING_FAULTS).nullable().meta({
+          description: 'Why the body is read as it came; `too_long`: over 16 times its length, or 10 MiB',
+        }),
+      })
+      .meta({ id: 'DecodedBody' })
+      .nullable()
+      .meta({
+        description: 'A body that arrived encoded, as labels, conditions and rules read it. Null for others',
+      }),
     bodyOmitted: z
       .boolean()
       .meta({ description: 'The body is longer than `bodyBytesMax`: `body` is null, `…/body` has it' }),
@@ -299,6 +313,7 @@ export const RequestDetail = withExample(
     body: '{"id":"evt_1","type":"invoice.paid"}',
     bodyOmitted: false,
     bodyKind: 'json',
+    decodedBody: null,
     deliveries: [
       {
         actionId: EXAMPLE_IDS.action,

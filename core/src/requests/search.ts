@@ -9,7 +9,8 @@ type Bytes = RawBuilder<Buffer>
 type Found = RawBuilder<SqlBool>
 
 /**
- * SQL for a substring search without case over path, query, header values and text body of `requests as r`.
+ * SQL for a substring search without case over path, query, header values and text body of `requests as r`. A body that
+ * arrived encoded is searched as its decoded text.
  *
  * @param q text without NUL
  * @param shortcut shortcut to `q`: it changes the cost of the search, not its result
@@ -25,6 +26,7 @@ export function containsText(q: string, shortcut?: Shortcut): Found {
     or ${isIn(sql`r.path`, q)}
     or ${isIn(sql`coalesce(r.query_string, '')`, q)}
     or (${mayMatch(headers)} and ${isInHeaders(q)})
+    or (r.decoded_text is not null and ${isIn(sql`r.decoded_text`, q)})
     or case
       when r.body_is_binary or not ${mayMatch(text)} then false
       when r.body_truncated or octet_length(r.body) > ${SEARCHED_BODY_BYTES}

@@ -18,6 +18,8 @@ export interface StoredParts {
   readonly eventId: string | null
   readonly body: Uint8Array
   readonly bodyPreview: string | null
+  /** Text of a body that arrived encoded, for searches; null for others. */
+  readonly decodedText: string | null
   readonly verdict: string | null
   readonly verdictNote: string | null
 }
@@ -35,6 +37,7 @@ const COLUMNS = [
   'label',
   'event_id',
   'body_preview',
+  'decoded_text',
   'verdict',
   'verdict_note',
 ] as const
@@ -59,6 +62,7 @@ export function requestStorageBytes(parts: StoredParts): number {
     utf8Length(parts.label) +
     utf8Length(parts.eventId) +
     utf8Length(parts.bodyPreview) +
+    utf8Length(parts.decodedText) +
     utf8Length(parts.verdict) +
     utf8Length(parts.verdictNote)
   return parts.body.length + Math.max(OVERHEAD_BYTES, rest)

@@ -3,9 +3,13 @@ import type { z } from 'zod'
 import type { Urls } from '../api/services.ts'
 import { captureUrlOf } from '../endpoints/index.ts'
 import {
+  asRead,
+  decodedBody,
   joinedHeaders,
   kindOfBody,
+  PARSED_BODY_BYTES_MAX,
   storedHeaders,
+  textOf,
   urlEncodedPairs,
   valuesByName,
   type WireHeader,
@@ -83,9 +87,19 @@ export function detailView(
     rawHeaders: headers.map(rawHeader),
     body: bodyText(row),
     bodyOmitted,
-    bodyKind: bodyOmitted ? null : kindOfBody(row),
+    bodyKind: bodyOmitted ? null : kindOfBody(asRead({ ...row, headers })),
+    decodedBody: bodyOmitted ? null : decodedView({ ...row, headers }),
     deliveries: [...deliveries],
   }
+}
+
+/** The decoded body of a request that arrived encoded. */
+function decodedView(request: Parameters<typeof decodedBody>[0]) {
+  const decoded = decodedBody(request)
+  if (decoded === undefined) return null
+  const { encoding, body, fault } = decoded
+  const isShown = body !== null && body.length <= PARSED_BODY_BYTES_MAX
+  return { encoding, fault, sizeBytes: body?.length ?? null, text: isShown ? (textOf(body) ?? null) : null }
 }
 
 /** Marks a value that is not UTF-8, so that a client that forwards the request can send the same bytes. */

@@ -29,7 +29,7 @@ const REDUCE = statement(
     from requests r where r.endpoint_id = $1::uuid and r.id = any($2::bigint[]) for update
   ), reduced as (
     update requests r set path = '', query_string = null, header_names = '', header_values = '', content_type = null,
-      ip = null, user_agent = null, label = null, event_id = null, body = '', body_preview = null, body_truncated = true,
+      ip = null, user_agent = null, label = null, event_id = null, body = '', body_preview = null, decoded_text = null, body_truncated = true,
       body_is_binary = false, verdict_note = null, redaction = $3::text, storage_bytes = ${TRACE_STORAGE_BYTES}
     from before b where r.endpoint_id = $1::uuid and r.id = b.id
     returning r.id

@@ -579,6 +579,7 @@ export interface RequestsTable {
   duplicateOf: number | null
   redaction: string | null
   answeredBy: string | null
+  decodedText: string | null
 }
 
 export interface ResponseUsesTable {

@@ -91,13 +91,14 @@ const READ_BLOCK = statement(
     count(*) = ${BLOCK.requests} or coalesce(sum(bytes), 0) >= ${BLOCK.bytes} as is_full,
     string_agg(
       convert_to(path || ' ' || coalesce(query_string, ''), 'UTF8') || '\\x00'::bytea || header_values || '\\x00'::bytea
+        || convert_to(coalesce(decoded_text, ''), 'UTF8') || '\\x00'::bytea
         || case when body_is_binary then ''::bytea else coalesce(substring(body from 1 for ${SEARCHED_BODY_BYTES}), ''::bytea) end,
       '\\x00'::bytea) as searched
   from (
     select *, sum(bytes) over (order by id) - bytes as bytes_before
     from (
       select *, octet_length(path) + coalesce(octet_length(query_string), 0) + octet_length(header_values)
-        + case when body_is_binary then 0 else least(${SEARCHED_BODY_BYTES}, coalesce(octet_length(body), 0)) end as bytes
+        + coalesce(octet_length(decoded_text), 0) + case when body_is_binary then 0 else least(${SEARCHED_BODY_BYTES}, coalesce(octet_length(body), 0)) end as bytes
       from requests where endpoint_id = $1::uuid and id > $2::bigint
       order by id limit ${BLOCK.requests}
     ) next
