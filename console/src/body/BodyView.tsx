@@ -20,6 +20,8 @@ interface Props extends BodySource {
   readonly name: string
   /** The bytes, if they are loaded; by default they are decoded from `body`. */
   readonly octets?: Uint8Array<ArrayBuffer>
+  /** A line above the body. */
+  readonly note?: string | undefined
   /** Whether the key `v` switches between the views of this body. */
   readonly hasKey?: boolean
   /** Bar of commands for the chosen line. */
@@ -27,7 +29,7 @@ interface Props extends BodySource {
 }
 
 /** A body: formatted, as text, as hex, or as a preview. */
-export function BodyView({ name, octets, hasKey = false, pathBar, ...source }: Props) {
+export function BodyView({ name, note, octets, hasKey = false, pathBar, ...source }: Props) {
   const { body, contentType, isBinary, isTruncated, sizeBytes } = source
   const layout = useMemo(
     () => layoutOf({ body, contentType, isBinary, isTruncated, sizeBytes }),
@@ -75,6 +77,7 @@ export function BodyView({ name, octets, hasKey = false, pathBar, ...source }: P
           <Download size={14} aria-hidden="true" />
         </button>
       </div>
+      {note !== undefined && <p className="hint pad">{note}</p>}
       {isTruncated && <p className="banner">Truncated: only the beginning of this body is stored.</p>}
       {view === 'preview' && layout.preview !== null ? (
         <Preview bytes={raw} kind={layout.preview} type={contentType ?? ''} />

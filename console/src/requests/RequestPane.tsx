@@ -14,6 +14,7 @@ import { StateMark } from '../parts/StateMark.tsx'
 import { Tabs } from '../parts/Tabs.tsx'
 import { useShortcuts } from '../shell/shortcuts.ts'
 import { type Endpoint, type RequestDetail, type RequestSummary, statusOf } from '../trpc.ts'
+import { bytesOfBase64 } from '../words/copyAs.ts'
 import { ago, bytes, fullTime, ordinal } from '../words/format.ts'
 import { visible } from '../words/visible.ts'
 import { Fields } from './Fields.tsx'
@@ -136,12 +137,12 @@ export function RequestPane({
         ) : address.tab === 'body' ? (
           <BodyView
             hasKey
-            body={request.body}
-            isBinary={request.bodyIsBinary}
+            {...bodyAsRead(request)}
             isTruncated={request.bodyTruncated}
             contentType={request.contentType}
             sizeBytes={request.sizeBytes}
             name={`request-${request.id}`}
+            note={encodingNote(request)}
             pathBar={(line) => (
               <PathBar endpointId={endpoint.id} line={line} onFind={(q) => onChange({ q })} />
             )}
@@ -335,6 +336,26 @@ function previousOf(
   const { eventId = null, firstRequestId = null, label = null } = shown ?? {}
   if (firstRequestId !== null) return older.find((row) => row.eventId === eventId)?.id ?? firstRequestId
   return (older.find((row) => row.label === label) ?? older[0])?.id
+}
+
+/** The body to show: decoded, if it arrived encoded as text. A download has the bytes as they came. */
+function bodyAsRead({ body, bodyIsBinary, decodedBody }: RequestDetail) {
+  if (decodedBody === null || decodedBody.text === null) return { body, isBinary: bodyIsBinary }
+  const octets = bodyIsBinary ? bytesOfBase64(body ?? '') : new TextEncoder().encode(body ?? '')
+  return { body: decodedBody.text, isBinary: false, octets }
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  too_long: 'decoded, it would be more than 16 times as long, or over 10 MiB',
+  invalid: 'its bytes are not of that encoding',
+  unknown_encoding: 'the encoding is not known',
+}
+
+function encodingNote({ decodedBody }: RequestDetail): string | undefined {
+  if (decodedBody === null) return undefined
+  const { encoding, fault, sizeBytes } = decodedBody
+  if (fault !== null) return `Arrived as ${encoding}, and is shown as it came: ${FAULTS[fault] ?? fault}.`
+  return `Arrived as ${encoding}. Shown decoded: ${bytes(sizeBytes ?? 0)}.`
 }
 
 /** Words for what answered a sender. */

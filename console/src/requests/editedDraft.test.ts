@@ -43,6 +43,7 @@ const request: RequestDetail = {
   body: '{"a":1.10,"b":[1,2]}',
   bodyOmitted: false,
   bodyKind: 'json',
+  decodedBody: null,
   deliveries: [],
 }
 

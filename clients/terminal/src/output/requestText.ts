@@ -1,4 +1,4 @@
-import type { WholeRequest } from 'creel-client'
+import type { CapturedRequest, WholeRequest } from 'creel-client'
 import { SafeText } from './safeText.ts'
 import { clockText, sizeText } from './text.ts'
 
@@ -58,10 +58,19 @@ export function stateText({
 }
 
 /** Lines that show a body: indented JSON or text, shortened, or its size if it is binary. */
-export function bodyText({ body, bodyIsBinary, bodyTruncated, sizeBytes }: WholeRequest): SafeText[] {
+export function bodyText(
+  request: WholeRequest & { readonly decodedBody?: CapturedRequest['decodedBody'] },
+): SafeText[] {
+  const { bodyTruncated, decodedBody = null, sizeBytes } = request
+  const decoded = decodedBody?.text ?? null
+  const body = decoded ?? request.body
   if (body === null) return [SafeText.of('(no body)')]
-  const note = bodyTruncated ? [SafeText.of(`(truncated: the full body had ${sizeText(sizeBytes)})`)] : []
-  if (bodyIsBinary) return [SafeText.of(`(${sizeText(sizeBytes)} of binary data)`), ...note]
+  const note = [
+    ...(bodyTruncated ? [SafeText.of(`(truncated: the full body had ${sizeText(sizeBytes)})`)] : []),
+    ...(decodedBody === null ? [] : [SafeText.of(`(arrived as ${decodedBody.encoding})`)]),
+  ]
+  if (request.bodyIsBinary && decoded === null)
+    return [SafeText.of(`(${sizeText(sizeBytes)} of binary data)`), ...note]
   const shown = indented(body)
   const restCount = shown.length - BODY_CHARACTERS
   const rest = restCount > 0 ? [SafeText.of(`(${restCount} more characters)`)] : []
