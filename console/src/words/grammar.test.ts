@@ -25,6 +25,11 @@ describe('a search', () => {
     expect(filters('since:2026-11-20').since).toBe('2026-11-20T00:00:00.000Z')
   })
 
+  test('what needs attention has one value', () => {
+    expect(filters('needs:attention')).toEqual({ needsAttention: true })
+    expect(parseSearch('needs:help').map(({ problem }) => problem)).toEqual(['needs must be attention'])
+  })
+
   test('a value that is none says what would be right, and the rest still searches', () => {
     const terms = parseSearch('state:broken since:soon is:ok paid')
     expect(terms.map(({ problem }) => problem?.split(' ')[0])).toEqual(['state', 'since', 'is', undefined])
