@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { processorTime } from '../../tests/support/processorTime.ts'
 import { withoutSecrets } from './logRedaction.ts'
 
 describe('withoutSecrets', () => {
@@ -23,8 +24,8 @@ describe('withoutSecrets', () => {
     ['blanks', `Bearer${' '.repeat(300_000)}"`],
     ['keys', 'creel_live_'.repeat(30_000)],
   ])('a line of many %s takes no longer than any other', (_, line) => {
-    const startedAt = performance.now()
+    const used = processorTime()
     withoutSecrets(line)
-    expect(performance.now() - startedAt).toBeLessThan(500)
+    expect(used()).toBeLessThan(500)
   })
 })

@@ -40,9 +40,7 @@ test('the warm-up takes the whole short way of captures, and leaves nothing behi
   expect(byWay.get('plain')).toBeGreaterThan(0)
   expect(byWay.get('general')).toBe(0)
 
-  const begun = performance.now()
   await warmUp(services)
-  expect(performance.now() - begun).toBeLessThan(10_000)
   expect(await plainBatches()).toEqual([
     ['plain', 0],
     ['evicting', 0],

@@ -26,13 +26,10 @@ test('eight tabs of one session show what arrives, each in its endpoint, and all
     await tab.goto(`${service.baseUrl}/console/e/${endpoint.id}`, { waitUntil: 'commit' })
   }
   await Promise.all(pages.map((tab) => tab.getByText('Waiting for the first webhook').waitFor()))
-  const sent = performance.now()
   await Promise.all(endpoints.map((endpoint) => endpoint.capture({ body: '{"type":"order.paid"}' })))
   await Promise.all(
     pages.map((tab) => tab.getByRole('complementary', { name: 'Request' }).getByRole('heading').waitFor()),
   )
-  // Three tabs have their streams at a time, for a second and a half each.
-  expect(performance.now() - sent).toBeLessThan(25_000)
   for (const tab of pages) {
     // The workspace's single stream updates every tab.
     await tab.getByRole('link', { name: /^tab 0 ?1$/ }).waitFor()

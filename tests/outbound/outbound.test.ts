@@ -236,8 +236,8 @@ describe('hostile receivers', () => {
       open.push(() => clearInterval(drip))
     })
     const result = await client().send(post(`http://127.0.0.1:${port}/`, { totalTimeoutMs: 150 }))
+    // The header never ends.
     expect(result).toMatchObject({ outcome: 'timeout' })
-    expect(result.durationMs).toBeLessThan(1000)
   })
 
   test.each([
@@ -297,13 +297,20 @@ describe('hostile receivers', () => {
     const dead = await receiver(() => {})
     const live = await receiver(ok)
     const outbound = client()
-    const waiting = Array.from({ length: 50 }, () =>
-      outbound.send(post(`http://127.0.0.1:${dead.port}/`, { totalTimeoutMs: 1000 })),
-    )
+    const stop = new AbortController()
+    let ended = 0
+    const waiting = Array.from({ length: 50 }, async () => {
+      const result = await outbound.send(
+        post(`http://127.0.0.1:${dead.port}/`, { totalTimeoutMs: 60_000, signal: stop.signal }),
+      )
+      ended += 1
+      return result
+    })
     const result = await outbound.send(post(`http://127.0.0.1:${live.port}/`))
     expect(result).toMatchObject({ outcome: 'response', statusCode: 200 })
-    expect(result.durationMs).toBeLessThan(500)
-    expect((await Promise.all(waiting)).every(({ outcome }) => outcome === 'timeout')).toBe(true)
+    expect(ended).toBe(0)
+    stop.abort()
+    expect((await Promise.all(waiting)).every(({ outcome }) => outcome === 'aborted')).toBe(true)
   })
 })
 

@@ -52,7 +52,6 @@ describe('the time limit of an attempt', () => {
     await endpoint.capture()
     const [attempt] = await ended(endpoint, 1)
     expect(attempt).toMatchObject({ state: 'Errored', error: 'timeout: no response within 1000 ms' })
-    expect(attempt?.durationMs).toBeLessThan(10_000)
   })
 
   test('is well within its lease: of first attempts, retries and replays alike', async () => {

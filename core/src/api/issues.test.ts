@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { processorTime } from '../../../tests/support/processorTime.ts'
 import { inDocumentOrder } from '../engine/issues.ts'
 import { issuesOf, nulIssues } from './issues.ts'
 
@@ -32,7 +33,7 @@ describe('inDocumentOrder', () => {
   test('takes no longer than it must for a body full of wrong members', () => {
     const names = Array.from({ length: 100_000 }, (_, at) => `m${at}`)
     const input = Object.fromEntries(names.map((name) => [name, 1]))
-    const startedAt = performance.now()
+    const used = processorTime()
     expect(
       inDocumentOrder(
         names.toReversed().map((name) => issue(name)),
@@ -40,7 +41,7 @@ describe('inDocumentOrder', () => {
       )[0]?.path,
     ).toEqual(['m0'])
     // A quadratic algorithm took minutes.
-    expect(performance.now() - startedAt).toBeLessThan(5000)
+    expect(used()).toBeLessThan(5000)
   })
 })
 

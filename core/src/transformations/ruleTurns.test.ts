@@ -54,7 +54,6 @@ test('after a wait of 20 s there is no rest: the attempt has a lease', async () 
   await turns.run('a', takes(100_000))
   // The pause would be 400 s. This run starts after a wait of 20 s, which the clock has reached at its next call.
   passes = 20_000
-  const startedAt = performance.now()
-  await turns.run('a', () => {})
-  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  // A pause would outlast the test.
+  expect(await turns.run('a', () => 'ran')).toBe('ran')
 })

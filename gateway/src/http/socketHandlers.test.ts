@@ -113,8 +113,7 @@ test('the connections that are left when a connection failed are counted right',
   const { socket, closed } = dial('')
   socket.end()
   await closed
-  // Resolves when no connection is left. One that is still counted would delay it until the end of the grace period.
-  const stoppedAt = performance.now()
+  // Resolves when no connection is left. One that is still counted would delay it until the end of the grace period, and
+  // the test would not end in time.
   await listener.close(60_000)
-  expect(performance.now() - stoppedAt).toBeLessThan(30_000)
 })
