@@ -7,11 +7,13 @@ import {
   type Dispatcher,
   type DispatcherOptions,
   DUE_ATTEMPTS,
+  FLOW_SWEEP,
   finishNotify,
   RECOVERY_SWEEP,
   recoverInterrupted,
   startDispatcher,
   startPresence,
+  sweepFlows,
   watchBacklogs,
 } from './deliveries/index.ts'
 import { ERASURE_RUNS, ERASURE_SWEEP, runErasure, sweepErasures } from './erasures/index.ts'
@@ -61,6 +63,7 @@ function work<Payload>(
 /** Every queue but {@link DUE_ATTEMPTS}, with its work. */
 export const QUEUE_WORK: readonly QueueWork[] = [
   work(RECOVERY_SWEEP, recoverInterrupted),
+  work(FLOW_SWEEP, sweepFlows),
   work(BACKLOG_CHECK, watchBacklogs),
   work(ALERT_FAN_OUT, fanOutAlert),
   work(ALERT_SENDS, (services, payload, signal) => sendAlert(services, payload, signal, finishNotify)),

@@ -24,9 +24,10 @@ export { FLOW_STATES, type FlowFigures, readFlowFigures } from './flow/figures.t
 export { type OrderKeyOf, orderKeyReader } from './flow/orderKey.ts'
 export { pickAttempts } from './flow/pick.ts'
 export { flowSignal, flowSignalOf } from './flow/signals.ts'
+export { sweepFlows } from './flow/upkeep.ts'
 export { watchBacklogs } from './flow/watchBacklogs.ts'
 export { hopsOf, isLoop, originHeaders, rehearsalHeader } from './forwardHeaders.ts'
-export { BACKLOG_CHECK, DUE_ATTEMPTS, RECOVERY_SWEEP } from './jobs.ts'
+export { BACKLOG_CHECK, DUE_ATTEMPTS, FLOW_SWEEP, RECOVERY_SWEEP } from './jobs.ts'
 export { breakersOpen, flowDeliveries, pausedActions } from './metrics.ts'
 export { notifyMessage } from './notify.ts'
 export {

@@ -4,8 +4,8 @@ import { sleep } from '../../platform/time/index.ts'
 import { claimDeferred } from '../claimDeferred.ts'
 import { LATE_MS_MAX, LEAD_MS_MAX } from './decide.ts'
 import { NOTHING, type PacedAttempt, type Picked, pickAttempts } from './pick.ts'
-import { type FlowSignalKind, flowSignalOf } from './signals.ts'
-import { endDrain, flowsWithWork, postponeFirst, reserveStart, workspaceOfAction } from './upkeep.ts'
+import { flowSignalOf } from './signals.ts'
+import { endDrain, postponeFirst, reserveStart, workspaceOfAction } from './upkeep.ts'
 
 /** The most attempts that one look takes: the first one few, further ones up to twice as many as the one before. */
 const LOOK_ATTEMPTS_MIN = 16
@@ -45,7 +45,7 @@ export interface Flows {
 interface Watch {
   looking: Promise<void> | null
   /** The strongest signal received during a look. */
-  heard: FlowSignalKind | null
+  heard: Reason | null
   opensBy: Picked['opensBy']
   timer: ReturnType<typeof setTimeout> | null
   /** Time of the next look by the service's clock; null if a signal leads to it. */
@@ -54,10 +54,13 @@ interface Watch {
 
 const STRENGTH = { work: 0, end: 1, change: 2 } as const
 
+/** A signal that leads to a look, by its strength. */
+type Reason = keyof typeof STRENGTH
+
 /**
  * Sends the deliveries of governed actions. A flow is looked at when a signal for it arrives, and when its next
- * delivery may start: that time is known, so there is no polling. If a signal was missed, the look follows with the
- * regular wake-up of all subscribers.
+ * delivery may start: that time is known, so there is no polling. A signal or a timer that is lost with its process is
+ * made up for by `deliveries.flows`.
  */
 export function startFlows(services: Services, ports: FlowPorts): Flows {
   const watches = new Map<string, Watch>()
@@ -75,7 +78,7 @@ export function startFlows(services: Services, ports: FlowPorts): Flows {
     return watch
   }
 
-  const signal = (actionId: string, kind: FlowSignalKind) => {
+  const signal = (actionId: string, kind: Reason) => {
     if (stopping.signal.aborted) return
     const watch = watchOf(actionId)
     if (watch.looking !== null) {
@@ -176,23 +179,16 @@ export function startFlows(services: Services, ports: FlowPorts): Flows {
     }
   }
 
-  const lookAtAll = async () => {
-    const now = services.clock.now().getTime()
-    for (const actionId of await flowsWithWork(services)) {
-      const watch = watches.get(actionId)
-      const isPlanned =
-        watch?.nextLookAt !== null && watch?.nextLookAt !== undefined && watch.nextLookAt > now
-      if (!isPlanned) signal(actionId, 'change')
-    }
-  }
+  /** Whether the next look at a flow has a time. */
+  const isPlanned = (actionId: string) =>
+    (watches.get(actionId)?.nextLookAt ?? 0) > services.clock.now().getTime()
 
   const stopListening = services.endpointChanges.onAny((announced) => {
-    if (announced === null) {
-      lookAtAll().catch((err: unknown) => services.log.debug({ err }, 'could not search for due flows'))
-      return
-    }
-    const heard = flowSignalOf(announced)
-    if (heard !== undefined) signal(heard.actionId, heard.kind)
+    const heard = announced === null ? undefined : flowSignalOf(announced)
+    if (heard === undefined) return
+    const { actionId, kind } = heard
+    if (kind !== 'overdue') signal(actionId, kind)
+    else if (!isPlanned(actionId)) signal(actionId, 'change')
   })
 
   return {
@@ -205,7 +201,7 @@ export function startFlows(services: Services, ports: FlowPorts): Flows {
   }
 }
 
-function opens(by: Picked['opensBy'], heard: FlowSignalKind): boolean {
+function opens(by: Picked['opensBy'], heard: Reason): boolean {
   return STRENGTH[heard] >= STRENGTH[by]
 }
 

@@ -1,8 +1,8 @@
 /**
- * Reasons to look at a flow: a new delivery waits, an attempt has ended, or a bound of the flow has changed. They are
- * announced on the channel of endpoint changes.
+ * Reasons to look at a flow: a new delivery waits, an attempt has ended, a bound of the flow has changed, or a delivery
+ * is overdue. They are announced on the channel of endpoint changes.
  */
-const FLOW_SIGNALS = ['work', 'end', 'change'] as const
+const FLOW_SIGNALS = ['work', 'end', 'change', 'overdue'] as const
 
 /** One of the reasons to look at a flow. */
 export type FlowSignalKind = (typeof FLOW_SIGNALS)[number]

@@ -118,11 +118,11 @@ export const RESERVE_START = statement(
 )
 
 /**
- * Reads the actions whose flow may have attempts to start, for a process that may have missed a signal. It steps
- * through the index from one action with waiting deliveries to the next, however many deliveries each has.
+ * Reads the actions with deliveries that were due at `$1`. It steps through the index from one action with waiting
+ * deliveries to the next, however many deliveries each has.
  */
-export const FLOWS_WITH_WORK = statement(
-  'flows with work',
+export const OVERDUE_FLOWS = statement(
+  'overdue flows',
   `with recursive busy as (
     (select action_id from deliveries where flow_state = 'waiting' order by action_id limit 1)
     union all
@@ -132,7 +132,10 @@ export const FLOWS_WITH_WORK = statement(
       order by d.action_id limit 1) next
   )
   select a.id as action_id from busy join actions a on a.id = busy.action_id
-  where a.paused_at is null or not a.is_active or a.suspended_by_plan`,
+  where (a.paused_at is null or not a.is_active or a.suspended_by_plan)
+    and exists (
+      select from deliveries d
+      where d.action_id = a.id and d.flow_state = 'waiting' and d.flow_due_at <= $1::timestamptz)`,
 )
 
 /** Moves deliveries `$1` from jobs to their flows. A delivery that is in a flow already does not change. */

@@ -1,7 +1,11 @@
 import type { Services } from '../../api/services.ts'
 import { announceEndpointChange } from '../../platform/changes/index.ts'
 import { run, statement } from '../../platform/db/index.ts'
-import { FLOWS_WITH_WORK, RESERVE_START } from './statements.ts'
+import { flowSignal } from './signals.ts'
+import { OVERDUE_FLOWS, RESERVE_START } from './statements.ts'
+
+/** A delivery that is due for longer than this is overdue. */
+const OVERDUE_MS = 1000
 
 type FlowServices = Pick<Services, 'db' | 'clock'>
 
@@ -39,10 +43,14 @@ export async function workspaceOfAction(
   return row?.workspaceId
 }
 
-/** Ids of actions whose flow may have attempts to start. For a process that may have missed a signal. */
-export async function flowsWithWork({ db }: Pick<FlowServices, 'db'>): Promise<string[]> {
-  const rows = await run(db, FLOWS_WITH_WORK, [])
-  return rows.map(({ actionId }) => actionId)
+/** Leads to looks at the flows whose deliveries are overdue, in all processes. */
+export async function sweepFlows({
+  db,
+  clock,
+  endpointChanges,
+}: FlowServices & Pick<Services, 'endpointChanges'>): Promise<void> {
+  const rows = await run(db, OVERDUE_FLOWS, [new Date(clock.now().getTime() - OVERDUE_MS)])
+  endpointChanges.announce(rows.map(({ actionId }) => flowSignal('overdue', actionId)))
 }
 
 /**

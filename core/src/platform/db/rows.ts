@@ -445,9 +445,6 @@ export interface StatementRows {
     readonly endpointId: string
     readonly suspendedByPlan: boolean
   }
-  'flows with work': {
-    readonly actionId: string
-  }
   'forget relay endpoints': never
   'free all held': {
     readonly id: number
@@ -784,6 +781,9 @@ export interface StatementRows {
     readonly id: number
     readonly isExpired: boolean | null
     readonly oldestRequestId: number
+  }
+  'overdue flows': {
+    readonly actionId: string
   }
   'overview of endpoints': {
     readonly id: string
