@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { attemptsEnded } from '../support/attempts.ts'
 import { TestBrowser } from '../support/browser.ts'
 import { newAuthority } from '../support/certificates.ts'
 import type { TestEndpoint } from '../support/client.ts'
@@ -494,6 +495,25 @@ describe('creel await', () => {
     const late = await runCreel(['await', '-e', 'awaited', '--after', `${id}`, '--timeout', '1s'], { env })
     expect(late).toMatchObject({ exitCode: 1, stdout: '' })
     expect(late.stderr).toContain('1 s')
+  })
+
+  test('says of what is awaited that not all actions succeeded, and lists it', async () => {
+    await using good = await startReceiver()
+    await using bad = await startReceiver({ status: 410 })
+    const own = await service.alice.endpoint({ name: 'half' })
+    for (const { url } of [good, bad])
+      await service.alice.post(own.at('/actions'), { kind: 'forward', url, name: url })
+    await own.send({ body: '1' })
+    await attemptsEnded(service, own, 2)
+    const waited = await runCreel(['await', '-e', 'half', '--needs-attention'], { env })
+    expect(JSON.parse(waited.stdout)).toMatchObject({ deliveryCounts: { succeeded: 1, deadLettered: 1 } })
+    expect([waited.exitCode, waited.stderr]).toEqual([
+      0,
+      'creel: not all actions succeeded: 1 DeadLetter, 1 Succeeded.\n',
+    ])
+    const listed = await succeeds(['requests', 'list', '-e', 'half', '--needs-attention'], env)
+    expect(listed).toContain('1 DeadLetter, 1 Succeeded')
+    expect(await succeeds(['requests', 'list', '-e', 'half', '--no-needs-attention', '--json'], env)).toBe('')
   })
 })
 

@@ -25,6 +25,7 @@ export function withFilterOptions(command: Command): Command {
     .option('--event <id>', "the sender's event id")
     .option('--state <state>', 'latest delivery state, e.g. Failed')
     .option('--needs-attention', 'only requests whose newest attempt through some action failed')
+    .option('--no-needs-attention', 'only the others')
     .option('--verification <verdict>', 'verified, failed, unsigned, unverifiable or none')
     .option('--since <when>', 'received since, e.g. 10m, 2026-11-01')
     .option('--until <when>', 'received before')

@@ -5,6 +5,7 @@ import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { EXIT } from '../exitCodes.ts'
 import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
 import { printHint, printJson } from '../output/print.ts'
+import { hasFailures, stateText } from '../output/requestText.ts'
 import { spanText } from '../output/text.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
@@ -35,7 +36,12 @@ export function addAwaitCommand(command: Command, tools: TerminalTools): void {
     const { id } = await chooseEndpoint(api, options.endpoint)
     const span = options.timeout ?? DEFAULT_MILLISECONDS
     const found = await awaited(api, id, options, Date.now() + span)
-    if (found !== undefined) return printJson(found)
+    if (found !== undefined) {
+      printJson(found)
+      // Its state is that of the latest delivery, whichever its action.
+      if (hasFailures(found)) printHint(`creel: not all actions succeeded: ${stateText(found)}.`)
+      return
+    }
     printHint(`creel: no matching request arrived within ${spanText(span / 1000)}.`)
     process.exitCode = EXIT.failed
   })

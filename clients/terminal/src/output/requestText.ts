@@ -40,11 +40,15 @@ export function requestText(request: WholeRequest, { width }: { width: number })
   ]
 }
 
+type Outcome = Pick<WholeRequest, 'state'> & Partial<Pick<WholeRequest, 'deliveryCounts'>>
+
+/** Whether the newest attempt of some action failed. An older service does not tell. */
+export function hasFailures({ deliveryCounts: counts }: Outcome): boolean {
+  return counts !== undefined && counts.failed + counts.deadLettered > 0
+}
+
 /** The state of a request; with several actions the results of all, e.g. `1 Failed, 2 Succeeded`. */
-export function stateText({
-  state,
-  deliveryCounts: counts,
-}: Pick<WholeRequest, 'state'> & Partial<Pick<WholeRequest, 'deliveryCounts'>>): string {
+export function stateText({ state, deliveryCounts: counts }: Outcome): string {
   // Older services do not count.
   if (counts === undefined) return state
   const results: [number, string][] = [
