@@ -136,8 +136,14 @@ describe('creel without a command', () => {
       url: killed.baseUrl,
       keySource: join(String(second), 'terminal.key'),
     })
-    await successor.stop()
     const restarted = await startProcess({ env }, ['--port', '0', '--data', String(first)])
+    const chosen = await whoami()
+    expect(JSON.parse(chosen.stdout)).toMatchObject({ url: restarted.baseUrl })
+    expect(chosen.stderr).toContain(
+      `Several services of yours run. This is ${restarted.baseUrl}, data folder ${first}`,
+    )
+    await successor.stop()
+    expect((await whoami()).stderr).toBe('')
     await restarted.stop()
     expect(await registered(env.HOME)).toEqual([])
   })

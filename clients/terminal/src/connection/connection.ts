@@ -1,4 +1,5 @@
 import { ClientError, usageError } from '../clientError.ts'
+import { printHint } from '../output/print.ts'
 import type { LocalService, TerminalTools } from '../tools.ts'
 import { readProfile } from './profile.ts'
 
@@ -75,15 +76,24 @@ export async function resolveConnection(
   ])
 }
 
-/** The local service with this address, or the first one. */
+/** The local service with this address, or the first one. Where several run, a hint on stderr names the chosen one. */
 async function localServiceAt(
   url: string | undefined,
   { environment, tools }: Surroundings,
 ): Promise<LocalService | undefined> {
+  let first: LocalService | undefined
   for await (const service of tools.localServices(environment)) {
-    if (url === undefined || service.url === url) return service
+    if (url !== undefined) {
+      if (service.url === url) return service
+    } else if (first === undefined) first = service
+    else {
+      printHint(
+        `Several services of yours run. This is ${first.url}, data folder ${first.dataDir}. --url or CREEL_URL names another.`,
+      )
+      return first
+    }
   }
-  return undefined
+  return first
 }
 
 function noService(dataDir: string): NoService {
