@@ -1,14 +1,19 @@
 /**
- * `bun run creel`: the command line from the checkout's sources, with the console's files for commands that serve them.
+ * `bun run creel`: installs missing packages, then runs the command line from the checkout's sources, with the
+ * console's files for commands that serve them.
  */
 import { join } from 'node:path'
-import { runProgram } from '../creel/src/program.ts'
 import { packedConsole } from './consolePack.ts'
-import { whenLauncherDies } from './launchers.ts'
+import { installMissing } from './install.ts'
+import { checkoutCommand, whenLauncherDies } from './launchers.ts'
 
+installMissing()
+// Not before: it imports packages.
+const { runProgram } = await import('../creel/src/program.ts')
 await runProgram(process.argv.slice(2), {
   runtime: undefined,
   serveWords: [process.execPath, ...process.execArgv, Bun.main, 'serve'],
+  command: checkoutCommand(),
   stopWhen: whenLauncherDies(),
   consolePack: async () => {
     const file = await packedConsole(join(import.meta.dir, '..'))

@@ -1,9 +1,18 @@
 import { readFileSync } from 'node:fs'
+import { packageManager } from '../package.json' with { type: 'json' }
 
 const CHECK_MILLISECONDS = 250
 
 /** Command lines of launchers: `npm exec bun@… run start`, the `sh -c` below it, and the `bun run start` below that. */
 const LAUNCHER = /^(npm exec|npx|node .*npx|(\/\S*\/)?sh -c|(\/\S*\/)?bun(\.exe)?) .*\brun\b/
+
+const NPX = /^(npm exec|npx|node .*npx) /
+
+/** `bun run creel`, as a user of this checkout types it: by npx, if npx launched this process. */
+export const checkoutCommand = (): string =>
+  findLaunchers().some(({ command }) => NPX.test(command))
+    ? `npx -y ${packageManager} run creel`
+    : 'bun run creel'
 
 /**
  * Resolves when a program that only waits for this process has died. npx passes a signal to its shell, which does not
@@ -11,7 +20,7 @@ const LAUNCHER = /^(npm exec|npx|node .*npx|(\/\S*\/)?sh -c|(\/\S*\/)?bun(\.exe)
  * further up (a terminal, nohup, a supervisor) may start and end.
  */
 export function whenLauncherDies(): Promise<string> {
-  const launchers = findLaunchers()
+  const launchers = findLaunchers().map(({ pid }) => pid)
   return new Promise((resolve) => {
     const timer = setInterval(() => {
       const dead = launchers.find((pid) => !isRunning(pid))
@@ -23,12 +32,12 @@ export function whenLauncherDies(): Promise<string> {
   })
 }
 
-function findLaunchers(): number[] {
-  const launchers: number[] = []
+function findLaunchers(): { pid: number; command: string }[] {
+  const launchers: { pid: number; command: string }[] = []
   for (let pid = process.ppid; pid > 1; ) {
     const { command, parent } = look(pid)
     if (!LAUNCHER.test(command)) break
-    launchers.push(pid)
+    launchers.push({ pid, command })
     pid = parent
   }
   return launchers

@@ -6,7 +6,7 @@ import { runWithServingEnvironment } from '../creel/src/compileLater.ts'
 import { bundledProgram, compileBundle } from './bundle.ts'
 import { packedConsole } from './consolePack.ts'
 import { installMissing } from './install.ts'
-import { whenLauncherDies } from './launchers.ts'
+import { checkoutCommand, whenLauncherDies } from './launchers.ts'
 
 const COMPILE_AFTER_MS = 10_000
 
@@ -22,6 +22,7 @@ const { runProgram }: typeof import('../creel/src/program.ts') = await import(pr
 await runProgram(['serve', ...process.argv.slice(2)], {
   runtime: undefined,
   serveWords: [process.execPath, ...process.execArgv, Bun.main],
+  command: checkoutCommand(),
   stopWhen: whenLauncherDies(),
   consolePack: async () => {
     const file = await packed

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import consolePack from '../../dist/console.pack' with { type: 'file' }
 import postgres from '../../dist/postgres.tar.zst' with { type: 'file' }
+import { shellWord } from './commands/readyBlock.ts'
 import { runWithServingEnvironment } from './compileLater.ts'
 import { type ArchiveLabel, archiveRuntime, withoutRuntime } from './embeddedPostgres/index.ts'
 import { runProgram } from './program.ts'
@@ -19,5 +20,12 @@ await runProgram(words, {
       ? withoutRuntime
       : archiveRuntime(CREEL_POSTGRES_LABEL, () => embedded(postgres).arrayBuffer()),
   serveWords: [process.execPath, 'serve'],
+  command: typedCommand(),
   consolePack: () => embedded(consolePack).bytes(),
 })
+
+/** npx, which finds the package's command, says so; else a path, where no `creel` is on the PATH. */
+function typedCommand(): string {
+  if (process.env.npm_command === 'exec') return 'npx creel'
+  return Bun.which('creel') === null ? shellWord(process.execPath) : 'creel'
+}

@@ -24,7 +24,7 @@ function find() {
     refuse(
       'Creel runs on Linux and macOS. On Windows, use the Windows Subsystem for Linux (WSL):',
       '  wsl --install     once, in a PowerShell of an administrator',
-      'Then open a WSL terminal, install Node there, and run `npx creel` again.',
+      'Then open a WSL terminal, and install Node and this package there.',
     )
     return undefined
   }
@@ -42,7 +42,7 @@ function find() {
     refuse(
       `The package ${platformPackage}, which holds the executable, is not installed.`,
       'npm leaves it out with --omit=optional or --no-optional, on a Linux without glibc (Alpine), and where node_modules',
-      'was copied from another system or installed from such a lock file. Remove node_modules, then: npm install creel',
+      'was copied from another system or installed from such a lock file. Remove node_modules and install again.',
     )
     return undefined
   }

@@ -45,7 +45,7 @@ describe('creel serve, on an embedded PostgreSQL', () => {
     const said = creel.stderr()
     const logged = said.split('\n').filter((line) => line.startsWith('{'))
     const hook = creel.first?.captureUrl ?? ''
-    expect(said).toContain(`  export BASE=${creel.baseUrl} HOOK=${hook}\n`)
+    expect(said).toContain(`  export CREEL_URL=${creel.baseUrl} HOOK=${hook}\n`)
     expect(said.split(hook)).toHaveLength(2)
     expect(said).not.toContain('Captures are kept')
     expect(said).not.toContain('sign-in#')

@@ -126,7 +126,7 @@ describe.skipIf(!hasNpm)('npm install creel, without Bun', () => {
   test('npx creel captures, listen brings it to a server, and both end with their npx', async () => {
     await using receiver = await startReceiver()
     const creel = start(['npx', '--offline', 'creel'], project)
-    const block = await creel.until(/^ {2}creel listen/m)
+    const block = await creel.until(/^ {2}npx creel listen/m)
     const hook = /^ {2}export HOOK=(\S+)$/m.exec(block)?.[1] ?? ''
     expect((await fetch(`${hook}/before`, { method: 'POST', body: 'x' })).status).toBe(200)
 
@@ -166,7 +166,7 @@ describe.skipIf(!hasNpm)('npm install creel, without Bun', () => {
     ['win32', 'x64', 'Windows Subsystem for Linux'],
     ['freebsd', 'x64', 'no executable for freebsd-x64'],
     ['linux', 'riscv64', 'one for each of: linux-x64, linux-arm64, darwin-x64, darwin-arm64'],
-    [process.platform === 'darwin' ? 'linux' : 'darwin', 'arm64', 'npm install creel'],
+    [process.platform === 'darwin' ? 'linux' : 'darwin', 'arm64', 'Remove node_modules and install again'],
   ])('on %s and %s it says what to do', async (platform, arch, advice) => {
     const elsewhere = join(await temporaryFolder(), 'elsewhere.cjs')
     const properties = JSON.stringify({ platform: { value: platform }, arch: { value: arch } })

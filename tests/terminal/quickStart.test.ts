@@ -76,8 +76,8 @@ describe('creel without a command', () => {
   test('starts a service that every folder finds, prints one block, and the next one uses it', async () => {
     const env = { HOME: await preparedHome() }
     const quick = await start([], env)
-    const block = await quick.until(/^ {2}creel listen/m)
-    const [baseUrl, key, hook] = ['BASE', 'KEY', 'HOOK'].map((name) => exported(block, name))
+    const block = await quick.until(/^ {2}\S+ listen --to 3000$/m)
+    const [baseUrl, key, hook] = ['CREEL_URL', 'CREEL_KEY', 'HOOK'].map((name) => exported(block, name))
     expect(block.split(String(key))).toHaveLength(2)
     expect((await fetch(String(hook), { method: 'POST', body: '{"a":1}' })).status).toBe(200)
     const headers = { Authorization: `Bearer ${key}` }
@@ -94,7 +94,7 @@ describe('creel without a command', () => {
     expect(again).toMatchObject({ exitCode: 0 })
     expect(again.stderr).toContain(`Creel already runs on ${baseUrl}`)
     expect(exported(again.stdout, 'HOOK')).toBe(String(hook))
-    expect(exported(again.stdout, 'KEY')).toBe(String(key))
+    expect(exported(again.stdout, 'CREEL_KEY')).toBe(String(key))
 
     expect(await registered(env.HOME)).toHaveLength(1)
     expect(await quick.stop('SIGINT')).toBe(0)

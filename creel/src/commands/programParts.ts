@@ -8,6 +8,8 @@ export interface ProgramParts {
   readonly consolePack?: (() => Promise<Uint8Array | undefined>) | undefined
   /** Command that starts `creel serve` of this program in another process. Undefined: one gateway process at most. */
   readonly serveWords?: readonly string[]
+  /** The command line of this program, as its user types it. Undefined: `creel`. */
+  readonly command?: string
   /** A further reason to drain, as text; signals are the usual one. */
   readonly stopWhen?: Promise<string>
 }

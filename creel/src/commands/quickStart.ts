@@ -64,8 +64,9 @@ async function show(
   const me = await api.calls.me.get({})
   const retention = retentionLine(me.plan.key, me.limits.retentionDays)
   const signInUrl = isOpened ? null : link
-  printText(...readyBlock({ baseUrl, captureUrl, key, signInUrl, isKeyNew: false, retention }))
-  if (isOpened) printHint('The console is open in your browser. `creel open` opens it again.')
+  const { command = 'creel' } = tools
+  printText(...readyBlock({ baseUrl, captureUrl, key, signInUrl, isKeyNew: false, command, retention }))
+  if (isOpened) printHint(`The console is open in your browser. \`${command} open\` opens it again.`)
   const other = process.env.CREEL_URL || (await readProfile(process.env))?.url
   if (other !== undefined && other !== baseUrl) {
     printHint(`Other commands use ${other}. Add --url ${baseUrl} to use this service.`)

@@ -11,25 +11,39 @@ export interface Ready {
   readonly signInUrl: string | null
   /** Whether the key is shown for the first and only time. */
   readonly isKeyNew: boolean
+  /** The command line of this program, as its user types it. */
+  readonly command: string
   /** Line about a retention that users may not expect; null for none. */
   readonly retention: string | null
 }
 
+/** The names that the documents use in calls with curl. `creel` itself reads the long ones. */
+export const SHORT_NAMES = '  export BASE=$CREEL_URL KEY=$CREEL_KEY'
+
 /** The greeting: the capture URL, lines to paste into a shell, and the link; each of them once. */
-export function readyBlock({ baseUrl, captureUrl, key, signInUrl, isKeyNew, retention }: Ready): SafeText[] {
+export function readyBlock({
+  baseUrl,
+  captureUrl,
+  key,
+  signInUrl,
+  isKeyNew,
+  command,
+  retention,
+}: Ready): SafeText[] {
   return [
     '',
     SafeText.joined(['Capture URL', SafeText.styled('bold', captureUrl)], '  '),
     '',
     'For this shell:',
-    `  export BASE=${shellWord(baseUrl)}`,
-    `  export KEY=${shellWord(key)}`,
+    `  export CREEL_URL=${shellWord(baseUrl)}`,
+    `  export CREEL_KEY=${shellWord(key)}`,
     `  export HOOK=${shellWord(captureUrl)}`,
+    SHORT_NAMES,
     ...(isKeyNew ? ['  The key is shown only once.'] : []),
     '',
     'Try it:',
     `  curl "$HOOK" -H 'Content-Type: application/json' -d '{"hello":"world"}'`,
-    '  creel listen --to 3000',
+    `  ${command} listen --to 3000`,
     '',
     ...(signInUrl === null
       ? []

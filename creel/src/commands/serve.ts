@@ -8,7 +8,7 @@ import { retentionLine } from '../longRetention.ts'
 import type { RunningService, ServicePart } from '../service/index.ts'
 import { listenForStop } from '../stopping.ts'
 import type { ProgramParts } from './programParts.ts'
-import { readyBlock, shellWord } from './readyBlock.ts'
+import { readyBlock, SHORT_NAMES, shellWord } from './readyBlock.ts'
 import { openServing } from './serving.ts'
 import { openMember } from './servingMember.ts'
 
@@ -104,7 +104,7 @@ export async function serve(
   })
   try {
     if (isRelay) announceRelay(serving.service)
-    else await announce(serving.service, parts, config)
+    else await announce(serving.service, { parts, config, command: program.command ?? 'creel' })
   } catch (error) {
     await serving.close()
     throw error
@@ -146,8 +146,11 @@ async function serveAsMember(
  */
 async function announce(
   service: RunningService,
-  parts: ReadonlySet<ServicePart>,
-  config: Config,
+  {
+    parts,
+    config,
+    command,
+  }: { readonly parts: ReadonlySet<ServicePart>; readonly config: Config; readonly command: string },
 ): Promise<void> {
   const dispatch = config.CREEL_DISPATCH === 'off' ? ['creel dispatch off'] : []
   if (!parts.has('gateway')) return printText(...dispatch, 'creel ready jobs')
@@ -160,10 +163,13 @@ async function announce(
         ...first,
         baseUrl: service.urls.baseUrl,
         isKeyNew: true,
+        command,
         retention: retentionOf(config),
       }),
     )
-  } else if (first !== undefined) announceToScripts(first, { baseUrl: service.urls.baseUrl, config })
+  } else if (first !== undefined) {
+    announceToScripts(first, { baseUrl: service.urls.baseUrl, config, command })
+  }
   printText(...dispatch, `creel ready base=${service.urls.baseUrl} capture=${service.urls.captureUrl}`)
 }
 
@@ -178,7 +184,11 @@ function announceRelay({ urls }: RunningService): void {
 
 function announceToScripts(
   { key, captureUrl, signInUrl }: FirstBoot,
-  { baseUrl, config }: { readonly baseUrl: string; readonly config: Config },
+  {
+    baseUrl,
+    config,
+    command,
+  }: { readonly baseUrl: string; readonly config: Config; readonly command: string },
 ): void {
   printText(`creel key ${key}`, `creel endpoint ${captureUrl}`)
   if (signInUrl !== null) printText(`creel console ${signInUrl}`)
@@ -187,9 +197,10 @@ function announceToScripts(
     '',
     'The key above is shown only once. In a shell:',
     '',
-    `  export BASE=${shellWord(baseUrl)} HOOK=${shellWord(captureUrl)}`,
+    `  export CREEL_URL=${shellWord(baseUrl)} HOOK=${shellWord(captureUrl)}`,
     // The key itself is printed to stdout only, because stderr often goes to a log.
-    '  export KEY=<the key>',
+    '  export CREEL_KEY=<the key>',
+    SHORT_NAMES,
     `  curl "$HOOK" -H 'Content-Type: application/json' -d '{"hello":"world"}'`,
     '',
   )
@@ -197,7 +208,7 @@ function announceToScripts(
   if (retention !== null) printHint(retention, '')
   if (signInUrl !== null) {
     printHint(
-      'The link signs a browser in to the console. It works once, within 15 minutes; `creel console` prints another.',
+      `The link signs a browser in to the console. It works once, within 15 minutes; \`${command} console\` prints another.`,
       '',
     )
   }

@@ -46,7 +46,7 @@ th { font-weight: 600 }
 <body>
 <h1>Creel relay</h1>
 <p>This server gives a public URL for webhooks to a program on your machine.</p>
-<pre>npx creel listen --relay ${url} --to 3000</pre>
+<pre>creel listen --relay ${url} --to 3000</pre>
 <p>The command prints the URL. Each request to the URL is stored here, and the command sends it to port 3000 of your machine. It needs no account.</p>
 <h2>Terms</h2>
 <table>
