@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { YAML } from 'bun'
 import { z } from 'zod'
@@ -22,10 +22,10 @@ const started: number[] = []
 const hasNpx = Bun.which('npx') !== null
 
 const FACTS = { version: packageJson.version, repository: undefined }
-const COMMAND = 'node_modules/.bin/creel'
-const UNPACK = 'tar -xzf creel.tgz && mv package node_modules/creel'
-/** Steps but those that tests/program/npm.test.ts covers. */
-const isNoInstallation = (line: string) => !line.startsWith('npm install ')
+const COMMAND = 'creel/dist/creel'
+const UNPACK = 'tar -xzf creel.tgz && mv package creel && mkdir creel/dist'
+/** Steps but those that bring the clone and its executable: the run has both. */
+const isNoInstallation = (line: string) => !/^(?:git clone|\(cd creel && npx|npx -y bun@\S+) /.test(line)
 
 afterAll(async () => {
   for (const pid of started) process.kill(pid)
@@ -55,12 +55,12 @@ async function shell(script: string, cwd: string, env: Record<string, string>): 
 }
 
 /**
- * A folder as a job finds it after `npm install creel`: the package, and its command, which runs this run's program. Its PostgreSQL is set
- * up already, where this run has one prepared: that takes longer than the rest of the job.
+ * A folder as a job finds it after the build: what starts a service, as the npm package has it too, and a command that
+ * runs this run's program. Its PostgreSQL is set up already, where this run has one prepared: that takes longer than the
+ * rest of the job.
  */
 async function jobFolder(): Promise<{ folder: string; env: Record<string, string> }> {
   const folder = await temporaryFolder()
-  await mkdir(join(folder, 'node_modules/.bin'), { recursive: true })
   await writeFile(join(folder, 'creel.tgz'), (await launcherTarball(FACTS)).contents)
   expect((await shell(UNPACK, folder, {})).code).toBe(0)
   const words = PROGRAM.map((word) => `'${word}'`).join(' ')
@@ -94,14 +94,12 @@ test.skipIf(!hasNpx)(
       }),
     })
     const { folder, env } = await jobFolder()
-    const action = Action.parse(
-      YAML.parse(await readFile(join(folder, 'node_modules/creel/action.yml'), 'utf8')),
-    )
+    const action = Action.parse(YAML.parse(await readFile(join(folder, 'creel/action.yml'), 'utf8')))
     const files = { GITHUB_ENV: join(folder, 'env'), GITHUB_OUTPUT: join(folder, 'output') }
     const { code, out } = await shell(action.runs.steps[0]?.run ?? '', folder, {
       ...env,
       ...files,
-      GITHUB_ACTION_PATH: join(folder, 'node_modules/creel'),
+      GITHUB_ACTION_PATH: join(folder, 'creel'),
       CREEL_EXECUTABLE: join(folder, COMMAND),
     })
     expect(code).toBe(0)

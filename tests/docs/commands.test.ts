@@ -51,7 +51,7 @@ describe('no command of a document escapes the suite', () => {
       .flatMap(({ code }) => code.split('\n'))
       .map((line) => line.replace(/\s+[#|].*$/, ''))
       // Programs of others are their own business.
-      .filter((line) => /^(?:\.\/dist\/creel|creel|bun|npx -y bun@\S+|npx creel)(?= )/.test(line))
+      .filter((line) => /^(?:\.\/dist\/creel|creel|bun|npx -y bun@\S+)(?= )/.test(line))
     expect(lines.filter((line) => !isSound(line))).toEqual([])
   })
 })
@@ -88,7 +88,7 @@ function isAccounted(remark: string, document: string): boolean {
 function isSound(span: string): boolean {
   const words = span
     .replace(/^(?:\w+=\S* )+/, '')
-    .replace(/^npx -y bun@[\d.]+/, 'bun')
+    .replace(new RegExp(`^npx -y ${packageJson.packageManager} `), 'bun ')
     .replace(/^npx (?=creel\b)/, '')
     .replace(/^\.\/dist\//, '')
     .split(' ')

@@ -6,7 +6,7 @@ import { startService } from '../support/service.ts'
 import { documents, fencesOf, SHELLS, textOf } from './markdown.ts'
 
 /** Placeholders for the reader. The lines of a document that set them are replaced by the values of the test. */
-const PLACEHOLDERS = ['BASE', 'KEY', 'HOOK', 'RECEIVER'] as const
+const PLACEHOLDERS = ['CREEL_URL', 'CREEL_KEY', 'BASE', 'KEY', 'HOOK', 'RECEIVER'] as const
 type Placeholder = (typeof PLACEHOLDERS)[number]
 
 describe('every command line of a document works, one after the other, on a fresh service', () => {
@@ -22,6 +22,8 @@ describe('every command line of a document works, one after the other, on a fres
       await using receiver = await startReceiver()
       const endpoint = await service.alice.endpoint()
       const script = scriptOf(blocks, {
+        CREEL_URL: service.baseUrl,
+        CREEL_KEY: service.alice.key,
         BASE: service.baseUrl,
         KEY: service.alice.key,
         HOOK: endpoint.url,

@@ -68,8 +68,8 @@ export interface RunningProcess {
 }
 
 /** A folder that any account may pass through; removed with everything in it when the test file ends. */
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'creel-test-'))
+export async function temporaryFolder(parent = tmpdir()): Promise<string> {
+  const folder = await mkdtemp(join(parent, 'creel-test-'))
   await chmod(folder, 0o711)
   atEnd('folders', () => removeFolder(folder))
   return folder

@@ -43,7 +43,11 @@ interface Page {
 
 /** Every page, in reading order. */
 export const PAGES: readonly Page[] = [
-  { file: 'install.md', about: 'npm, Homebrew, executable, container or sources', text: install },
+  {
+    file: 'install.md',
+    about: 'from a clone, and after the first release: npm, Homebrew, container',
+    text: install,
+  },
   { file: 'tour.md', about: 'every feature, with a command that works', text: tour },
   {
     file: 'concepts.md',
