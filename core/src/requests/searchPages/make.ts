@@ -71,7 +71,7 @@ const FIND_UNPAGED = statement(
   join workspaces w on w.id = e.workspace_id and (w.sealed_until is null or w.sealed_until < clock_timestamp())
   cross join lateral (
     select greatest(c.oldest_request_id - 1, (select max(top) from search_pages where endpoint_id = c.endpoint_id)) as above,
-      least(${PAGE_REQUESTS}, ceil(${PAGE_BYTES}::float8 * c.stored_request_count / greatest(1, c.stored_bytes)))::int as requests
+      greatest(${BLOCKS_MIN}, least(${PAGE_REQUESTS}, ceil(${PAGE_BYTES}::float8 * c.stored_request_count / greatest(1, c.stored_bytes))))::int as requests
   ) n
   where c.stored_request_count >= n.requests
     and (c.window_started_at is null or c.window_started_at < $2::timestamptz - interval '1 minute' or c.window_count < ${BUSY_PER_MINUTE})
