@@ -108,10 +108,11 @@ const STATS = statement(
     from deliveries where endpoint_id = c.endpoint_id and finished_at is null
   ) open
   cross join lateral (
+    -- Not a join, for which all requests may be walked where statistics are missing.
     select count(*)::int as parked_count from deliveries d
-    join requests r on r.endpoint_id = d.endpoint_id and r.id = d.request_id
-    where d.endpoint_id = c.endpoint_id and d.dead_lettered_at is not null
-      and r.deleted_at is null and r.hidden_at is null
+    where d.endpoint_id = c.endpoint_id and d.dead_lettered_at is not null and (
+      select r.deleted_at is null and r.hidden_at is null from requests r
+      where r.endpoint_id = d.endpoint_id and r.id = d.request_id)
   ) parked
   where c.endpoint_id = $3`,
   { isPrepared: false },
