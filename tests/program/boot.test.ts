@@ -71,7 +71,8 @@ describe('creel serve, on an embedded PostgreSQL', () => {
     const file = join(cwd, '.creel', 'secret.key')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     // A user who can open the lock can keep the service from starting.
-    expect((await stat(join(cwd, '.creel', 'owner.lock'))).mode & 0o777).toBe(0o600)
+    for (const name of ['owner.lock', 'owner.pid'])
+      expect((await stat(join(cwd, '.creel', name))).mode & 0o777).toBe(0o600)
     expect(Buffer.from(await readFile(file, 'utf8'), 'base64')).toHaveLength(32)
 
     await writeFile(file, `${Buffer.alloc(32, 1).toString('base64')}\n`)

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { closeSync, fchmodSync, openSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartupError } from '../startupError.ts'
 
@@ -33,7 +33,9 @@ export async function lockDataFolder(dataDir: string): Promise<OwnerLock> {
       { cause },
     )
   }
-  await writeFile(pidFile, `${process.pid}\n`)
+  await writeFile(pidFile, `${process.pid}\n`, { mode: 0o600 })
+  // An earlier release may have made it with another mode.
+  await chmod(pidFile, 0o600)
   return { release: () => database.close() }
 }
 

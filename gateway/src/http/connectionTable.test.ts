@@ -32,7 +32,10 @@ class FakeConnection implements OwnedConnection {
 }
 
 const idle = (peer: string) => new FakeConnection(peer, true)
-const busy = (peer: string) => new FakeConnection(peer, false)
+const busy = (peer: string) => new FakeConnection(peer, false, true)
+/** One that has begun its first head. */
+const beginning = (peer: string) => new FakeConnection(peer, false)
+const used = (peer: string) => new FakeConnection(peer, true, true)
 
 /** Adds all connections; returns for each whether it was taken. */
 const addAll = (table: ConnectionTable, connections: readonly FakeConnection[]) =>
@@ -61,6 +64,41 @@ describe('connections in all', () => {
     expect([used, unused].map(({ isEnded }) => isEnded)).toEqual([false, true])
     expect(table.add(busy('d'), 'd')).toBe(true)
     expect(used.isEnded).toBe(true)
+  })
+
+  test('room is made from the address with the most connections', () => {
+    const table = new ConnectionTable({ connectionsMax: 8, connectionsPerAddressMax: 100 })
+    const honest = used('192.0.2.1')
+    const many = Array.from({ length: 7 }, () => used('198.51.100.66'))
+    addAll(table, [honest, ...many])
+    const more = Array.from({ length: 20 }, () => used('198.51.100.66'))
+    expect(new Set(addAll(table, more))).toEqual(new Set([true]))
+    expect(honest.isEnded).toBe(false)
+    expect(many.every(({ isEnded }) => isEnded)).toBe(true)
+    expect(table.size).toBe(8)
+  })
+
+  test.each([
+    ['of their own address', (peer: string) => peer],
+    ['behind a proxy', () => null],
+  ])('heads that are never finished give way before kept connections, %s', (_, addressOf) => {
+    const table = new ConnectionTable({ connectionsMax: 4, connectionsPerAddressMax: 100 })
+    const honest = used('10.0.0.1')
+    const heads = Array.from({ length: 9 }, () => beginning('10.0.0.1'))
+    expect(table.add(honest, addressOf(honest.peer))).toBe(true)
+    for (const head of heads) expect(table.add(head, addressOf(head.peer))).toBe(true)
+    expect(honest.isEnded).toBe(false)
+    expect(heads.map(({ isEnded }) => isEnded)).toEqual(heads.map((_head, at) => at < 6))
+  })
+
+  test('a connection that was chosen to give way and was used since stays', () => {
+    const table = new ConnectionTable({ connectionsMax: 3, connectionsPerAddressMax: 100 })
+    const [first, second, third] = [used('a'), used('a'), used('a')]
+    addAll(table, [first, second, third, used('b')])
+    expect(first.isEnded).toBe(true)
+    second.isIdle = false
+    expect(table.add(used('b'), 'b')).toBe(true)
+    expect([second, third].map(({ isEnded }) => isEnded)).toEqual([false, true])
   })
 })
 

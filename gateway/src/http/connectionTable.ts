@@ -3,18 +3,28 @@ import type { OwnedConnection } from './connectionOwner.ts'
 import type { HttpLimits } from './httpLimits.ts'
 
 /**
- * Finds the oldest idle connection; the sets are in order of arrival. Connections that never carried a request go
- * first. So a client that only opens connections loses its own, and not one that another client is about to use again.
+ * Order in which connections are ended to make room, the lowest first; undefined for one with a request in flight. A
+ * client that only opens connections, or begins heads, loses its own, and not one that another client is about to use
+ * again.
  */
-function oldestIdle(connections: Iterable<OwnedConnection>): OwnedConnection | undefined {
-  let oldestUsed: OwnedConnection | undefined
-  for (const connection of connections) {
-    if (!connection.isIdle) continue
-    if (!connection.hasServed) return connection
-    oldestUsed ??= connection
-  }
-  return oldestUsed
+function rankOf(connection: OwnedConnection): number | undefined {
+  if (!connection.hasServed) return connection.isIdle ? 0 : 1
+  return connection.isIdle ? 2 : undefined
 }
+
+/** The connection of the lowest rank that arrived first; the sets are in order of arrival. */
+function firstToEnd(connections: Iterable<OwnedConnection>): OwnedConnection | undefined {
+  let found: { readonly connection: OwnedConnection; readonly rank: number } | undefined
+  for (const connection of connections) {
+    const rank = rankOf(connection)
+    if (rank === 0) return connection
+    if (rank !== undefined && rank < (found?.rank ?? Number.POSITIVE_INFINITY)) found = { connection, rank }
+  }
+  return found?.connection
+}
+
+/** The most connections that one look at all of them chooses, so that a flood at the limit does not look each time. */
+const CHOSEN_MAX = 64
 
 /** How connections are counted together with those of the program's other processes. */
 export interface SharedConnections {
@@ -30,8 +40,9 @@ function newest(connections: Iterable<OwnedConnection>): OwnedConnection | undef
 }
 
 /**
- * All open connections, by address. When there are too many, of one address or in all, the oldest idle connection
- * without a request yet is closed, or else the oldest idle one. If none is idle, the new connection is refused.
+ * All open connections, by address. When there are too many, of one address or in all, one is closed: without a request
+ * yet before those that had one, of the address with the most connections, and the oldest. If all have requests in
+ * flight, the new connection is refused.
  *
  * Where several processes passed a limit together, those with the most connections close theirs in the same order, and
  * then the newest.
@@ -41,6 +52,10 @@ export class ConnectionTable {
   readonly #all = new Set<OwnedConnection>()
   readonly #byAddress = new Map<string, Set<OwnedConnection>>()
   readonly #addressOf = new Map<OwnedConnection, string>()
+  /** Connections that are ended next, all of the same rank and of addresses with as many connections. */
+  #chosen:
+    | { readonly rank: number; readonly connections: readonly OwnedConnection[]; next: number }
+    | undefined
   readonly #inAll: SharedLimit
   readonly #ofAddress: SharedLimit
 
@@ -56,7 +71,7 @@ export class ConnectionTable {
     this.#limits = limits
     const shed = (connections: Set<OwnedConnection>, most: number) => {
       while (connections.size > most) {
-        const ended = oldestIdle(connections) ?? newest(connections)
+        const ended = firstToEnd(connections) ?? newest(connections)
         if (ended === undefined) return
         this.#end(ended)
         shared.onShed(ended)
@@ -87,7 +102,7 @@ export class ConnectionTable {
    * @returns false when there is no room
    */
   add(connection: OwnedConnection, address: string | null): boolean {
-    if (this.#isFull() && !this.#giveWay(this.#all)) return false
+    if (this.#isFull() && !this.#endOne(this.#choose())) return false
     this.#all.add(connection)
     this.#inAll.changed('', this.#all.size)
     if (this.assign(connection, address)) return true
@@ -102,10 +117,16 @@ export class ConnectionTable {
    */
   assign(connection: OwnedConnection, address: string | null): boolean {
     this.#unassign(connection)
-    if (address === null) return true
+    if (address === null) {
+      const group = `proxy ${connection.peer}`
+      const others = this.#byAddress.get(group) ?? new Set()
+      this.#byAddress.set(group, others.add(connection))
+      this.#addressOf.set(connection, group)
+      return true
+    }
     const group = addressGroup(address)
     const mine = this.#byAddress.get(group) ?? new Set()
-    if (this.#ofAddress.isFull(group, mine.size) && !this.#giveWay(mine)) return false
+    if (this.#ofAddress.isFull(group, mine.size) && !this.#endOne(firstToEnd(mine))) return false
     this.#byAddress.set(group, mine.add(connection))
     this.#addressOf.set(connection, group)
     this.#ofAddress.changed(group, mine.size)
@@ -122,11 +143,35 @@ export class ConnectionTable {
     return open >= this.#limits.connectionsMax || this.#inAll.isFull('', open)
   }
 
-  #giveWay(connections: Iterable<OwnedConnection>): boolean {
-    const oldest = oldestIdle(connections)
-    if (oldest === undefined) return false
-    this.#end(oldest)
+  #endOne(connection: OwnedConnection | undefined): boolean {
+    if (connection === undefined) return false
+    this.#end(connection)
     return true
+  }
+
+  /** The connection to end for a new one of any address. */
+  #choose(): OwnedConnection | undefined {
+    const known = this.#chosen
+    while (known !== undefined && known.next < known.connections.length) {
+      const connection = known.connections[known.next]
+      known.next += 1
+      if (connection !== undefined && this.#all.has(connection) && rankOf(connection) === known.rank)
+        return connection
+    }
+    let best:
+      | { readonly rank: number; readonly size: number; readonly connections: OwnedConnection[] }
+      | undefined
+    for (const connection of this.#all) {
+      const rank = rankOf(connection)
+      if (rank === undefined) continue
+      const size = this.#byAddress.get(this.#addressOf.get(connection) ?? '')?.size ?? 0
+      if (best === undefined || rank < best.rank || (rank === best.rank && size > best.size))
+        best = { rank, size, connections: [connection] }
+      else if (rank === best.rank && size === best.size && best.connections.length < CHOSEN_MAX)
+        best.connections.push(connection)
+    }
+    this.#chosen = best && { ...best, next: 1 }
+    return best?.connections[0]
   }
 
   #end(connection: OwnedConnection): void {
@@ -142,7 +187,7 @@ export class ConnectionTable {
     const mine = this.#byAddress.get(group)
     mine?.delete(connection)
     if (mine?.size === 0) this.#byAddress.delete(group)
-    this.#ofAddress.changed(group, mine?.size ?? 0)
+    if (!group.startsWith('proxy ')) this.#ofAddress.changed(group, mine?.size ?? 0)
   }
 }
 
