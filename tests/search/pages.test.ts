@@ -5,6 +5,8 @@ import { z } from 'zod'
 import { scanRequests, THOROUGH } from '../../core/src/requests/scan.ts'
 import { containsText } from '../../core/src/requests/search.ts'
 import { makeSearchPages } from '../../core/src/requests/searchPages/index.ts'
+import { slotsOf } from '../../core/src/requests/searchPages/signature.ts'
+import { eraseRequests, reduceRequests } from '../../core/src/retention/index.ts'
 import type { TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -293,6 +295,38 @@ describe('a search with pages', () => {
     await makePages()
     await expectNoOrphans()
   }, 120_000)
+
+  test.each([
+    ['erased', eraseRequests],
+    ['reduced to traces', reduceRequests],
+  ])(
+    'keeps no signature of requests that are %s',
+    async (_, forget) => {
+      const erasing = await service.alice.endpoint()
+      const { id } = await erasing.capture({ body: '{"mail":"erased-needle@example.com"}' })
+      await store(erasing, PAGE_REQUESTS)
+      await makePages()
+      const [first] = await pagesOf(erasing)
+      expect(first?.above).toBeLessThan(id)
+      await service.db.transaction().execute((trx) => forget(trx, erasing.id, [id]))
+      expect(await pagesOf(erasing)).toEqual([])
+      await store(erasing, 300)
+      await makePages()
+      await makePages()
+      expect(await pagesOf(erasing)).toHaveLength(1)
+      const slots = slotsOf('erased-needle@')
+      const bits = await sql<{ isSet: boolean }>`
+      select substring(s.bits from slot % 256 * 4 + 1 for 4) <> '\\x00000000'::bytea as "isSet"
+      from unnest(${slots}::int[]) slot
+      join search_slices s on s.slice = slot / 256
+      join search_pages p on p.id = s.page_id and p.endpoint_id = ${erasing.id}::uuid`.execute(service.db)
+      expect(bits.rows).toHaveLength(slots.length)
+      expect(bits.rows.some(({ isSet }) => !isSet)).toBe(true)
+      await expectNoOrphans()
+      expect((await scanned(erasing.id, 'erased-needle')).ids).toEqual([])
+    },
+    60_000,
+  )
 
   test('reads merged pages of many requests', async () => {
     const { alice } = service

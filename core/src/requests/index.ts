@@ -26,7 +26,7 @@ export {
 export { SEARCHED_BODY_BYTES } from './search.ts'
 export { type HistorySearch, searchHistory } from './searchHistory.ts'
 export { searching } from './searching.ts'
-export { makeSearchPages } from './searchPages/index.ts'
+export { forgetPaged, makeSearchPages } from './searchPages/index.ts'
 export { type ShapePath, shapeOf } from './shape.ts'
 export { outcomeOf } from './state.ts'
 export {

@@ -1,7 +1,7 @@
 import { updateCounters } from '../endpoints/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
-import { lockCounters, storageBytesOf, TRACE_STORAGE_BYTES } from '../requests/index.ts'
+import { forgetPaged, lockCounters, storageBytesOf, TRACE_STORAGE_BYTES } from '../requests/index.ts'
 import { removeAttempts, removeDeliveryRecords, removeRecords, removeRequests } from './removal.ts'
 
 /**
@@ -16,6 +16,7 @@ export async function eraseRequests(trx: Trx, endpointId: string, ids: readonly 
     erasedCount += (await removeRequests(trx, { endpointId, ids, state })).length
   }
   await removeDeliveryRecords(trx, endpointId, ids)
+  await forgetPaged(trx, endpointId, ids)
   await announceEndpointChange(trx, endpointId)
   return erasedCount
 }
@@ -57,6 +58,7 @@ export async function reduceRequests(trx: Trx, endpointId: string, ids: readonly
   await lockCounters(trx, endpointId)
   const rows = await run(trx, REDUCE, [endpointId, ids, JSON.stringify({ paths: ALL_PATHS, fault: null })])
   await removeRecords(trx, endpointId, { requestIds: ids })
+  await forgetPaged(trx, endpointId, ids)
   await announceEndpointChange(trx, endpointId)
   return rows.length
 }

@@ -198,6 +198,7 @@ export interface StatementRows {
     readonly nextAttemptAt: null
   })
   'detach search pages': never
+  'detach search pages from a request on': never
   'detach search pages of evicted requests': never
   'end drain': {
     readonly endpointId: string

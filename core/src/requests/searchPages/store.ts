@@ -72,6 +72,21 @@ export async function detachEvicted(db: Db): Promise<void> {
   await run(db, DETACH_EVICTED, [])
 }
 
+const DETACH_FROM = statement(
+  'detach search pages from a request on',
+  `update search_pages set endpoint_id = null
+  where endpoint_id = $1::uuid and top >= (select min(id) from unnest($2::bigint[]) as id)`,
+  { isPrepared: false },
+)
+
+/**
+ * Takes pages out of use whose requests are erased, so that no signature keeps parts of their texts. Later pages of the
+ * endpoint go, too, because pages are made in the order of ids.
+ */
+export async function forgetPaged(trx: Trx, endpointId: string, ids: readonly number[]): Promise<void> {
+  await run(trx, DETACH_FROM, [endpointId, ids])
+}
+
 const FIND_DETACHED = statement(
   'find detached search pages',
   'select id from search_pages where endpoint_id is null order by id limit 1',
