@@ -6,10 +6,11 @@ export function createEnqueue(boss: PgBoss): Enqueue {
   const statements = new Map<string, Statement>()
   return async (trx, { name, payload: schema }, jobs) => {
     if (jobs.length === 0) return
-    const inserts = jobs.map(({ payload, startAfter, priority }) => ({
+    const inserts = jobs.map(({ payload, startAfter, priority, key }) => ({
       data: schema.parse(payload),
       ...(startAfter === undefined ? {} : { startAfter }),
       ...(priority === undefined ? {} : { priority }),
+      ...(key === undefined ? {} : { singletonKey: key }),
     }))
     await boss.insert(name, inserts, { db: prepared(trx, statements) })
   }

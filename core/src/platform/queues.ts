@@ -55,6 +55,8 @@ export interface Job<Payload> {
   readonly startAfter?: Date
   /** Jobs that are due come in the order of this number, highest first; 0 by default. */
   readonly priority?: number
+  /** In a queue with the policy `short`: at most one job with an equal key waits. A further one is dropped. */
+  readonly key?: string
 }
 
 /** Adds jobs in the caller's transaction: they exist if and only if it commits. */

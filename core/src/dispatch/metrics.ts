@@ -1,0 +1,24 @@
+import { Counter, Gauge } from 'prom-client'
+import { registers } from '../platform/metrics/index.ts'
+import { LANE_KINDS } from './adapter.ts'
+
+/** Sends in flight, by kind of lane. */
+export const sendsInFlight = new Gauge({
+  name: 'creel_lane_sends_in_flight',
+  help: 'Sends in flight, by kind of lane',
+  labelNames: ['kind'] as const,
+  registers,
+})
+
+/** Looks at lanes for sends that may start. */
+export const laneLooks = new Counter({
+  name: 'creel_lane_looks_total',
+  help: 'Looks at lanes for sends that may start, by kind of lane',
+  labelNames: ['kind'] as const,
+  registers,
+})
+
+for (const kind of LANE_KINDS) {
+  sendsInFlight.set({ kind }, 0)
+  laneLooks.inc({ kind }, 0)
+}
