@@ -1,5 +1,5 @@
 import { CERTIFICATE_CHECK, checkCertificates, pauseGone } from './actions/index.ts'
-import { ALERT_SENDS, ALERT_SWEEP, fanOutAlert, sendAlert, sweepAlerts } from './alertChannels/index.ts'
+import { ALERT_SWEEP, alertSends, fanOutAlert, sweepAlerts } from './alertChannels/index.ts'
 import { ALERT_FAN_OUT } from './alerts/index.ts'
 import type { Services } from './api/services.ts'
 import {
@@ -16,6 +16,7 @@ import {
   sweepFlows,
   watchBacklogs,
 } from './deliveries/index.ts'
+import { LANE_SWEEP, type Lanes, lanesOf } from './dispatch/index.ts'
 import { ERASURE_RUNS, ERASURE_SWEEP, runErasure, sweepErasures } from './erasures/index.ts'
 import { IMPORT_SWEEP, sweepImports } from './exports/index.ts'
 import type { Queue } from './platform/queues.ts'
@@ -38,7 +39,12 @@ import {
   sweepEndpoints,
   sweepRetention,
 } from './retention/index.ts'
-import { SUBSCRIPTION_SWEEP, startSubscriptionSender, sweepSubscriptions } from './subscriptions/index.ts'
+import {
+  CALLBACK_SENDS,
+  SUBSCRIPTION_SWEEP,
+  startEventReader,
+  sweepSubscriptions,
+} from './subscriptions/index.ts'
 import { checkWatchdogs, startHeartbeat, WATCHDOG_CHECK } from './watchdogs/index.ts'
 
 /** A queue with the work of its jobs, which runs at least once: every verb is safe to run twice. */
@@ -60,14 +66,19 @@ function work<Payload>(
   }
 }
 
-/** Every queue but {@link DUE_ATTEMPTS}, with its work. */
+/** Sends that the scheduler makes, by kind. */
+export const LANES: readonly Lanes[] = [lanesOf(alertSends(finishNotify)), lanesOf(CALLBACK_SENDS)]
+
+/** Every queue but {@link DUE_ATTEMPTS} and those of {@link LANES}, with its work. */
 export const QUEUE_WORK: readonly QueueWork[] = [
   work(RECOVERY_SWEEP, recoverInterrupted),
   work(FLOW_SWEEP, sweepFlows),
   work(BACKLOG_CHECK, watchBacklogs),
   work(ALERT_FAN_OUT, fanOutAlert),
-  work(ALERT_SENDS, (services, payload, signal) => sendAlert(services, payload, signal, finishNotify)),
   work(ALERT_SWEEP, sweepAlerts),
+  work(LANE_SWEEP, async (services) => {
+    for (const lanes of LANES) await lanes.requeue(services)
+  }),
   work(WATCHDOG_CHECK, (services, _, signal) => checkWatchdogs(services, signal)),
   work(CERTIFICATE_CHECK, (services, _, signal) => checkCertificates(services, signal)),
   work(RECONCILIATION_RUNS, runReconciliation),
@@ -89,7 +100,11 @@ export const QUEUE_WORK: readonly QueueWork[] = [
 ]
 
 /** Every queue. The jobs of the first are taken in batches, for the dispatcher. */
-export const QUEUES: readonly Queue[] = [DUE_ATTEMPTS, ...QUEUE_WORK.map(({ queue }) => queue)]
+export const QUEUES: readonly Queue[] = [
+  DUE_ATTEMPTS,
+  ...LANES.map(({ queue }) => queue),
+  ...QUEUE_WORK.map(({ queue }) => queue),
+]
 
 /** Starts the sending side of deliveries. */
 export function startDispatch(services: Services, options: Omit<DispatcherOptions, 'pauseGone'>): Dispatcher {
@@ -116,7 +131,7 @@ interface Loop {
 const LOOPS: readonly Loop[] = [
   { part: 'process', start: startPresence },
   { part: 'gateway', start: startHeartbeat },
-  { part: 'jobs', calls: true, start: startSubscriptionSender },
+  { part: 'jobs', calls: true, start: startEventReader },
 ]
 
 /**

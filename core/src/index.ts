@@ -23,6 +23,7 @@ export { STREAM_PING_MS } from './api/route.ts'
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
 export { REFUSED } from './api/values.ts'
 export {
+  LANES,
   type LoopPart,
   QUEUE_WORK,
   QUEUES,

@@ -1,4 +1,5 @@
 import {
+  LANES,
   QUEUE_WORK,
   QUEUES,
   type Queue,
@@ -8,6 +9,7 @@ import {
   startLoops,
 } from '@creel/core'
 import { DUE_ATTEMPTS, type FirstAttempts, NO_FIRST_ATTEMPTS } from '@creel/core/deliveries'
+import { dividedLimits, Slots } from '@creel/core/dispatch'
 import { sleep, within } from '@creel/core/platform/time'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
 import { startAttemptWorker } from './attemptWorker.ts'
@@ -45,12 +47,15 @@ export async function startWorkers(
   services: Services,
   { dispatches = true, processes = 1 }: { readonly dispatches?: boolean; readonly processes?: number } = {},
 ): Promise<RunningWorkers> {
-  const dispatcher = startDispatch(services, { dispatches, processes })
+  const slots = new Slots(dividedLimits(processes))
+  const dispatcher = startDispatch(services, { dispatches, slots })
+  const lanes = dispatches ? LANES.map((one) => one.start(services, slots)) : []
   const stopping = new AbortController()
   const loops = await startLoops(services, 'jobs', { calls: dispatches })
   const isWorked = ({ calls = false }: Queue) => dispatches || !calls
   if (isWorked(DUE_ATTEMPTS)) await startAttemptWorker(boss, services, dispatcher, stopping.signal)
-  const worked = QUEUE_WORK.filter(({ queue }) => isWorked(queue))
+  const laneWork = lanes.map(({ queue, run }) => ({ queue, run: (_: Services, job: unknown) => run(job) }))
+  const worked = [...laneWork, ...QUEUE_WORK.filter(({ queue }) => isWorked(queue))]
   for (const work of worked) await startWorker(boss, services, work, stopping.signal)
   await Promise.all([schedule(boss, QUEUES.filter(isWorked)), runNow(boss, QUEUES.filter(isWorked))])
   return {
@@ -61,7 +66,8 @@ export async function startWorkers(
       // Stops the queues itself: pg-boss's graceful stop checks only every half second whether jobs have ended.
       const others = Promise.all(worked.map(({ queue }) => boss.offWork(queue.name)))
       if (isWorked(DUE_ATTEMPTS)) await boss.offWork(DUE_ATTEMPTS.name)
-      await Promise.all([dispatcher.drain(timeoutMs), loops.stop(timeoutMs), within(others, timeoutMs)])
+      const parts = [...lanes, loops].map((one) => one.stop(timeoutMs))
+      await Promise.all([dispatcher.drain(timeoutMs), ...parts, within(others, timeoutMs)])
     },
   }
 }

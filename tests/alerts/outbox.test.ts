@@ -492,13 +492,13 @@ describe('several processes', () => {
     await park(action())
     await payloads(1)
     await history(1)
-    const { alertId, id } = await service.db
+    const { alertId, laneId } = await service.db
       .selectFrom('alertDeliveries')
       .where('workspaceId', '=', client.workspaceId)
-      .select(['alertId', 'id'])
+      .select(['alertId', 'laneId'])
       .executeTakeFirstOrThrow()
     await service.runJob('alerts.fanOut', { alertId })
-    await service.runJob('alerts.send', { alertDeliveryId: id })
+    await service.runJob('alerts.lanes', { laneId, workspaceId: client.workspaceId })
     await service.runJob('alerts.sweep', {})
     expect(receiver.messages).toHaveLength(1)
   })

@@ -6,7 +6,10 @@ test('every queue that a noun declares is listed with its work', async () => {
   const declared = (await sourcesOf('core')).flatMap(({ path, text, isTest }) =>
     isTest
       ? []
-      : [...text.matchAll(/= queue\(\{\n {2}name: '(.+)'/g)].map((match) => ({ path, name: match[1] })),
+      : [...text.matchAll(/= (?:queue\(\{\n {2}name: |laneQueue\()'([^']+)'/g)].map((match) => ({
+          path,
+          name: match[1],
+        })),
   )
   expect(declared.length).toBeGreaterThan(10)
   expect(QUEUES.map(({ name }) => name).sort()).toEqual(declared.map(({ name }) => name ?? '').sort())

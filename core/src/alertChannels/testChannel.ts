@@ -6,7 +6,7 @@ import { healthAfter } from './health.ts'
 import { countOlderChannels, lockChannelRow, updateHealth } from './queries.ts'
 import type { Outcome } from './schema.ts'
 import { sendToChannel } from './sending/channelSend.ts'
-import { insertDeliveries } from './sending/queries.ts'
+import { insertSends } from './sending/queries.ts'
 
 /** Result of a test, in the API's format. */
 interface Tested {
@@ -76,19 +76,19 @@ async function writeAlert({ db, clock }: Context, { id, workspaceId, name }: Cha
 }
 
 async function writeHistory(
-  { db, clock }: Context,
+  ctx: Context,
   channel: Channel,
   alertId: string,
   result: Omit<Tested, 'delivered'>,
   outcome: Outcome,
 ): Promise<void> {
   const { detail, statusCode, durationMs } = result
-  await db.transaction().execute((trx) =>
-    insertDeliveries(trx, [
+  await ctx.db.transaction().execute((trx) =>
+    insertSends(ctx, trx, [
       {
         alertId,
         workspaceId: channel.workspaceId,
-        at: clock.now(),
+        at: ctx.clock.now(),
         channelId: channel.id,
         channelName: channel.name,
         channelKind: channel.kind,

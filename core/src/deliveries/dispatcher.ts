@@ -1,5 +1,5 @@
 import type { Services } from '../api/services.ts'
-import { dividedLimits, type HeldSlot, Recorder, type SlotLane, Slots } from '../dispatch/index.ts'
+import { type HeldSlot, Recorder, type SlotLane, type Slots } from '../dispatch/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { Turns } from '../platform/turns/index.ts'
 import { type Attempt, LEASE_SECONDS } from './attempt.ts'
@@ -38,8 +38,7 @@ export interface Dispatcher {
 export interface DispatcherOptions {
   /** False leaves the deliveries of governed actions in their flows. */
   readonly dispatches: boolean
-  /** Processes of the program that divide the attempts at once. */
-  readonly processes: number
+  readonly slots: Slots
   readonly pauseGone: PauseGone
 }
 
@@ -49,13 +48,11 @@ export interface DispatcherOptions {
  */
 export function startDispatcher(
   services: Services,
-  { dispatches, processes, pauseGone }: DispatcherOptions,
+  { dispatches, slots, pauseGone }: DispatcherOptions,
 ): Dispatcher {
-  const limits = dividedLimits(processes)
-  const slots = new Slots(limits)
   // Attempts wait for a connection after they are claimed, so that the next one is sent as soon as an answer is
   // received, without a round trip to the database in between. The slots bound their number.
-  const turns = new Turns({ atOnce: limits.perLane })
+  const turns = new Turns({ atOnce: slots.limits.perLane })
   const recorder = new Recorder<Ended>(services, {
     record: (ended) => recordAttempts(services, ended, pauseGone),
     leftMs: ({ attempt, result }) =>

@@ -1,19 +1,11 @@
 import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
-import type { LaneQueue } from './laneJobs.ts'
-import type { SlotLane } from './slots.ts'
+import type { DueLane, Lane, LaneQueue } from './jobs.ts'
 
 /** Kinds of lanes, as metrics name them. */
 export const LANE_KINDS = ['delivery', 'alert', 'event', 'rehearsal'] as const
+/** One of {@link LANE_KINDS}. */
 export type LaneKind = (typeof LANE_KINDS)[number]
-
-/** Unit of order, policy and fairness: an action, an alert channel, a subscription. Ids are unique over all kinds. */
-export type Lane = SlotLane
-
-/** A lane with work that is due at `dueAt`. */
-export interface DueLane extends Lane {
-  readonly dueAt: Date
-}
 
 /** A claimed send: its attempt belongs to this process until the lease ends. */
 export interface Send {

@@ -1,6 +1,6 @@
-export type { Adapter, DueLane, Ended, Lane, LaneKind, Look, Outcome, Send } from './adapter.ts'
-export { type LaneQueue, laneQueue, queueLanes } from './laneJobs.ts'
-export { LANE_SWEEP, type Lanes, lanesOf } from './lanes.ts'
+export type { Adapter, Ended, LaneKind, Look, Outcome, Send } from './adapter.ts'
+export { type DueLane, LANE_SWEEP, type Lane, type LaneQueue, laneQueue, queueLanes } from './jobs.ts'
+export { type Lanes, lanesOf } from './lanes.ts'
 export { Recorder, type Recording } from './recorder.ts'
 export type { RunningLanes } from './scheduler.ts'
 export {

@@ -2,8 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { type Queue, queue } from '../platform/queues.ts'
-import type { DueLane } from './adapter.ts'
+import { NO_PAYLOAD, type Queue, queue } from '../platform/queues.ts'
+import type { SlotLane } from './slots.ts'
+
+/** Unit of order, policy and fairness: an action, an alert channel, a subscription. Ids are unique over all kinds. */
+export type Lane = SlotLane
+
+/** A lane with work that is due at `dueAt`. */
+export interface DueLane extends Lane {
+  readonly dueAt: Date
+}
 
 const LaneJob = z.object({ laneId: z.string(), workspaceId: z.string() })
 
@@ -31,6 +39,14 @@ export function laneQueue(name: string): LaneQueue {
     calls: true,
   })
 }
+
+/** Queues lanes whose jobs are missing. */
+export const LANE_SWEEP = queue({
+  name: 'lanes.sweep',
+  payload: NO_PAYLOAD,
+  options: { policy: 'short', retryLimit: 0, expireInSeconds: 60, deleteAfterSeconds: 3600 },
+  cron: '* * * * *',
+})
 
 /**
  * Queues looks at lanes, in the transaction that makes their work. Lanes whose work is due much later share jobs: at

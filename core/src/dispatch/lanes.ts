@@ -1,7 +1,6 @@
 import type { Services } from '../api/services.ts'
-import { NO_PAYLOAD, queue } from '../platform/queues.ts'
 import type { Adapter, Outcome, Send } from './adapter.ts'
-import { type LaneQueue, queueLanes } from './laneJobs.ts'
+import { type LaneQueue, queueLanes } from './jobs.ts'
 import { type RunningLanes, startLanes } from './scheduler.ts'
 import type { Slots } from './slots.ts'
 
@@ -29,11 +28,3 @@ export function lanesOf<One extends Send, Result extends Outcome>(adapter: Adapt
     },
   }
 }
-
-/** Queues lanes whose jobs are missing. */
-export const LANE_SWEEP = queue({
-  name: 'lanes.sweep',
-  payload: NO_PAYLOAD,
-  options: { policy: 'short', retryLimit: 0, expireInSeconds: 60, deleteAfterSeconds: 3600 },
-  cron: '* * * * *',
-})

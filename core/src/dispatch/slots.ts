@@ -116,7 +116,7 @@ interface LaneState {
  * time, so that a backlog is not looked at again and again. Times are milliseconds of any monotonic clock.
  */
 export class Slots {
-  readonly #limits: SlotLimits
+  readonly limits: SlotLimits
   readonly #now: () => number
   /** Busy lanes, and idle ones in the order in which they became idle. */
   readonly #lanes = new Map<string, LaneState>()
@@ -132,7 +132,7 @@ export class Slots {
   #bytes = 0
 
   constructor(limits: SlotLimits = SLOT_LIMITS, now: () => number = () => performance.now()) {
-    this.#limits = limits
+    this.limits = limits
     this.#now = now
   }
 
@@ -166,9 +166,9 @@ export class Slots {
     const { failures, running, waitedAtMs } = this.#lane(lane)
     const isBusy =
       failures > 0 ||
-      running >= this.#limits.perLane / 2 ||
-      this.#loadOf(lane).running >= this.#limits.total / 2 ||
-      this.#bytes + bytes > this.#limits.bytes / 2 ||
+      running >= this.limits.perLane / 2 ||
+      this.#loadOf(lane).running >= this.limits.total / 2 ||
+      this.#bytes + bytes > this.limits.bytes / 2 ||
       this.#now() - waitedAtMs < WAITED_MS
     return !isBusy && this.admit(lane, bytes) === 'start'
   }
@@ -228,7 +228,7 @@ export class Slots {
   #hold(lane: SlotLane, most: number): number {
     const now = this.#now()
     const state = this.#lane(lane)
-    const connections = Math.min(this.#limitOf(state), this.#limits.perLane) - state.running
+    const connections = Math.min(this.#limitOf(state), this.limits.perLane) - state.running
     const held = Math.min(most, connections, this.#room(lane, state, 0, now))
     if (held > 0) {
       this.#count(lane, held, 0)
@@ -241,7 +241,7 @@ export class Slots {
 
   /** Slots that the lane may have now, by what its workspace and the others hold. */
   #room(lane: SlotLane, state: LaneState, bytes: number, now: number): number {
-    const { total } = this.#limits
+    const { total } = this.limits
     const { running } = this.#loadOf(lane)
     const others = this.#othersThan(lane, now)
     if (!this.#fits(lane, bytes, others === 'none')) return 0
@@ -262,9 +262,9 @@ export class Slots {
   /** Whether a body fits into the memory for bodies, of which a workspace may hold as much as it leaves free. */
   #fits(lane: SlotLane, bytes: number, isAlone: boolean): boolean {
     if (this.#bytes === 0) return true
-    const free = this.#limits.bytes - this.#bytes - bytes
+    const free = this.limits.bytes - this.#bytes - bytes
     const own = this.#loadOf(lane).bytes
-    return free >= 0 && this.#bytes < this.#limits.bytes && (isAlone || own === 0 || own + bytes <= free)
+    return free >= 0 && this.#bytes < this.limits.bytes && (isAlone || own === 0 || own + bytes <= free)
   }
 
   /** Whether other workspaces have asked for slots lately, and whether one with less than its share waits for one. */
@@ -282,7 +282,7 @@ export class Slots {
   }
 
   #isBelowShare(workspaceId: string): boolean {
-    return (this.#workspaces.get(workspaceId)?.running ?? 0) < this.#limits.total * SHARE
+    return (this.#workspaces.get(workspaceId)?.running ?? 0) < this.limits.total * SHARE
   }
 
   #refuse({ workspaceId }: SlotLane, now: number): void {
@@ -291,9 +291,9 @@ export class Slots {
   }
 
   #limitOf({ failures, averageMs }: LaneState): number {
-    if (failures >= this.#limits.perDeadLane) return this.#limits.perDeadLane
+    if (failures >= this.limits.perDeadLane) return this.limits.perDeadLane
     const isFast = failures === 0 && averageMs > 0 && averageMs < AHEAD_MS
-    return isFast ? this.#limits.perFastLane : this.#limits.perLane
+    return isFast ? this.limits.perFastLane : this.limits.perLane
   }
 
   /** Defers a send. Each deferred send gets the next free time. */

@@ -13,8 +13,6 @@ export const RETRY_SECONDS = [30, 120, 600] as const
 export const RETRY_JITTER = 0.2
 /** Attempts of one subscription at once. While it fails, one at a time. */
 export const SENDS_AT_ONCE = 4
-/** Attempts of one process at once. */
-export const SENDS_OF_PROCESS = 64
 /** Events of one subscription that wait to be sent. Further ones stay where they are, as requests. */
 export const WAITING_MAX = 100
 /** Ended events of a subscription that are kept, without their text. */

@@ -1,12 +1,10 @@
 import type { Services } from '../api/services.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { within } from '../platform/time/index.ts'
-import { CHECK_SECONDS, SENDS_OF_PROCESS } from './bounds.ts'
+import { CHECK_SECONDS } from './bounds.ts'
 import { endInvalid } from './end.ts'
 import { eventSubscriptions } from './metrics.ts'
-import { sendPace } from './pace.ts'
 import { pullEvents } from './pull.ts'
-import { claimMessages, sendClaimed } from './send.ts'
 
 /** Pause between two rounds, in milliseconds, while there are subscriptions. */
 const PAUSE_MS = { shortest: 100, longest: 1_000 } as const
@@ -22,20 +20,18 @@ const STATES = statement(
   from event_subscriptions where expires_at > $1::timestamptz`,
 )
 
-/** The sending of events of this process. */
-export interface SubscriptionSender {
-  /** Takes no further events, and waits for attempts under way, `timeoutMs` at most. */
+/** The reading of events of this process. */
+export interface EventReader {
+  /** Takes no further events. */
   stop(timeoutMs: number): Promise<void>
 }
 
 /**
- * Sends events to callbacks until stopped. Events are pulled: requests are read after they were stored, so that captures
- * do nothing for subscriptions. Without subscriptions it only asks for some, once a second at most and only after
- * captures.
+ * Reads the events of subscriptions until stopped, and queues them for their callbacks. Requests are read after they were
+ * stored, so that captures do nothing for subscriptions. Without subscriptions it only asks for some, once a second at
+ * most and only after captures.
  */
-export function startSubscriptionSender(services: Services): SubscriptionSender {
-  const sending = new Set<Promise<void>>()
-  const pace = sendPace()
+export function startEventReader(services: Services): EventReader {
   let isStopping = false
   let hasSubscriptions = true
   let askedAt = Number.NEGATIVE_INFINITY
@@ -60,25 +56,10 @@ export function startSubscriptionSender(services: Services): SubscriptionSender 
   const look = async () => {
     const startedAt = performance.now()
     hasNews = false
-    await pullEvents(services)
+    // Further events of a burst, which no change announces, and those for which there was no room.
+    if (await pullEvents(services)) hasNews = true
     const restMs = (performance.now() - startedAt) * LOOK.rest
     lookAt = performance.now() + Math.min(LOOK.longestMs, Math.max(LOOK.shortestMs, restMs))
-  }
-
-  const send = async () => {
-    const room = pace.room(SENDS_OF_PROCESS - sending.size)
-    if (room === 0) return
-    const messages = await claimMessages(services, room)
-    pace.count(messages.length)
-    for (const message of messages) {
-      const attempt = sendClaimed(services, message)
-        .catch((err: unknown) => services.log.warn({ err }, 'an event was not recorded: it is sent again'))
-        .finally(() => {
-          sending.delete(attempt)
-          wake.resolve()
-        })
-      sending.add(attempt)
-    }
   }
 
   const round = async () => {
@@ -95,7 +76,6 @@ export function startSubscriptionSender(services: Services): SubscriptionSender 
       await check()
     }
     if (hasNews && now >= lookAt) await look()
-    if (!isStopping) await send()
   }
 
   const loop = async () => {
@@ -123,7 +103,6 @@ export function startSubscriptionSender(services: Services): SubscriptionSender 
       stopped.resolve()
       wake.resolve()
       await within(running, timeoutMs)
-      await within(Promise.allSettled(sending), timeoutMs)
     },
   }
 }

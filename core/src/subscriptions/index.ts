@@ -1,5 +1,6 @@
+export { CALLBACK_SENDS } from './callbackSends.ts'
+export { startEventReader } from './eventReader.ts'
 export { forgetAgentEvents, nextAgentEvents } from './forget.ts'
 export { SUBSCRIPTION_SWEEP } from './jobs.ts'
 export { SEALED_SUBSCRIPTIONS } from './reseal.ts'
-export { type SubscriptionSender, startSubscriptionSender } from './sender.ts'
 export { sweepSubscriptions } from './sweep.ts'

@@ -1,4 +1,8 @@
+import { laneQueue } from '../dispatch/index.ts'
 import { NO_PAYLOAD, queue } from '../platform/queues.ts'
+
+/** Looks at subscriptions that have events to send. */
+export const CALLBACK_LANES = laneQueue('subscriptions.lanes')
 
 /**
  * Ends event subscriptions that have expired, also where no process sends, and deletes old messages. Singleton, and

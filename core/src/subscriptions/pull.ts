@@ -1,24 +1,26 @@
 import { z } from 'zod'
 import type { Services } from '../api/services.ts'
 import { hopsOf, isLoop } from '../deliveries/index.ts'
+import { queueLanes } from '../dispatch/index.ts'
 import { EventArguments, filterOf, keptType, readTogether, type SharedReader } from '../events/index.ts'
 import { planOf } from '../plans/index.ts'
 import { type RowsOf, run, statement } from '../platform/db/index.ts'
 import { WAITING_MAX } from './bounds.ts'
 import { messageId } from './callback.ts'
+import { CALLBACK_LANES } from './jobs.ts'
 import { eventGaps } from './metrics.ts'
 
 /** Length of the window of `eventsPerMinuteMax`, in milliseconds. */
 const WINDOW_MS = 60_000
 
-/** Subscriptions at `$1` whose endpoint has requests that they did not look at, and that may be sent more. */
+/** Subscriptions at `$1` whose endpoint has requests that they did not look at, unless they are throttled. */
 const NEWS = statement(
   'subscriptions with news',
   `with newest as (
     select e.endpoint_id, (select max(r.id) from requests r where r.endpoint_id = e.endpoint_id) as id
     from (select distinct endpoint_id from event_subscriptions) e
   )
-  select s.id, s.endpoint_id, w.plan, s.name, s.arguments, o.fields, s.declares_extension, s.read_position,
+  select s.id, s.endpoint_id, s.workspace_id, w.plan, s.name, s.arguments, o.fields, s.declares_extension, s.read_position,
     s.window_started_at, s.window_count, d.waiting
   from event_subscriptions s
   join newest n on n.endpoint_id = s.endpoint_id and n.id > s.read_position
@@ -27,8 +29,7 @@ const NEWS = statement(
   cross join lateral (
     select count(*)::int as waiting from event_deliveries d where d.subscription_id = s.id and d.state = 'waiting'
   ) d
-  where s.expires_at > $1::timestamptz and (s.throttled_until is null or s.throttled_until <= $1::timestamptz)
-    and d.waiting < ${WAITING_MAX}`,
+  where s.expires_at > $1::timestamptz and (s.throttled_until is null or s.throttled_until <= $1::timestamptz)`,
 )
 
 type NewsRow = RowsOf<typeof NEWS>
@@ -75,13 +76,14 @@ const FILTERS_MAX = 2000
  * Looks at the new requests of each endpoint once for all of its subscriptions, and stores the events to send. Safe in
  * several processes at once: the first that stores wins.
  *
- * @returns whether there was anything to look at
+ * @returns whether some subscription is or was behind, so that another look may find more
  */
 export async function pullEvents(services: Services): Promise<boolean> {
   const { db, clock, log } = services
   const rows = await run(db, NEWS, [clock.now()])
   for (const [endpointId, ofEndpoint] of Map.groupBy(rows, (row) => row.endpointId)) {
     const readers = ofEndpoint.flatMap((row) => {
+      if (row.waiting >= WAITING_MAX) return []
       try {
         return [readerOf(services, row)]
       } catch (err) {
@@ -153,7 +155,8 @@ async function pullEndpoint(
   const throttled = moved.map(({ reader: { perMinute, startedAt } }, at) =>
     (counts[at] ?? 0) >= perMinute ? new Date(startedAt.getTime() + WINDOW_MS) : null,
   )
-  await run(db, STORE, [
+  const now = clock.now()
+  const values = [
     moved.map(({ reader }) => reader.row.id),
     moved.map(({ reader }) => reader.afterId),
     moved.map(({ lastId }) => lastId),
@@ -166,6 +169,12 @@ async function pullEndpoint(
     messages.map((message) => message.messageId),
     messages.map(({ hops }) => hops),
     messages.map(({ body }) => body),
-    clock.now(),
-  ])
+    now,
+  ]
+  const told = new Set(messages.map(({ id }) => id))
+  const lanes = moved.flatMap(({ reader: { row } }) => (told.has(row.id) ? [{ ...row, dueAt: now }] : []))
+  await db.transaction().execute(async (trx) => {
+    await run(trx, STORE, values)
+    await queueLanes(services, trx, CALLBACK_LANES, lanes)
+  })
 }

@@ -15,7 +15,7 @@ import { channelKind } from '../kinds/index.ts'
 import { allChannelRows } from '../queries.ts'
 import { ATTEMPTS_MAX } from './attempts.ts'
 import { planOfWorkspace } from './availability.ts'
-import { channelsNotified, insertDeliveries, type NewAlertDelivery, queueSends } from './queries.ts'
+import { channelsNotified, insertSends, type NewSend } from './queries.ts'
 import { type Candidate, type PlannedDelivery, recipientsOf } from './recipients.ts'
 
 const ContactIds = z.array(z.string())
@@ -49,11 +49,11 @@ async function fanOut(services: Services, trx: Trx, alert: Selectable<AlertsTabl
     namedContacts: contacts.filter((contact) => named.has(contact.id)).map(({ email }) => email),
   })
   const now = services.clock.now()
-  const due = await insertDeliveries(
+  await insertSends(
+    services,
     trx,
     planned.map((delivery) => deliveryRow(delivery, { alertId: id, workspaceId, now })),
   )
-  await queueSends(services, trx, due)
   await markFannedOut(trx, id, now)
 }
 
@@ -61,7 +61,7 @@ async function fanOut(services: Services, trx: Trx, alert: Selectable<AlertsTabl
 function deliveryRow(
   { channel, recipient, outcome, detail }: PlannedDelivery,
   { alertId, workspaceId, now }: { alertId: string; workspaceId: string; now: Date },
-): NewAlertDelivery {
+): NewSend {
   return {
     alertId,
     workspaceId,

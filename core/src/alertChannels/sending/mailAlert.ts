@@ -4,20 +4,14 @@ import { listContacts } from '../../contacts/index.ts'
 import type { Trx } from '../../platform/db/index.ts'
 import { alertMail } from './alertMail.ts'
 import { ATTEMPTS_MAX, nextAttemptAt } from './attempts.ts'
-import {
-  type AlertDeliveryRow,
-  type AttemptResult,
-  insertDeliveries,
-  queueSends,
-  recordAttempt,
-} from './queries.ts'
+import { type AlertDeliveryRow, type AttemptResult, insertSends } from './queries.ts'
 
-/** Makes one attempt of a mail and records it. */
+/** Makes one attempt of a mail. */
 export async function mailAlert(
   services: Services,
   row: AlertDeliveryRow & { readonly recipient: string },
   alert: Alert,
-): Promise<void> {
+): Promise<AttemptResult> {
   const note = row.emailFallback
     ? `You get this by mail because the alert channel ${row.channelName} is failing.`
     : null
@@ -27,27 +21,21 @@ export async function mailAlert(
     messageKey: `${alert.id}.${row.id}`,
   })
   const now = services.clock.now()
-  const result: AttemptResult =
-    mail.outcome === 'sent'
-      ? {
-          outcome: 'delivered',
-          detail: `Mailed to ${row.recipient}.`,
-          statusCode: null,
-          durationMs: mail.durationMs,
-          nextAttemptAt: null,
-        }
-      : {
-          outcome: 'failed',
-          detail: mail.detail.slice(0, 300),
-          statusCode: mail.statusCode,
-          durationMs: mail.durationMs,
-          nextAttemptAt: nextAttemptAt(now, row.attemptCount, row.attemptsMax, mail.outcome !== 'failed'),
-        }
-  await services.db.transaction().execute(async (trx) => {
-    const recorded = await recordAttempt(trx, row, result, now)
-    if (recorded && result.nextAttemptAt !== null)
-      await queueSends(services, trx, [row.id], result.nextAttemptAt)
-  })
+  return mail.outcome === 'sent'
+    ? {
+        outcome: 'delivered',
+        detail: `Mailed to ${row.recipient}.`,
+        statusCode: null,
+        durationMs: mail.durationMs,
+        nextAttemptAt: null,
+      }
+    : {
+        outcome: 'failed',
+        detail: mail.detail.slice(0, 300),
+        statusCode: mail.statusCode,
+        durationMs: mail.durationMs,
+        nextAttemptAt: nextAttemptAt(now, row.attemptCount, row.attemptsMax, mail.outcome !== 'failed'),
+      }
 }
 
 /**
@@ -60,7 +48,8 @@ export async function mailInstead(services: Services, trx: Trx, row: AlertDelive
   if (row.recipient !== null) return
   const now = services.clock.now()
   const contacts = await listContacts(trx, workspaceId)
-  const due = await insertDeliveries(
+  await insertSends(
+    services,
     trx,
     contacts.map(({ email }) => ({
       alertId,
@@ -75,5 +64,4 @@ export async function mailInstead(services: Services, trx: Trx, row: AlertDelive
       nextAttemptAt: now,
     })),
   )
-  await queueSends(services, trx, due)
 }

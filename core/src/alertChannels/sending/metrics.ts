@@ -5,7 +5,7 @@ import { CHANNEL_KIND_NAMES } from '../kinds/index.ts'
 /**
  * Attempts to send an alert. `outcome`: `delivered`, `failed`, `muted`, `suppressed`; `channel` is the channel's kind.
  */
-export const alertSends = new Counter({
+export const alertSendsTotal = new Counter({
   name: 'creel_alert_sends_total',
   help: 'Attempts to send an alert, by outcome and kind of channel',
   labelNames: ['outcome', 'channel'] as const,
@@ -13,5 +13,5 @@ export const alertSends = new Counter({
 })
 for (const channel of ['email', ...CHANNEL_KIND_NAMES]) {
   for (const outcome of ['delivered', 'failed', 'muted', 'suppressed'])
-    alertSends.inc({ outcome, channel }, 0)
+    alertSendsTotal.inc({ outcome, channel }, 0)
 }

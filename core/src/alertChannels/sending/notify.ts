@@ -3,10 +3,10 @@ import { EVENTS, insertAlert, type Named, type Occasion, outboxRow } from '../..
 import type { Services } from '../../api/services.ts'
 import type { Trx } from '../../platform/db/index.ts'
 import type { Channel } from '../channel.ts'
+import { makeAttempt } from './alertSends.ts'
 import { ATTEMPTS_MAX } from './attempts.ts'
-import { insertClaimed, insertDeliveries, queueSends } from './queries.ts'
-import type { NotifyReport, OnNotified } from './record.ts'
-import { makeAttempt } from './sendAlert.ts'
+import { insertClaimed, insertSends, PRIORITY, releaseSends } from './queries.ts'
+import { type NotifyReport, type OnNotified, recordSend } from './record.ts'
 
 /** A message of a notify action. */
 export interface NotifyMessage extends Occasion {
@@ -30,7 +30,7 @@ export async function queueNotify(
   message: NotifyMessage,
 ): Promise<void> {
   const row = await writeNotify(services, trx, message)
-  await queueSends(services, trx, await insertDeliveries(trx, [{ ...row, attemptsMax: ATTEMPTS_MAX }]))
+  await insertSends(services, trx, [{ ...row, attemptsMax: ATTEMPTS_MAX }])
 }
 
 /**
@@ -50,7 +50,12 @@ export async function notifyNow(
     const row = await writeNotify(services, trx, message)
     return await insertClaimed(trx, { ...row, attemptsMax: 1 }, services.clock.now())
   })
-  return await makeAttempt(services, claimed, signal, onNotified)
+  const attempted = await makeAttempt(services, claimed, signal)
+  return await services.db.transaction().execute(async (trx) => {
+    if (!attempted.isReleased) return await recordSend(services, trx, claimed, attempted.result, onNotified)
+    await releaseSends(trx, [claimed])
+    return undefined
+  })
 }
 
 /** Writes the alert; the caller inserts the row of its one delivery. */
@@ -80,5 +85,6 @@ async function writeNotify({ clock }: Pick<Services, 'clock'>, trx: Trx, message
     channelName: channel.name,
     channelKind: channel.kind,
     nextAttemptAt: now,
+    priority: PRIORITY.notify,
   }
 }

@@ -2,86 +2,81 @@ import { type Insertable, type Selectable, sql } from 'kysely'
 import { type Between, type IdPlace, isBetweenIds } from '../../api/cursors.ts'
 import { type Page, window } from '../../api/pagination.ts'
 import type { Services } from '../../api/services.ts'
+import { type DueLane, queueLanes } from '../../dispatch/index.ts'
 import type { AlertDeliveriesTable, Db, Trx } from '../../platform/db/index.ts'
 import type { Outcome } from '../schema.ts'
-import { CLAIM_SECONDS, EARLY_SECONDS } from './attempts.ts'
-import { ALERT_SENDS } from './jobs.ts'
+import { LEASE_SECONDS } from './attempts.ts'
+import { ALERT_LANES } from './jobs.ts'
 
 /** One stored send of an alert to one recipient. */
 export type AlertDeliveryRow = Selectable<AlertDeliveriesTable>
-/** The columns of an alert delivery before it is written. */
-export type NewAlertDelivery = Insertable<AlertDeliveriesTable>
+type NewAlertDelivery = Insertable<AlertDeliveriesTable>
+
+/** Priorities of sends within a lane. */
+export const PRIORITY = { alarm: 0, notify: 1 } as const
+
+/** A send before it is written. Its lane is its channel, or the workspace for a mail. */
+export type NewSend = Omit<Insertable<AlertDeliveriesTable>, 'laneId'>
+
+const withLane = (row: NewSend): NewAlertDelivery => ({
+  ...row,
+  laneId: (row.recipient ?? null) === null ? (row.channelId ?? row.workspaceId) : row.workspaceId,
+})
 
 /**
- * Writes the sends of an alert. Existing ones are skipped: the table's unique indexes ensure that each recipient is
- * notified once.
- *
- * @returns the ids of those that are due
+ * Writes the sends of an alert, and queues those that are due. Existing ones are skipped: the table's unique indexes
+ * ensure that each recipient is notified once.
  */
-export async function insertDeliveries(trx: Trx, rows: readonly NewAlertDelivery[]): Promise<number[]> {
-  if (rows.length === 0) return []
+export async function insertSends(
+  services: Pick<Services, 'enqueue' | 'clock'>,
+  trx: Trx,
+  rows: readonly NewSend[],
+): Promise<void> {
+  if (rows.length === 0) return
   const inserted = await trx
     .insertInto('alertDeliveries')
-    .values([...rows])
+    .values(rows.map(withLane))
     .onConflict((conflict) => conflict.doNothing())
-    .returning(['id', 'nextAttemptAt'])
+    .returning(['laneId', 'workspaceId', 'nextAttemptAt'])
     .execute()
-  return inserted.filter(({ nextAttemptAt }) => nextAttemptAt !== null).map(({ id }) => id)
+  const due = new Map<string, DueLane>()
+  for (const { laneId: id, workspaceId, nextAttemptAt: dueAt } of inserted)
+    if (dueAt !== null) due.set(id, { id, workspaceId, dueAt })
+  await queueLanes(services, trx, ALERT_LANES, [...due.values()])
 }
 
+const leaseFrom = (now: Date) => new Date(now.getTime() + LEASE_SECONDS * 1000)
+
 /** Writes a send that the caller makes itself: already claimed, with its first attempt counted. */
-export function insertClaimed(trx: Trx, row: NewAlertDelivery, now: Date): Promise<AlertDeliveryRow> {
+export function insertClaimed(trx: Trx, row: NewSend, now: Date): Promise<AlertDeliveryRow> {
   return trx
     .insertInto('alertDeliveries')
-    .values({ ...row, attemptCount: 1, nextAttemptAt: new Date(now.getTime() + CLAIM_SECONDS * 1000) })
+    .values({ ...withLane(row), attemptCount: 1, leasedUntil: leaseFrom(now) })
     .returningAll()
     .executeTakeFirstOrThrow()
 }
 
-/** Queues attempts of sends, in the transaction that made them due. */
-export async function queueSends(
-  { enqueue }: Pick<Services, 'enqueue'>,
-  trx: Trx,
-  ids: readonly number[],
-  startAfter?: Date,
-): Promise<void> {
-  await enqueue(
-    trx,
-    ALERT_SENDS,
-    ids.map((alertDeliveryId) => ({
-      payload: { alertDeliveryId },
-      ...(startAfter === undefined ? {} : { startAfter }),
-    })),
-  )
-}
-
-/**
- * Claims a send that is due; only one worker gets the row. It is due again when the claim ends, so a worker's death
- * loses nothing.
- *
- * @returns the row with this attempt counted; undefined when it is not due
- */
-export function claimDelivery(trx: Trx, id: number, now: Date): Promise<AlertDeliveryRow | undefined> {
-  return trx
+/** Claims locked sends, with this attempt counted. They are due again when the lease ends. */
+export async function claimSends(trx: Trx, ids: readonly number[], now: Date): Promise<AlertDeliveryRow[]> {
+  if (ids.length === 0) return []
+  return await trx
     .updateTable('alertDeliveries')
-    .set((of) => ({
-      nextAttemptAt: new Date(now.getTime() + CLAIM_SECONDS * 1000),
-      attemptCount: of('attemptCount', '+', 1),
-    }))
-    .where('id', '=', id)
-    .where('nextAttemptAt', '<=', new Date(now.getTime() + EARLY_SECONDS * 1000))
+    .set((of) => ({ leasedUntil: leaseFrom(now), attemptCount: of('attemptCount', '+', 1) }))
+    .where('id', 'in', ids)
     .returningAll()
-    .executeTakeFirst()
+    .execute()
 }
 
-/** Time at which the send is due next; undefined when it has ended. */
-export async function dueAt(db: Db, id: number): Promise<Date | undefined> {
-  const row = await db
-    .selectFrom('alertDeliveries')
-    .select('nextAttemptAt')
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row?.nextAttemptAt ?? undefined
+/** Releases claimed sends without counting the attempt: they are due again at once. */
+export async function releaseSends(trx: Trx, sends: readonly AlertDeliveryRow[]): Promise<void> {
+  for (const { id, attemptCount } of sends) {
+    await trx
+      .updateTable('alertDeliveries')
+      .set({ leasedUntil: null, attemptCount: attemptCount - 1 })
+      .where('id', '=', id)
+      .where('attemptCount', '=', attemptCount)
+      .execute()
+  }
 }
 
 /** Outcome of one send, and the time of its retry; null if none follows. */
@@ -106,49 +101,12 @@ export async function recordAttempt(
 ): Promise<boolean> {
   const updated = await trx
     .updateTable('alertDeliveries')
-    .set({ ...result, at: now })
+    .set({ ...result, at: now, leasedUntil: null })
     .where('id', '=', id)
     .where('attemptCount', '=', attemptCount)
     .where('nextAttemptAt', 'is not', null)
     .executeTakeFirst()
   return updated.numUpdatedRows > 0n
-}
-
-/**
- * Time at which the incident's opening alert is due next for the same recipient; undefined when that send has ended. A
- * closing alert must not arrive before its opening one, or a pager would keep ringing.
- */
-export async function openingDueAt(
-  db: Db,
-  { channelId, recipient }: Pick<AlertDeliveryRow, 'channelId' | 'recipient'>,
-  incidentId: string,
-): Promise<Date | undefined> {
-  const row = await db
-    .selectFrom('alertDeliveries as d')
-    .innerJoin('alerts as a', 'a.id', 'd.alertId')
-    .select('d.nextAttemptAt')
-    .where('a.incidentId', '=', incidentId)
-    .where('a.status', '=', 'open')
-    .where('d.nextAttemptAt', 'is not', null)
-    .where(sql<boolean>`d.recipient is not distinct from ${recipient}`)
-    .$if(recipient === null, (query) => query.where('d.channelId', '=', channelId))
-    .executeTakeFirst()
-  return row?.nextAttemptAt ?? undefined
-}
-
-/** Releases a claimed attempt without counting it: it is due again at `at`. */
-export async function releaseClaim(
-  trx: Trx,
-  { id, attemptCount }: Pick<AlertDeliveryRow, 'id' | 'attemptCount'>,
-  at: Date,
-): Promise<void> {
-  await trx
-    .updateTable('alertDeliveries')
-    .set({ nextAttemptAt: at, attemptCount: attemptCount - 1 })
-    .where('id', '=', id)
-    .where('attemptCount', '=', attemptCount)
-    .where('nextAttemptAt', 'is not', null)
-    .execute()
 }
 
 /** Channels that got the opening alert of the incident. */
@@ -165,17 +123,6 @@ export async function channelsNotified(db: Db, incidentId: string): Promise<Read
     )
     .execute()
   return new Set(rows.flatMap(({ channelId }) => (channelId === null ? [] : [channelId])))
-}
-
-/** Sends that are overdue because their jobs were lost. Served by `alert_deliveries_due`. */
-export function overdueSince(db: Db, before: Date) {
-  return db
-    .selectFrom('alertDeliveries')
-    .select('id')
-    .where('nextAttemptAt', '<', before)
-    .orderBy('nextAttemptAt')
-    .limit(1000)
-    .execute()
 }
 
 /** Filters of the history, combined with AND; an undefined one is ignored. */

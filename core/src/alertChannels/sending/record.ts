@@ -8,8 +8,8 @@ import { nextAttemptAt } from './attempts.ts'
 import type { Unavailable } from './availability.ts'
 import type { ChannelSend } from './channelSend.ts'
 import { mailInstead } from './mailAlert.ts'
-import { alertSends } from './metrics.ts'
-import { type AlertDeliveryRow, queueSends, recordAttempt } from './queries.ts'
+import { alertSendsTotal } from './metrics.ts'
+import { type AlertDeliveryRow, type AttemptResult, recordAttempt } from './queries.ts'
 
 /** Result of a notify action's send, for its attempt row. */
 export interface NotifyReport {
@@ -29,48 +29,58 @@ export interface NotifyReport {
 export type OnNotified = (trx: Trx, report: NotifyReport) => Promise<void>
 
 /** Result of an attempt at a channel: a send, or the reason why there was none. */
-export type ChannelAttempt =
+type ChannelAttempt =
   | { readonly send: ChannelSend; readonly channel: Channel; readonly unavailable: null }
   | { readonly send: null; readonly channel: Channel | null; readonly unavailable: Unavailable | null }
 
+/** Result of an attempt at a channel, with its alert. */
+export interface ChannelResult {
+  readonly kind: 'channel'
+  readonly alert: Alert
+  /** The attempt row of a notify action. */
+  readonly attemptId: number | null
+  readonly attempt: ChannelAttempt
+}
+
+/** End of an attempt at a channel, or of a mail. */
+export type SendResult = ChannelResult | { readonly kind: 'mail'; readonly mail: AttemptResult }
+
 /**
- * Records an attempt at a channel: its row, the channel's health, and the next attempt, or mail as a fallback if there
- * is none.
+ * Records a send: its row and, for a channel, the channel's health, and mail as a fallback if no attempt follows.
  *
  * @returns the result for the attempt row; undefined when there is none, or the claim was lost to another worker
  */
-export async function recordChannelAttempt(
+export async function recordSend(
   services: Services,
+  trx: Trx,
   row: AlertDeliveryRow,
-  { alert, attemptId }: { alert: Alert; attemptId: number | null },
-  attempt: ChannelAttempt,
+  sent: SendResult,
   onNotified: OnNotified,
 ): Promise<NotifyReport | undefined> {
   const now = services.clock.now()
-  const result = resultOf(row, attempt, now)
+  const result = sent.kind === 'mail' ? sent.mail : resultOf(row, sent.attempt, now)
+  alertSendsTotal.inc({ outcome: result.outcome, channel: row.channelKind })
+  if (!(await recordAttempt(trx, row, result, now)) || sent.kind === 'mail') return undefined
+  const { alert, attemptId, attempt } = sent
   const delivered = result.outcome === 'delivered'
-  alertSends.inc({ outcome: result.outcome, channel: row.channelKind })
-  return await services.db.transaction().execute(async (trx) => {
-    if (!(await recordAttempt(trx, row, result, now))) return undefined
-    if (attempt.send !== null) await recordHealth(services, trx, attempt.channel, attempt.send, now)
-    if (result.nextAttemptAt !== null) await queueSends(services, trx, [row.id], result.nextAttemptAt)
-    else if (!delivered && alert.kind !== 'action.notify') await mailInstead(services, trx, row)
-    const { endpoint, requestId } = alert
-    if (attemptId === null || endpoint === null || requestId === null) return undefined
+  if (attempt.send !== null) await recordHealth(services, trx, attempt.channel, attempt.send, now)
+  if (result.nextAttemptAt === null && !delivered && alert.kind !== 'action.notify')
+    await mailInstead(services, trx, row)
+  const { endpoint, requestId } = alert
+  if (attemptId === null || endpoint === null || requestId === null) return undefined
 
-    const report: NotifyReport = {
-      endpointId: endpoint.id,
-      requestId,
-      attemptId,
-      delivered,
-      send: attempt.send,
-      detail: result.detail,
-      finishedAt: now,
-      nextAttemptAt: result.nextAttemptAt,
-    }
-    await onNotified(trx, report)
-    return report
-  })
+  const report: NotifyReport = {
+    endpointId: endpoint.id,
+    requestId,
+    attemptId,
+    delivered,
+    send: attempt.send,
+    detail: result.detail,
+    finishedAt: now,
+    nextAttemptAt: result.nextAttemptAt,
+  }
+  await onNotified(trx, report)
+  return report
 }
 
 function resultOf(row: AlertDeliveryRow, { send, channel, unavailable }: ChannelAttempt, now: Date) {

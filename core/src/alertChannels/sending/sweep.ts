@@ -1,16 +1,15 @@
 import { ALERT_FAN_OUT, pruneAlerts, waitingSince } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { DAY_MS } from '../../platform/time/index.ts'
-import { overdueSince, queueSends } from './queries.ts'
 
 /** Retention of the history. */
 const HISTORY_DAYS = 30
-/** Alerts and sends younger than this still have a job that is about to run. */
+/** Alerts younger than this still have a job that is about to run. */
 const JOB_AGE_MS_MAX = 15_000
 
 /**
- * Queues alerts and sends again whose jobs were lost in a crash, and deletes old ones. A surplus job is harmless: an
- * alert is fanned out once, and a send claimed once.
+ * Queues alerts again whose jobs were lost in a crash, and deletes old ones. A surplus job is harmless: an alert is
+ * fanned out once.
  */
 export async function sweepAlerts(services: Services): Promise<void> {
   const now = services.clock.now()
@@ -21,12 +20,6 @@ export async function sweepAlerts(services: Services): Promise<void> {
       trx,
       ALERT_FAN_OUT,
       waiting.map(({ id }) => ({ payload: { alertId: id } })),
-    )
-    const overdue = await overdueSince(trx, before)
-    await queueSends(
-      services,
-      trx,
-      overdue.map(({ id }) => id),
     )
   })
   await services.db

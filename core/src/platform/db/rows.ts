@@ -7,6 +7,11 @@ export interface StatementRows {
     readonly used: number
   }
   'adopt deliveries': never
+  'alerts left to send': {
+    readonly id: string
+    readonly workspaceId: string
+    readonly dueAt: Date | null
+  }
   'announce endpoints': {
     readonly pgNotify: string | null
   }
@@ -82,15 +87,11 @@ export interface StatementRows {
   }
   'claim events to send': {
     readonly id: number
-    readonly subscriptionId: string
-    readonly workspaceId: string
     readonly requestId: number | null
     readonly messageId: string
     readonly hops: number
     readonly body: string | null
     readonly attempts: string
-    readonly callback: Buffer
-    readonly watermark: number
   }
   'claim forwards': {
     readonly endpointId: string
@@ -212,6 +213,11 @@ export interface StatementRows {
   }
   'endpoint with the most claims': {
     readonly endpointId: string
+  }
+  'events left to send': {
+    readonly id: string
+    readonly workspaceId: string
+    readonly dueAt: Date
   }
   'events removed up to': {
     readonly removedUpTo: number
@@ -701,6 +707,15 @@ export interface StatementRows {
   'lock slots': {
     readonly pgAdvisoryXactLock: string | null
   }
+  'lock subscription to send': {
+    readonly callback: Buffer
+    readonly isFailing: boolean
+    readonly isSealed: boolean
+    readonly watermark: number
+  }
+  'lock subscriptions to record': {
+    readonly id: string
+  }
   'look up search pages': {
     readonly id: number
     readonly above: number
@@ -720,6 +735,9 @@ export interface StatementRows {
   }
   'next due of flow': {
     readonly dueAt: Date | null
+  }
+  'next event to send': {
+    readonly at: Date | null
   }
   'next rows of attempt_details': {
     readonly upTo: number | null
@@ -783,6 +801,14 @@ export interface StatementRows {
     readonly isExpired: boolean | null
     readonly oldestRequestId: number
   }
+  'overdue alerts to send': {
+    readonly id: string
+    readonly workspaceId: string
+  }
+  'overdue events to send': {
+    readonly id: string
+    readonly workspaceId: string
+  }
   'overdue flows': {
     readonly actionId: string
   }
@@ -811,6 +837,9 @@ export interface StatementRows {
   'pause actions': {
     readonly id: string
     readonly name: string
+  }
+  'pick alerts to send': {
+    readonly id: number
   }
   'position of primary': {
     readonly position: string
@@ -1075,6 +1104,7 @@ export interface StatementRows {
   'subscriptions with news': {
     readonly id: string
     readonly endpointId: string
+    readonly workspaceId: string
     readonly plan: string
     readonly name: string
     readonly arguments: string

@@ -82,6 +82,9 @@ export interface AlertDeliveriesTable {
   attemptCount: Generated<number>
   attemptsMax: number
   nextAttemptAt: Date | null
+  laneId: string
+  priority: Generated<number>
+  leasedUntil: Date | null
 }
 
 export interface AlertsTable {

@@ -1,0 +1,225 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import type { Client } from '../support/client.ts'
+import { startEcho } from '../support/echo.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** Guarantees of all sends that the scheduler makes: alerts, and events to callbacks. */
+
+const Made = z.looseObject({ id: z.string() })
+const Body = z.looseObject({
+  challenge: z.string().optional(),
+  eventId: z.string().optional(),
+  event_kind: z.string().optional(),
+})
+const bodiesAt = ({ received }: Receiver) =>
+  received.map(({ body }) => Body.parse(JSON.parse(body.toString())))
+const eventsAt = (receiver: Receiver) => bodiesAt(receiver).flatMap(({ eventId }) => eventId ?? [])
+const alertsAt = (receiver: Receiver) => bodiesAt(receiver).flatMap((body) => body.event_kind ?? [])
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService({
+    limits: {
+      apiRatePerMinute: 100_000,
+      captureRatePerMinute: 100_000,
+      eventSubscriptionsMax: 100,
+      eventsPerMinuteMax: 10_000,
+    },
+  })
+})
+
+/** A receiver that repeats challenges, and answers events and alerts once it is released. */
+async function startHeld(): Promise<Receiver & { release(): void }> {
+  const released = Promise.withResolvers<void>()
+  const receiver = await startReceiver(async (request, response) => {
+    const { challenge } = Body.parse(JSON.parse(request.body.toString()))
+    if (challenge === undefined) await released.promise
+    response.writeHead(200).end(JSON.stringify({ challenge }))
+  })
+  return Object.assign(receiver, { release: released.resolve })
+}
+
+async function subscribe(
+  client: Client,
+  name: string,
+  callback: Receiver,
+  fields?: string[],
+): Promise<string> {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`
+  const delivery = { mode: 'webhook', url: callback.url, secret }
+  const given = fields === undefined ? {} : { arguments: { fields } }
+  const { id } = await client.expect(
+    client.post('/api/v1/subscriptions', { name: `${name}.any`, delivery, ...given }),
+    Made,
+  )
+  await service.clock.advance(10_000)
+  return id
+}
+
+async function source(client: Client, name: string) {
+  const endpoint = await client.endpoint({ name })
+  await client.expect(client.get('/api/v1/events/types'), z.looseObject({}))
+  return endpoint
+}
+
+const channel = (client: Client, { url }: Receiver) =>
+  client.expect(
+    client.post('/api/v1/alert-channels', { kind: 'webhook', name: 'Hook', settings: { url } }),
+    Made,
+  )
+
+/** Lets an alert happen: a delivery that its destination gives up at once. */
+async function alarm(client: Client): Promise<void> {
+  await using gone = await startReceiver({ status: 410 })
+  const endpoint = await client.endpoint()
+  await client.expect(client.post(endpoint.at('/actions'), { kind: 'forward', url: gone.url }), Made)
+  await endpoint.capture()
+  await gone.take(1)
+}
+
+const notify = (client: Client, endpoint: { at(path: string): string }, alertChannelId: string) =>
+  client.expect(client.post(endpoint.at('/actions'), { kind: 'notify', name: 'Tell', alertChannelId }), Made)
+
+describe('fair to every workspace', () => {
+  test('channels and callbacks that do not answer hold up no alarm and no event of others', async () => {
+    await using held = await startHeld()
+    const attacker = await service.newClient()
+    const attacked = await source(attacker, 'attacked')
+    for (let at = 0; at < 5; at += 1) {
+      const { id } = await channel(attacker, held)
+      await notify(attacker, attacked, id)
+    }
+    for (let at = 0; at < 60; at += 1) await subscribe(attacker, 'attacked', held, [`body.f${at}`])
+    await attacked.captureMany(30)
+    // 6 of each channel and 4 of each subscription are in flight, after a challenge of each.
+    await held.take(60 + 5 * 6 + 60 * 4)
+
+    const other = await service.newClient()
+    await using alarms = await startReceiver()
+    await using callback = await startEcho()
+    await channel(other, alarms)
+    const live = await source(other, 'live')
+    await subscribe(other, 'live', callback)
+    const { id } = await live.capture()
+    await eventually('the event', () => eventsAt(callback).includes(`req_${id}`))
+    await alarm(other)
+    await eventually('the alarm', () => alertsAt(alarms).includes('delivery.parked'))
+    // Most of the attack is still to come.
+    expect(held.received.length).toBeLessThan(1000)
+    held.release()
+  }, 60_000)
+
+  test('an alarm does not wait for the notify actions of its own channel', async () => {
+    await using held = await startHeld()
+    const client = await service.newClient()
+    const { id } = await channel(client, held)
+    const endpoint = await client.endpoint()
+    await notify(client, endpoint, id)
+    await endpoint.captureMany(20)
+    await held.take(6)
+    await alarm(client)
+    await eventually('the alarm', () => alertsAt(held).includes('delivery.parked'))
+    expect(alertsAt(held).filter((kind) => kind === 'action.notify').length).toBe(6)
+    held.release()
+    await eventually('all messages', () => alertsAt(held).length === 21)
+  })
+})
+
+describe('a workspace that is sealed for its move', () => {
+  const seal = (client: Client, until: string) =>
+    sql`update workspaces set sealed_until = ${sql.raw(until)} where id = ${client.workspaceId}`.execute(
+      service.db,
+    )
+
+  test('begins no send, and goes on afterwards', async () => {
+    const client = await service.newClient()
+    let status = 500
+    await using callback = await startEcho(() => status)
+    await using alarms = await startReceiver({ status: 500 })
+    const { id: laneId } = await channel(client, alarms)
+    const endpoint = await source(client, 'sealed')
+    const subscriptionId = await subscribe(client, 'sealed', callback)
+    const { id } = await endpoint.capture()
+    await alarm(client)
+    await alarms.take(1)
+    await callback.take(2)
+    await eventually('both results', async () => {
+      const { rows } = await sql<{ left: number }>`select
+        (select count(*) from alert_deliveries where leased_until is not null)::int +
+        (select count(*) from event_deliveries where leased_until is not null)::int as left`.execute(
+        service.db,
+      )
+      return rows[0]?.left === 0
+    })
+    await seal(client, "'infinity'")
+    status = 200
+    alarms.answer = { status: 200 }
+    await service.clock.advance(40_000)
+    const { workspaceId } = client
+    await service.runJob('alerts.lanes', { laneId, workspaceId })
+    await service.runJob('subscriptions.lanes', { laneId: subscriptionId, workspaceId })
+    expect([alarms.received.length, callback.received.length]).toEqual([1, 2])
+    await seal(client, 'null')
+    await alarms.take(2)
+    await callback.take(3)
+    expect(eventsAt(callback)).toEqual([`req_${id}`, `req_${id}`])
+  })
+})
+
+test('events of a burst arrive one after the other without further captures', async () => {
+  const client = await service.newClient()
+  await using callback = await startEcho()
+  const endpoint = await source(client, 'burst')
+  await subscribe(client, 'burst', callback)
+  const captured = await endpoint.captureMany(250)
+  await eventually('all events', () => eventsAt(callback).length === 250, { seconds: 8 })
+  expect(eventsAt(callback).toSorted()).toEqual(captured.map(({ id }) => `req_${id}`).toSorted())
+})
+
+test('a subscription ends while a result of it is recorded, and neither is in the way of the other', async () => {
+  const client = await service.newClient()
+  await using held = await startHeld()
+  const endpoint = await source(client, 'ending')
+  const id = await subscribe(client, 'ending', held)
+  await endpoint.capture()
+  await held.take(2)
+  await service.db.transaction().execute(async (trx) => {
+    await sql`select id from event_subscriptions where id = ${id} for update`.execute(trx)
+    held.release()
+    await eventually('a result that waits', async () => {
+      const { rows } = await sql`select 1 from pg_stat_activity
+        where wait_event_type = 'Lock' and datname = current_database()`.execute(service.db)
+      return rows.length > 0
+    })
+    await sql`delete from event_subscriptions where id = ${id}`.execute(trx)
+  })
+  expect((await client.get(`/api/v1/subscriptions/${id}`)).status).toBe(404)
+})
+
+test('a stop waits for no receiver without an answer, and the send is made again', async () => {
+  await using held = await startHeld()
+  const first = await startService()
+  const client = first.alice
+  await channel(client, held)
+  await alarm(client)
+  await held.take(1)
+  await first.running.stop()
+  const second = await startService({
+    database: first.database,
+    clock: first.clock,
+    secretKey: first.secretKey,
+  })
+  await held.take(2)
+  held.release()
+  await eventually('the end of the send', async () => {
+    const row = await second.db.selectFrom('alertDeliveries').select('outcome').executeTakeFirst()
+    return row?.outcome === 'delivered'
+  })
+  await second.stop()
+}, 60_000)
