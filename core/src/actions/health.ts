@@ -19,7 +19,7 @@ export const ActionHealth = z
     items: z.array(
       z.object({
         actionId: z.uuid(),
-        attempts: z.int().meta({ description: 'Finished attempts, replays included' }),
+        attempts: z.int().meta({ description: 'Finished attempts, replays included, rehearsals not' }),
         succeeded: z.int().meta({ description: 'Successful ones among them' }),
         p95Ms: z.int().nullable().meta({
           description: '95 % of the attempts took at most so long, in milliseconds; null without any',
@@ -37,7 +37,7 @@ const READ_HEALTH = statement(
   'read health of actions',
   `with newest as (
     select t.action_id, t.state, t.duration_ms, t.at from delivery_attempts t
-    where t.endpoint_id = $1 order by t.id desc limit ${ATTEMPTS_READ_MAX}
+    where t.endpoint_id = $1 and t.trigger <> 'rehearsal' order by t.id desc limit ${ATTEMPTS_READ_MAX}
   ), recent as (
     select action_id, count(*)::int as attempts,
            (count(*) filter (where state = 'Succeeded'))::int as succeeded,

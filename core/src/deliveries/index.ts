@@ -21,6 +21,7 @@ export {
 export { Backlog, readBacklog } from './flow/backlog.ts'
 export { applyPolicy, FLOW_INCIDENTS, lockFlow } from './flow/control.ts'
 export { FLOW_STATES, type FlowFigures, readFlowFigures } from './flow/figures.ts'
+export { admitGuest } from './flow/guests.ts'
 export { type OrderKeyOf, orderKeyReader } from './flow/orderKey.ts'
 export { pickAttempts } from './flow/pick.ts'
 export { flowSignal, flowSignalOf } from './flow/signals.ts'

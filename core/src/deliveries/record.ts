@@ -93,11 +93,12 @@ export async function recordAttempts(
       const finished = concluded.map(finishedAttempt)
       const kept = await finishAttempts(trx, finished, services.clock.now())
       const counted = concluded.filter(({ attempt }) => kept.has(attempt.id))
-      await queueRetries(services, trx, counted)
-      await tellIncidents(services, trx, counted)
-      await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
-      await recordOutcomes(services, trx, counted)
-      await pauseGone(services, trx, counted.filter(asksForPause).map(goneReceiver))
+      const live = counted.filter(({ attempt }) => !isGuest(attempt))
+      await queueRetries(services, trx, live)
+      await tellIncidents(services, trx, live)
+      await recordRuleOutcomes(services, trx, live.map(ruleOutcome))
+      await recordOutcomes(services, trx, live)
+      await pauseGone(services, trx, live.filter(asksForPause).map(goneReceiver))
     })
   }
   services.endpointChanges.announce([
@@ -129,6 +130,9 @@ function logFailure({ log }: Pick<Services, 'log'>, { attempt, result, outcome }
     'delivery failed',
   )
 }
+
+/** Whether an attempt is a rehearsal: its result says nothing about the live deliveries of the action. */
+const isGuest = ({ trigger }: Attempt): boolean => trigger === 'rehearsal'
 
 /**
  * Records a batch of successes without consequences in one round trip, which is the usual case. Returns false for

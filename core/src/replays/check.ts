@@ -103,6 +103,7 @@ async function targetIssues(
     if (action.kind !== 'forward')
       return [notAllowed(path, 'The action notifies a channel. Choose a forward action.')]
     if (!action.isActive || action.suspendedByPlan) return [notAllowed(path, 'The action is switched off.')]
+    if (action.pausedAt !== null) return [notAllowed(path, 'The action is paused.')]
     if (sign === 'creel' && action.signingSecret === null)
       return [notAllowed(['sign'], 'The action has no signing secret.')]
     return []

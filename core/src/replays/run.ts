@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { findAction } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
-import { storedPolicy } from '../deliveries/index.ts'
+import { admitGuest, storedPolicy, TIMEOUT_SECONDS } from '../deliveries/index.ts'
 import { findEndpoint } from '../endpoints/index.ts'
 import { planOf } from '../plans/index.ts'
 import { isDatabaseOutage, type Trx } from '../platform/db/index.ts'
@@ -126,19 +126,21 @@ async function findSending(
   if (!('actionId' in options.to)) return { ...base, action: null }
   const action = await findAction(db, endpointId, options.to.actionId)
   if (action === undefined || !action.isActive || action.suspendedByPlan) return 'action_off'
+  if (action.pausedAt !== null) return 'action_paused'
   return { ...base, action }
 }
 
 async function workOn(services: Services, row: Held, sending: Sending, signal: AbortSignal): Promise<void> {
   const stop = AbortSignal.any([signal, services.stopping])
   const endsAt = performance.now() + SLICE_MS
+  const isOver = () => stop.aborted || performance.now() >= endsAt
   const underWay = new Set<Promise<void>>()
   const policy = storedPolicy(sending.action?.deliveryPolicy ?? null)
   const atOnce = Math.min(sending.options.concurrency, policy.concurrency ?? sending.options.concurrency)
   const failures: unknown[] = []
   const begin = (item: ItemRow) => {
     // Caught here: a failure while others are waited for must not end the process.
-    const work = sendItem(services, sending, item)
+    const work = sendItem(services, sending, item, isOver)
       .catch((error: unknown) => void failures.push(error))
       .finally(() => underWay.delete(work))
     underWay.add(work)
@@ -147,7 +149,7 @@ async function workOn(services: Services, row: Held, sending: Sending, signal: A
   const { db, clock } = services
   let wait = 0
   let isDone = false
-  while (performance.now() < endsAt && !stop.aborted && failures.length === 0) {
+  while (!isOver() && failures.length === 0) {
     const holder = { ...held, now: clock.now() }
     const elapsedMs = holder.now.getTime() - row.baseAt.getTime()
     const limit = atOnce - underWay.size
@@ -171,13 +173,32 @@ async function workOn(services: Services, row: Held, sending: Sending, signal: A
   else await release(services, row, Math.max(0, wait))
 }
 
-async function sendItem(services: Services, sending: Sending, item: ItemRow): Promise<void> {
+/** @param isOver whether no send should begin any more. The next job makes one that did not begin */
+async function sendItem(
+  services: Services,
+  sending: Sending,
+  item: ItemRow,
+  isOver: () => boolean,
+): Promise<void> {
   const captured = await findCaptured(services.db, sending.endpoint.id, item.requestId)
   const prepared = await prepare(services, sending, item, captured)
   if ('error' in prepared) return await failSend(services, item, prepared.error)
-  // A send that has begun ends, also while the service stops.
-  const received = await send(services, sending, item, prepared.request, new AbortController().signal)
-  await finishSend(services, { endpointId: sending.endpoint.id, options: sending.options }, item, received)
+  const place = await placeOf(services, sending, isOver)
+  if (place === null) return
+  try {
+    // A send that has begun ends, also while the service stops.
+    const received = await send(services, sending, item, prepared.request, new AbortController().signal)
+    await finishSend(services, { endpointId: sending.endpoint.id, options: sending.options }, item, received)
+  } finally {
+    await place.leave()
+  }
+}
+
+/** A place in the flow of the action; null if no send should begin. A URL has no flow. */
+async function placeOf(services: Services, { action, options }: Sending, isOver: () => boolean) {
+  if (action === null) return { leave: async () => {} }
+  const timeoutSeconds = options.timeoutSeconds ?? storedPolicy(action.deliveryPolicy).timeoutSeconds
+  return await admitGuest(services, action.id, { timeoutSeconds: timeoutSeconds ?? TIMEOUT_SECONDS, isOver })
 }
 
 async function renew({ db, clock }: Services, { id, leaseId }: Held): Promise<void> {

@@ -149,7 +149,8 @@ async function take(
   return taken
 }
 
-function flowOf(row: RowsOf<typeof READ_FLOW>): Flow & { readonly policy: DeliveryPolicy } {
+/** The state of a flow, as it was read. */
+export function flowOf(row: RowsOf<typeof READ_FLOW>): Flow & { readonly policy: DeliveryPolicy } {
   return {
     policy: storedPolicy(row.deliveryPolicy),
     sealedUntil: row.sealedUntil?.getTime() ?? null,

@@ -1,0 +1,104 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { z } from 'zod'
+import type { Client, TestEndpoint } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type Received, type Receiver, startReceiver } from '../../support/receiver.ts'
+import { startService } from '../../support/service.ts'
+
+/** Replays of many requests through an action that also has live deliveries. */
+
+const Made = z.looseObject({ id: z.string() })
+const Started = z.looseObject({ replay: z.looseObject({ id: z.string() }) })
+const Run = z.looseObject({ state: z.string(), reason: z.string().nullable() })
+
+let alice: Client
+
+beforeAll(async () => {
+  ;({ alice } = await startService({ limits: { apiRatePerMinute: 100_000 } }))
+})
+
+async function actionTo(endpoint: TestEndpoint, { url }: Receiver, delivery: object): Promise<string> {
+  const action = { kind: 'forward', name: 'live', url, delivery }
+  return (await alice.expect(alice.post(endpoint.at('/actions'), action), Made)).id
+}
+
+async function rehearse(endpoint: TestEndpoint, actionId: string, members: object): Promise<string> {
+  const answer = alice.post(endpoint.at('/replays'), {
+    to: { actionId },
+    pace: { perSecond: 1000 },
+    ...members,
+  })
+  return (await alice.expect(answer, Started)).replay.id
+}
+
+const ended = (endpoint: TestEndpoint, id: string) =>
+  eventually('the end of the rehearsal', async () => {
+    const run = await alice.expect(alice.get(endpoint.at(`/replays/${id}`)), Run)
+    return ['done', 'failed'].includes(run.state) && run
+  })
+
+const isGuest = (request: Received) => request.header('creel-rehearsal') !== undefined
+
+test('what a receiver answers to a rehearsal has no effect on live deliveries', async () => {
+  let status = 500
+  await using receiver = await startReceiver((request, response) => {
+    if (isGuest(request)) response.writeHead(status, { 'Retry-After': '3600' })
+    response.end()
+  })
+  const endpoint = await alice.endpoint()
+  const captured = await endpoint.captureMany(4)
+  const actionId = await actionTo(endpoint, receiver, {
+    breaker: { failures: 3, windowSeconds: 60, probeEverySeconds: 3600 },
+    gone: 'pause',
+  })
+  const select = { requestIds: captured.map(({ id }) => id) }
+  for (const answered of [500, 429, 410]) {
+    status = answered
+    const before = receiver.received.length
+    expect((await ended(endpoint, await rehearse(endpoint, actionId, { select }))).state).toBe('done')
+    expect(receiver.received.length).toBe(before + 4)
+    await endpoint.capture()
+    await eventually(
+      `a live delivery after ${answered}`,
+      () => receiver.received.slice(before).filter((one) => !isGuest(one)).length === 1,
+    )
+  }
+  const { body } = await alice.get(endpoint.at('/actions/health'))
+  expect(body).toMatchObject({ items: [{ actionId, attempts: 3, succeeded: 3 }] })
+})
+
+test('a rehearsal and live deliveries together keep the concurrency of the action', async () => {
+  let [now, most, guests] = [0, 0, 0]
+  await using receiver = await startReceiver(async (request, response) => {
+    if (isGuest(request)) guests += 1
+    now += 1
+    most = Math.max(most, now)
+    await Bun.sleep(5)
+    now -= 1
+    response.end()
+  })
+  const endpoint = await alice.endpoint()
+  const captured = await endpoint.captureMany(20)
+  const actionId = await actionTo(endpoint, receiver, { concurrency: 1 })
+  const select = { requestIds: captured.map(({ id }) => id) }
+  const id = await rehearse(endpoint, actionId, { select, concurrency: 8 })
+  await endpoint.captureMany(20)
+  expect((await ended(endpoint, id)).state).toBe('done')
+  await receiver.take(40)
+  expect([most, guests]).toEqual([1, 20])
+})
+
+test('a paused action takes no rehearsal', async () => {
+  await using receiver = await startReceiver()
+  const endpoint = await alice.endpoint()
+  const { id: requestId } = await endpoint.capture()
+  const actionId = await actionTo(endpoint, receiver, {})
+  await alice.post(endpoint.at(`/actions/${actionId}/pause`))
+  const refused = await alice.post(endpoint.at('/replays'), {
+    select: { requestIds: [requestId] },
+    to: { actionId },
+  })
+  expect(refused.status).toBe(400)
+  expect(JSON.stringify(refused.body)).toContain('/to/actionId')
+  expect(receiver.received).toEqual([])
+})
