@@ -1,6 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
+import { isSealed } from '../keys/index.ts'
 import {
   type Db,
   type ReplayItemsTable,
@@ -219,7 +220,8 @@ const sendable = ({ replayId, inPairs, now }: Holder) => sql`
       where f.replay_id = w.replay_id and f.position = w.position - 1 and f.state in ('waiting', 'sending')))`
 
 const held = ({ replayId, leaseId }: Holder) => sql`
-  from replays where id = ${replayId} and state = 'running' and lease_id is not distinct from ${leaseId}::uuid`
+  from replays p where p.id = ${replayId} and p.state = 'running' and p.lease_id is not distinct from ${leaseId}::uuid
+    and not exists (select from workspaces s where s.id = p.workspace_id and ${sql.raw(isSealed('s'))})`
 
 /** Leases of listeners that have not ended: how many, and when the first does. */
 export async function liveLeases(

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { findAction } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
 import { admitGuest, storedPolicy, TIMEOUT_SECONDS } from '../deliveries/index.ts'
 import { findEndpoint } from '../endpoints/index.ts'
+import { isSealed } from '../keys/index.ts'
 import { planOf } from '../plans/index.ts'
 import { isDatabaseOutage, type Trx } from '../platform/db/index.ts'
 import { sleep } from '../platform/time/index.ts'
@@ -30,6 +32,8 @@ import { type Sending, send } from './send.ts'
 const WAIT_MS_MAX = 2_000
 /** A replay that is later than this is not hurried: the rest keeps its distances. */
 const BEHIND_MS_MAX = 1_000
+/** Interval of looks at a replay whose workspace is sealed. */
+const SEALED_MS = 2_000
 /** A replay without a job for this time has lost it, in milliseconds. */
 const LOST_AFTER_MS = 60_000
 
@@ -72,13 +76,19 @@ async function claim({ db, clock, enqueue }: Services, id: string): Promise<Held
   return await db.transaction().execute(async (trx) => {
     const known = await trx
       .selectFrom('replays')
-      .where('id', '=', id)
-      .select('workspaceId')
+      .innerJoin('workspaces as w', 'w.id', 'replays.workspaceId')
+      .where('replays.id', '=', id)
+      .select(['workspaceId', sql<boolean>`${sql.raw(isSealed('w'))}`.as('isSealed')])
       .executeTakeFirst()
     if (known === undefined) return undefined
+    const now = clock.now()
+    if (known.isSealed) {
+      const startAfter = new Date(now.getTime() + SEALED_MS)
+      await enqueue(trx, REPLAY_RUNS, [{ payload: { replayId: id }, startAfter }])
+      return undefined
+    }
     await lockWorkspace(trx, known.workspaceId)
     const row = await lockReplay(trx, id)
-    const now = clock.now()
     if (row === undefined || (row.state !== 'queued' && row.state !== 'running')) return undefined
     if (row.leaseId !== null && row.dueAt > now) {
       await enqueue(trx, REPLAY_RUNS, [{ payload: { replayId: id }, startAfter: row.dueAt }])

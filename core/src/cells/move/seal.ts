@@ -66,8 +66,13 @@ async function attemptsHaveEnded(source: Db, workspaceId: string): Promise<void>
   for (const deadline = performance.now() + ATTEMPTS_MS; performance.now() < deadline; ) {
     const [{ left } = { left: 0 }] = await query<{ left: number }>(
       source,
-      `select count(*)::int as left from delivery_attempts
-      where state = 'Pending' and endpoint_id in (select id from endpoints where workspace_id = $1)`,
+      `select (
+        (select count(*) from delivery_attempts
+         where state = 'Pending' and endpoint_id in (select id from endpoints where workspace_id = $1)) +
+        (select count(*) from alert_deliveries where workspace_id = $1 and leased_until > clock_timestamp()) +
+        (select count(*) from event_deliveries where leased_until > clock_timestamp()
+         and subscription_id in (select id from event_subscriptions where workspace_id = $1))
+      )::int as left`,
       [workspaceId],
     )
     if (left === 0) return
