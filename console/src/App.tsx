@@ -1,34 +1,33 @@
-import { lazy, Suspense, useSyncExternalStore } from 'react'
-import { Route, Switch } from 'wouter'
+import { Suspense, useSyncExternalStore } from 'react'
+import { Route, Switch, useLocation } from 'wouter'
 import { EndpointPage } from './endpoints/EndpointPage.tsx'
 import { FirstEndpoint } from './endpoints/FirstEndpoint.tsx'
 import { hasLoadedAnything } from './live/queryClient.ts'
 import { session } from './live/session.ts'
+import { Boundary, Loading } from './parts/Boundary.tsx'
+import { lazyPart } from './parts/lazyPart.tsx'
 import { Toasts } from './parts/Toasts.tsx'
 import { Shell } from './shell/Shell.tsx'
 import { SignInAgain } from './signIn/SignInAgain.tsx'
 import { SignInHere } from './signIn/SignInHere.tsx'
 import { SignInScreen } from './signIn/SignInScreen.tsx'
 
-const WatchdogsScreen = lazy(async () => ({
-  default: (await import('./watchdogs/WatchdogsScreen.tsx')).WatchdogsScreen,
-}))
-const AlertsScreen = lazy(async () => ({
-  default: (await import('./alertChannels/AlertsScreen.tsx')).AlertsScreen,
-}))
-const RecycleBinScreen = lazy(async () => ({
-  default: (await import('./recycleBin/RecycleBinScreen.tsx')).RecycleBinScreen,
-}))
-const UsageScreen = lazy(async () => ({ default: (await import('./usage/UsageScreen.tsx')).UsageScreen }))
-const SearchScreen = lazy(async () => ({
-  default: (await import('./search/SearchScreen.tsx')).SearchScreen,
-}))
-const AuditScreen = lazy(async () => ({ default: (await import('./audit/AuditScreen.tsx')).AuditScreen }))
-const AccessScreen = lazy(async () => ({ default: (await import('./access/AccessScreen.tsx')).AccessScreen }))
+const WatchdogsScreen = lazyPart(
+  async () => (await import('./watchdogs/WatchdogsScreen.tsx')).WatchdogsScreen,
+)
+const AlertsScreen = lazyPart(async () => (await import('./alertChannels/AlertsScreen.tsx')).AlertsScreen)
+const RecycleBinScreen = lazyPart(
+  async () => (await import('./recycleBin/RecycleBinScreen.tsx')).RecycleBinScreen,
+)
+const UsageScreen = lazyPart(async () => (await import('./usage/UsageScreen.tsx')).UsageScreen)
+const SearchScreen = lazyPart(async () => (await import('./search/SearchScreen.tsx')).SearchScreen)
+const AuditScreen = lazyPart(async () => (await import('./audit/AuditScreen.tsx')).AuditScreen)
+const AccessScreen = lazyPart(async () => (await import('./access/AccessScreen.tsx')).AccessScreen)
 
 /** Routes of the console. */
 export function App() {
   const state = useSyncExternalStore(session.subscribe, session.get)
+  const [address] = useLocation()
   const isNewcomer = state === 'out' && !hasLoadedAnything()
   return (
     <>
@@ -37,23 +36,25 @@ export function App() {
         {isNewcomer && <Route component={SignInHere} />}
         <Route>
           <Shell>
-            <Suspense fallback={<main id="main" className="wait" aria-busy="true" />}>
-              <Switch>
-                <Route path="/e/:endpointId/*?">
-                  {({ endpointId, '*': rest }) => (
-                    <EndpointPage key={endpointId} endpointId={endpointId} rest={rest ?? ''} />
-                  )}
-                </Route>
-                <Route path="/watchdogs/:id?">{({ id }) => <WatchdogsScreen id={id} />}</Route>
-                <Route path="/search" component={SearchScreen} />
-                <Route path="/alerts" component={AlertsScreen} />
-                <Route path="/bin" component={RecycleBinScreen} />
-                <Route path="/usage" component={UsageScreen} />
-                <Route path="/access" component={AccessScreen} />
-                <Route path="/audit" component={AuditScreen} />
-                <Route component={FirstEndpoint} />
-              </Switch>
-            </Suspense>
+            <Boundary of={address}>
+              <Suspense fallback={<Loading />}>
+                <Switch>
+                  <Route path="/e/:endpointId/*?">
+                    {({ endpointId, '*': rest }) => (
+                      <EndpointPage key={endpointId} endpointId={endpointId} rest={rest ?? ''} />
+                    )}
+                  </Route>
+                  <Route path="/watchdogs/:id?">{({ id }) => <WatchdogsScreen id={id} />}</Route>
+                  <Route path="/search" component={SearchScreen} />
+                  <Route path="/alerts" component={AlertsScreen} />
+                  <Route path="/bin" component={RecycleBinScreen} />
+                  <Route path="/usage" component={UsageScreen} />
+                  <Route path="/access" component={AccessScreen} />
+                  <Route path="/audit" component={AuditScreen} />
+                  <Route component={FirstEndpoint} />
+                </Switch>
+              </Suspense>
+            </Boundary>
           </Shell>
           {state === 'out' && <SignInAgain />}
         </Route>

@@ -8,6 +8,7 @@ import {
   type TRPCClientErrorLike,
 } from '@trpc/client'
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server'
+import { watched } from './live/outage.ts'
 
 /** Limit of calls in one batch. */
 const BATCH_MAX = 10
@@ -18,7 +19,12 @@ export const creel = createTRPCClient<AppRouter>({
     splitLink({
       condition: ({ type }) => type === 'subscription',
       true: httpSubscriptionLink({ url: '/trpc' }),
-      false: httpBatchLink({ url: '/trpc', maxItems: BATCH_MAX, maxURLLength: 6000 }),
+      false: httpBatchLink({
+        url: '/trpc',
+        maxItems: BATCH_MAX,
+        maxURLLength: 6000,
+        fetch: (url, init) => watched(() => fetch(url, { ...init, signal: init?.signal ?? null })),
+      }),
     }),
   ],
 })

@@ -29,3 +29,47 @@ test('a restart under an open page: it comes back by itself, and misses nothing'
   await page.locator('.line', { hasText: 'kept' }).waitFor({ timeout: 20_000 })
   expect(faults).toEqual([])
 })
+
+test('a screen that is opened during an outage waits for the service, and says so', async () => {
+  const front = await openNetworkPath()
+  const database = await createTestDatabase()
+  atEnd('databases', () => database.drop())
+  const first = await startConsoleService({ database, baseUrl: front.origin })
+  front.target = { host: '127.0.0.1', port: first.running.port ?? 0 }
+  const endpoint = await first.alice.endpoint({ name: 'outage' })
+  const { page, goTo, faults } = await openConsole(first.alice)
+  await goTo(`/e/${endpoint.id}`)
+  await page.getByText('Live', { exact: true }).waitFor()
+  front.target = undefined
+  await first.stop()
+  await page.getByRole('link', { name: 'Settings' }).click()
+  await page.getByText(/The service has not answered since/).waitFor()
+  const { secretKey } = first
+  const second = await startConsoleService({ database, secretKey, baseUrl: front.origin })
+  front.target = { host: '127.0.0.1', port: second.running.port ?? 0 }
+  await page.getByRole('heading', { name: 'Response' }).waitFor()
+  await page.getByText(/The service has not answered since/).waitFor({ state: 'detached' })
+  expect(faults).toEqual([])
+})
+
+test('an upgrade under an open page asks for a reload, and keeps the draft', async () => {
+  const service = await startConsoleService()
+  const endpoint = await service.alice.endpoint({ name: 'upgrade' })
+  const { page, goTo, faults } = await openConsole(service.alice)
+  await goTo(`/e/${endpoint.id}/settings`)
+  const name = page.getByRole('textbox', { name: 'Endpoint name' })
+  await name.fill('a draft')
+  // The files of another version: the page names another script, and the old parts are gone.
+  await page.route('**/console/', (route) =>
+    route.fulfill({ contentType: 'text/html', body: '<script src="/console/main-other.js"></script>' }),
+  )
+  await page.route('**/console/UsageScreen-*.js', (route) => route.fulfill({ status: 404, body: '' }))
+  await page.getByRole('link', { name: 'Usage' }).click()
+  await page.getByText('A new version of Creel is there').waitFor()
+  await page.unrouteAll()
+  await page.getByRole('link', { name: 'upgrade', exact: false }).first().click()
+  await page.goto(`${service.baseUrl}/console/e/${endpoint.id}/settings`)
+  await name.waitFor()
+  expect(await name.inputValue()).toBe('a draft')
+  expect(faults).toEqual([])
+})

@@ -1,25 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy, useEffect } from 'react'
+import { useEffect } from 'react'
 import { Link } from 'wouter'
 import { Bones } from '../parts/Bones.tsx'
+import { lazyPart } from '../parts/lazyPart.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { CapturesScreen } from '../requests/CapturesScreen.tsx'
 import { endpointQuery } from '../shell/queries.ts'
 import { EndpointBar } from './EndpointBar.tsx'
 
-const ActionsScreen = lazy(async () => ({
-  default: (await import('../actions/ActionsScreen.tsx')).ActionsScreen,
-}))
-const RulesScreen = lazy(async () => ({
-  default: (await import('../transformations/RulesScreen.tsx')).RulesScreen,
-}))
-const DeliveriesScreen = lazy(async () => ({
-  default: (await import('../deliveries/DeliveriesScreen.tsx')).DeliveriesScreen,
-}))
-const ReplaysScreen = lazy(async () => ({
-  default: (await import('../replays/ReplaysScreen.tsx')).ReplaysScreen,
-}))
-const SettingsScreen = lazy(async () => ({ default: (await import('./SettingsScreen.tsx')).SettingsScreen }))
+const ActionsScreen = lazyPart(async () => (await import('../actions/ActionsScreen.tsx')).ActionsScreen)
+const RulesScreen = lazyPart(async () => (await import('../transformations/RulesScreen.tsx')).RulesScreen)
+const DeliveriesScreen = lazyPart(
+  async () => (await import('../deliveries/DeliveriesScreen.tsx')).DeliveriesScreen,
+)
+const ReplaysScreen = lazyPart(async () => (await import('../replays/ReplaysScreen.tsx')).ReplaysScreen)
+const SettingsScreen = lazyPart(async () => (await import('./SettingsScreen.tsx')).SettingsScreen)
 
 const PLACES = {
   actions: ActionsScreen,

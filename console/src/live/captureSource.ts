@@ -1,6 +1,7 @@
 import { creel, type RequestSummary, statusOf } from '../trpc.ts'
 import type { Filters } from '../words/grammar.ts'
 import { BAR_MS, BARS, type Bar, type RejectedBars } from './bars.ts'
+import { hasAnswered, hasNotAnswered } from './outage.ts'
 import { readFailedAnew } from './queryClient.ts'
 import { holdSeat, tabs } from './seats.ts'
 import { hearStatus } from './session.ts'
@@ -129,7 +130,10 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
               else if (data.kind === 'changed' || data.kind === 'behind') follower.hear(data)
             },
             onConnectionStateChange: ({ state, error }) => {
-              if (state === 'pending') readFailedAnew()
+              if (state === 'pending') {
+                hasAnswered()
+                readFailedAnew()
+              } else if (error !== null) hasNotAnswered()
               // The start of a further turn is not a lost connection.
               if (state === 'pending' || !isLive || error !== null) {
                 isLive = state === 'pending'

@@ -1,20 +1,12 @@
 import { FlaskConical, Pause, Play } from 'lucide-react'
-import {
-  lazy,
-  Suspense,
-  useCallback,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from 'react'
+import { Suspense, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { useCaptureAddress } from '../address.ts'
 import { EndpointBar } from '../endpoints/EndpointBar.tsx'
 import { captureSource } from '../live/captureSource.ts'
 import { CaptureStream } from '../live/captureStream.ts'
 import { session } from '../live/session.ts'
 import { browser } from '../live/surroundings.ts'
+import { lazyPart } from '../parts/lazyPart.tsx'
 import type { Endpoint } from '../trpc.ts'
 import { count } from '../words/format.ts'
 import { filtersOf, parseSearch } from '../words/grammar.ts'
@@ -32,8 +24,8 @@ import { useCaptureKeys } from './useCaptureKeys.ts'
 import { useSelection } from './useSelection.ts'
 
 const loadPane = () => import('./RequestPane.tsx')
-const SendSample = lazy(async () => ({ default: (await import('./SendSample.tsx')).SendSample }))
-const RequestPane = lazy(async () => ({ default: (await loadPane()).RequestPane }))
+const SendSample = lazyPart(async () => (await import('./SendSample.tsx')).SendSample)
+const RequestPane = lazyPart(async () => (await loadPane()).RequestPane)
 
 /** The captures of an endpoint, live, and next to them the open request. */
 export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {

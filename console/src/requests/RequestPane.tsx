@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { ArrowDown, ArrowUp, X } from 'lucide-react'
-import { lazy, Suspense, useEffect } from 'react'
+import { Suspense, useEffect } from 'react'
 import { Link } from 'wouter'
 import type { CaptureAddress, ChangeAddress } from '../address.ts'
 import { BodyView } from '../body/BodyView.tsx'
@@ -8,6 +8,7 @@ import { LargeBody } from '../body/LargeBody.tsx'
 import { RequestDeliveries } from '../deliveries/RequestDeliveries.tsx'
 import type { CaptureStream } from '../live/captureStream.ts'
 import { Bones } from '../parts/Bones.tsx'
+import { lazyPart } from '../parts/lazyPart.tsx'
 import { Method } from '../parts/Method.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
@@ -24,8 +25,8 @@ import { requestQuery } from './queries.ts'
 import { RequestTools } from './RequestTools.tsx'
 import { VerdictLine } from './VerdictLine.tsx'
 
-const EditAndSend = lazy(async () => ({ default: (await import('./EditAndSend.tsx')).EditAndSend }))
-const Compare = lazy(async () => ({ default: (await import('./Compare.tsx')).Compare }))
+const EditAndSend = lazyPart(async () => (await import('./EditAndSend.tsx')).EditAndSend)
+const Compare = lazyPart(async () => (await import('./Compare.tsx')).Compare)
 
 interface Props {
   readonly endpoint: Endpoint

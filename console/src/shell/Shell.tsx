@@ -1,12 +1,14 @@
 import { Menu as MenuIcon } from 'lucide-react'
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { type ReactNode, Suspense, useEffect, useState } from 'react'
 import { followWorkspace } from '../live/followWorkspace.ts'
+import { OutageNote } from '../parts/Boundary.tsx'
+import { lazyPart } from '../parts/lazyPart.tsx'
 import { Nav } from './Nav.tsx'
 import { useShortcuts } from './shortcuts.ts'
 
 const loadPalette = () => import('./Palette.tsx')
-const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }))
-const KeyList = lazy(async () => ({ default: (await import('./KeyList.tsx')).KeyList }))
+const Palette = lazyPart(async () => (await loadPalette()).Palette)
+const KeyList = lazyPart(async () => (await import('./KeyList.tsx')).KeyList)
 
 /** The sidebar, and next to it the current page. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -39,6 +41,7 @@ export function Shell({ children }: { children: ReactNode }) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the button above closes it by keyboard */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above */}
       <div className="scrim" onClick={() => setNavOpen(false)} />
+      <OutageNote />
       {children}
       <Suspense>
         {over === 'palette' && <Palette onClose={close} />}

@@ -34,6 +34,8 @@ describe('POST /api/v1/endpoints', () => {
       provider: null,
       eventIdPath: null,
       dedupe: null,
+      responses: [],
+      answerFrom: null,
       rejectUnverified: false,
       allowRehearsal: true,
       allowedSenders: [],
