@@ -10,6 +10,7 @@ import { isOfApi } from './http/ownAnswers.ts'
 import { wireRoute } from './http/wireRoute.ts'
 import { mcpHandler } from './mcp/index.ts'
 import { internalErrors } from './metrics.ts'
+import { mayReadMetrics } from './metricsAccess.ts'
 import { addOAuth, mcpChallenge } from './oauth/index.ts'
 import { openApi } from './openapi/index.ts'
 import { healthz, metrics, type Operations, readyz } from './operations.ts'
@@ -25,6 +26,8 @@ export interface AppOptions {
   readonly operations?: Operations
   /** Whether `/metrics` is served here; true unless it has a port of its own. */
   readonly servesMetrics?: boolean
+  /** Token with which other machines read `/metrics` here; none by default. */
+  readonly metricsToken?: string | undefined
   /** Whether browsers can sign in; true by default. */
   readonly hasConsole?: boolean
   /** Whether agents can sign in by OAuth, which needs the console; true by default. */
@@ -106,7 +109,13 @@ export function createApp(services: Services, options: AppOptions): AnyElysia {
     }
   }
   if (hasOAuth) addOAuth(app, services)
-  if (servesMetrics) app.get('/metrics', () => metrics(operations, services.log))
+  if (servesMetrics) {
+    app.get('/metrics', ({ request }) =>
+      mayReadMetrics(request, options.metricsToken)
+        ? metrics(operations, services.log)
+        : plain(404, 'Not Found'),
+    )
+  }
   if (options.capture !== undefined) app.all(CAPTURE_PATH, wireRoute(options.capture), { parse: 'none' })
   return app
 }

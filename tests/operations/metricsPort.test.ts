@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { networkInterfaces } from 'node:os'
 import { createTestDatabase } from '../support/database.ts'
 import { freePort } from '../support/freePort.ts'
 import { startProcess } from '../support/process.ts'
@@ -46,5 +47,32 @@ test('CREEL_METRICS_PORT serves metrics and health on a port of its own, and no 
     .filter((line) => line.startsWith('{'))
   expect(log.join()).toContain('"route":"me.get"')
   expect(log.join()).not.toContain(key)
+  await database.drop()
+})
+
+test('without a port of its own, /metrics is for this machine without a proxy, and for the token', async () => {
+  const database = await createTestDatabase()
+  const token = 'a-token-for-the-scraper'
+  const creel = await startProcess({
+    database,
+    env: { CREEL_HOST: '0.0.0.0', CREEL_METRICS_TOKEN: token, CREEL_TRUSTED_PROXIES: '127.0.0.0/8' },
+  })
+  const { port } = new URL(creel.baseUrl)
+  const statusFrom = async (host: string, headers: Readonly<Record<string, string>> = {}) =>
+    (await fetch(`http://${host}:${port}/metrics`, { headers })).status
+  expect(await statusFrom('127.0.0.1')).toBe(200)
+  for (const name of ['Forwarded', 'X-Forwarded-For', 'X-Real-IP', 'Via'])
+    expect([name, await statusFrom('127.0.0.1', { [name]: '127.0.0.1' })]).toEqual([name, 404])
+  expect(await statusFrom('127.0.0.1', { 'X-Forwarded-For': '203.0.113.9' })).toBe(404)
+  const others = Object.values(networkInterfaces()).flatMap((addresses) =>
+    (addresses ?? []).filter(({ internal, family }) => !internal && family === 'IPv4'),
+  )
+  for (const { address } of others) expect(await statusFrom(address)).toBe(404)
+  for (const host of ['127.0.0.1', ...others.map(({ address }) => address)]) {
+    const through = { 'X-Forwarded-For': '203.0.113.9', Authorization: `Bearer ${token}` }
+    expect(await statusFrom(host, through)).toBe(200)
+    expect(await statusFrom(host, { Authorization: `Bearer ${token}x` })).toBe(404)
+  }
+  expect(await creel.stop()).toBe(0)
   await database.drop()
 })

@@ -213,6 +213,7 @@ export async function startOn(
       allowDestinations: config.CREEL_ALLOW_DESTINATIONS,
       formerHosts: config.CREEL_FORMER_HOSTS,
       metricsPort: config.CREEL_METRICS_PORT,
+      metricsToken: config.CREEL_METRICS_TOKEN,
       mail: mailOptions(config),
       alertApiUrls: config.CREEL_ALERT_API_URLS,
       providerApiUrls: config.CREEL_PROVIDER_API_URLS,

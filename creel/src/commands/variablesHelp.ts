@@ -29,6 +29,7 @@ Environment of the service:
   CREEL_RETRY_SCHEDULE      delays between the attempts of a delivery; default 5s,5m,30m,2h,5h,10h
   CREEL_LOG_LEVEL           fatal, error, warn, info, debug, trace or silent; default info
   CREEL_METRICS_PORT        separate port for /metrics
+  CREEL_METRICS_TOKEN       bearer token for /metrics on the gateway's port
   CREEL_AUDIT_RETENTION_DAYS
                             retention of the audit log in days; default 365
   CREEL_CONSOLE             off: no console, and no sign-in with a browser

@@ -11,6 +11,7 @@ const MASKS: { readonly [Name in VariableName]?: (value: string) => string } = {
   CREEL_SECRET_KEY: () => '***',
   CREEL_SECRET_KEYS: () => '***',
   CREEL_SMTP_URL: withoutPassword,
+  CREEL_METRICS_TOKEN: () => '***',
 }
 
 /** A configuration that is safe to print: secrets are masked, absent variables null. */

@@ -141,6 +141,10 @@ export const Variables = z.object({
     .default([...RETRY_DELAYS_SECONDS]),
   CREEL_LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   CREEL_METRICS_PORT: Port.optional(),
+  CREEL_METRICS_TOKEN: z
+    .string()
+    .regex(/^[!-~]{16,}$/, 'must be at least 16 visible ASCII characters')
+    .optional(),
   CREEL_AUDIT_RETENTION_DAYS: z
     .string()
     .regex(/^[1-9]\d{0,3}$/, 'must be a number of days from 1 to 9999')
@@ -173,6 +177,7 @@ export const SECRET_NAMES = [
   'CREEL_SECRET_KEY',
   'CREEL_SECRET_KEYS',
   'CREEL_SMTP_URL',
+  'CREEL_METRICS_TOKEN',
 ] as const satisfies readonly VariableName[]
 
 /** Variables of developers' commands; the service ignores them without a warning. */

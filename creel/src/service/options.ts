@@ -57,6 +57,8 @@ export interface ServiceOptions {
   readonly formerHosts?: readonly string[]
   /** Port that serves `/metrics`, next to health; then `port` does not serve it. 0 = any free port. */
   readonly metricsPort?: number | undefined
+  /** Token with which other machines read `/metrics` on `port`; none by default. */
+  readonly metricsToken?: string | undefined
   /** 32 bytes. */
   readonly secretKey: Uint8Array
   /** Keys of secrets that are not resealed yet, newest first. */

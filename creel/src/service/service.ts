@@ -171,6 +171,7 @@ async function openGateway(
     operations,
     // Strangers must not read the figures of a relay.
     servesMetrics: metricsPort === undefined && options.isRelay !== true,
+    metricsToken: options.metricsToken,
     warmsUp: options.warmsUp ?? false,
     hasConsole,
     hasOAuth,

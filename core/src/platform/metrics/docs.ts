@@ -11,7 +11,8 @@ export async function metricsPage(): Promise<string> {
     of.map(({ name, type, help }) => `| \`${name}\` | ${type} | ${help.replaceAll('|', '\\|')} |`).join('\n')
   return `# Metrics
 
-\`/metrics\` answers in Prometheus' text format, without a key; \`CREEL_METRICS_PORT\` gives it a port of its own. Every program counts for itself:
+\`/metrics\` answers in Prometheus' text format: on the gateway's port for clients of the same machine and for the bearer token
+\`CREEL_METRICS_TOKEN\`, with 404 for others; \`CREEL_METRICS_PORT\` gives it a port of its own, for all that reach it. Every program counts for itself:
 sum over them. Where a program has several gateway processes, each scrape has the sum of all: any of them answers, with 503 if one does not. Of the start
 time and the version the first process's is shown, and of the event loop's lag the average. Counters start at 0 with the program; those of a process that was
 killed keep what the scrape before had. A dashboard and alert rules stand in \`deploy/\`.
