@@ -2,9 +2,10 @@ import type { Db } from '../../platform/db/index.ts'
 import { query } from './query.ts'
 import { BIG, type MovedTable } from './tables.ts'
 
-/** Bounds of a batch: rows, and their bytes as they are stored. One row is copied whatever its size. */
-const BATCH_ROWS = 500
-const BATCH_BYTES = 8 * 1024 * 1024
+/** Bounds of a batch: rows, and their bytes as JSON, about. One row is copied whatever its size. */
+export const BATCH_ROWS = 500
+/** See {@link BATCH_ROWS}. */
+export const BATCH_BYTES = 8 * 1024 * 1024
 
 /** The databases of a move, each as one session in UTC, so that rows have the same text. */
 export interface Pair {
@@ -59,7 +60,9 @@ export async function copyBig(
   let copied = 0
   let skips = from !== null
   for (const table of tables) {
+    const having = await endpointsIn(pair.source, table, endpointIds, pass)
     for (const endpointId of endpointIds) {
+      if (!having.has(endpointId)) continue
       if (skips && (from?.table !== table.name || from.endpointId !== endpointId)) continue
       let after = skips ? (from?.after ?? null) : null
       skips = false
@@ -90,6 +93,33 @@ function bigOf(table: MovedTable) {
   return big
 }
 
+/**
+ * SQL condition for the rows `t` of a pass. An attempt that is under way is copied last, also if it began long ago: it
+ * has not changed since.
+ */
+function ofPass({ name }: MovedTable, { since, isLast }: Pass): string {
+  const isChanged = since === null ? 'true' : `age(t.xmin) <= age('${since}'::xid)`
+  if (name !== 'delivery_attempts') return `and ${isChanged}`
+  return isLast ? `and (${isChanged} or t.state = 'Pending')` : `and ${isChanged} and t.state <> 'Pending'`
+}
+
+/** The endpoints that have rows for a pass: most have none in the later ones. */
+async function endpointsIn(
+  source: Db,
+  table: MovedTable,
+  endpointIds: readonly string[],
+  pass: Pass,
+): Promise<ReadonlySet<string>> {
+  if (pass.since === null || endpointIds.length === 1) return new Set(endpointIds)
+  const rows = await query<{ id: string }>(
+    source,
+    `select e.id::text as id from unnest($1::uuid[]) as e (id)
+    where exists (select from ${table.name} t where t.endpoint_id = e.id ${ofPass(table, pass)})`,
+    [endpointIds],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
 async function readBatch(
   source: Db,
   table: MovedTable,
@@ -100,22 +130,23 @@ async function readBatch(
   }: { readonly endpointId: string; readonly after: string | null; readonly pass: Pass },
 ): Promise<Batch> {
   const { key, type } = bigOf(table)
-  const isChanged = pass.since === null ? '' : `and age(t.xmin) <= age('${pass.since}'::xid)`
-  const hasEnded = table.name === 'delivery_attempts' && !pass.isLast ? `and t.state <> 'Pending'` : ''
   const [batch] = await query<Batch>(
     source,
-    `select coalesce(json_agg(x.row order by x.n), '[]')::text as rows,
-      md5(coalesce(json_agg(x.row order by x.n), '[]')::text) as digest,
-      count(*)::int as count, (array_agg(x.key::text order by x.n desc))[1] as last
+    `select x.rows, md5(x.rows) as digest, x.count, x.last
     from (
-      select to_json(t) as row, t.${key} as key, row_number() over (order by t.${key}) as n,
-        sum(pg_column_size(t.*)) over (order by t.${key}) as bytes
+      select coalesce(json_agg(to_json(t) order by c.n), '[]')::text as rows, count(*)::int as count,
+        (array_agg(c.key::text order by c.n desc))[1] as last
       from (
-        select * from ${table.name} t
-        where t.endpoint_id = $1::uuid and ($2::${type} is null or t.${key} > $2::${type}) ${isChanged} ${hasEnded}
-        order by t.${key} limit ${BATCH_ROWS}
-      ) t
-    ) x where x.n = 1 or x.bytes <= ${BATCH_BYTES}`,
+        select t.${key} as key, row_number() over (order by t.${key}) as n,
+          sum(${table.size}) over (order by t.${key}) as bytes
+        from (
+          select * from ${table.name} t
+          where t.endpoint_id = $1::uuid and ($2::${type} is null or t.${key} > $2::${type}) ${ofPass(table, pass)}
+          order by t.${key} limit ${BATCH_ROWS}
+        ) t
+      ) c join ${table.name} t on t.endpoint_id = $1::uuid and t.${key} = c.key
+      where c.n = 1 or c.bytes <= ${BATCH_BYTES}
+    ) x`,
     [endpointId, after],
   )
   return batch ?? { rows: '[]', digest: '', count: 0, last: null }
@@ -173,22 +204,22 @@ const FREE_NUMBER = (table: string) =>
  * Makes the target's rows of the big tables those of the source: deletes rows that the source no longer has, and
  * compares numbers and hashes of the keys.
  *
- * @throws Error when they still differ
+ * @param isLast false while captures go on: then the source may have rows that are not copied yet
+ * @throws Error when they still differ after the last comparison
  */
 export async function compareBig(
   { source, target }: Pair,
   tables: readonly MovedTable[],
-  endpointIds: readonly string[],
+  { endpointIds, isLast }: { readonly endpointIds: readonly string[]; readonly isLast: boolean },
 ): Promise<void> {
   for (const table of tables) {
     const { key, type } = bigOf(table)
-    const text = `select count(*)::text || ' ' || coalesce(sum(hashtextextended(${key}::text, 0)), 0)::text as digest
-      from ${table.name} where endpoint_id = $1::uuid`
-    const digestOf = async (db: Db, endpointId: string) =>
-      (await query<{ digest: string }>(db, text, [endpointId]))[0]?.digest
-    for (const endpointId of endpointIds) {
-      const before = await Promise.all([digestOf(source, endpointId), digestOf(target, endpointId)])
-      if (before[0] === before[1]) continue
+    const [there, here] = await Promise.all([
+      digestsOf(target, table, endpointIds),
+      digestsOf(source, table, endpointIds),
+    ])
+    const differing = endpointIds.filter((id) => there.get(id) !== here.get(id))
+    for (const endpointId of differing) {
       const [kept] = await query<{ keys: string }>(
         source,
         `select coalesce(json_agg(${key}), '[]')::text as keys from ${table.name} where endpoint_id = $1::uuid`,
@@ -200,12 +231,30 @@ export async function compareBig(
           select from json_array_elements_text($2::json) k where k::${type} = t.${key})`,
         [endpointId, kept?.keys ?? '[]'],
       )
-      const after = await digestOf(target, endpointId)
-      if (after !== before[0]) {
-        throw new Error(
-          `${table.name} has other rows in the target (${after}) than in the source (${before[0]}).`,
-        )
-      }
+    }
+    if (!isLast || differing.length === 0) continue
+    const after = await digestsOf(target, table, differing)
+    for (const id of differing) {
+      if (after.get(id) === here.get(id)) continue
+      throw new Error(
+        `${table.name} has other rows in the target (${after.get(id)}) than in the source (${here.get(id)}).`,
+      )
     }
   }
+}
+
+/** Number of rows and hash of the keys in a big table, by endpoint; endpoints without rows are left out. */
+async function digestsOf(
+  db: Db,
+  table: MovedTable,
+  endpointIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { key } = bigOf(table)
+  const rows = await query<{ id: string; digest: string }>(
+    db,
+    `select endpoint_id::text as id, count(*)::text || ' ' || sum(hashtextextended(${key}::text, 0))::text as digest
+    from ${table.name} where endpoint_id = any($1::uuid[]) group by endpoint_id`,
+    [endpointIds],
+  )
+  return new Map(rows.map(({ id, digest }) => [id, digest]))
 }

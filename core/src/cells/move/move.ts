@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Db, Trx } from '../../platform/db/index.ts'
 import { type Cursor, compareBig, copyBig, oldestTransaction, type Pair } from './copy.ts'
 import { query } from './query.ts'
 import { seal, unseal } from './seal.ts'
-import { changeMove, findMove, insertMove, type Move } from './state.ts'
+import { changeMove, findMove, insertMove, type Move, type Progress } from './state.ts'
 import { leave, switchCells } from './switch.ts'
 import { BIG, type MovedTable, movedTables } from './tables.ts'
 
@@ -44,6 +45,7 @@ export async function moveWorkspace(pair: Pair, options: MoveOptions): Promise<M
   for (const session of [source, target]) await query(session, `set timezone = 'UTC'`)
   const tables = await movedTables(source)
   await requireSameSchema(pair)
+  await haveAlone(pair, workspace)
   const known = await findMove(source, workspace)
   if (known?.state === 'switching' && (await hasWorkspace(target, known.workspaceId))) {
     tell('The target has the workspace: the source lets it go.')
@@ -54,6 +56,8 @@ export async function moveWorkspace(pair: Pair, options: MoveOptions): Promise<M
   if (isUnderWay && known.toCell !== options.toCell) {
     throw new MoveError(`The workspace is on its way to ${known.toCell}. Finish or abort that move first.`)
   }
+  // It was killed in the switch, which the target has not committed: captures go on until the next one.
+  if (known?.state === 'switching') await reopen(source, known)
   const move = isUnderWay ? known : await begin(pair, options)
   const big = tables.filter(({ name }) => name in BIG)
   await copyLive(pair, big, move, tell)
@@ -66,7 +70,9 @@ export async function moveWorkspace(pair: Pair, options: MoveOptions): Promise<M
  *
  * @throws MoveError when no move is under way, or the target has the workspace already
  */
-export async function abortMove({ source, target }: Pair, workspace: string): Promise<Move> {
+export async function abortMove(pair: Pair, workspace: string): Promise<Move> {
+  const { source, target } = pair
+  await haveAlone(pair, workspace)
   const move = await findMove(source, workspace)
   if (move?.state !== 'copying' && move?.state !== 'switching') {
     throw new MoveError('No move of this workspace is under way.')
@@ -94,6 +100,41 @@ export async function purgeMoved(source: Db, workspace: string): Promise<Move> {
   await purgeBig(source, move.progress.endpointIds)
   await changeMove(source, move.id, { state: 'purged' })
   return { ...move, state: 'purged' }
+}
+
+/** Time for which a command waits until PostgreSQL has ended the sessions of one that was killed. */
+const FORMER_MS = 20_000
+
+/**
+ * Waits until no other session moves the workspace, so that no commit of one is in doubt, and keeps others out until
+ * this session ends.
+ *
+ * @throws MoveError when another command moves it
+ */
+async function haveAlone({ source, target }: Pair, workspace: string): Promise<void> {
+  const [found] = await query<{ id: string }>(
+    source,
+    'select id::text as id from workspaces where id::text = $1 or name = $1',
+    [workspace],
+  )
+  const name = `creel move ${(await findMove(source, workspace))?.workspaceId ?? found?.id}`
+  for (const db of [source, target]) {
+    for (const deadline = performance.now() + FORMER_MS; ; ) {
+      const [row] = await query<{ isAlone: boolean }>(
+        db,
+        'select pg_try_advisory_lock(hashtextextended($1, 0)) as "isAlone"',
+        [name],
+      )
+      if (row?.isAlone === true) break
+      if (performance.now() > deadline) throw new MoveError('Another command moves this workspace now.')
+      await pause(100)
+    }
+  }
+}
+
+async function reopen(source: Db, { id, workspaceId }: Move): Promise<void> {
+  await unseal(source, workspaceId)
+  await changeMove(source, id, { state: 'copying' })
 }
 
 async function again(source: Db, workspace: string): Promise<Move> {
@@ -130,8 +171,7 @@ async function copyLive(
   move: Move,
   tell: MoveOptions['tell'],
 ): Promise<void> {
-  let { since } = move.progress
-  let { endpointIds } = move.progress
+  let { since, endpointIds } = move.progress
   const first = await copyBig(
     pair,
     big,
@@ -141,18 +181,38 @@ async function copyLive(
   tell(`Copied ${first} rows.`)
   for (let pass = 1; pass < PASSES_MAX; pass += 1) {
     const next = await oldestTransaction(pair.source)
-    endpointIds = await endpointsOf(pair.source, move.workspaceId)
+    const { present, known } = await endpointsNow(pair, move, { endpointIds, since, cursor: END })
+    endpointIds = known
     const copied = await copyBig(
       pair,
       big,
-      { endpointIds, pass: { since, isLast: false }, from: null },
+      { endpointIds: present, pass: { since, isLast: false }, from: null },
       (rows, cursor) => note(pair.source, move, { endpointIds, since, cursor }, rows),
     )
     since = next
     await changeMove(pair.source, move.id, { progress: { endpointIds, since, cursor: END } })
-    if (copied <= CALM_ROWS) return
+    if (copied <= CALM_ROWS) break
     tell(`Copied ${copied} more that came or changed meanwhile.`)
   }
+  // Little is left to compare, then, for the time of the seal.
+  await compareBig(pair, big, { endpointIds, isLast: false })
+}
+
+/**
+ * The endpoints that are there now, and all that have been since the move began. Rows of the others are deleted in the
+ * target. New ones are noted before anything of them is copied, so that an abort finds it.
+ */
+async function endpointsNow({ source, target }: Pair, move: Move, progress: Progress) {
+  const present = await endpointsOf(source, move.workspaceId)
+  const known = [...new Set([...progress.endpointIds, ...present])]
+  if (known.length > progress.endpointIds.length)
+    await changeMove(source, move.id, { progress: { ...progress, endpointIds: known } })
+  const isPresent = new Set(present)
+  await purgeBig(
+    target,
+    known.filter((id) => !isPresent.has(id)),
+  )
+  return { present, known }
 }
 
 /** A cursor after which the first pass has nothing left. */
@@ -172,17 +232,27 @@ async function sealAndSwitch(
   const startedAt = performance.now()
   try {
     await seal(pair.source, move.workspaceId)
-    const endpointIds = await endpointsOf(pair.source, move.workspaceId)
+    const { present: endpointIds, known } = await endpointsNow(pair, move, move.progress)
     const pass = { since: move.progress.since, isLast: true }
-    const tail = await copyBig(pair, big, { endpointIds, pass, from: null }, async () => undefined)
-    await compareBig(pair, big, endpointIds)
-    await changeMove(pair.source, begun.id, { progress: { ...move.progress, endpointIds }, copiedRows: tail })
+    // One snapshot: an attempt that ends only now is made again from the target, and must not differ halfway.
+    const tail = await pair.source
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .execute(async (snapshot) => {
+        const still = { source: snapshot, target: pair.target }
+        const copied = await copyBig(still, big, { endpointIds, pass, from: null }, async () => undefined)
+        await compareBig(still, big, { endpointIds, isLast: true })
+        return copied
+      })
+    await changeMove(pair.source, begun.id, {
+      progress: { ...move.progress, endpointIds: known },
+      copiedRows: tail,
+    })
     await switchCells(pair, tables, move, (arriving) => enqueueOpen(arriving, move.workspaceId))
   } catch (error) {
     // Only if the target does not have it: a commit may have arrived although its answer did not.
     if (await hasWorkspace(pair.target, move.workspaceId).catch(() => true)) throw error
-    await unseal(pair.source, move.workspaceId)
-    await changeMove(pair.source, begun.id, { state: 'copying' })
+    await reopen(pair.source, move)
     throw error
   }
   const sealedMs = Math.round(performance.now() - startedAt)

@@ -12,7 +12,7 @@ const LOOK_MS = 10
 /** Timeout for transactions that began before the seal: longer than the longest statement of a capture. */
 const WRITERS_MS = 25_000
 /** Timeout for attempts under way. Later ones are repeated from the target, like those of a process that died. */
-const ATTEMPTS_MS = 1_000
+const ATTEMPTS_MS = 250
 
 /**
  * Seals a workspace: its captures and calls are answered 503, and no attempt begins. Returns when every transaction that

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import type { Db, Trx } from '../../platform/db/index.ts'
-import { insertOf, type Pair } from './copy.ts'
+import { BATCH_BYTES, BATCH_ROWS, insertOf, type Pair } from './copy.ts'
 import { query } from './query.ts'
 import { SWITCH_SECONDS } from './seal.ts'
 import { changeMove, type Move } from './state.ts'
@@ -8,30 +10,50 @@ import { BIG, type MovedTable } from './tables.ts'
 /** Numbers that a sequence is set beyond the highest moved one, so that numbers drawn meanwhile do not meet it. */
 const SEQUENCE_GAP = 1_000_000
 
-/** Locks the rows of a workspace in the source, and reads them as JSON arrays, parents first. */
-async function readSmall(
+/**
+ * Locks the rows of a workspace in a table of the source, and passes them on as JSON arrays of {@link BATCH_BYTES},
+ * about.
+ *
+ * @returns the digest of all of them, as {@link digestOf} makes it
+ */
+async function eachPiece(
   source: Db,
-  tables: readonly MovedTable[],
+  table: MovedTable,
   workspaceId: string,
-): Promise<readonly { readonly table: MovedTable; readonly rows: string; readonly digest: string }[]> {
-  const read = []
-  for (const table of tables) {
-    const [row] = await query<{ rows: string; digest: string }>(
-      source,
-      `select coalesce(json_agg(to_json(t)), '[]')::text as rows, ${digestOf(table)} as digest
-      from (select * from ${table.name} where ${table.condition} for update) t`,
-      [workspaceId],
-    )
-    if (row !== undefined) read.push({ table, ...row })
+  passOn: (rows: string) => Promise<void>,
+): Promise<string> {
+  const hashes: string[] = []
+  const [{ largest } = { largest: 1 }] = await query<{ largest: number }>(
+    source,
+    `select coalesce(max(${table.size}), 1)::int as largest from ${table.name} t where ${table.condition}`,
+    [workspaceId],
+  )
+  const rows = Math.max(1, Math.min(BATCH_ROWS, Math.floor(BATCH_BYTES / largest)))
+  // Cursors take no parameters.
+  const condition = table.condition.replaceAll('$1', `'${z.guid().parse(workspaceId)}'`)
+  await query(
+    source,
+    `declare piece no scroll cursor for
+    select to_json(t)::text as row, ${hashOf(table)} as hash from (select * from ${table.name} where ${condition} for update) t`,
+  )
+  for (;;) {
+    const piece = await query<{ row: string; hash: string }>(source, `fetch ${rows} from piece`)
+    for (const { hash } of piece) hashes.push(hash)
+    if (piece.length > 0) await passOn(`[${piece.map(({ row }) => row).join(',')}]`)
+    if (piece.length < rows) break
   }
-  return read
+  await query(source, 'close piece')
+  return `${hashes.length} ${createHash('md5').update(hashes.sort().join('')).digest('hex')}`
 }
 
-/** SQL for the number of rows `t` and a hash of them, in any order and without numbers that may be new. */
-function digestOf({ isNumbered }: MovedTable): string {
-  const row = `md5((to_jsonb(t)${isNumbered ? ` - 'id'` : ''})::text)`
-  return `count(*)::text || ' ' || md5(coalesce(string_agg(${row}, '' order by ${row}), ''))`
-}
+/** SQL for a hash of a row `t`, without a number that may be new. */
+const hashOf = ({ isNumbered }: MovedTable): string =>
+  `md5((to_jsonb(t)${isNumbered ? ` - 'id'` : ''})::text)`
+
+/** SQL for the number of rows `t` and a hash of them, in any order. */
+const digestOf = (table: MovedTable): string =>
+  `count(*)::text || ' ' || md5(coalesce(string_agg(h.hash, '' order by h.hash collate "C"), '')) as digest
+    from (select ${hashOf(table)} as hash from ${table.name} t where ${table.condition}) h`
 
 /** Tables whose rows change by being inserted: triggers count revisions and add flows. */
 const BY_TRIGGERS = new Set(['endpoint_revisions', 'action_flows'])
@@ -60,17 +82,20 @@ export async function switchCells(
   await changeMove(source, move.id, { state: 'switching' })
   const small = tables.filter(({ name }) => !(name in BIG))
   await source.transaction().execute(async (leaving) => {
-    const read = await readSmall(leaving, small, workspaceId)
     await target.transaction().execute(async (arriving) => {
-      for (const { table, rows } of read) {
+      const digests = new Map<MovedTable, string>()
+      for (const table of small) {
         if (table.key.length === 0)
           await query(arriving, `delete from ${table.name} where ${table.condition}`, [workspaceId])
-        await query(arriving, insertOf(table), [rows]).catch((cause: unknown) => {
-          throw new Error(`The rows of ${table.name} cannot be inserted in the target.`, { cause })
+        const digest = await eachPiece(leaving, table, workspaceId, async (rows) => {
+          await query(arriving, insertOf(table), [rows]).catch((cause: unknown) => {
+            throw new Error(`The rows of ${table.name} cannot be inserted in the target.`, { cause })
+          })
         })
+        digests.set(table, digest)
       }
       await query(arriving, 'set constraints all immediate')
-      await compareSmall(arriving, read, workspaceId)
+      await compareSmall(arriving, digests, workspaceId)
       await query(arriving, 'update workspaces set sealed_until = null where id = $1', [workspaceId])
       await raiseSequences({ source: leaving, target: arriving }, tables, workspaceId)
       await prepare(arriving)
@@ -96,16 +121,12 @@ export async function leave(source: Db, move: Move): Promise<void> {
 
 async function compareSmall(
   target: Db,
-  read: Awaited<ReturnType<typeof readSmall>>,
+  digests: ReadonlyMap<MovedTable, string>,
   workspaceId: string,
 ): Promise<void> {
-  for (const { table, digest } of read) {
+  for (const [table, digest] of digests) {
     if (BY_TRIGGERS.has(table.name) || table.key.length === 0) continue
-    const [there] = await query<{ digest: string }>(
-      target,
-      `select ${digestOf(table)} as digest from (select * from ${table.name} where ${table.condition}) t`,
-      [workspaceId],
-    )
+    const [there] = await query<{ digest: string }>(target, `select ${digestOf(table)}`, [workspaceId])
     if (there?.digest !== digest) {
       throw new Error(
         `${table.name} has other rows in the target (${there?.digest}) than in the source (${digest}).`,

@@ -36,6 +36,8 @@ export const BIG: Readonly<Record<string, { readonly key: string; readonly type:
 export interface MovedTable {
   readonly name: string
   readonly columns: readonly string[]
+  /** SQL for the bytes of a row `t` as JSON, about, without reading values that are stored elsewhere. */
+  readonly size: string
   /** Columns of its primary key; none for a table without one. */
   readonly key: readonly string[]
   /** Whether the key is one number, which may be taken in another cell. */
@@ -47,6 +49,7 @@ export interface MovedTable {
 interface CatalogRow {
   readonly name: string
   readonly columns: readonly string[]
+  readonly sizes: readonly string[]
   readonly key: readonly string[]
   readonly keyType: string
   readonly parents: readonly { readonly column: string; readonly parent: string }[]
@@ -64,6 +67,10 @@ export async function movedTables(db: Db): Promise<readonly MovedTable[]> {
     `select c.relname as name,
       (select array_agg(a.attname::text order by a.attnum) from pg_attribute a
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
+      (select array_agg(case format_type(a.atttypid, null) when 'bytea' then format('2 * coalesce(octet_length(t.%I), 0)', a.attname)
+          when 'text' then format('coalesce(octet_length(t.%I), 0)', a.attname)
+          else format('coalesce(pg_column_size(t.%I), 0)', a.attname) end) from pg_attribute a
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as sizes,
       coalesce((select array_agg(a.attname::text order by k.n) from pg_constraint p
         cross join lateral unnest(p.conkey) with ordinality as k (attnum, n)
         join pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum
@@ -99,10 +106,11 @@ function parentsOf({ name, parents }: CatalogRow): CatalogRow['parents'] {
 }
 
 function tableOf(row: CatalogRow, moved: ReadonlyMap<string, MovedTable>): MovedTable {
-  const { name, columns, key, keyType } = row
+  const { name, columns, sizes, key, keyType } = row
   return {
     name,
     columns,
+    size: sizes.join(' + '),
     key,
     isNumbered: key.length === 1 && /^(bigint|integer)$/.test(keyType),
     condition: conditionOf(row, moved),

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openDatabase } from '@creel/core'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { type CellsProgram, startCells, type TestCell } from '../support/cells.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { runCreel, spawnCreel } from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+/** Moves of workspaces that something slow, large or deleted comes in the way of. */
+
+let program: CellsProgram
+let one: TestCell
+let two: TestCell
+let databases: Readonly<Record<'cell-1' | 'cell-2', ReturnType<typeof openDatabase>>>
+
+beforeAll(async () => {
+  program = await startCells(await Promise.all([createTestDatabase(), createTestDatabase()]), {
+    env: { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8' },
+  })
+  const [first, second] = program.cells
+  if (first === undefined || second === undefined) throw new Error('There are no cells.')
+  one = first
+  two = second
+  databases = { 'cell-1': openDatabase(one.database.url), 'cell-2': openDatabase(two.database.url) }
+})
+
+afterAll(async () => {
+  for (const { close } of Object.values(databases)) await close()
+  await program.process.stop()
+})
+
+type CellName = keyof typeof databases
+const wordsOf = (workspaceId: string, to: CellName) => ['workspaces', 'move', workspaceId, '--to', to]
+
+/** Moves a workspace, and waits until the gateway knows where it is. */
+async function move({ owner }: TestCell, to: CellName) {
+  const ended = await runCreel(wordsOf(owner.workspaceId, to), { env: program.env })
+  await eventually('the workspace', async () => (await owner.get('/api/v1/endpoints')).status === 200)
+  return ended
+}
+
+const count = async (cell: CellName, text: ReturnType<typeof sql<{ count: number }>>) =>
+  (await text.execute(databases[cell].db)).rows[0]?.count ?? 0
+
+/** Holds up inserts into a table of a cell, those of `condition`, until it is released. */
+async function holdUp(cell: CellName, table: 'requests' | 'workspaces', condition = 'true') {
+  const { db } = databases[cell]
+  const number = 4711
+  await sql
+    .raw(
+      `create or replace function hold_up() returns trigger language plpgsql as
+        'begin perform pg_advisory_xact_lock_shared(${number}); return new; end';
+      create trigger hold_up before insert on ${table} for each row when (${condition}) execute function hold_up()`,
+    )
+    .execute(db)
+  const released = Promise.withResolvers<void>()
+  const isHeld = Promise.withResolvers<void>()
+  const holding = db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${number})`.execute(trx)
+    isHeld.resolve()
+    await released.promise
+  })
+  await isHeld.promise
+  return {
+    arrived: () =>
+      eventually('an insert that is held up', async () => {
+        const waiting = sql<{ count: number }>`
+          select count(*)::int as count from pg_locks
+          where locktype = 'advisory' and objid = ${number} and not granted`
+        return (await count(cell, waiting)) > 0
+      }),
+    async release() {
+      released.resolve()
+      await holding
+      await sql.raw(`drop trigger hold_up on ${table}`).execute(db)
+    },
+  }
+}
+
+test('a workspace moves while a receiver does not answer', async () => {
+  await using receiver = await startReceiver(() => undefined)
+  const endpoint = await two.owner.endpoint({ name: 'hanging' })
+  await two.owner.post(endpoint.at('/actions'), {
+    kind: 'forward',
+    name: 'hanging',
+    url: receiver.url,
+    delivery: { timeoutSeconds: 120 },
+  })
+  await endpoint.capture()
+  await receiver.take(1)
+  const { stderr, exitCode } = await move(two, 'cell-1')
+  expect(stderr).toContain('Moved.')
+  expect(exitCode).toBe(0)
+  const { body } = await two.owner.get(endpoint.at('/deliveries'))
+  expect(Object(body).items).toHaveLength(1)
+})
+
+test('endpoints that are deleted while they are copied leave nothing in the target', async () => {
+  const made = [await one.owner.endpoint({ name: 'a' }), await one.owner.endpoint({ name: 'b' })]
+  for (const endpoint of made) await endpoint.capture()
+  const [first = '', second = ''] = made.map(({ id }) => id).sort()
+  const held = await holdUp('cell-2', 'requests', `new.endpoint_id = '${second}'`)
+  const moving = move(one, 'cell-2')
+  await held.arrived()
+  const copied = sql<{
+    count: number
+  }>`select count(*)::int as count from requests where endpoint_id = ${first}`
+  expect(await count('cell-2', copied)).toBe(1)
+  for (const table of ['requests', 'delivery_attempts', 'attempt_details', 'event_claims'])
+    await sql`delete from ${sql.table(table)} where endpoint_id = ${first}`.execute(databases['cell-1'].db)
+  await sql`delete from endpoints where id = ${first}`.execute(databases['cell-1'].db)
+  await held.release()
+  expect((await moving).exitCode).toBe(0)
+  expect(await count('cell-2', copied)).toBe(0)
+})
+
+test('a move that is killed in the switch lets captures go on while it is continued', async () => {
+  const endpoint = await one.owner.endpoint({ name: 'switching' })
+  await endpoint.capture()
+  const atWorkspace = await holdUp('cell-1', 'workspaces')
+  const killed = spawnCreel(wordsOf(one.owner.workspaceId, 'cell-1'), { env: program.env })
+  await atWorkspace.arrived()
+  expect((await endpoint.send()).status).toBe(503)
+  killed.kill('SIGKILL')
+  await killed.exited
+  await atWorkspace.release()
+  // Changed, so that it is copied again, and the copy is held up.
+  await sql`update requests set label = label where endpoint_id = ${endpoint.id}`.execute(
+    databases['cell-2'].db,
+  )
+  const atRequest = await holdUp('cell-1', 'requests', `new.endpoint_id = '${endpoint.id}'`)
+  const continued = move(one, 'cell-1')
+  await atRequest.arrived()
+  await eventually('a capture', async () => (await endpoint.send()).status === 200)
+  await atRequest.release()
+  expect((await continued).exitCode).toBe(0)
+  expect(await endpoint.requests()).toHaveLength(2)
+}, 120_000)
+
+test('long bodies and long tables are copied in pieces, by their real size', async () => {
+  const endpoint = await one.owner.endpoint({ name: 'long' })
+  for (let n = 0; n < 9; n += 1) await endpoint.capture({ body: 'a'.repeat(1024 * 1024) })
+  const { replay } = await one.owner.expect(
+    one.owner.post(endpoint.at('/replays'), { select: { filter: {} }, to: { listeners: true } }),
+    z.looseObject({ replay: z.looseObject({ id: z.string() }) }),
+  )
+  const answers = 60
+  await sql`insert into replay_items (replay_id, position, request_id, copy, due_ms, state, body)
+    select ${replay.id}::uuid, n, 1, 0, 0, 'done', convert_to(repeat('b', 256 * 1024), 'UTF8')
+    from generate_series(100, 99 + ${answers}::int) n`.execute(databases['cell-1'].db)
+  const tables = ['requests', 'replay_items']
+  const { db } = databases['cell-2']
+  await sql
+    .raw(
+      `create table pieces (name text, rows int);
+      create function note_piece() returns trigger language plpgsql as
+        'begin insert into pieces select tg_table_name, count(*) from fresh; return null; end';
+      ${tables
+        .map(
+          (name) =>
+            `create trigger note_piece after insert on ${name} referencing new table as fresh
+              for each statement execute function note_piece();`,
+        )
+        .join('\n')}`,
+    )
+    .execute(db)
+  expect((await move(one, 'cell-2')).exitCode).toBe(0)
+  const { rows } = await sql<{ name: string; pieces: number; largest: number; sum: number }>`
+    select name, count(*)::int as pieces, max(rows) as largest, sum(rows)::int as sum from pieces group by name
+    order by name`.execute(db)
+  const [items, requests] = rows
+  expect(items?.sum).toBe(answers + 9)
+  expect(items?.pieces).toBeGreaterThanOrEqual(4)
+  expect(requests?.largest).toBeLessThanOrEqual(4)
+  const { body } = await one.owner.get(endpoint.at(`/replays/${replay.id}/results?afterPosition=99&limit=1`))
+  expect(Object(body).items[0].body).toHaveLength(256 * 1024)
+}, 120_000)
