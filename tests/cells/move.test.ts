@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openDatabase } from '@creel/core'
 import { BIG, LEFT, movedTables } from '@creel/core/cells/move'
+import { sql } from 'kysely'
 import { z } from 'zod'
+import { makeSearchPages } from '../../core/src/requests/searchPages/index.ts'
 import { type CellsProgram, startCells, type TestCell } from '../support/cells.ts'
 import type { TestEndpoint } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -177,6 +179,37 @@ test('a purge spares a workspace that has come back, and finds the cell that it 
   const again = await creel('move', workspaceId, '--purge')
   expect(again.exitCode).not.toBe(0)
   expect(await endpoint.requests()).toHaveLength(1)
+})
+
+test('search pages stay behind, and the other cell makes its own', async () => {
+  const { workspaceId } = two.owner
+  const endpoint = await two.owner.endpoint({ name: 'paged' })
+  const [first] = await endpoint.captureMany(1, { body: 'a-needle-that-moves' })
+  const [here, there] = [openDatabase(two.database.url), openDatabase(one.database.url)]
+  try {
+    await sql`
+      insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, body, size_bytes,
+                            body_truncated, body_is_binary, body_preview, dispatch_state)
+      select ${endpoint.id}::uuid, nextval('request_ids'), now(), 'POST', '', '', '', convert_to('hay ' || n, 'UTF8'), 9,
+             false, false, '', 'NotAttempted' from generate_series(1, 8300) n`.execute(here.db)
+    await sql`
+      update endpoint_counters set stored_request_count = 8301, stored_bytes = 80000
+      where endpoint_id = ${endpoint.id}::uuid`.execute(here.db)
+    const pagesIn = async ({ db }: typeof here) => {
+      await makeSearchPages({ db, clock: { now: () => new Date() } }, new AbortController().signal)
+      const pages = db.selectFrom('searchPages').select('requestCount')
+      return await pages.where('endpointId', '=', endpoint.id).execute()
+    }
+    expect(await pagesIn(here)).toEqual([{ requestCount: 8192 }])
+    expect((await creel('move', workspaceId, '--to', 'cell-1')).exitCode).toBe(0)
+    expect(await pagesIn(here)).toEqual([])
+    expect(await endpoint.requests('q=A-Needle-That')).toMatchObject([{ id: first?.id }])
+    expect(await pagesIn(there)).toEqual([{ requestCount: 8192 }])
+    expect(await endpoint.requests('q=A-Needle-That')).toMatchObject([{ id: first?.id }])
+    expect(await endpoint.requests('q=no-needle-at-all')).toEqual([])
+  } finally {
+    await Promise.all([here.close(), there.close()])
+  }
 })
 
 test('what cannot be moved is said before anything is copied', async () => {
