@@ -5,6 +5,7 @@ import {
   RELAY_ENDPOINTS_MAX,
   RELAY_LIMITS,
   RELAY_LIVE_PER_ADDRESS,
+  RELAY_LIVE_PER_NETWORK,
   sweepRelay,
 } from '@creel/core/relay'
 import { sql } from 'kysely'
@@ -69,6 +70,20 @@ test('one address keeps few endpoints, and creates few in an hour; asking withou
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3000)
   expect((await ask('2001:db8:1:2::1')).status).toBe(201)
   expect((await call(own[0]?.key ?? '', 'GET', '/me')).status).toBe(200)
+})
+
+test('an IPv6 /48 keeps few endpoints, however many addresses it has, and leaves the others to all', async () => {
+  await relay.attackedBy(async () => {
+    const statuses: number[] = []
+    for (let at = 0; at < RELAY_LIVE_PER_NETWORK + 10; at += 5) {
+      const answers = [0, 1, 2, 3, 4].map((more) => ask(`2001:db8:77:${(at + more).toString(16)}::1`))
+      statuses.push(...(await Promise.all(answers)).map(({ status }) => status))
+    }
+    expect(statuses.filter((status) => status === 201)).toHaveLength(RELAY_LIVE_PER_NETWORK)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10)
+  })
+  expect((await ask('2001:db8:78:1::1')).status).toBe(201)
+  expect((await ask('198.51.100.77')).status).toBe(201)
 })
 
 test('an endpoint holds few requests and small bodies, and takes its own place only', async () => {

@@ -10,6 +10,7 @@ import {
   RELAY_IDLE_MS,
   RELAY_LIFE_MS,
   RELAY_LIVE_PER_ADDRESS,
+  RELAY_LIVE_PER_NETWORK,
   RELAY_RATE_MS,
   RELAY_RETRY_MS,
 } from './limits.ts'
@@ -70,7 +71,7 @@ export async function createRelayEndpoint(services: Services, address: string): 
   })
 }
 
-function requirePlace({ stored, live, created, firstAt }: RelayUse, now: Date): void {
+function requirePlace({ stored, live, liveInNetwork, created, firstAt }: RelayUse, now: Date): void {
   const refuse = (code: 'rate_limited' | 'unavailable', detail: string, waitMs: number) => {
     throw new DomainError(code, detail, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) })
   }
@@ -81,6 +82,10 @@ function requirePlace({ stored, live, created, firstAt }: RelayUse, now: Date): 
   }
   if (live >= RELAY_LIVE_PER_ADDRESS) {
     const detail = `Your address has ${RELAY_LIVE_PER_ADDRESS} endpoints that have not ended.`
+    refuse('rate_limited', detail, RELAY_RETRY_MS)
+  }
+  if (liveInNetwork >= RELAY_LIVE_PER_NETWORK) {
+    const detail = `Your network (/48) has ${RELAY_LIVE_PER_NETWORK} endpoints that have not ended.`
     refuse('rate_limited', detail, RELAY_RETRY_MS)
   }
   if (stored >= RELAY_ENDPOINTS_MAX) {

@@ -8,6 +8,8 @@ const HOUR_MS = 60 * MINUTE_MS
 export const RELAY_ENDPOINTS_MAX = 1000
 /** Live endpoints of one address; of IPv6 its /64. */
 export const RELAY_LIVE_PER_ADDRESS = 5
+/** Live endpoints of an IPv6 /48, which one customer may hold whole. */
+export const RELAY_LIVE_PER_NETWORK = 50
 /** Endpoints that one address may create in {@link RELAY_RATE_MS}. */
 export const RELAY_CREATIONS_PER_ADDRESS = 20
 /** Window of {@link RELAY_CREATIONS_PER_ADDRESS}. */

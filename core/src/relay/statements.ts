@@ -3,20 +3,22 @@ import { type Db, type RowsOf, run, statement, type Trx } from '../platform/db/i
 /** Serializes creations over all processes, so that no bound is exceeded: "relay" in ASCII. */
 const LOCK = statement('lock relay', 'select pg_advisory_xact_lock(491327284601)')
 
-/** `$1` the address, `$2` the present, `$3` the start of the rate's window. */
+/** `$1` the address, `$2` the present, `$3` the start of the rate's window, `$4` the beginning of its network or null. */
 const USE = statement(
   'read use of relay',
   `select
     (select count(*)::int from relay_endpoints r join endpoints e on e.id = r.endpoint_id) as stored,
     (select count(*)::int from relay_endpoints r join endpoints e on e.id = r.endpoint_id
       where r.address = $1 and e.deleted_at is null and e.expires_at > $2) as live,
+    (select count(*)::int from relay_endpoints r join endpoints e on e.id = r.endpoint_id
+      where starts_with(r.address, $4) and e.deleted_at is null and e.expires_at > $2) as live_in_network,
     (select count(*)::int from relay_endpoints where address = $1 and created_at > $3) as created,
     (select min(created_at) from relay_endpoints where address = $1 and created_at > $3) as first_at`,
 )
 
 /**
  * Use of a relay. `stored`: endpoints of all addresses, those that wait to be purged included. `live`: live endpoints
- * of the address. `created` and `firstAt`: endpoints that it created in the rate's window, and the time of the first.
+ * of the address, `liveInNetwork` of its IPv6 /48. `created` and `firstAt`: endpoints that it created in the rate's window, and the time of the first.
  */
 export type RelayUse = RowsOf<typeof USE>
 
@@ -26,9 +28,14 @@ export async function lockUse(
   { address, now, since }: { readonly address: string; readonly now: Date; readonly since: Date },
 ): Promise<RelayUse> {
   await run(trx, LOCK, [])
-  const [use] = await run(trx, USE, [address, now, since])
+  const [use] = await run(trx, USE, [address, now, since, networkOf(address)])
   if (use === undefined) throw new Error('The use of the relay has no row.')
   return use
+}
+
+/** The beginning that all addresses of an IPv6 /48 share, as {@link insertRelayEndpoint} stores them; null for IPv4. */
+function networkOf(address: string): string | null {
+  return /^(?:[0-9a-f]+:){3}/i.exec(address)?.[0] ?? null
 }
 
 /** Remembers an endpoint, and the address that it is for. */

@@ -988,6 +988,7 @@ export interface StatementRows {
   'read use of relay': {
     readonly stored: number
     readonly live: number
+    readonly liveInNetwork: number
     readonly created: number
     readonly firstAt: Date | null
   }
