@@ -26,8 +26,8 @@ import {
   runReconciliation,
   sweepReconciliations,
 } from './reconcile/index.ts'
+import { REPLAY_RUNS, REPLAY_SWEEP, runReplay, sweepReplays } from './rehearsals/index.ts'
 import { sweepRelay } from './relay/index.ts'
-import { REPLAY_RUNS, REPLAY_SWEEP, runReplay, sweepReplays } from './replays/index.ts'
 import { makeSearchPages, SEARCH_PAGES } from './requests/index.ts'
 import {
   analyzeOutgrown,

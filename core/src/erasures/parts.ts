@@ -1,7 +1,7 @@
 import { forgetReasons, nextReasons } from '../alerts/index.ts'
 import type { Db, Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
-import { forgetAnswers, nextAnswers } from '../replays/index.ts'
+import { forgetAnswers, nextAnswers } from '../rehearsals/index.ts'
 import { eraseAttempts, eraseRequests, reduceRequests } from '../retention/index.ts'
 import { forgetAgentEvents, nextAgentEvents } from '../subscriptions/index.ts'
 import type { ValueFinder } from './match.ts'
