@@ -28,7 +28,7 @@ import {
 } from './reconcile/index.ts'
 import { REPLAY_RUNS, REPLAY_SWEEP, runReplay, sweepReplays } from './rehearsals/index.ts'
 import { sweepRelay } from './relay/index.ts'
-import { makeSearchPages, SEARCH_PAGES } from './requests/index.ts'
+import { makeSearchPages, SEARCH_PAGES, sweepOriginals } from './requests/index.ts'
 import {
   analyzeOutgrown,
   ENDPOINT_SWEEP,
@@ -91,6 +91,7 @@ export const QUEUE_WORK: readonly QueueWork[] = [
   work(ENDPOINT_SWEEP, async (services, _, signal) => {
     await sweepEndpoints(services, signal)
     await sweepRelay(services)
+    await sweepOriginals(services, signal)
   }),
   work(IMPORT_SWEEP, (services, _, signal) => sweepImports(services, signal)),
   work(RETENTION_SWEEP, (services, _, signal) => sweepRetention(services, signal)),

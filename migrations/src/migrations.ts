@@ -44,6 +44,7 @@ import * as searchPages from './20261124T0150_search_pages.ts'
 import * as replayItemLeases from './20261124T0155_replay_item_leases.ts'
 import * as decodedText from './20261124T0200_decoded_text.ts'
 import * as alertLanes from './20261124T0205_alert_lanes.ts'
+import * as originals from './20261124T0210_originals.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -95,4 +96,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261124T0155_replay_item_leases': replayItemLeases,
   '20261124T0200_decoded_text': decodedText,
   '20261124T0205_alert_lanes': alertLanes,
+  '20261124T0210_originals': originals,
 }

@@ -78,6 +78,7 @@ const WRITERS: Readonly<Record<string, string | null>> = {
   workspaces: 'workspaces',
   workspaceKeys: 'workspaces',
   erasures: 'erasures',
+  requestOriginals: 'requests',
 }
 
 /** Rooms that write a table of another room, with the reason. This list gets no new rows. */

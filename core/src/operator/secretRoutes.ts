@@ -7,6 +7,7 @@ import { SEALED_ENDPOINTS } from '../endpoints/index.ts'
 import { SEALED_ERASURES } from '../erasures/index.ts'
 import { type Resealed, resealSample, resealTable } from '../platform/secrets/index.ts'
 import { SEALED_RECONCILIATIONS } from '../reconcile/index.ts'
+import { SEALED_ORIGINAL_KEYS } from '../requests/index.ts'
 import { SEALED_SUBSCRIPTIONS } from '../subscriptions/index.ts'
 import { SEALED_WORKSPACE_KEYS } from '../workspaces/index.ts'
 
@@ -18,6 +19,7 @@ const SEALED_TABLES = [
   SEALED_SUBSCRIPTIONS,
   SEALED_WORKSPACE_KEYS,
   SEALED_ERASURES,
+  SEALED_ORIGINAL_KEYS,
 ]
 
 /** Manage the keys that encrypt stored secrets. */

@@ -6,6 +6,14 @@ export { type HistoricMatch, neverMatchedPaths, newestMatching } from './history
 export { SEARCH_PAGES } from './jobs.ts'
 export { countLong, inTurn } from './longReads.ts'
 export { evictedRequests } from './metrics.ts'
+export {
+  findOriginals,
+  hasOriginal,
+  insertOriginals,
+  type Original,
+  SEALED_ORIGINAL_KEYS,
+  sweepOriginals,
+} from './originals.ts'
 export { previewing } from './previewing.ts'
 export {
   findReplayable,

@@ -64,7 +64,7 @@ interface CatalogRow {
 export async function movedTables(db: Db): Promise<readonly MovedTable[]> {
   const rows = await query<CatalogRow>(
     db,
-    `select c.relname as name,
+    `select case n.nspname when 'public' then c.relname else n.nspname || '.' || c.relname end as name,
       (select array_agg(a.attname::text order by a.attnum) from pg_attribute a
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
       (select array_agg(case format_type(a.atttypid, null) when 'bytea' then format('2 * coalesce(octet_length(t.%I), 0)', a.attname)
@@ -82,7 +82,7 @@ export async function movedTables(db: Db): Promise<readonly MovedTable[]> {
         from pg_constraint f join pg_attribute a on a.attrelid = c.oid and a.attnum = f.conkey[1]
         where f.conrelid = c.oid and f.contype = 'f'), '[]') as parents
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = 'public' and c.relkind = 'r' order by c.relname`,
+    where n.nspname in ('public', 'creel_keys') and c.relkind = 'r' order by c.relname`,
   )
   const ofWorkspaces = rows.filter(({ name }) => !(name in LEFT))
   const left = new Map(ofWorkspaces.map((row) => [row.name, { ...row, parents: parentsOf(row) }]))

@@ -19,6 +19,8 @@ export interface Redaction {
   readonly paths: readonly string[]
   /** Names the rule that faulted. Then only a trace is stored. */
   readonly fault: string | null
+  /** Set if the original is kept for the deliveries. */
+  readonly original?: true
 }
 
 /** A request as it is stored; `redaction` is null if nothing was taken out. */

@@ -308,6 +308,8 @@ export interface EndpointsTable {
   responses: Generated<string>
   responsesRun: string | null
   answerFrom: string | null
+  forwardOriginal: Generated<boolean>
+  originalHours: number | null
 }
 
 export interface ErasuresTable {
@@ -552,6 +554,13 @@ export interface ReplaysTable {
   finishedAt: Date | null
 }
 
+export interface RequestOriginalsTable {
+  endpointId: string
+  requestId: number
+  original: Buffer
+  expiresAt: Date
+}
+
 export interface RequestsTable {
   endpointId: string
   id: Generated<number>
@@ -770,6 +779,7 @@ export interface Database {
   relayEndpoints: RelayEndpointsTable
   replayItems: ReplayItemsTable
   replays: ReplaysTable
+  requestOriginals: RequestOriginalsTable
   requests: RequestsTable
   responseUses: ResponseUsesTable
   ruleFaults: RuleFaultsTable

@@ -1,3 +1,4 @@
 export { checkSecretKey, hasSealedSecrets, resealSample } from './keyCheck.ts'
 export { type Resealed, resealTable, type SealedTable, sealedTable } from './reseal.ts'
+export { newDataKey, openBytes, sealBytes } from './sealedBytes.ts'
 export { createSecretBox, type SecretBox } from './secretBox.ts'

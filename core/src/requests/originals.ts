@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Services } from '../api/services.ts'
+import type { EvaluatedRequest } from '../engine/message/index.ts'
+import type { Redaction } from '../engine/storing/index.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
+import { newDataKey, openBytes, type SealedTable, sealBytes } from '../platform/secrets/index.ts'
+
+/** Sealed keys of the noun. */
+export const SEALED_ORIGINAL_KEYS: SealedTable = {
+  table: 'creel_keys.original_keys',
+  columns: ['originalKey'],
+}
+
+/** The original of a stored request, for its deliveries. */
+export interface Original {
+  readonly workspaceId: string
+  readonly requestId: number
+  readonly request: EvaluatedRequest
+  readonly expiresAt: Date
+}
+
+/** Stores the originals of requests, each sealed with a key of its own, in the transaction of the requests. */
+export async function insertOriginals(
+  { secrets }: Pick<Services, 'secrets'>,
+  trx: Trx,
+  originals: readonly Original[],
+): Promise<void> {
+  for (const { workspaceId, requestId, request, expiresAt } of originals) {
+    const { endpointId } = request
+    const key = newDataKey()
+    const sealedKey = secrets.seal(key.toString('base64'), workspaceId)
+    await trx
+      .insertInto('requestOriginals')
+      .values({ endpointId, requestId, original: sealBytes(key, bytesOf(request)), expiresAt })
+      .execute()
+    await sql`
+      insert into creel_keys.original_keys (id, workspace_id, endpoint_id, request_id, original_key)
+      values (${randomUUID()}, ${workspaceId}, ${endpointId}, ${requestId}, ${sealedKey})`.execute(trx)
+  }
+}
+
+/** Whether the original of a request was kept for its deliveries, by its `redaction` column. */
+export function hasOriginal(redaction: string | null): boolean {
+  if (redaction === null) return false
+  const { original }: Redaction = JSON.parse(redaction)
+  return original === true
+}
+
+interface Stored {
+  readonly requestId: number
+  readonly workspaceId: string
+  readonly original: Buffer
+  readonly originalKey: Buffer
+}
+
+/**
+ * Reads originals that have not expired.
+ *
+ * @returns originals by the ids of their requests; those whose key is gone are absent
+ */
+export async function findOriginals(
+  { secrets, clock }: Pick<Services, 'secrets' | 'clock'>,
+  db: Db | Trx,
+  requests: readonly { readonly endpointId: string; readonly requestId: number }[],
+): Promise<ReadonlyMap<number, EvaluatedRequest>> {
+  if (requests.length === 0) return NONE
+  const { rows } = await sql<Stored>`
+    select o.request_id, k.workspace_id, o.original, k.original_key
+    from unnest(${requests.map(({ endpointId }) => endpointId)}::uuid[],
+      ${requests.map(({ requestId }) => requestId)}::bigint[]) as wanted (endpoint_id, request_id)
+    join request_originals o using (endpoint_id, request_id)
+    join creel_keys.original_keys k using (endpoint_id, request_id)
+    where o.expires_at > ${clock.now()}`.execute(db)
+  return new Map(
+    rows.map(({ requestId, workspaceId, original, originalKey }) => {
+      const key = Buffer.from(secrets.open(originalKey, workspaceId), 'base64')
+      return [requestId, requestOf(openBytes(key, original))]
+    }),
+  )
+}
+
+const NONE: ReadonlyMap<number, EvaluatedRequest> = new Map()
+
+/** Until when the original of a request is kept; null if it is gone. */
+export async function originalUntil(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  endpointId: string,
+  requestId: number,
+): Promise<Date | null> {
+  const row = await db
+    .selectFrom('requestOriginals')
+    .where('endpointId', '=', endpointId)
+    .where('requestId', '=', requestId)
+    .where('expiresAt', '>', clock.now())
+    .select('expiresAt')
+    .executeTakeFirst()
+  return row?.expiresAt ?? null
+}
+
+/** Rows that one statement deletes. */
+const BATCH_ROWS = 500
+
+/**
+ * Destroys the keys of originals that have expired, and of those whose deliveries have ended. The original of a dead
+ * letter stays until it expires, so that it can be replayed.
+ */
+export async function sweepOriginals(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const { rows } = await sql<{ requestId: number }>`
+      with ended as (
+        select o.endpoint_id, o.request_id from request_originals o
+        where o.expires_at <= ${clock.now()} or not exists (
+          select from deliveries d where d.endpoint_id = o.endpoint_id and d.request_id = o.request_id
+            and (d.finished_at is null or d.dead_lettered_at is not null))
+        limit ${BATCH_ROWS}
+      ), forgotten as (
+        delete from creel_keys.original_keys k using ended e
+        where k.endpoint_id = e.endpoint_id and k.request_id = e.request_id
+      )
+      delete from request_originals o using ended e
+      where o.endpoint_id = e.endpoint_id and o.request_id = e.request_id
+      returning o.request_id`.execute(db)
+    if (rows.length < BATCH_ROWS) return
+  }
+}
+
+const LENGTH_BYTES = 4
+
+/** A request as bytes: the length of its head, its head as JSON, its body. */
+function bytesOf({ body, ...head }: EvaluatedRequest): Buffer {
+  const text = Buffer.from(JSON.stringify(head))
+  const length = Buffer.alloc(LENGTH_BYTES)
+  length.writeUInt32BE(text.length)
+  return Buffer.concat([length, text, body])
+}
+
+function requestOf(bytes: Buffer): EvaluatedRequest {
+  const end = LENGTH_BYTES + bytes.readUInt32BE(0)
+  const head: Omit<EvaluatedRequest, 'body' | 'receivedAt'> & { readonly receivedAt: string } = JSON.parse(
+    bytes.toString('utf8', LENGTH_BYTES, end),
+  )
+  return { ...head, receivedAt: new Date(head.receivedAt), body: bytes.subarray(end) }
+}
