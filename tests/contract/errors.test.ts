@@ -24,6 +24,7 @@ const LATER_ERRORS: Readonly<Record<string, number>> = {
   unavailable: 503,
   method_not_allowed: 405,
   callback_failed: 400,
+  original_gone: 409,
 }
 
 describe('error codes', () => {

@@ -20,6 +20,7 @@ const request: RequestDetail = {
   redacted: false,
   redactedPaths: [],
   redactionFault: null,
+  originalUntil: null,
   answeredBy: null,
   bodyTruncated: false,
   bodyIsBinary: false,

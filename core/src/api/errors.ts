@@ -89,6 +89,13 @@ export const ERRORS = {
     meaning: 'A transformation rule was added to an endpoint without a forward action.',
     remedy: 'Add a forward action first.',
   },
+  original_gone: {
+    status: 409,
+    title: 'Conflict',
+    meaning:
+      'The endpoint forwards originals, and the original of this request is gone. Only a part of it is stored.',
+    remedy: 'Send the stored part with `…/send`, or let the sender send the event again.',
+  },
   callback_failed: {
     status: 400,
     title: 'Bad Request',

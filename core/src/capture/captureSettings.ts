@@ -4,6 +4,7 @@ import type { Services } from '../api/services.ts'
 import {
   type DedupeSettings,
   dedupeSettings,
+  ORIGINAL_HOURS,
   type ServedResponse,
   safeResponse,
   storedSettings,
@@ -20,6 +21,8 @@ import {
 import { planOf } from '../plans/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
 import { type AnswerScript, answerScript } from './answers/script.ts'
+
+const HOUR_MS = 3_600_000
 
 /** Settings of an endpoint for evaluating and answering its captures. */
 export interface CaptureSettings {
@@ -56,6 +59,8 @@ export interface CaptureSettings {
   readonly eventIdPath: Path | null
   /** Takes data out before a capture is stored; null if it is stored as it came. */
   readonly storing: Storing | null
+  /** Milliseconds for which deliveries may have the original of a capture; null if they send what is stored. */
+  readonly originalMs: number | null
   /** Null: every event is taken each time. */
   readonly dedupe: DedupeSettings | null
   /** In position order. */
@@ -140,6 +145,9 @@ export async function loadCaptureSettings(
         verification: prepareVerification(storedSettings(endpoint, secrets)),
         eventIdPath: eventIdPathOf(endpoint.eventIdPath),
         storing,
+        originalMs: endpoint.forwardOriginal
+          ? (endpoint.originalHours ?? ORIGINAL_HOURS.default) * HOUR_MS
+          : null,
         dedupe: dedupeSettings(endpoint.dedupe, limits),
         actions: endpointActions,
         hasFlows: endpointActions.some(({ governed }) => governed),

@@ -1,6 +1,7 @@
 import type { Services } from '../api/services.ts'
 import { flowSignal, insertDeliveries, type NewDelivery } from '../deliveries/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { insertOriginals, type Original } from '../requests/index.ts'
 import type { CaptureOutcome } from './captureStatement.ts'
 import { type EvaluatedCapture, flowOf } from './evaluateCapture.ts'
 
@@ -21,11 +22,20 @@ export function hasConsequences(capture: EvaluatedCapture): boolean {
  * @param stored in the order of their ids
  */
 export async function applyConsequences(
-  services: Pick<Services, 'enqueue'>,
+  services: Pick<Services, 'enqueue' | 'secrets'>,
   trx: Trx,
   stored: readonly StoredCapture[],
 ): Promise<void> {
+  await insertOriginals(services, trx, stored.flatMap(originalOf))
   await insertDeliveries(trx, services.enqueue, stored.flatMap(deliveriesOf))
+}
+
+/** The original of a capture whose deliveries may have more than is stored. */
+function originalOf({ capture, requestId }: StoredCapture): Original[] {
+  const { original, settings, row } = capture
+  if (original === undefined || settings.originalMs === null) return []
+  const expiresAt = new Date(row.receivedAt.getTime() + settings.originalMs)
+  return [{ workspaceId: settings.workspaceId, requestId, request: original, expiresAt }]
 }
 
 /** Whether the actions do not run: the capture is a duplicate, and its endpoint skips these. */

@@ -30,6 +30,8 @@ export interface EvaluatedCapture extends NewCapture {
   readonly orderKeys?: ReadonlyMap<string, string | null>
   /** The rule for storing that faulted, so that only a trace is stored; null otherwise. */
   readonly redactionFault: string | null
+  /** The request as received, for its deliveries; set if they may have more than is stored. */
+  readonly original?: EvaluatedRequest
   /** Set if the caller needs its id, which only the general statement returns. */
   readonly needsId?: true
 }
@@ -128,11 +130,15 @@ function evaluatedCapture(
   },
 ): EvaluatedCapture {
   const form = storedFormOf(settings, request)
-  const redactionFault = form?.redaction?.fault ?? null
+  const taken = form?.redaction ?? null
+  const redactionFault = taken?.fault ?? null
   // A trace is not what its sender sent: nothing may be made of it.
   const dispatch = redactionFault === null ? planned : NO_DISPATCH
+  const keepsOriginal = taken !== null && settings.originalMs !== null && dispatch.actions.length > 0
+  const redaction = keepsOriginal ? { ...taken, original: true as const } : taken
   return {
-    row: form === null ? captureRow(request) : captureRow(form.request, form.redaction),
+    ...(keepsOriginal ? { original: request } : NOTHING),
+    row: form === null ? captureRow(request) : captureRow(form.request, redaction),
     revision: settings.revision,
     dispatchState: dispatch.state,
     settings,
@@ -149,6 +155,8 @@ function evaluatedCapture(
 
 /** Plan of a capture that has no deliveries. */
 export const NO_DISPATCH = { state: 'NotAttempted', actions: [] } as const
+
+const NOTHING = {}
 
 const NO_KEYS: ReadonlyMap<string, string | null> = new Map()
 

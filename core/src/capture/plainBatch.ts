@@ -151,8 +151,8 @@ export class PlainBatches {
   private groupsOf(captures: readonly EvaluatedCapture[]): Group[] | undefined {
     const groups = new Map<string, Group>()
     for (const capture of captures) {
-      const { settings, needsId } = capture
-      if (needsId) return undefined
+      const { settings, needsId, original } = capture
+      if (needsId || original !== undefined) return undefined
       const group = groups.get(settings.endpointId)
       if (group === undefined) {
         if ((this.generalUntil.get(settings) ?? 0) > performance.now()) return undefined

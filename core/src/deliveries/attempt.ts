@@ -25,6 +25,8 @@ export interface Attempt {
   readonly action: ForwardAction
   readonly requestId: number
   readonly request: EvaluatedRequest
+  /** The request as it is stored, if `request` is its original. The record of the attempt shows this. */
+  readonly stored?: EvaluatedRequest
   /** The action's rules as they were when the attempt began. */
   readonly rules: RuleSet
   readonly startedAt: Date
@@ -57,7 +59,13 @@ export interface ForwardAction extends Target {
 export const UNSAFE_PATH = 'unsafe_path: the captured path would leave the base path of the destination'
 
 /** Reasons to end a delivery without sending. No attempt follows, and it does not become a dead letter. */
-export type Refusal = 'oversize' | 'loop' | 'action_off' | 'channel_unavailable' | typeof UNSAFE_PATH
+export type Refusal =
+  | 'oversize'
+  | 'original_gone'
+  | 'loop'
+  | 'action_off'
+  | 'channel_unavailable'
+  | typeof UNSAFE_PATH
 
 /** Outcome of an attempt. */
 export interface AttemptResult {

@@ -55,6 +55,7 @@ export type ClaimedDelivery = Omit<
   | 'offSince'
   | 'alertChannelId'
   | 'messageTemplate'
+  | 'redaction'
   | 'flowState'
   | 'sealedUntil'
 > & { readonly endpointId: string }

@@ -1,6 +1,7 @@
 import type { Services } from '../api/services.ts'
+import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { run, statement } from '../platform/db/index.ts'
-import { STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
+import { findOriginals, hasOriginal, STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import type { DueAttempt } from './attemptJobs.ts'
@@ -35,6 +36,7 @@ const READ = [
   'tlsClientKey',
   'deliveryPolicy',
   'governed',
+  'redaction',
   'endpointName',
   'captureId',
   'plan',
@@ -111,6 +113,11 @@ export async function claimForwards(
     services.db,
     shaped.map(({ actionId }) => actionId),
   )
+  const originals = await findOriginals(
+    services,
+    services.db,
+    rows.filter(({ attemptId, redaction }) => attemptId !== null && hasOriginal(redaction)),
+  )
   const attempts: Attempt[] = []
   const actionOf = forwardActions(services.secrets, now)
   for (const row of rows) {
@@ -118,7 +125,7 @@ export async function claimForwards(
     const rules = ruleSets.get(row.actionId) ?? NO_RULE_SET
     try {
       const claim = { id: row.attemptId, now, action: actionOf(row), rules, inFlow: isFlow }
-      attempts.push(attemptOf(services, row, storedRequest(row), claim))
+      attempts.push(withOriginal(attemptOf(services, row, storedRequest(row), claim), row, originals))
     } catch (err) {
       // A secret that cannot be opened fails this delivery only.
       services.log.error({ err, deliveryId: row.deliveryId }, 'could not start a delivery')
@@ -127,4 +134,16 @@ export async function claimForwards(
   // An attempt that is ready and has no row of this claim was taken by another worker.
   const taken = new Set(rows.filter(({ isReady }) => isReady).map(({ deliveryId }) => deliveryId))
   return { attempts, others: due.filter(({ deliveryId }) => !taken.has(deliveryId)) }
+}
+
+/** The attempt with the original of its request, if that was kept. Without it, it is not sent: less is not enough. */
+function withOriginal(
+  attempt: Attempt,
+  { redaction, requestId }: { readonly redaction: string | null; readonly requestId: number },
+  originals: ReadonlyMap<number, EvaluatedRequest>,
+): Attempt {
+  if (!hasOriginal(redaction)) return attempt
+  const original = originals.get(requestId)
+  if (original === undefined) return { ...attempt, refusal: attempt.refusal ?? 'original_gone' }
+  return { ...attempt, request: original, stored: attempt.request }
 }

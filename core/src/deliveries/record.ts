@@ -12,6 +12,7 @@ import { deliveryAttemptSeconds, deliveryAttempts } from './metrics.ts'
 import { isRetried, policyDelays } from './policy.ts'
 import { nextAttemptAt } from './retrySchedule.ts'
 import { eventOf, GONE, stateAfter } from './states.ts'
+import { recordable } from './withoutOriginal.ts'
 
 /** An attempt that has ended. */
 export interface Ended {
@@ -163,8 +164,7 @@ function finishedAttempt({ attempt, result, outcome }: Concluded): FinishedAttem
     durationMs: result.durationMs,
     nextAttemptAt: outcome.nextAttemptAt,
     disposition: dispositionOf(outcome),
-    sent: result.sent,
-    received: result.received,
+    ...recordable(attempt, result),
     ...result.rules,
   }
 }

@@ -21,7 +21,7 @@ import { lockWorkspace } from '../workspaces/index.ts'
 import { checkAnswers } from './answers.ts'
 import { endpointChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
-import { prepareStoring } from './storing.ts'
+import { originalIssues, prepareStoring } from './storing.ts'
 
 /** Checks of a new endpoint that the schema cannot express. */
 export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>): Promise<InputIssue[]> {
@@ -31,6 +31,7 @@ export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>
     ...checkEventIdPath(input.eventIdPath),
     ...checkDedupe(input.dedupe, ctx.plan.limits),
     ...checkStoring(input),
+    ...originalIssues(null, input),
     ...(await checkAnswers(ctx, null, input)),
     ...(await checkForward(ctx, null, input)),
   ]

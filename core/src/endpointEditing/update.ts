@@ -22,7 +22,7 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
 import { checkAnswers, settleAnswers } from './answers.ts'
 import { endpointChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
-import { prepareStoring } from './storing.ts'
+import { originalIssues, prepareStoring } from './storing.ts'
 
 /**
  * Checks of a change that the schema cannot express. A member equal to the stored one is not checked again, so that an
@@ -54,6 +54,7 @@ export async function checkEndpointChange(
     ...checkEventIdPath(changed(input.eventIdPath, endpoint.eventIdPath ?? '')),
     ...checkDedupe(changed(input.dedupe, endpointView(endpoint, ctx).dedupe), ctx.plan.limits),
     ...checkStoring(input),
+    ...originalIssues(endpoint, input),
   )
   const known = endpointView(endpoint, ctx)
   issues.push(

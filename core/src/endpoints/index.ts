@@ -51,8 +51,10 @@ export {
 export { settingsColumns } from './settings.ts'
 export { type StoredVerification, storedSettings } from './storedVerification.ts'
 export {
+  checkOriginal,
   checkStoring,
   DropHeaders,
+  ORIGINAL_HOURS,
   preparedStoring,
   StoreRulesInput,
   type StoringInput,

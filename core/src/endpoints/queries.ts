@@ -17,7 +17,7 @@ const SELECT_ENDPOINTS = `
          ) as responses_used, e.provider, e.event_id_path, e.dedupe,
          e.signing_secret, e.signing_secret_set_at, e.handshake_token, e.signature_header, e.signature_algorithm,
          e.signature_encoding, e.signature_prefix, e.reject_unverified, e.allow_rehearsal, e.allowed_senders,
-         e.store_rules, e.drop_headers,
+         e.store_rules, e.drop_headers, e.forward_original, e.original_hours,
          coalesce(e.capture_id, e.id) as capture_id, e.previous_capture_id, e.previous_capture_until,
          c.stored_request_count, c.last_request_at,
          first.id as forward_action_id, first.url as forward_url,

@@ -6,7 +6,7 @@ import { networkOf } from '../engine/networks.ts'
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../engine/verification/index.ts'
 import { Dedupe } from './dedupe.ts'
 import { ANSWER_LIMITS, AnswerFrom, ScriptedResponse } from './responses.ts'
-import { DropHeaders, StoreRules, StoreRulesInput } from './storing.ts'
+import { DropHeaders, ORIGINAL_HOURS, StoreRules, StoreRulesInput } from './storing.ts'
 
 /** The bounds of an endpoint's members; part of the API. */
 export const TTL_SECONDS = { min: 60, max: 86_400 } as const
@@ -86,6 +86,18 @@ const writable = {
   dropHeaders: DropHeaders.nullish().meta({
     description: 'Names of headers that are not stored, like `Authorization`; [] clears',
   }),
+  forwardOriginal: optional(z.boolean()).meta({
+    description:
+      'Forwards send the original although less is stored: it is kept, sealed, until its deliveries have ended, or for `originalHours`. Needs `storeRules` or `dropHeaders`',
+  }),
+  originalHours: z
+    .int()
+    .min(ORIGINAL_HOURS.min)
+    .max(ORIGINAL_HOURS.max)
+    .nullish()
+    .meta({
+      description: `With \`forwardOriginal\`: hours after which the original is gone at the latest; default ${ORIGINAL_HOURS.default}`,
+    }),
   forwardUrl: optional(z.string().max(2048)).meta({
     deprecated: true,
     description: 'URL of the first forward action; "" deletes it',
@@ -182,6 +194,8 @@ export const Endpoint = withExample(
     allowedSenders: z.array(z.string()),
     storeRules: StoreRules,
     dropHeaders: z.array(z.string()),
+    forwardOriginal: z.boolean(),
+    originalHours: z.int().nullable().meta({ description: 'Null: the default' }),
     warnings: z.array(z.string()).optional().meta({
       description:
         'Only in the answer to a change: what reads a value that is taken out before it is stored. It still works when a request is captured',
@@ -230,6 +244,8 @@ export const Endpoint = withExample(
     allowedSenders: [],
     storeRules: [],
     dropHeaders: ['Authorization'],
+    forwardOriginal: false,
+    originalHours: null,
     forwardingEnabled: true,
     forwardUrl: 'https://app.acme.dev/hooks',
     forwardSigning: { signed: true, setAt: '2026-11-21T09:00:00.000Z' },

@@ -26,6 +26,34 @@ export interface StoringInput {
   readonly dropHeaders?: readonly string[] | null | undefined
 }
 
+/** Bounds of the time for which an original is kept for deliveries, in hours. */
+export const ORIGINAL_HOURS = { min: 1, max: 720, default: 72 } as const
+
+/** Settings about originals, as they will be stored. */
+interface OriginalSettings {
+  readonly takesOut: boolean
+  readonly forwardOriginal: boolean
+  readonly hasHours: boolean
+}
+
+/**
+ * Refuses settings that contradict each other: an original is kept only if less is stored, and hours are those of an
+ * original.
+ */
+export function checkOriginal({ takesOut, forwardOriginal, hasHours }: OriginalSettings): InputIssue[] {
+  const issues: InputIssue[] = []
+  if (forwardOriginal && !takesOut) {
+    const detail =
+      'forwardOriginal needs storeRules or dropHeaders: without them the whole request is stored.'
+    issues.push({ path: ['forwardOriginal'], code: 'not_allowed', detail })
+  }
+  if (hasHours && !forwardOriginal) {
+    const detail = 'originalHours needs forwardOriginal: otherwise no original is kept.'
+    issues.push({ path: ['originalHours'], code: 'not_allowed', detail })
+  }
+  return issues
+}
+
 /** Checks of {@link StoringInput} that its schema cannot express. */
 export function checkStoring({ storeRules, dropHeaders }: StoringInput): InputIssue[] {
   const parsed = parseStoreRules(storeRules ?? [])

@@ -43,6 +43,8 @@ export function endpointView(
     allowedSenders: JSON.parse(row.allowedSenders),
     storeRules: JSON.parse(row.storeRules),
     dropHeaders: JSON.parse(row.dropHeaders),
+    forwardOriginal: row.forwardOriginal,
+    originalHours: row.originalHours,
     forwardingEnabled: row.forwardingEnabled,
     forwardUrl: row.forwardUrl,
     forwardSigning: { signed: row.forwardSigningSetAt !== null, setAt: row.forwardSigningSetAt },

@@ -4,7 +4,7 @@ import { DomainError, notFound, validationFailed } from '../api/errors.ts'
 import type { AttemptRow } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
-import { type RequestRow, storedRequest } from '../requests/index.ts'
+import { findOriginals, hasOriginal, type RequestRow, storedRequest } from '../requests/index.ts'
 import { inReplaySlot } from './replaySlot.ts'
 import { type ReplayTarget, replayThrough } from './replayThrough.ts'
 
@@ -43,7 +43,7 @@ export async function replayRequest(
     plan: ctx.plan,
     endpoint,
     requestId: request.id,
-    request: storedRequest(request),
+    ...(await requestToSend(ctx, request)),
   }
   const runs = actionId === undefined ? matchingIds(chosen, target) : new Set([actionId])
   return await inReplaySlot(ctx, chosen, async (signal) => {
@@ -78,6 +78,24 @@ export function chooseActions(actions: readonly ActionRow[], actionId: string | 
 function matchingIds(actions: readonly ActionRow[], { request }: ReplayTarget): Set<string> {
   const dispatchable = actions.map((action) => ({ ...action, condition: storedCondition(action.condition) }))
   return new Set(planDispatch(dispatchable, requestRoot(request)).actions.map(({ id }) => id))
+}
+
+/**
+ * The request that a replay sends: the original, if it was kept for the deliveries.
+ *
+ * @throws DomainError `original_gone` when it was, and is gone
+ */
+async function requestToSend(
+  ctx: Context,
+  row: RequestRow,
+): Promise<Pick<ReplayTarget, 'request' | 'stored'>> {
+  const stored = storedRequest(row)
+  if (!hasOriginal(row.redaction)) return { request: stored }
+  const originals = await findOriginals(ctx, ctx.db, [{ endpointId: row.endpointId, requestId: row.id }])
+  const original = originals.get(row.id)
+  if (original !== undefined) return { request: original, stored }
+  const detail = 'The original of the request is gone: its deliveries have ended, or its time is over.'
+  throw new DomainError('original_gone', detail)
 }
 
 /** The refusal of a request with an incomplete body. */

@@ -29,6 +29,8 @@ export interface ReplayTarget {
   readonly endpoint: { readonly id: string; readonly name: string; readonly captureId: string }
   readonly requestId: number
   readonly request: EvaluatedRequest
+  /** The request as it is stored, if `request` is its original. */
+  readonly stored?: EvaluatedRequest
   /** Set if it is part of a replay of many requests. */
   readonly rehearsal?: {
     readonly id: string
@@ -136,7 +138,7 @@ function wrongSecret(secret: string): string {
 
 async function beginReplay(
   services: Services,
-  { workspaceId, plan, endpoint, requestId, request, edited, rehearsal }: ReplayTarget,
+  { workspaceId, plan, endpoint, requestId, request, stored, edited, rehearsal }: ReplayTarget,
   action: ActionRow,
   { url, leased }: { url: string; leased: boolean },
 ): Promise<Attempt> {
@@ -179,6 +181,7 @@ async function beginReplay(
     ...(rehearsal === undefined ? {} : { rehearsalId: rehearsal.id }),
     requestId,
     request,
+    ...(stored === undefined ? {} : { stored }),
     rules,
     inFlow: false,
     startedAt: now,

@@ -5,6 +5,7 @@ import { notFound } from '../api/errors.ts'
 import { parseInt64 } from '../api/int64.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import { countLong } from './longReads.ts'
+import { hasOriginal, originalUntil } from './originals.ts'
 import type { RequestRow } from './queries.ts'
 import { endpointOfRequest, findRequest, type ReadRequest, readRequest } from './reads.ts'
 import { deliveriesOfRequest } from './requestDeliveries.ts'
@@ -44,7 +45,7 @@ export const findsEndpointOfRequest: Finds<{ endpointId: string }> = async (ctx,
 
 /** The API's view of a request, with the state of its deliveries. */
 export async function requestView(
-  ctx: Pick<Context, 'db' | 'urls'>,
+  ctx: Pick<Context, 'db' | 'urls' | 'clock'>,
   endpoint: CapturedFor,
   request: RequestRow,
 ) {
@@ -52,7 +53,8 @@ export async function requestView(
   const { attemptCount, state } = outcomeOf(request)
   const hasDeliveries = attemptCount > 0 || state === 'Pending'
   const deliveries = hasDeliveries ? await deliveriesOfRequest(ctx.db, endpoint.id, request.id) : []
-  return detailView(request, { endpoint, urls: ctx.urls, deliveries })
+  const until = hasOriginal(request.redaction) ? await originalUntil(ctx, endpoint.id, request.id) : null
+  return detailView(request, { endpoint, urls: ctx.urls, deliveries, originalUntil: until })
 }
 
 /**

@@ -291,6 +291,10 @@ export const RequestDetail = withExample(
     bodyOmitted: z
       .boolean()
       .meta({ description: 'The body is longer than `bodyBytesMax`: `body` is null, `…/body` has it' }),
+    originalUntil: Timestamp.nullable().meta({
+      description:
+        'With `forwardOriginal` of the endpoint: until then, at the latest, deliveries and replays send the original. Null: they send what is stored, or the original is gone',
+    }),
     deliveries: z.array(
       z.object({
         actionId: z.uuid().nullable(),
@@ -314,6 +318,7 @@ export const RequestDetail = withExample(
     bodyOmitted: false,
     bodyKind: 'json',
     decodedBody: null,
+    originalUntil: null,
     deliveries: [
       {
         actionId: EXAMPLE_IDS.action,

@@ -73,7 +73,13 @@ export function detailView(
     endpoint,
     urls,
     deliveries,
-  }: { endpoint: CapturedFor; urls: Urls; deliveries: readonly DeliveryOfRequestRow[] },
+    originalUntil = null,
+  }: {
+    endpoint: CapturedFor
+    urls: Urls
+    deliveries: readonly DeliveryOfRequestRow[]
+    originalUntil?: Date | null
+  },
 ): z.input<typeof RequestDetail> {
   const headers = storedHeaders(row)
   const bodyOmitted = typeof row.omittedBytes === 'number'
@@ -90,6 +96,7 @@ export function detailView(
     bodyKind: bodyOmitted ? null : kindOfBody(asRead({ ...row, headers })),
     decodedBody: bodyOmitted ? null : decodedView({ ...row, headers }),
     deliveries: [...deliveries],
+    originalUntil,
   }
 }
 

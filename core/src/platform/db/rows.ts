@@ -132,6 +132,7 @@ export interface StatementRows {
     readonly tlsClientKey: Buffer | null
     readonly deliveryPolicy: string | null
     readonly governed: boolean
+    readonly redaction: string | null
     readonly endpointName: string
     readonly captureId: string
     readonly plan: string
@@ -290,6 +291,7 @@ export interface StatementRows {
     readonly eventId: string | null
     readonly verdict: string | null
     readonly verdictNote: string | null
+    readonly redaction: string | null
   }
   'find endpoint': {
     readonly id: string
@@ -322,6 +324,8 @@ export interface StatementRows {
     readonly allowedSenders: string
     readonly storeRules: string
     readonly dropHeaders: string
+    readonly forwardOriginal: boolean
+    readonly originalHours: number | null
     readonly captureId: string
     readonly previousCaptureId: string | null
     readonly previousCaptureUntil: Date | null
@@ -568,6 +572,8 @@ export interface StatementRows {
     readonly allowedSenders: string
     readonly storeRules: string
     readonly dropHeaders: string
+    readonly forwardOriginal: boolean
+    readonly originalHours: number | null
     readonly captureId: string
     readonly previousCaptureId: string | null
     readonly previousCaptureUntil: Date | null

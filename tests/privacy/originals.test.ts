@@ -1,0 +1,141 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import type { Client, TestEndpoint } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { wrongParts } from '../support/problems.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** `forwardOriginal`: deliveries have the whole request, although less is stored, until they have ended. */
+
+let service: TestService
+let alice: Client
+
+beforeAll(async () => {
+  service = await startService({
+    limits: { apiRatePerMinute: 100_000, endpointsMax: 1_000 },
+    retryDelaysSeconds: [],
+  })
+  alice = service.alice
+})
+
+const SETTINGS = {
+  storeRules: [{ op: 'redact', paths: ['body.email', 'query.token'] }],
+  dropHeaders: ['X-Secret'],
+  forwardOriginal: true,
+}
+const MAIL = 'ada@original.example'
+const SENT = {
+  body: JSON.stringify({ email: MAIL, n: 1.5 }),
+  headers: { 'Content-Type': 'application/json', 'X-Secret': `key of ${MAIL}` },
+  suffix: `/in?token=${MAIL}`,
+}
+
+async function forwarding(
+  receiver: Receiver,
+  settings: Readonly<Record<string, unknown>> = SETTINGS,
+): Promise<TestEndpoint> {
+  const endpoint = await alice.endpoint(settings)
+  const action = { kind: 'forward', name: 'App', url: receiver.url, appendPath: true, appendQuery: true }
+  expect((await alice.post(endpoint.at('/actions'), action)).status).toBe(201)
+  return endpoint
+}
+
+const Detail = z.looseObject({ originalUntil: z.string().nullable(), state: z.string() })
+const detailOf = (endpoint: TestEndpoint, id: number) =>
+  alice.expect(alice.get(endpoint.at(`/requests/${id}`)), Detail)
+const stateOf = (endpoint: TestEndpoint, id: number, state: string) =>
+  eventually(`request ${id} is ${state}`, async () => (await detailOf(endpoint, id)).state === state)
+const sweep = () => service.runJob('endpoints.sweep', {})
+
+/** Whether any table has the text in some column. */
+async function isStored(text: string): Promise<boolean> {
+  const { rows: tables } = await sql<{ name: string }>`
+    select tablename as name from pg_tables where schemaname = 'public'`.execute(service.db)
+  for (const { name } of tables) {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int as count from ${sql.table(name)} t
+      where t::text like ${`%${text}%`} or t::text like ${`%${Buffer.from(text).toString('hex')}%`}`.execute(
+      service.db,
+    )
+    if ((rows[0]?.count ?? 0) > 0) return true
+  }
+  return false
+}
+
+test('a forward has the original, no row has it, and its key is gone once the delivery has ended', async () => {
+  await using receiver = await startReceiver((request, response) => response.end(request.body))
+  const endpoint = await forwarding(receiver)
+  const { id } = await endpoint.capture(SENT)
+  const [forwarded] = await receiver.take(1)
+  expect(String(forwarded?.body)).toBe(SENT.body)
+  expect(forwarded?.header('X-Secret')).toBe(`key of ${MAIL}`)
+  expect(forwarded?.url).toBe(`/hooks/in?token=${MAIL}`)
+  await stateOf(endpoint, id, 'Succeeded')
+  expect(await detailOf(endpoint, id)).toMatchObject({
+    body: '{"email":"***","n":1.5}',
+    redacted: true,
+    originalUntil: expect.any(String),
+  })
+  expect(await isStored(MAIL)).toBe(false)
+  const again = await alice.post(endpoint.at(`/requests/${id}/replay`))
+  expect(again.body).toMatchObject({ state: 'Succeeded' })
+  expect(String(receiver.received.at(-1)?.body)).toBe(SENT.body)
+  expect(await isStored(MAIL)).toBe(false)
+  await sweep()
+  expect((await detailOf(endpoint, id)).originalUntil).toBeNull()
+  const gone = await alice.post(endpoint.at(`/requests/${id}/replay`))
+  expect({ status: gone.status, body: gone.body }).toMatchObject({
+    status: 409,
+    body: { code: 'original_gone' },
+  })
+  const { rows } = await sql`
+    select 1 from creel_keys.original_keys where endpoint_id = ${endpoint.id}
+    union all select 1 from request_originals where endpoint_id = ${endpoint.id}`.execute(service.db)
+  expect(rows).toEqual([])
+})
+
+test('a dead letter can be replayed until its time is over, and is not sent in part after that', async () => {
+  await using receiver = await startReceiver({ status: 503 })
+  const endpoint = await forwarding(receiver, { ...SETTINGS, originalHours: 2 })
+  const { id } = await endpoint.capture(SENT)
+  await stateOf(endpoint, id, 'DeadLetter')
+  await sweep()
+  const until = (await detailOf(endpoint, id)).originalUntil
+  expect(until).not.toBeNull()
+  receiver.answer = { status: 200 }
+  const replay = await alice.post(endpoint.at('/requests/bulk-replay'), { requestIds: [id] })
+  expect(replay.status).toBe(202)
+  await receiver.take(2)
+  expect(String(receiver.received.at(-1)?.body)).toBe(SENT.body)
+  await stateOf(endpoint, id, 'Succeeded')
+
+  await service.clock.advance(3 * 3_600_000)
+  const sentCount = receiver.received.length
+  expect((await alice.post(endpoint.at(`/requests/${id}/replay`))).status).toBe(409)
+  await alice.post(endpoint.at('/requests/bulk-replay'), { requestIds: [id] })
+  await stateOf(endpoint, id, 'Errored')
+  expect(receiver.received).toHaveLength(sentCount)
+  await sweep()
+  expect(await isStored(MAIL)).toBe(false)
+})
+
+test('settings that contradict each other are refused, each with its pointer', async () => {
+  const made = await alice.post('/api/v1/endpoints', { forwardOriginal: true })
+  expect(wrongParts(made)).toEqual(['#/forwardOriginal not_allowed'])
+  expect(wrongParts(await alice.post('/api/v1/endpoints', { originalHours: 5 }))).toEqual([
+    '#/originalHours not_allowed',
+  ])
+  expect(
+    wrongParts(
+      await alice.post('/api/v1/endpoints', { forwardOriginal: true, originalHours: 0, storeRules: [] }),
+    ),
+  ).toEqual(['#/forwardOriginal not_allowed', '#/originalHours out_of_range'])
+  const endpoint = await alice.endpoint({ dropHeaders: ['Cookie'], forwardOriginal: true, originalHours: 5 })
+  expect(wrongParts(await alice.patch(endpoint.at(''), { dropHeaders: [] }))).toEqual([
+    '#/forwardOriginal not_allowed',
+  ])
+  const off = await alice.patch(endpoint.at(''), { dropHeaders: [], forwardOriginal: false })
+  expect(off.body).toMatchObject({ forwardOriginal: false, originalHours: null })
+})
