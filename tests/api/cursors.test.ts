@@ -72,13 +72,13 @@ beforeAll(async () => {
       insert into alerts (id, workspace_id, event_kind, severity, status, subject_type, subject_id, subject_name, count, occurred_at)
       values (gen_random_uuid(), ${workspace}::uuid, 'watchdog.alarmed', 'critical', 'single', 'watchdog', gen_random_uuid(), 'w', 1, now())
       returning id)
-    insert into alert_deliveries (alert_id, workspace_id, at, channel_kind, outcome, attempt_count, attempts_max, email_fallback)
-    select id, ${workspace}::uuid, now(), 'email', 'delivered', 1, 1, false from alert, generate_series(1, ${COUNT}::int)`.execute(
+    insert into alert_deliveries (alert_id, workspace_id, lane_id, at, channel_kind, outcome, attempt_count, attempts_max, email_fallback)
+    select id, ${workspace}::uuid, ${workspace}::uuid, now(), 'email', 'delivered', 1, 1, false from alert, generate_series(1, ${COUNT}::int)`.execute(
     db,
   )
   await sql`
     insert into delivery_attempts (endpoint_id, workspace_id, request_id, action_id, action_name, kind, state, attempt_number, trigger, url, at)
-    select ${endpoint.id}::uuid, ${workspace}::uuid, ${requestIds.at(-1) ?? 0}::bigint, gen_random_uuid(), 'a', 'forward', 'Succeeded', n, 'live', 'https://example.com', now()
+    select ${endpoint.id}::uuid, ${workspace}::uuid, ${requestIds.at(-1) ?? 0}::bigint, gen_random_uuid(), 'a', 'forward', 'Succeeded', n, 'capture', 'https://example.com', now()
     from generate_series(1, ${COUNT}::int) n`.execute(db)
 })
 

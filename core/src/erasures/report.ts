@@ -35,7 +35,7 @@ export function reportOf(row: ErasureRow, names: ReadonlyMap<string, string>): z
     '',
   ]
   return {
-    contentType: 'text/markdown; charset=utf-8',
+    contentType: 'text/markdown',
     fileName: `erasure-${id}.md`,
     content: lines.join('\n'),
     encoding: 'utf8',
