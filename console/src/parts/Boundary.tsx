@@ -1,6 +1,6 @@
 import { Component, type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { outage } from '../live/outage.ts'
-import { clock } from '../words/format.ts'
+import { ago, clock } from '../words/format.ts'
 import { Bones } from './Bones.tsx'
 import { OutdatedPage } from './lazyPart.tsx'
 
@@ -31,8 +31,8 @@ export class Boundary extends Component<Props, { readonly error: unknown; readon
         <div className="problem" role="alert">
           <p>
             {isOutdated
-              ? 'A new version of Creel is there. Reload to open this screen; drafts are kept.'
-              : 'This screen could not be shown. The rest of the page still works.'}
+              ? 'A new version of Creel is there. Reload; drafts are kept.'
+              : 'This screen could not be shown.'}
           </p>
           <p className="acts">
             <button type="button" className="button small" onClick={() => location.reload()}>
@@ -72,12 +72,10 @@ export function OutageNote() {
     return () => clearInterval(timer)
   }, [since])
   if (since === null || now - since < QUIET_MS) return null
-  const seconds = Math.floor((now - since) / 1000)
-  const lasts = seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`
+  const at = new Date(since).toISOString()
   return (
     <p className="banner outage" role="status">
-      The service has not answered since {clock(new Date(since).toISOString())} ({lasts}). Drafts are kept,
-      and the page goes on by itself.
+      The service has not answered since {clock(at)}, {ago(at, now)}. Drafts are kept.
     </p>
   )
 }
