@@ -31,6 +31,30 @@ const create = (body: object, client: Client = service.alice) =>
 const webhook = (more: object = {}) =>
   create({ kind: 'webhook', name: 'Hook', settings: { url: `${receiver.url}/hook` }, ...more })
 
+/** Kinds that a channel can subscribe to, in the order of lists. */
+const KINDS = [
+  'delivery.parked',
+  'delivery.recovered',
+  'action.paused',
+  'certificate.expiring',
+  'certificate.renewed',
+  'delivery.held',
+  'delivery.released',
+  'delivery.backlog',
+  'delivery.drained',
+  'breaker.opened',
+  'breaker.closed',
+  'answer.unavailable',
+  'answer.available',
+  'transformation.disabled',
+  'watchdog.alarmed',
+  'watchdog.recovered',
+  'capture.rejected',
+  'redaction.failed',
+  'reconcile.gap',
+  'action.notify',
+]
+
 describe('GET /api/v1/alert-channels/kinds', () => {
   test('lists nine kinds with credential label and fields, and never e-mail', async () => {
     const { items } = await service.alice.expect(
@@ -93,25 +117,7 @@ describe('GET /api/v1/alert-channels/events', () => {
     const { items } = z
       .object({ items: z.array(z.looseObject({ kind: z.string(), subscribable: z.boolean() })) })
       .parse(events.body)
-    expect(items.map(({ kind }) => kind)).toEqual([
-      'delivery.parked',
-      'delivery.recovered',
-      'action.paused',
-      'certificate.expiring',
-      'certificate.renewed',
-      'delivery.held',
-      'delivery.released',
-      'delivery.backlog',
-      'delivery.drained',
-      'breaker.opened',
-      'breaker.closed',
-      'transformation.disabled',
-      'watchdog.alarmed',
-      'watchdog.recovered',
-      'capture.rejected',
-      'reconcile.gap',
-      'action.notify',
-    ])
+    expect(items.map(({ kind }) => kind)).toEqual(KINDS)
   })
 })
 
@@ -131,25 +137,7 @@ describe('POST /api/v1/alert-channels', () => {
       destination: 'hooks.slack.com/.../B0123',
       settings: {},
       mutedUntil: null,
-      events: [
-        'delivery.parked',
-        'delivery.recovered',
-        'action.paused',
-        'certificate.expiring',
-        'certificate.renewed',
-        'delivery.held',
-        'delivery.released',
-        'delivery.backlog',
-        'delivery.drained',
-        'breaker.opened',
-        'breaker.closed',
-        'transformation.disabled',
-        'watchdog.alarmed',
-        'watchdog.recovered',
-        'capture.rejected',
-        'reconcile.gap',
-        'action.notify',
-      ].map((kind) => ({ kind, minSeverity: 'info' })),
+      events: KINDS.map((kind) => ({ kind, minSeverity: 'info' })),
       lastSuccessAt: null,
       lastFailureAt: null,
       lastError: null,

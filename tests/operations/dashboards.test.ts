@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { registry } from '@creel/core/platform/metrics'
+// Every metric is defined where it is counted.
+import '@creel/program'
 import { z } from 'zod'
 import { fencesRunBy, ROOT } from '../docs/markdown.ts'
 

@@ -4,9 +4,8 @@ import { EVENT_KINDS, EVENTS, EVERY_SUBSCRIPTION, passes, SEVERITIES, SUBSCRIBAB
 
 describe('EVENTS', () => {
   test('every kind but the test message is subscribable', () => {
-    expect(EVENT_KINDS).toHaveLength(18)
-    expect(SUBSCRIBABLE_KINDS).toHaveLength(17)
-    expect(EVENTS['channel.test'].subscribable).toBe(false)
+    expect(EVENT_KINDS.filter((kind) => !EVENTS[kind].subscribable)).toEqual(['channel.test'])
+    expect(SUBSCRIBABLE_KINDS).toHaveLength(EVENT_KINDS.length - 1)
   })
 })
 

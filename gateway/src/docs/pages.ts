@@ -1,6 +1,7 @@
 /// <reference path="./assets.d.ts" />
 import agents from '../../../docs/agents.md' with { type: 'text' }
 import alerts from '../../../docs/alerts.md' with { type: 'text' }
+import answers from '../../../docs/answers.md' with { type: 'text' }
 import api from '../../../docs/api.md' with { type: 'text' }
 import clients from '../../../docs/clients.md' with { type: 'text' }
 import concepts from '../../../docs/concepts.md' with { type: 'text' }
@@ -15,6 +16,7 @@ import metrics from '../../../docs/metrics.md' with { type: 'text' }
 import oauth from '../../../docs/oauth.md' with { type: 'text' }
 import operations from '../../../docs/operations.md' with { type: 'text' }
 import plans from '../../../docs/plans.md' with { type: 'text' }
+import privacy from '../../../docs/privacy.md' with { type: 'text' }
 import providers from '../../../docs/providers.md' with { type: 'text' }
 import quickstartCi from '../../../docs/quickstarts/ci.md' with { type: 'text' }
 import quickstartNginx from '../../../docs/quickstarts/nginx-and-managed-postgres.md' with { type: 'text' }
@@ -53,6 +55,16 @@ export const PAGES: readonly Page[] = [
     file: 'concepts.md',
     about: 'endpoints, requests, actions, deliveries, attempts, channels, watchdogs',
     text: concepts,
+  },
+  {
+    file: 'answers.md',
+    about: 'scripted answers to senders, and the answer of your own application',
+    text: answers,
+  },
+  {
+    file: 'privacy.md',
+    about: 'what is stored where, redaction before storing, and forgetting a person',
+    text: privacy,
   },
   {
     file: 'api.md',
