@@ -53,9 +53,7 @@ export class ConnectionTable {
   readonly #byAddress = new Map<string, Set<OwnedConnection>>()
   readonly #addressOf = new Map<OwnedConnection, string>()
   /** Connections that are ended next, all of the same rank and of addresses with as many connections. */
-  #chosen:
-    | { readonly rank: number; readonly connections: readonly OwnedConnection[]; next: number }
-    | undefined
+  #chosen: { readonly rank: number; readonly connections: Set<OwnedConnection> } | undefined
   readonly #inAll: SharedLimit
   readonly #ofAddress: SharedLimit
 
@@ -134,6 +132,7 @@ export class ConnectionTable {
   }
 
   remove(connection: OwnedConnection): void {
+    this.#chosen?.connections.delete(connection)
     if (this.#all.delete(connection)) this.#inAll.changed('', this.#all.size)
     this.#unassign(connection)
   }
@@ -152,11 +151,9 @@ export class ConnectionTable {
   /** The connection to end for a new one of any address. */
   #choose(): OwnedConnection | undefined {
     const known = this.#chosen
-    while (known !== undefined && known.next < known.connections.length) {
-      const connection = known.connections[known.next]
-      known.next += 1
-      if (connection !== undefined && this.#all.has(connection) && rankOf(connection) === known.rank)
-        return connection
+    for (const connection of known?.connections ?? []) {
+      known?.connections.delete(connection)
+      if (rankOf(connection) === known?.rank) return connection
     }
     let best:
       | { readonly rank: number; readonly size: number; readonly connections: OwnedConnection[] }
@@ -170,8 +167,9 @@ export class ConnectionTable {
       else if (rank === best.rank && size === best.size && best.connections.length < CHOSEN_MAX)
         best.connections.push(connection)
     }
-    this.#chosen = best && { ...best, next: 1 }
-    return best?.connections[0]
+    const [first, ...next] = best?.connections ?? []
+    this.#chosen = best && { rank: best.rank, connections: new Set(next) }
+    return first
   }
 
   #end(connection: OwnedConnection): void {
