@@ -7,6 +7,7 @@ import {
   type Dispatcher,
   type DispatcherOptions,
   DUE_ATTEMPTS,
+  FAILING_CHECK,
   FLOW_SWEEP,
   finishNotify,
   RECOVERY_SWEEP,
@@ -15,6 +16,7 @@ import {
   startPresence,
   sweepFlows,
   watchBacklogs,
+  watchFailing,
 } from './deliveries/index.ts'
 import { LANE_SWEEP, type Lanes, lanesOf } from './dispatch/index.ts'
 import { ERASURE_RUNS, ERASURE_SWEEP, runErasure, sweepErasures } from './erasures/index.ts'
@@ -74,6 +76,7 @@ export const QUEUE_WORK: readonly QueueWork[] = [
   work(RECOVERY_SWEEP, recoverInterrupted),
   work(FLOW_SWEEP, sweepFlows),
   work(BACKLOG_CHECK, watchBacklogs),
+  work(FAILING_CHECK, watchFailing),
   work(ALERT_FAN_OUT, fanOutAlert),
   work(ALERT_SWEEP, sweepAlerts),
   work(LANE_SWEEP, async (services) => {

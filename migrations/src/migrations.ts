@@ -45,6 +45,7 @@ import * as replayItemLeases from './20261124T0155_replay_item_leases.ts'
 import * as decodedText from './20261124T0200_decoded_text.ts'
 import * as alertLanes from './20261124T0205_alert_lanes.ts'
 import * as originals from './20261124T0210_originals.ts'
+import * as failingActions from './20261124T0215_failing_actions.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -97,4 +98,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261124T0200_decoded_text': decodedText,
   '20261124T0205_alert_lanes': alertLanes,
   '20261124T0210_originals': originals,
+  '20261124T0215_failing_actions': failingActions,
 }

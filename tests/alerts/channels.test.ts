@@ -35,6 +35,8 @@ const webhook = (more: object = {}) =>
 const KINDS = [
   'delivery.parked',
   'delivery.recovered',
+  'delivery.failing',
+  'delivery.working',
   'action.paused',
   'certificate.expiring',
   'certificate.renewed',

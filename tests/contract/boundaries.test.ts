@@ -38,6 +38,7 @@ const WRITERS: Readonly<Record<string, string | null>> = {
   deliveryWorkers: 'deliveries',
   // Rooms that add, move or delete requests use its updateCounters.
   endpointCounters: 'endpoints',
+  failingActions: 'deliveries',
   rejectionMinutes: 'capture',
   // Triggers count, so that no writer can forget it.
   endpointRevisions: null,

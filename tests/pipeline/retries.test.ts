@@ -89,6 +89,7 @@ describe('the retry schedule', () => {
       own.db
         .selectFrom('incidents')
         .where('endpointId', '=', endpoint.id)
+        .where('kind', '=', 'delivery.parked')
         .select(['count', 'closedAt', 'reason'])
         .execute()
     expect(await open()).toEqual([{ count: 1, closedAt: null, reason: 'http_503' }])

@@ -38,6 +38,23 @@ export const EVENTS = {
     subscribable: true,
     role: 'closes',
   },
+  'delivery.failing': {
+    displayName: 'Deliveries fail',
+    description:
+      'For ten minutes no attempt of the action has succeeded, and at least five have failed. One alert per outage.',
+    defaultSeverity: 'error',
+    subjectType: 'action',
+    subscribable: true,
+    role: 'opens',
+  },
+  'delivery.working': {
+    displayName: 'Deliveries work again',
+    description: 'An attempt of the failing action succeeded.',
+    defaultSeverity: 'error',
+    subjectType: 'action',
+    subscribable: true,
+    role: 'closes',
+  },
   'action.paused': {
     displayName: 'Action paused',
     description: 'The receiver of an action answered 410 Gone, and the action is set to pause then.',
@@ -203,6 +220,7 @@ export type EventKind = keyof typeof EVENTS
 /** Kinds of event that open an incident, and the kind that closes each. */
 export const CLOSED_BY = {
   'delivery.parked': 'delivery.recovered',
+  'delivery.failing': 'delivery.working',
   'delivery.held': 'delivery.released',
   'delivery.backlog': 'delivery.drained',
   'breaker.opened': 'breaker.closed',

@@ -18,6 +18,8 @@ const counted = (count: number, one: string, many: string) => `${count} ${count 
 const TITLES: { readonly [Kind in EventKind]: (name: string) => string } = {
   'delivery.parked': (name) => `Deliveries to ${name} are parked`,
   'delivery.recovered': (name) => `Deliveries to ${name} succeed again`,
+  'delivery.failing': (name) => `Deliveries to ${name} fail`,
+  'delivery.working': (name) => `Deliveries to ${name} work again`,
   'action.paused': (name) => `Action ${name} is paused`,
   'certificate.expiring': (name) => `A certificate of ${name} expires`,
   'certificate.renewed': (name) => `The certificate of ${name} was renewed`,
@@ -44,6 +46,9 @@ const MESSAGES: { readonly [Kind in EventKind]: (cause: Cause) => string } = {
     `${counted(count, 'delivery', 'deliveries')} ran out of retries${reason === null ? '' : `; last error ${reason}`}.`,
   'delivery.recovered': ({ count }) =>
     `A delivery succeeded. ${counted(count, 'delivery', 'deliveries')} ran out of retries before and can be replayed.`,
+  'delivery.failing': ({ count, reason }) =>
+    `${counted(count, 'attempt', 'attempts')} failed${reason === null ? '.' : `. ${reason}`} Retries go on.`,
+  'delivery.working': () => 'An attempt succeeded.',
   'action.paused': ({ reason }) => reason ?? 'Deliveries of this action wait until it is resumed.',
   'certificate.expiring': ({ reason }) => reason ?? 'A certificate ends within 14 days.',
   'certificate.renewed': ({ reason }) => reason ?? 'Its certificates last for more than 14 days.',

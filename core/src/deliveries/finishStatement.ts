@@ -85,7 +85,7 @@ const HOLDS_KEY = `(
   select a.delivery_policy::jsonb #>> '{order,onDeadLetter}' from actions a where a.id = d.action_id) = 'hold'`
 
 /**
- * `$1` is now. `$2` has ids of actions: if one of them has an open incident, nothing is done, and the statement returns
+ * `$1` is now. `$2` has ids of actions: if one of them has an open incident or failures to forget, nothing is done, and the statement returns
  * one row without an id.
  */
 const FINISH = statement(
@@ -94,8 +94,9 @@ const FINISH = statement(
     select * from unnest(${COLUMNS.map(({ type }, index) => `$${index + 3}::${type}[]`).join(', ')})
       as e (${COLUMNS.map(({ name }) => name).join(', ')})
   ), incident as (
-    select from incidents
-    where kind = 'delivery.parked' and subject_id = any($2::uuid[]) and closed_at is null limit 1
+    (select from incidents
+    where kind = 'delivery.parked' and subject_id = any($2::uuid[]) and closed_at is null limit 1)
+    union all (select from failing_actions where action_id = any($2::uuid[]) limit 1)
   ), finished as (
     update delivery_attempts a set
       state = e.state, status_code = e.status_code, error = e.error, finished_at = e.finished_at,
@@ -160,7 +161,7 @@ export async function finishAttempts(
  * {@link finishAttempts} as a single statement without a transaction, for attempts whose end changes nothing else.
  *
  * @param actionIds ids of their actions
- * @returns false, and nothing is done, if one of the actions has an open incident
+ * @returns false, and nothing is done, if one of the actions has an open incident or failures to forget
  */
 export async function finishAlone(
   db: Db,

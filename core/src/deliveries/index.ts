@@ -9,6 +9,7 @@ export { type Dispatcher, type DispatcherOptions, startDispatcher } from './disp
 export type { ForwardSettings } from './dueAttempts.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'
 export { deliveryFacts } from './facts.ts'
+export { watchFailing } from './failing.ts'
 export { finishNotify } from './finishNotify.ts'
 export {
   type AttemptSlot,
@@ -28,7 +29,7 @@ export { flowSignal, flowSignalOf } from './flow/signals.ts'
 export { sweepFlows } from './flow/upkeep.ts'
 export { watchBacklogs } from './flow/watchBacklogs.ts'
 export { hopsOf, isLoop, originHeaders, rehearsalHeader } from './forwardHeaders.ts'
-export { BACKLOG_CHECK, DUE_ATTEMPTS, FLOW_SWEEP, RECOVERY_SWEEP } from './jobs.ts'
+export { BACKLOG_CHECK, DUE_ATTEMPTS, FAILING_CHECK, FLOW_SWEEP, RECOVERY_SWEEP } from './jobs.ts'
 export { breakersOpen, flowDeliveries, pausedActions } from './metrics.ts'
 export { notifyMessage } from './notify.ts'
 export {

@@ -57,3 +57,11 @@ export const BACKLOG_CHECK = queue({
   options: { policy: 'short', retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 },
   cron: '* * * * *',
 })
+
+/** Raises alerts about actions of which all attempts fail. */
+export const FAILING_CHECK = queue({
+  name: 'deliveries.failing',
+  payload: NO_PAYLOAD,
+  options: { policy: 'short', retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 },
+  cron: '* * * * *',
+})

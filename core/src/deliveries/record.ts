@@ -5,6 +5,7 @@ import type { Trx } from '../platform/db/index.ts'
 import { recordRuleOutcomes } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { attemptJobs, type QueuedAttempt } from './attemptJobs.ts'
+import { countFailures } from './failing.ts'
 import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
 import { concernsFlow, endSignals, recordOutcomes } from './flow/outcomes.ts'
 import { DUE_ATTEMPTS } from './jobs.ts'
@@ -97,6 +98,7 @@ export async function recordAttempts(
       const live = counted.filter(({ attempt }) => !isGuest(attempt))
       await queueRetries(services, trx, live)
       await tellIncidents(services, trx, live)
+      await countFailures(services, trx, live)
       await recordRuleOutcomes(services, trx, live.map(ruleOutcome))
       await recordOutcomes(services, trx, live)
       await pauseGone(services, trx, live.filter(asksForPause).map(goneReceiver))

@@ -6,8 +6,13 @@ import { free } from './held.ts'
 
 type ControlServices = Pick<Services, 'clock' | 'enqueue'>
 
-/** Kinds of incidents that an action's flow opens. */
-export const FLOW_INCIDENTS = ['delivery.held', 'delivery.backlog', 'breaker.opened'] as const
+/** Kinds of incidents about the waiting and failing deliveries of an action. */
+export const FLOW_INCIDENTS = [
+  'delivery.failing',
+  'delivery.held',
+  'delivery.backlog',
+  'breaker.opened',
+] as const
 
 const WAIT_FOR_FLOW = statement('wait for flow', 'select from action_flows where action_id = $1 for update')
 

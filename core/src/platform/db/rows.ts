@@ -145,6 +145,7 @@ export interface StatementRows {
   'count expiring deliveries': {
     readonly expiring: number
   }
+  'count failures of actions': never
   'count older requests beyond bytes': {
     readonly longer: number
     readonly all: number
@@ -456,6 +457,12 @@ export interface StatementRows {
     readonly endpointId: string
     readonly suspendedByPlan: boolean
   }
+  'forget failures of actions': {
+    readonly actionId: string
+  }
+  'forget failures of gone actions': {
+    readonly actionId: string
+  }
   'forget relay endpoints': never
   'free all held': {
     readonly id: number
@@ -699,6 +706,17 @@ export interface StatementRows {
     readonly endpointId: string
     readonly endpointName: string
     readonly expiresAt: string
+  }
+  'lock failing actions': {
+    readonly actionId: string
+    readonly since: Date
+    readonly attempts: number
+    readonly requestId: number
+    readonly error: string | null
+    readonly name: string
+    readonly workspaceId: string
+    readonly endpointId: string
+    readonly endpointName: string
   }
   'lock flow': Record<never, never>
   'lock oldest search pages': {

@@ -388,6 +388,15 @@ export interface EventSubscriptionsTable {
   failedCount: Generated<number>
 }
 
+export interface FailingActionsTable {
+  actionId: string
+  workspaceId: string
+  since: Date
+  attempts: number
+  requestId: number
+  error: string | null
+}
+
 export interface GatewayHeartbeatsTable {
   gatewayId: string
   beatAt: Date
@@ -765,6 +774,7 @@ export interface Database {
   eventLabels: EventLabelsTable
   eventSources: EventSourcesTable
   eventSubscriptions: EventSubscriptionsTable
+  failingActions: FailingActionsTable
   gatewayHeartbeats: GatewayHeartbeatsTable
   gatewayOutages: GatewayOutagesTable
   importBatches: ImportBatchesTable

@@ -1,0 +1,114 @@
+import { closeIncidents, closeIncidentsSilently, openIncident } from '../alerts/index.ts'
+import type { Services } from '../api/services.ts'
+import { run, statement, type Trx } from '../platform/db/index.ts'
+import type { Attempt, AttemptResult } from './attempt.ts'
+
+/** An action is failing when it has had no success for so long … */
+const FAILING_MS = 600_000
+/** … and at least so many failed attempts since. */
+const FAILED_ATTEMPTS_MIN = 5
+/** The most incidents of one transaction, which locks the rows of their actions. */
+const BATCH = 100
+
+/** An attempt that has ended. */
+interface Ended {
+  readonly attempt: Attempt
+  readonly result: AttemptResult
+}
+
+const FORGET_FAILURES = statement(
+  'forget failures of actions',
+  'delete from failing_actions where action_id = any($1::uuid[]) returning action_id',
+)
+
+/** A fixed order of locks prevents deadlocks between batches. */
+const COUNT_FAILURES = statement(
+  'count failures of actions',
+  `insert into failing_actions as f (action_id, workspace_id, since, attempts, request_id, error)
+  select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::int[], $5::bigint[], $6::text[]) as e (action_id)
+  order by e.action_id
+  on conflict (action_id) do update set
+    attempts = f.attempts + excluded.attempts, request_id = excluded.request_id, error = excluded.error`,
+)
+
+const FORGET_GONE = statement(
+  'forget failures of gone actions',
+  `delete from failing_actions f
+  where not exists (select from actions a where a.id = f.action_id and a.off_since is null) returning f.action_id`,
+)
+
+/** `$1` is the latest start of an outage that is long enough. Rows that a recorder has locked wait for the next check. */
+const LOCK_FAILING = statement(
+  'lock failing actions',
+  `select f.action_id, f.since, f.attempts, f.request_id, f.error, a.name, a.workspace_id, a.endpoint_id, e.name as endpoint_name
+  from failing_actions f
+  join actions a on a.id = f.action_id
+  join endpoints e on e.id = a.endpoint_id and e.deleted_at is null
+  where f.since <= $1 and f.attempts >= ${FAILED_ATTEMPTS_MIN} and not exists (
+    select from incidents i
+    where i.kind = 'delivery.failing' and i.subject_id = f.action_id and i.closed_at is null)
+  order by f.action_id limit ${BATCH} for update of f skip locked`,
+)
+
+/**
+ * Counts the failures of each action since its last success, in the transaction that records them. A success forgets
+ * them and closes the incident.
+ */
+export async function countFailures(services: Services, trx: Trx, ended: readonly Ended[]): Promise<void> {
+  const groups = [...Map.groupBy(ended, ({ attempt }) => attempt.action.id)]
+  const recovered = groups.filter(([, group]) => group.some(hasSucceeded)).map(([actionId]) => actionId)
+  if (recovered.length > 0) {
+    const rows = await run(trx, FORGET_FAILURES, [recovered])
+    const subjectIds = rows.map(({ actionId }) => actionId)
+    await closeIncidents(services, trx, { kind: 'delivery.failing', subjectIds })
+  }
+  const failures = groups.flatMap(([actionId, group]) => {
+    const failed = group.slice(group.findLastIndex(hasSucceeded) + 1)
+    const [first] = failed
+    const last = failed.at(-1)
+    return first === undefined || last === undefined ? [] : [{ actionId, first, last, count: failed.length }]
+  })
+  if (failures.length === 0) return
+  await run(trx, COUNT_FAILURES, [
+    failures.map(({ actionId }) => actionId),
+    failures.map(({ first }) => first.attempt.workspaceId),
+    failures.map(({ first }) => first.result.finishedAt),
+    failures.map(({ count }) => count),
+    failures.map(({ last }) => last.attempt.requestId),
+    failures.map(({ last }) => last.result.error?.split(':', 1)[0] ?? null),
+  ])
+}
+
+const hasSucceeded = ({ result }: Ended): boolean => result.error === null
+
+/**
+ * Opens an incident for each action of which no attempt has succeeded for ten minutes, and at least five have failed.
+ * Forgets the failures of actions that were deleted or switched off: they cannot recover.
+ */
+export async function watchFailing(services: Services): Promise<void> {
+  await services.db.transaction().execute(async (trx) => {
+    const gone = await run(trx, FORGET_GONE, [])
+    const subjectIds = gone.map(({ actionId }) => actionId)
+    await closeIncidentsSilently(services, trx, { kind: 'delivery.failing', subjectIds })
+  })
+  while ((await openSome(services)) === BATCH);
+}
+
+async function openSome(services: Services): Promise<number> {
+  const latest = new Date(services.clock.now().getTime() - FAILING_MS)
+  return await services.db.transaction().execute(async (trx) => {
+    const rows = await run(trx, LOCK_FAILING, [latest])
+    for (const row of rows) {
+      await openIncident(services, trx, {
+        kind: 'delivery.failing',
+        workspaceId: row.workspaceId,
+        subject: { id: row.actionId, name: row.name },
+        endpoint: { id: row.endpointId, name: row.endpointName },
+        requestId: row.requestId,
+        reason: `No attempt has succeeded since ${row.since.toISOString()}${row.error === null ? '' : `; last error ${row.error}`}.`,
+        count: row.attempts,
+      })
+    }
+    return rows.length
+  })
+}
