@@ -3,7 +3,7 @@ import { registry } from '@creel/core/platform/metrics'
 // Every metric is defined where it is counted.
 import '@creel/program'
 import { z } from 'zod'
-import { fencesRunBy, ROOT } from '../docs/markdown.ts'
+import { fencesRunBy, ROOT, textOf } from '../docs/markdown.ts'
 
 const DEPLOY = new URL('../../deploy/', import.meta.url)
 
@@ -55,9 +55,30 @@ test.skipIf(Bun.which('promtool') === null)(
 )
 
 describe('deploy/prometheus', () => {
+  const Rules = z.object({
+    groups: z.array(
+      z.looseObject({
+        rules: z.array(
+          z.looseObject({ alert: z.string(), annotations: z.looseObject({ runbook: z.string() }) }),
+        ),
+      }),
+    ),
+  })
+
   test('its rules ask only for metrics that exist', async () => {
     const text = await Bun.file(new URL('prometheus/alerts.yml', DEPLOY)).text()
     expect(await unknownMetrics(text.replaceAll(/^\s*- name: .*$/gm, ''))).toEqual([])
+  })
+
+  test('every rule names its section of the runbook, which has no other', async () => {
+    const text = await Bun.file(new URL('prometheus/alerts.yml', DEPLOY)).text()
+    const { groups } = Rules.parse(Bun.YAML.parse(text))
+    const rules = groups.flatMap((group) => group.rules)
+    const sections = [...textOf('docs/runbook.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name ?? '')
+    expect(sections).toEqual(rules.map(({ alert }) => alert))
+    expect(rules.map(({ annotations }) => annotations.runbook)).toEqual(
+      sections.map((name) => `docs/runbook.md#${name.toLowerCase()}`),
+    )
   })
 
   test.skipIf(Bun.which('promtool') === null)('is sound, and fires when it should, says promtool', () => {
