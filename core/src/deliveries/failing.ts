@@ -16,12 +16,17 @@ interface Ended {
   readonly result: AttemptResult
 }
 
+/** Before any other statement on these rows: a fixed order of locks prevents deadlocks between batches. */
+const LOCK_FAILURES = statement(
+  'lock failures of actions',
+  'select action_id from failing_actions where action_id = any($1::uuid[]) order by action_id for update',
+)
+
 const FORGET_FAILURES = statement(
   'forget failures of actions',
   'delete from failing_actions where action_id = any($1::uuid[]) returning action_id',
 )
 
-/** A fixed order of locks prevents deadlocks between batches. */
 const COUNT_FAILURES = statement(
   'count failures of actions',
   `insert into failing_actions as f (action_id, workspace_id, since, attempts, request_id, error)
@@ -57,7 +62,8 @@ const LOCK_FAILING = statement(
 export async function countFailures(services: Services, trx: Trx, ended: readonly Ended[]): Promise<void> {
   const groups = [...Map.groupBy(ended, ({ attempt }) => attempt.action.id)]
   const recovered = groups.filter(([, group]) => group.some(hasSucceeded)).map(([actionId]) => actionId)
-  if (recovered.length > 0) {
+  const known = await run(trx, LOCK_FAILURES, [groups.map(([actionId]) => actionId)])
+  if (known.length > 0 && recovered.length > 0) {
     const rows = await run(trx, FORGET_FAILURES, [recovered])
     const subjectIds = rows.map(({ actionId }) => actionId)
     await closeIncidents(services, trx, { kind: 'delivery.failing', subjectIds })

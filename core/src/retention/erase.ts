@@ -45,7 +45,7 @@ const REDUCE = statement(
   { isPrepared: false },
 )
 
-/** What is taken out of a request that is reduced to a trace. */
+/** Data that is taken out of a request that is reduced to a trace. */
 const ALL_PATHS = ['body', 'query', 'headers', 'path', 'ip']
 
 /**

@@ -30,6 +30,7 @@ import routes from '../../../docs/routes.md' with { type: 'text' }
 import rules from '../../../docs/rules.md' with { type: 'text' }
 import rulesExamples from '../../../docs/rules-examples.md' with { type: 'text' }
 import rulesFunctions from '../../../docs/rules-functions.md' with { type: 'text' }
+import runbook from '../../../docs/runbook.md' with { type: 'text' }
 import scale from '../../../docs/scale.md' with { type: 'text' }
 import security from '../../../docs/security.md' with { type: 'text' }
 import terminal from '../../../docs/terminal.md' with { type: 'text' }
@@ -60,6 +61,11 @@ export const PAGES: readonly Page[] = [
     file: 'answers.md',
     about: 'scripted answers to senders, and the answer of your own application',
     text: answers,
+  },
+  {
+    file: 'runbook.md',
+    about: 'each alert of the shipped rules: what it means, what to look at, what to do',
+    text: runbook,
   },
   {
     file: 'privacy.md',

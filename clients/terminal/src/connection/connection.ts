@@ -76,7 +76,7 @@ export async function resolveConnection(
   ])
 }
 
-/** The local service with this address, or the first one. Where several run, a hint on stderr names the chosen one. */
+/** The local service with this address, or the first one. If several run, a hint on stderr names the chosen one. */
 async function localServiceAt(
   url: string | undefined,
   { environment, tools }: Surroundings,

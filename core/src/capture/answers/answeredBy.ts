@@ -8,7 +8,7 @@ const ANSWERED = statement(
    where r.endpoint_id = $1::uuid and r.id = a.id`,
 )
 
-/** What answered the sender of a request. */
+/** The source of the answer to a sender. */
 export interface AnsweredBy {
   /** `endpoint` is its own answer, in place of one that could not be given: `note` says why. */
   readonly kind: 'response' | 'action' | 'fallback' | 'endpoint'

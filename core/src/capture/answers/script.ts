@@ -29,7 +29,7 @@ export interface AnswerScript {
   readonly learned: {
     /** Indexes of responses that have no `times` left. */
     readonly exhausted: Set<number>
-    /** What the incident of the relay was last told. */
+    /** State that the incident of the relay has. */
     relay: 'available' | 'unavailable' | null
   }
 }

@@ -4,7 +4,7 @@ import { type EvaluatedRequest, isNamed, type WireHeader } from '../message/inde
 import { type RuleReport, runRules } from '../rules/execution/index.ts'
 import type { CompiledStep, Rule } from '../rules/index.ts'
 
-/** What an endpoint takes out of its captures before they are stored. */
+/** Data that an endpoint takes out of its captures before they are stored. */
 export interface Storing {
   readonly rules: readonly Rule[]
   /** Names of headers, in lower case. */
@@ -13,7 +13,7 @@ export interface Storing {
   readonly hash: ((text: string) => string) | null
 }
 
-/** What was taken out of a request. */
+/** Record of the data that was taken out of a request. */
 export interface Redaction {
   /** As the rules write them: `body.data.email`, `headers.authorization`. Never values. */
   readonly paths: readonly string[]
@@ -89,7 +89,7 @@ export function failedClosed(storing: Storing, request: EvaluatedRequest, fault:
   return { request: traceOf(storing, request), redaction: { paths: TRACE_PATHS, fault } }
 }
 
-/** What a trace lacks. */
+/** Parts that a trace lacks. */
 const TRACE_PATHS = ['body', 'query', 'headers']
 
 function ruled(

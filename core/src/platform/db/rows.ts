@@ -718,6 +718,9 @@ export interface StatementRows {
     readonly endpointId: string
     readonly endpointName: string
   }
+  'lock failures of actions': {
+    readonly actionId: string
+  }
   'lock flow': Record<never, never>
   'lock oldest search pages': {
     readonly id: number
