@@ -147,6 +147,7 @@ test('a call that waits gets nothing while the workspace is about to move to ano
     sql`update workspaces set sealed_until = ${until}::timestamptz where id = ${service.alice.workspaceId}`.execute(
       service.db,
     )
+  await eventually('the end of the first call', async () => (await slots()) === 0)
   let isGiven = false
   const waiting = take(20).then((positions) => {
     isGiven = true
