@@ -10,6 +10,7 @@ import {
 } from '@creel/core'
 import { DUE_ATTEMPTS, type FirstAttempts, NO_FIRST_ATTEMPTS } from '@creel/core/deliveries'
 import { dividedLimits, Slots } from '@creel/core/dispatch'
+import { isDeadlock } from '@creel/core/platform/db'
 import { sleep, within } from '@creel/core/platform/time'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
 import { startAttemptWorker } from './attemptWorker.ts'
@@ -104,7 +105,9 @@ async function startWorker(
       await run(services, data, AbortSignal.any([signal, stopping]))
       return { id, status: 'completed' }
     } catch (error) {
-      services.log.error({ err: error, queue: name, job: id }, 'a job failed')
+      // The queue, or the next run, repeats it.
+      if (isDeadlock(error)) services.log.warn({ err: error, queue: name, job: id }, 'a job met a deadlock')
+      else services.log.error({ err: error, queue: name, job: id }, 'a job failed')
       return { id, status: 'failed', output: { message: error instanceof Error ? error.message : '' } }
     }
   }

@@ -30,6 +30,14 @@ export function isDatabaseOutage(error: unknown): boolean {
   return code !== undefined && SOCKET_FAILURES.has(code)
 }
 
+/** `deadlock_detected`: PostgreSQL ended one of the transactions that waited for each other. */
+const DEADLOCK = '40P01'
+
+/** Whether a transaction was ended so that another one could go on. It succeeds when it is run again. */
+export function isDeadlock(error: unknown): boolean {
+  return codeOf(error) === DEADLOCK
+}
+
 /** Data exceptions, violated constraints, and limits of a statement or a value. */
 const REFUSALS = /^(22...|23...|54...)$/
 

@@ -1,6 +1,6 @@
 export * from './binaryArrays.ts'
 export { checkDatabase } from './check.ts'
-export { isDatabaseOutage, isRefusedForGood, isStatementTimeout } from './failures.ts'
+export { isDatabaseOutage, isDeadlock, isRefusedForGood, isStatementTimeout } from './failures.ts'
 export type { Db, Trx } from './handles.ts'
 export { MessageBuffer } from './messageBuffer.ts'
 export {
