@@ -147,13 +147,13 @@ test('a call that waits gets nothing while the workspace is about to move to ano
     sql`update workspaces set sealed_until = ${until}::timestamptz where id = ${service.alice.workspaceId}`.execute(
       service.db,
     )
-  await eventually('the end of the first call', async () => (await slots()) === 0)
+  const looksBefore = await looks()
   let isGiven = false
   const waiting = take(20).then((positions) => {
     isGiven = true
     return positions
   })
-  await eventually('the slot of the call', async () => (await slots()) > 0)
+  await eventually('the first look of the call', async () => (await looks()) > looksBefore)
   await look(async () => {
     await seal('infinity')
     await endLeases(id)
