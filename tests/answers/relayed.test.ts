@@ -159,6 +159,40 @@ describe('a relayed answer', () => {
   })
 })
 
+test('a Slack command is answered by a receiver that takes two seconds, and by the fallback when it hangs', async () => {
+  const reply = '{"response_type":"in_channel","text":"Deployed."}'
+  await using receiver = await startReceiver((_request, response) => {
+    response.setHeader('Content-Type', 'application/json')
+    setTimeout(() => response.end(reply), 2000)
+  })
+  const fallback = {
+    status: 200,
+    headers: { 'Content-Type': 'application/json' },
+    body: '{"text":"Still at it."}',
+  }
+  const { endpoint } = await relaying(receiver.url, { timeoutMs: 2800, fallback })
+  const secret = 'slack signing secret'
+  await alice.expect(alice.patch(endpoint.at(''), { provider: 'slack', signingSecret: secret }), WithId)
+  const command = async () => {
+    const body = new URLSearchParams({ command: '/deploy', text: 'web' }).toString()
+    const timestamp = String(Math.floor(service.clock.now().getTime() / 1000))
+    const digest = new Bun.CryptoHasher('sha256', secret).update(`v0:${timestamp}:${body}`).digest('hex')
+    const headers = {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      'X-Slack-Request-Timestamp': timestamp,
+      'X-Slack-Signature': `v0=${digest}`,
+    }
+    return await (await endpoint.send({ headers, body })).text()
+  }
+  expect(await command()).toBe(reply)
+  receiver.answer = hang
+  expect(await command()).toBe(fallback.body)
+  expect((await requestsOf(endpoint)).map(({ answeredBy }) => answeredBy?.kind)).toEqual([
+    'fallback',
+    'action',
+  ])
+})
+
 test('receivers that hang hold up no other endpoint', async () => {
   await using hanging = await startReceiver(hang)
   await using healthy = await startReceiver({

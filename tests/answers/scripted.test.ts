@@ -1,5 +1,6 @@
 /** Scripted answers of an endpoint: which response answers, how often, and what the request says of it. */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { Agent, RetryAgent, request } from 'undici/index.js'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { wrongParts } from '../support/problems.ts'
@@ -173,6 +174,30 @@ test('a preview tells which response would answer a stored request, and changes 
   expect(await preview(given)).toMatchObject({ index: 1, status: 418, body: 'Hi Zoë', note: null })
   expect(await preview([])).toMatchObject({ index: null, status: 201, body: '{"ok":true}' })
   expect((await shown(endpoint)).responses).toMatchObject([{ status: 500, used: 1 }])
+})
+
+test('a sender’s package that repeats is seen to: 500, 500, 200 are three captures of one event', async () => {
+  const endpoint = await alice.endpoint({
+    responses: [{ status: 500, times: 2 }],
+    eventIdPath: 'headers.webhook-id',
+    dedupe: { by: 'event', windowSeconds: 3600, then: 'mark' },
+  })
+  const sender = new RetryAgent(new Agent(), { minTimeout: 5, methods: ['POST'], statusCodes: [500] })
+  const answer = await request(endpoint.url, {
+    method: 'POST',
+    body: '{}',
+    headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' },
+    dispatcher: sender,
+  })
+  expect(answer.statusCode).toBe(200)
+  await answer.body.dump()
+  await sender.close()
+  const Duplicates = z.looseObject({
+    items: z.array(z.looseObject({ id: z.int(), duplicateOf: z.int().nullable() })),
+  })
+  const { items } = await alice.expect(alice.get(endpoint.at('/requests')), Duplicates)
+  const first = items.at(-1)?.id ?? 0
+  expect(items.map(({ duplicateOf }) => duplicateOf)).toEqual([first, first, null])
 })
 
 describe('bad input', () => {

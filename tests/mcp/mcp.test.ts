@@ -46,6 +46,7 @@ const call = async (client: Client, name: string, input: Record<string, unknown>
 
 const WRITING = [
   'create_endpoint',
+  'script_answers',
   'save_rule',
   'arm_watchdog',
   'create_action',

@@ -43,6 +43,14 @@ export const endpointEditingRoutes = router({
     method: 'PATCH',
     path: '/api/v1/endpoints/{endpointId}',
     summary: 'Change the named members of an endpoint',
+    tool: {
+      name: 'script_answers',
+      title: 'Script the answers to senders',
+      description:
+        'Sets how an endpoint answers its senders: responses is an ordered list with when, status, body, delayMs and times; answerFrom relays the answer of an action. [] and null restore the plain answer.',
+      effect: 'adds',
+      members: ['endpointId', 'responses', 'answerFrom'],
+    },
     input: updateInput,
     example: { name: 'stripe', responseHeaders: { 'X-Handled-By': 'creel' } },
     output: Endpoint,
