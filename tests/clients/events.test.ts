@@ -109,14 +109,18 @@ describe('events()', () => {
     await endpoint.actions.create({ kind: 'forward', url: receiver.url })
     await send(endpoint, 'before')
     const before = await endpoint.requests.await({ state: 'Succeeded' })
-    const reading = until(
-      endpoint.requests.events({ afterId: before?.id ?? 0 }),
-      (event) =>
+    const arrival = Promise.withResolvers<void>()
+    const reading = until(endpoint.requests.events({ afterId: before?.id ?? 0 }), (event) => {
+      if (event.type === 'arrived') arrival.resolve()
+      return (
         event.type === 'changed' &&
-        event.states.some(({ attemptCount, state }) => attemptCount === 2 && state === 'Succeeded'),
-    )
+        event.states.some(({ attemptCount, state }) => attemptCount === 2 && state === 'Succeeded')
+      )
+    })
     await send(endpoint, 'one')
     const one = await endpoint.requests.await({ afterId: before?.id ?? 0, state: 'Succeeded' })
+    // A stream that looks only after the replay would tell of both attempts at once.
+    await arrival.promise
     await endpoint.requests.replay(one?.id ?? 0)
     const seen = await reading
     const arrived = seen.flatMap((event) => (event.type === 'arrived' ? event.requests : []))
