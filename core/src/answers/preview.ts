@@ -1,14 +1,7 @@
 import type { Context } from '../api/context.ts'
-import { inOrder, rendered } from '../capture/index.ts'
-import {
-  type EndpointRow,
-  preparedResponses,
-  RESPONSE_LIMITS,
-  responsesText,
-  type ScriptedResponses,
-  safeResponse,
-} from '../endpoints/index.ts'
-import { ConditionSet, requestRoot } from '../engine/conditions/index.ts'
+import { answerScript, rendered, responsesFor, TOO_LONG } from '../capture/index.ts'
+import { type EndpointRow, responsesText, type ScriptedResponses, safeResponse } from '../endpoints/index.ts'
+import { requestRoot } from '../engine/conditions/index.ts'
 import { previewing, type RequestRow, storedRequest } from '../requests/index.ts'
 
 /**
@@ -25,11 +18,11 @@ export async function previewAnswer(
   const own = { ...endpoint, responseHeaders: JSON.parse(endpoint.responseHeaders) }
   const text = responses === undefined ? endpoint.responses : responsesText(responses)
   return await previewing(ctx, 'answer', async () => {
-    const prepared = preparedResponses(text, own)
+    const stored = { responses: text, responsesRun: null, answerFrom: null }
+    const script = answerScript(stored, own, [], () => false)
     const request = storedRequest(row)
-    const conditions = new ConditionSet(prepared.map(({ condition }, item) => ({ condition, item })))
-    const [index] = inOrder(conditions.holding(requestRoot(request)))
-    const response = index === undefined ? undefined : prepared[index]
+    const [index] = script === null ? [] : responsesFor(script, requestRoot(request))
+    const response = index === undefined ? undefined : script?.responses[index]
     const answer = response && rendered(ctx.urls, response, { requestId: row.id, request, endpoint })
     const isTooLong = response !== undefined && answer === undefined
     const { status, contentType, headers, body } = answer ?? safeResponse(own)
@@ -39,7 +32,7 @@ export async function previewAnswer(
       contentType,
       headers: headers.map(([name, value]) => ({ name, value: Buffer.from(value, 'latin1').toString() })),
       body,
-      note: isTooLong ? `The body would be longer than ${RESPONSE_LIMITS.bodyBytes} bytes.` : null,
+      note: isTooLong ? TOO_LONG : null,
     }
   })
 }

@@ -1,6 +1,6 @@
 export type { WaitForAnswer } from './answers/answering.ts'
-export { rendered } from './answers/render.ts'
-export { inOrder } from './answers/script.ts'
+export { rendered, TOO_LONG } from './answers/render.ts'
+export { answerScript, responsesFor } from './answers/script.ts'
 export { captureFetched, type Fetched, type FetchedCaptures, type FetchedOutcome } from './captureFetched.ts'
 export { type CaptureRow, captureRow } from './captureRow.ts'
 export { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'

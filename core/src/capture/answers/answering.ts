@@ -1,12 +1,12 @@
 import { closeIncidents, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
-import { RESPONSE_LIMITS, type ServedResponse, takeUse } from '../../endpoints/index.ts'
+import { type ServedResponse, takeUse } from '../../endpoints/index.ts'
 import { sleep } from '../../platform/time/index.ts'
 import type { CaptureSettings } from '../captureSettings.ts'
 import type { EvaluatedCapture } from '../evaluateCapture.ts'
 import { type AnsweredBy, noteAnswer } from './answeredBy.ts'
 import { type Relayed, relayedAnswer } from './relay.ts'
-import { type Answered, rendered } from './render.ts'
+import { type Answered, rendered, TOO_LONG } from './render.ts'
 import type { AnswerScript, Relay } from './script.ts'
 
 /** An answer to a sender, and how the connection ends with it. */
@@ -29,11 +29,7 @@ interface Relaying {
 /** Answers that wait at once for one endpoint, in one process. Further captures get the endpoint's own answer. */
 export const WAITING_ANSWERS_MAX = 2000
 
-const TOO_LONG: AnsweredBy = {
-  kind: 'endpoint',
-  index: null,
-  note: `The body would be longer than ${RESPONSE_LIMITS.bodyBytes} bytes.`,
-}
+const NOT_RENDERED: AnsweredBy = { kind: 'endpoint', index: null, note: TOO_LONG }
 const CROWDED: AnsweredBy = {
   kind: 'endpoint',
   index: null,
@@ -153,7 +149,7 @@ export function createAnswering(services: AnsweringServices): ChooseAnswer {
       await note(
         settings.endpointId,
         id,
-        served === undefined ? TOO_LONG : { kind: 'response', index, note: null },
+        served === undefined ? NOT_RENDERED : { kind: 'response', index, note: null },
       )
       return served === undefined
         ? atOnce(settings.response)

@@ -12,6 +12,9 @@ export interface Answered {
   readonly endpoint: { readonly id: string; readonly name: string; readonly captureId: string }
 }
 
+/** Why a response that matches does not answer. */
+export const TOO_LONG = `The body would be longer than ${RESPONSE_LIMITS.bodyBytes} bytes.`
+
 /**
  * Fills in the body of a response.
  *

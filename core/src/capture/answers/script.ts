@@ -69,8 +69,8 @@ export function answerScript(
   }
 }
 
-/** Indexes of the responses whose conditions hold, in the order of the list. */
-export function inOrder(indexes: readonly number[]): readonly number[] {
+/** Indexes in the order of the list. */
+function inOrder(indexes: readonly number[]): readonly number[] {
   return indexes.length < 2 ? indexes : [...indexes].sort((a, b) => a - b)
 }
 
