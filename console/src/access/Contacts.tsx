@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button } from '../parts/Button.tsx'
 import { Field } from '../parts/Field.tsx'
 import { Problem, Problems } from '../parts/Problem.tsx'
 import { useForm } from '../parts/useForm.ts'
@@ -40,15 +41,14 @@ export function Contacts() {
           <li key={id} className="item">
             <span className="item-name">{email}</span>
             <span className="item-what">{name}</span>
-            <button
-              type="button"
-              className="button small"
+            <Button
+              look="small"
               aria-label={`Remove ${email}`}
               disabled={remove.isPending}
               onClick={() => remove.mutate(id)}
             >
               Remove
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
@@ -76,9 +76,9 @@ export function Contacts() {
           )}
         </Field>
         <div className="form-foot">
-          <button type="submit" className="button" disabled={form.isSaving}>
+          <Button type="submit" disabled={form.isSaving}>
             Add contact
-          </button>
+          </Button>
         </div>
       </form>
       <Problems of={form.beside(['email', 'name'])} />

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
@@ -25,9 +26,9 @@ export function Keys() {
     <section className="card" aria-label="Keys">
       <div className="section-head">
         <h2>API keys</h2>
-        <button type="button" className="button" onClick={() => setNew(true)}>
-          <Plus size={14} aria-hidden="true" /> New key
-        </button>
+        <Button onClick={() => setNew(true)}>
+          <Plus size={14} /> New key
+        </Button>
       </div>
       <Problem error={keys.error ?? revoke.error} />
       <div className="table-frame">
@@ -66,18 +67,17 @@ export function Keys() {
                   ) : (
                     <>
                       {key.replacedById === null && key.kind === 'key' && (
-                        <button type="button" className="button small" onClick={() => setRotating(key)}>
+                        <Button look="small" onClick={() => setRotating(key)}>
                           Rotate…
-                        </button>
+                        </Button>
                       )}{' '}
-                      <button
-                        type="button"
-                        className="button small danger"
+                      <Button
+                        look="small danger"
                         disabled={revoke.isPending}
                         onClick={() => (revoking === key.id ? revoke.mutate(key.id) : setRevoking(key.id))}
                       >
                         {revoking === key.id ? `Confirm: revoke ${key.name}` : 'Revoke…'}
-                      </button>
+                      </Button>
                     </>
                   )}
                 </td>

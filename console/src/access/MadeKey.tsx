@@ -1,3 +1,4 @@
+import { Button } from '../parts/Button.tsx'
 import { CopyButton } from '../parts/CopyButton.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 
@@ -18,9 +19,9 @@ export function MadeKey({ value, may, onClose }: Props) {
         <CopyButton label="Copy key" text={() => value} />
       </div>
       <div className="dialog-foot">
-        <button type="button" className="button primary" onClick={onClose}>
+        <Button look="primary" onClick={onClose}>
           I have saved it
-        </button>
+        </Button>
       </div>
     </Dialog>
   )

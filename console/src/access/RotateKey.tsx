@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { OVERLAP_SECONDS, OverlapField } from '../parts/OverlapField.tsx'
 import { Problem } from '../parts/Problem.tsx'
@@ -43,12 +44,10 @@ export function RotateKey({ of, onClose }: Props) {
         />
         <Problem error={rotate.error} />
         <div className="dialog-foot">
-          <button type="submit" className="button primary" disabled={rotate.isPending}>
+          <Button type="submit" look="primary" disabled={rotate.isPending}>
             Create new key
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
         </div>
       </form>
     </Dialog>

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button } from '../parts/Button.tsx'
 import { CopyButton } from '../parts/CopyButton.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { creel } from '../trpc.ts'
@@ -17,9 +18,9 @@ export function Sessions() {
     <section className="card" aria-label="Sessions">
       <div className="section-head">
         <h2>Sessions</h2>
-        <button type="button" className="button" disabled={invite.isPending} onClick={() => invite.mutate()}>
+        <Button disabled={invite.isPending} onClick={() => invite.mutate()}>
           Create sign-in link
-        </button>
+        </Button>
       </div>
       <Problem error={sessions.error ?? invite.error ?? end.error} />
       {invite.data !== undefined && (
@@ -53,14 +54,9 @@ export function Sessions() {
                 <td>{ago(seenAt)}</td>
                 <td className="end">
                   {!isCurrent && (
-                    <button
-                      type="button"
-                      className="button small"
-                      disabled={end.isPending}
-                      onClick={() => end.mutate(id)}
-                    >
+                    <Button look="small" disabled={end.isPending} onClick={() => end.mutate(id)}>
                       Sign out
-                    </button>
+                    </Button>
                   )}
                 </td>
               </tr>

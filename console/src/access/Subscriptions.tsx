@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from 'wouter'
+import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
@@ -60,14 +61,9 @@ export function Subscriptions({ mayEnd }: { readonly mayEnd: boolean }) {
                   <td title={fullTime(one.expiresAt)}>{ago(one.expiresAt)}</td>
                   <td className="end">
                     {mayEnd && (
-                      <button
-                        type="button"
-                        className="button small"
-                        disabled={end.isPending}
-                        onClick={() => end.mutate(one.id)}
-                      >
+                      <Button look="small" disabled={end.isPending} onClick={() => end.mutate(one.id)}>
                         End
-                      </button>
+                      </Button>
                     )}
                   </td>
                 </tr>

@@ -1,6 +1,7 @@
 import { ChevronDown, ChevronUp, GripVertical } from 'lucide-react'
 import type { KeyboardEvent, ReactNode } from 'react'
 import { Link } from 'wouter'
+import { Button } from '../parts/Button.tsx'
 import { Switch } from '../parts/Switch.tsx'
 import type { Action, Endpoint } from '../trpc.ts'
 import { plural, withoutScheme } from '../words/format.ts'
@@ -49,7 +50,7 @@ export function ActionItem({
     <li onKeyDown={press} onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: buttons beside it move it too */}
       <div className="item" data-open={isOpen} draggable onDragStart={onDrag}>
-        <GripVertical size={14} className="grip" aria-hidden="true" />
+        <GripVertical size={14} className="grip" />
         <span className="hint num">{position}</span>
         <Link href={isOpen ? home : `${home}/${id}`} className="item-name" aria-expanded={isOpen}>
           {name}
@@ -84,26 +85,24 @@ export function ActionItem({
         <Switch isOn={isActive} isDisabled={isBusy} onChange={onSwitch} label={`${name} is switched on`}>
           {isActive ? 'on' : 'off'}
         </Switch>
-        <button
-          type="button"
-          className="button quiet icon small"
+        <Button
+          look="quiet icon small"
           onClick={() => onMove(-1)}
           disabled={isBusy}
           aria-label={`Move ${name} up`}
           title="Move up (Alt ↑)"
         >
-          <ChevronUp size={14} aria-hidden="true" />
-        </button>
-        <button
-          type="button"
-          className="button quiet icon small"
+          <ChevronUp size={14} />
+        </Button>
+        <Button
+          look="quiet icon small"
           onClick={() => onMove(1)}
           disabled={isBusy}
           aria-label={`Move ${name} down`}
           title="Move down (Alt ↓)"
         >
-          <ChevronDown size={14} aria-hidden="true" />
-        </button>
+          <ChevronDown size={14} />
+        </Button>
       </div>
       {isOpen && <div className="item-body">{children}</div>}
     </li>

@@ -52,7 +52,7 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
         </span>
         {canAddMore && item !== 'new' && (
           <Link href={`${home}/new`} className="button primary">
-            <Plus size={14} aria-hidden="true" /> Add action
+            <Plus size={14} /> Add action
           </Link>
         )}
       </div>

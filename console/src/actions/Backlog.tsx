@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
+import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { type Action, type Answers, creel, type Endpoint } from '../trpc.ts'
 import { ago, plural } from '../words/format.ts'
@@ -70,24 +71,14 @@ export function Backlog({ endpoint, action, onChanged }: Props) {
               value={perSecond}
               onChange={({ target }) => setPerSecond(target.value)}
             />
-            <button
-              type="button"
-              className="button small"
-              disabled={resume.isPending}
-              onClick={() => resume.mutate()}
-            >
+            <Button look="small" disabled={resume.isPending} onClick={() => resume.mutate()}>
               Resume
-            </button>
+            </Button>
           </>
         ) : (
-          <button
-            type="button"
-            className="button small"
-            disabled={pause.isPending}
-            onClick={() => pause.mutate()}
-          >
+          <Button look="small" disabled={pause.isPending} onClick={() => pause.mutate()}>
             Pause
-          </button>
+          </Button>
         )}
       </div>
       <Facts backlog={backlog} />
@@ -146,14 +137,9 @@ function Held({ endpoint, backlog, onSkipped }: HeldProps) {
           </Link>{' '}
           since {ago(since)}
           {attemptId !== null && (
-            <button
-              type="button"
-              className="button small"
-              disabled={skip.isPending}
-              onClick={() => skip.mutate(attemptId)}
-            >
+            <Button look="small" disabled={skip.isPending} onClick={() => skip.mutate(attemptId)}>
               Skip
-            </button>
+            </Button>
           )}
         </li>
       ))}

@@ -1,3 +1,4 @@
+import { Button } from '../parts/Button.tsx'
 import { Field } from '../parts/Field.tsx'
 import type { Action } from '../trpc.ts'
 import { ago } from '../words/format.ts'
@@ -29,9 +30,9 @@ export function SigningSecret({ signing, value, problem, onChange, scheme }: Pro
         <span>
           {isSet ? `Signed. The secret was set ${ago(signing.setAt)}.` : 'Deliveries are not signed.'}
         </span>
-        <button type="button" className="button small" onClick={() => onChange('')}>
+        <Button look="small" onClick={() => onChange('')}>
           {isSet ? 'Rotate…' : 'Sign deliveries…'}
-        </button>
+        </Button>
       </div>
     )
   }
@@ -55,12 +56,10 @@ export function SigningSecret({ signing, value, problem, onChange, scheme }: Pro
             spellCheck={false}
             onChange={({ target }) => onChange(target.value)}
           />
-          <button type="button" className="button" onClick={() => onChange(newSecret(scheme))}>
-            Generate
-          </button>
-          <button type="button" className="button quiet" onClick={() => onChange(null)}>
+          <Button onClick={() => onChange(newSecret(scheme))}>Generate</Button>
+          <Button look="quiet" onClick={() => onChange(null)}>
             {isSet ? 'Keep current' : 'Leave unsigned'}
-          </button>
+          </Button>
         </span>
       )}
     </Field>

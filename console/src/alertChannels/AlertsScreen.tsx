@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Bones } from '../parts/Bones.tsx'
+import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { PageHead } from '../shell/PageHead.tsx'
 import { creel } from '../trpc.ts'
@@ -27,9 +28,9 @@ export function AlertsScreen() {
           <div className="section-head">
             <h2>Channels</h2>
             {open !== 'new' && (
-              <button type="button" className="button primary" onClick={() => setOpen('new')}>
-                <Plus size={14} aria-hidden="true" /> Add channel
-              </button>
+              <Button look="primary" onClick={() => setOpen('new')}>
+                <Plus size={14} /> Add channel
+              </Button>
             )}
           </div>
           <Problem error={channels.error} onRetry={() => void channels.refetch()} />

@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Button } from '../parts/Button.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Switch.tsx'
@@ -72,18 +73,13 @@ export function ChannelItem({ channel, isOpen, onToggle }: Props) {
             lastSuccessAt !== null && `sent ${ago(lastSuccessAt)}`
           )}
         </span>
-        <button
-          type="button"
-          className="button small"
-          disabled={test.isPending || !connected}
-          onClick={() => test.mutate()}
-        >
+        <Button look="small" disabled={test.isPending || !connected} onClick={() => test.mutate()}>
           {test.isPending ? 'Testing…' : 'Test'}
-        </button>
+        </Button>
         {isMuted ? (
-          <button type="button" className="button small" onClick={() => change.mutate({ mutedUntil: '' })}>
+          <Button look="small" onClick={() => change.mutate({ mutedUntil: '' })}>
             Unmute
-          </button>
+          </Button>
         ) : (
           <Menu className="button small" button="Mute">
             {MUTES.map(({ hours, words }) => (

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Bones } from '../parts/Bones.tsx'
+import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { PageHead } from '../shell/PageHead.tsx'
 import { endpointsQuery } from '../shell/queries.ts'
@@ -38,23 +39,13 @@ export function AuditScreen() {
             </ol>
             {totalPages > 1 && (
               <p>
-                <button
-                  type="button"
-                  className="button small"
-                  disabled={page === 1}
-                  onClick={() => setPage(page - 1)}
-                >
+                <Button look="small" disabled={page === 1} onClick={() => setPage(page - 1)}>
                   Newer
-                </button>{' '}
+                </Button>{' '}
                 Page {page} of {totalPages}{' '}
-                <button
-                  type="button"
-                  className="button small"
-                  disabled={page >= totalPages}
-                  onClick={() => setPage(page + 1)}
-                >
+                <Button look="small" disabled={page >= totalPages} onClick={() => setPage(page + 1)}>
                   Older
-                </button>
+                </Button>
               </p>
             )}
           </section>

@@ -1,5 +1,6 @@
 import { Download } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { CopyButton } from '../parts/CopyButton.tsx'
 import { Segments } from '../parts/Segments.tsx'
 import { useShortcuts } from '../shell/shortcuts.ts'
@@ -67,15 +68,13 @@ export function BodyView({ name, note, octets, hasKey = false, pathBar, ...sourc
           {isTruncated ? ', cut' : ''}
         </span>
         {!(isBinary && body === '') && <CopyButton label="Copy body" text={() => body} />}
-        <button
-          type="button"
-          className="button quiet icon"
+        <Button
+          look="quiet icon"
           onClick={() => download(raw, `${name}.${layout.extension}`)}
-          title="Download body"
-          aria-label="Download body"
+          label="Download body"
         >
-          <Download size={14} aria-hidden="true" />
-        </button>
+          <Download size={14} />
+        </Button>
       </div>
       {note !== undefined && <p className="hint pad">{note}</p>}
       {isTruncated && <p className="banner">Truncated: only the beginning of this body is stored.</p>}

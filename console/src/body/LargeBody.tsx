@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useRef, useState } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { creel } from '../trpc.ts'
 import { bytesOfBase64 } from '../words/copyAs.ts'
@@ -76,21 +77,21 @@ export function LargeBody({ endpointId, request }: Props) {
             <span className="hint num">
               {bytes(done)} of {bytes(sizeBytes)}
             </span>
-            <button type="button" className="button small" onClick={stop}>
+            <Button look="small" onClick={stop}>
               Stop
-            </button>
+            </Button>
           </p>
         </>
       ) : (
         <>
           <p>Large body ({bytes(sizeBytes)})</p>
           <p className="acts">
-            <button type="button" className="button primary" onClick={() => load.mutate()}>
+            <Button look="primary" onClick={() => load.mutate()}>
               Load
-            </button>
-            <button type="button" className="button" onClick={() => save.mutate()}>
-              <Download size={14} aria-hidden="true" /> Download
-            </button>
+            </Button>
+            <Button onClick={() => save.mutate()}>
+              <Download size={14} /> Download
+            </Button>
           </p>
         </>
       )}

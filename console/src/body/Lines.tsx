@@ -78,11 +78,7 @@ export function Lines({ label, lines, chosen, onChoose }: Props) {
                   tabIndex={-1}
                   onClick={() => fold(at)}
                 >
-                  {folded.has(at) ? (
-                    <ChevronRight size={12} aria-hidden="true" />
-                  ) : (
-                    <ChevronDown size={12} aria-hidden="true" />
-                  )}
+                  {folded.has(at) ? <ChevronRight size={12} /> : <ChevronDown size={12} />}
                 </button>
               )}
               <Pieces line={line} isFolded={folded.has(at)} />

@@ -1,3 +1,4 @@
+import { Button } from '../parts/Button.tsx'
 import { bytes } from '../words/format.ts'
 import { download } from './download.ts'
 import type { Part } from './multipart.ts'
@@ -15,13 +16,9 @@ export function Parts({ parts }: { parts: readonly Part[] }) {
             <span className="hint">
               {part.type ?? 'text'}, {bytes(part.content.length)}
             </span>
-            <button
-              type="button"
-              className="button small"
-              onClick={() => download(part.content, part.filename ?? part.name)}
-            >
+            <Button look="small" onClick={() => download(part.content, part.filename ?? part.name)}>
               Save
-            </button>
+            </Button>
           </p>
           {part.text !== null && <pre>{part.text}</pre>}
         </li>

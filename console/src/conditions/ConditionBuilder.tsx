@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plus, X } from 'lucide-react'
 import { useId } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { type Draft, EMPTY_LEAF, type GroupDraft, type LeafDraft, OPS } from './model.ts'
 import { shapeQuery } from './queries.ts'
 
@@ -104,17 +105,13 @@ function Group({ draft, depth, paths, onChange, onRemove }: GroupProps) {
         ),
       )}
       <div className="acts">
-        <button type="button" className="button small" onClick={() => add(EMPTY_LEAF)}>
-          <Plus size={12} aria-hidden="true" /> Condition
-        </button>
+        <Button look="small" onClick={() => add(EMPTY_LEAF)}>
+          <Plus size={12} /> Condition
+        </Button>
         {depth < DEPTH_MAX && (
-          <button
-            type="button"
-            className="button small quiet"
-            onClick={() => add({ kind: 'group', mode: 'any', items: [EMPTY_LEAF] })}
-          >
-            <Plus size={12} aria-hidden="true" /> Group
-          </button>
+          <Button look="small quiet" onClick={() => add({ kind: 'group', mode: 'any', items: [EMPTY_LEAF] })}>
+            <Plus size={12} /> Group
+          </Button>
         )}
       </div>
     </fieldset>
@@ -196,8 +193,8 @@ function Leaf({ leaf, paths, onChange, onRemove }: LeafProps) {
 
 function Remove({ label, onRemove }: { label: string; onRemove: () => void }) {
   return (
-    <button type="button" className="button quiet icon" aria-label={label} title={label} onClick={onRemove}>
-      <X size={14} aria-hidden="true" />
-    </button>
+    <Button look="quiet icon" label={label} onClick={onRemove}>
+      <X size={14} />
+    </Button>
   )
 }

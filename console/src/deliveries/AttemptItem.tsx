@@ -46,7 +46,7 @@ export const AttemptItem = memo(function AttemptItem({
         aria-expanded={isOpen}
         onClick={onToggle}
       >
-        <ChevronRight size={13} aria-hidden="true" className="turn" />
+        <ChevronRight size={13} className="turn" />
         <StateMark state={state} isShort />
         <span
           className="attempt-code"

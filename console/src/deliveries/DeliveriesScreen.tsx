@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
 import { Bones } from '../parts/Bones.tsx'
+import { Button } from '../parts/Button.tsx'
 import { More } from '../parts/More.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { STATE_WORDS } from '../parts/StateMark.tsx'
@@ -141,9 +142,9 @@ function Parked({ endpointId }: { endpointId: string }) {
         Dead letters ({about}
         {count})
       </Link>
-      <button type="button" className="button" disabled={replay.isPending} onClick={() => replay.mutate()}>
+      <Button disabled={replay.isPending} onClick={() => replay.mutate()}>
         Replay all {count}
-      </button>
+      </Button>
     </>
   )
 }

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { STATE_WORDS } from '../parts/StateMark.tsx'
 import { attemptsQuery } from '../requests/queries.ts'
@@ -107,14 +108,13 @@ function NextAttempt({ endpointId, at, attempts }: NextProps) {
         {last === undefined ? 'Due' : `${STATE_WORDS[last.state]}: next attempt`} {ago(at)}
       </span>
       {last !== undefined && (
-        <button
-          type="button"
-          className="button small"
+        <Button
+          look="small"
           disabled={hurry.isPending || hurry.isSuccess}
           onClick={() => hurry.mutate(last.id)}
         >
           {hurry.isSuccess ? 'Sending…' : 'Retry now'}
-        </button>
+        </Button>
       )}
       {hurry.error !== null && <span className="bad">{problemOf(hurry.error).detail}</span>}
     </div>

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { CodeEditor } from '../editor/CodeEditor.tsx'
+import { Button } from '../parts/Button.tsx'
 import { Problem, Problems } from '../parts/Problem.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
 import { useSettled } from '../parts/useSettled.ts'
@@ -44,23 +45,16 @@ export function AnswerSettings({ endpoint }: { endpoint: Endpoint }) {
             of={problem === null ? [] : [problem.detail, ...problem.items.map(({ detail }) => detail)]}
           />
           <div className="form-foot">
-            <button
-              type="button"
-              className="button primary"
+            <Button
+              look="primary"
               disabled={change.isPending || answers === undefined || text === saved}
               onClick={save}
             >
               {change.isPending ? 'Saving…' : 'Save answers'}
-            </button>
-            {text !== saved && (
-              <button type="button" className="button" onClick={forget}>
-                Cancel
-              </button>
-            )}
+            </Button>
+            {text !== saved && <Button onClick={forget}>Cancel</Button>}
             {endpoint.responses.length === 0 && text === saved && (
-              <button type="button" className="button" onClick={() => setText(EXAMPLE)}>
-                Insert an example
-              </button>
+              <Button onClick={() => setText(EXAMPLE)}>Insert an example</Button>
             )}
             {answers === undefined && <span className="warn">This is not valid JSON yet.</span>}
           </div>
@@ -86,14 +80,9 @@ function Counts({ endpoint }: { endpoint: Endpoint }) {
   return (
     <p className="acts">
       <span className="hint">Answered so far: {counted.join(', ')}</span>
-      <button
-        type="button"
-        className="button small"
-        disabled={reset.isPending}
-        onClick={() => reset.mutate({})}
-      >
+      <Button look="small" disabled={reset.isPending} onClick={() => reset.mutate({})}>
         Reset the counts
-      </button>
+      </Button>
     </p>
   )
 }

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { CommandLine } from '../parts/CommandLine.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { OVERLAP_SECONDS, OverlapField } from '../parts/OverlapField.tsx'
@@ -25,9 +26,7 @@ export function CaptureUrl({ endpoint }: { endpoint: Endpoint }) {
         </p>
       )}
       <div className="acts">
-        <button type="button" className="button" onClick={() => setAsking(true)}>
-          New capture URL…
-        </button>
+        <Button onClick={() => setAsking(true)}>New capture URL…</Button>
       </div>
       {isAsking && <RotateUrl endpoint={endpoint} onClose={() => setAsking(false)} />}
     </section>
@@ -72,12 +71,10 @@ function RotateUrl({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => v
         />
         <Problem error={rotate.error} />
         <div className="dialog-foot">
-          <button type="submit" className="button primary" disabled={rotate.isPending}>
+          <Button type="submit" look="primary" disabled={rotate.isPending}>
             Create new URL
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
         </div>
       </form>
     </Dialog>

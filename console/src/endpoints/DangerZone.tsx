@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
+import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { Field } from '../parts/Field.tsx'
 import { Problem } from '../parts/Problem.tsx'
@@ -23,12 +24,12 @@ export function DangerZone({ endpoint }: { endpoint: Endpoint }) {
     <section className="card" aria-label="Danger">
       <h2>Clear or delete</h2>
       <div className="acts">
-        <button type="button" className="button" disabled={clear.isPending} onClick={() => clear.mutate()}>
+        <Button disabled={clear.isPending} onClick={() => clear.mutate()}>
           Move all {plural(endpoint.storedRequestCount, 'request')} to the recycle bin
-        </button>
-        <button type="button" className="button danger" onClick={() => setAsking(true)}>
+        </Button>
+        <Button look="danger" onClick={() => setAsking(true)}>
           Delete endpoint…
-        </button>
+        </Button>
       </div>
       <Problem error={clear.error} />
       {isAsking && <DeleteEndpoint endpoint={endpoint} onClose={() => setAsking(false)} />}
@@ -73,16 +74,10 @@ function DeleteEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: ()
         </Field>
         <Problem error={remove.error} />
         <div className="dialog-foot">
-          <button
-            type="submit"
-            className="button danger"
-            disabled={typed !== endpoint.name || remove.isPending}
-          >
+          <Button type="submit" look="danger" disabled={typed !== endpoint.name || remove.isPending}>
             Delete permanently
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
         </div>
       </form>
     </Dialog>

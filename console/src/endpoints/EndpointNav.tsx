@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Plus, Timer } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
+import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { endpointsQuery } from '../shell/queries.ts'
 import { useShortcuts } from '../shell/shortcuts.ts'
@@ -32,15 +33,14 @@ export function EndpointNav() {
     <section aria-label="Endpoints">
       <h2>
         Endpoints
-        <button
-          type="button"
-          className="button quiet icon"
+        <Button
+          look="quiet icon"
           title="New endpoint (n)"
           aria-label="New endpoint"
           onClick={() => setNew(true)}
         >
-          <Plus size={14} aria-hidden="true" />
-        </button>
+          <Plus size={14} />
+        </Button>
       </h2>
       <Problem error={endpoints.error} />
       <ul className="endpoints">
@@ -82,7 +82,7 @@ function EndpointLink({ endpoint, isHere, isNamesake }: LinkProps) {
           count(storedRequestCount)
         ) : (
           <>
-            <Timer size={12} aria-hidden="true" />
+            <Timer size={12} />
             <span className="sr-only">deleted in </span>
             {ago(expiresAt).replace('in ', '')}
           </>

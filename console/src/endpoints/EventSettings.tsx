@@ -1,5 +1,6 @@
 import { DEDUPE_MODES, type DedupeMode } from '@creel/core/engine/words'
 import type { FormEvent } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { Field } from '../parts/Field.tsx'
 import { Problems } from '../parts/Problem.tsx'
 import { TextField } from '../parts/TextField.tsx'
@@ -96,9 +97,9 @@ export function EventSettings({ endpoint }: { endpoint: Endpoint }) {
           of={problemBeside(problem, ['eventIdPath', 'dedupe/then', 'dedupe/by', 'dedupe/windowSeconds'])}
         />
         <div className="form-foot">
-          <button type="submit" className="button primary" disabled={change.isPending}>
+          <Button type="submit" look="primary" disabled={change.isPending}>
             {change.isPending ? 'Saving…' : 'Save the events'}
-          </button>
+          </Button>
         </div>
       </form>
     </section>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Redirect } from 'wouter'
+import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { endpointsQuery } from '../shell/queries.ts'
 import { NewEndpoint } from './NewEndpoint.tsx'
@@ -26,9 +27,9 @@ export function FirstEndpoint() {
       <div className="nothing">
         <h1>No endpoint yet</h1>
         <p>An endpoint has a URL that captures every request sent to it.</p>
-        <button type="button" className="button primary" onClick={() => setNew(true)}>
+        <Button look="primary" onClick={() => setNew(true)}>
           Create endpoint
-        </button>
+        </Button>
       </div>
       {isNew && <NewEndpoint onClose={() => setNew(false)} />}
     </main>

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
+import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { Field } from '../parts/Field.tsx'
 import { Problem } from '../parts/Problem.tsx'
@@ -72,12 +73,10 @@ export function NewEndpoint({ onClose }: { onClose: () => void }) {
         </Field>
         {nameProblem === '' && <Problem error={create.error} />}
         <div className="dialog-foot">
-          <button type="submit" className="button primary" disabled={create.isPending}>
+          <Button type="submit" look="primary" disabled={create.isPending}>
             {create.isPending ? 'Creating…' : 'Create endpoint'}
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
         </div>
       </form>
     </Dialog>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useAddress } from '../address.ts'
+import { Button } from '../parts/Button.tsx'
 import { Field } from '../parts/Field.tsx'
 import { Problem, Problems } from '../parts/Problem.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
@@ -101,9 +102,9 @@ export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {
           }}
         />
         <div className="form-foot">
-          <button type="submit" className="button primary" disabled={change.isPending}>
+          <Button type="submit" look="primary" disabled={change.isPending}>
             {change.isPending ? 'Saving…' : 'Save provider'}
-          </button>
+          </Button>
         </div>
       </form>
     </section>

@@ -1,4 +1,5 @@
 import type { FormEvent } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { Field } from '../parts/Field.tsx'
 import { Problems } from '../parts/Problem.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
@@ -89,9 +90,9 @@ export function ResponseSettings({ endpoint }: { endpoint: Endpoint }) {
           </Field>
           <Problems of={problemBeside(problem, MEMBERS)} />
           <div className="form-foot">
-            <button type="submit" className="button primary" disabled={change.isPending}>
+            <Button type="submit" look="primary" disabled={change.isPending}>
               {change.isPending ? 'Saving…' : 'Save response'}
-            </button>
+            </Button>
           </div>
         </form>
         <div className="field">

@@ -1,4 +1,5 @@
 import { type FormEvent, useEffect } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { Field } from '../parts/Field.tsx'
 import { Problems } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Switch.tsx'
@@ -52,9 +53,9 @@ function NameSettings({ endpoint }: { endpoint: Endpoint }) {
             <input {...ids} className="input" value={name} onChange={({ target }) => setName(target.value)} />
           )}
         </Field>
-        <button type="submit" className="button" disabled={change.isPending || name === endpoint.name}>
+        <Button type="submit" disabled={change.isPending || name === endpoint.name}>
           Rename
-        </button>
+        </Button>
         <Switch
           isOn={endpoint.isActive}
           isDisabled={change.isPending}

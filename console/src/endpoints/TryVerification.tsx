@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
+import { Button } from '../parts/Button.tsx'
 import { VERDICT_WORDS, VerdictMark } from '../parts/VerdictMark.tsx'
 import { creel, type Endpoint, type Inputs } from '../trpc.ts'
 import { problemOf } from '../words/problem.ts'
@@ -31,14 +32,9 @@ export function TryVerification({ endpoint, members }: Props) {
   const verification = tried.data?.verification
   return (
     <div className="try">
-      <button
-        type="button"
-        className="button"
-        disabled={tried.isPending}
-        onClick={() => tried.mutate(requestId)}
-      >
+      <Button disabled={tried.isPending} onClick={() => tried.mutate(requestId)}>
         {tried.isPending ? 'Testing…' : `Test on #${requestId}`}
-      </button>
+      </Button>
       <output aria-live="polite">
         {tried.error !== null && (
           <span className="bad">

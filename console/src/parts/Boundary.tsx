@@ -2,6 +2,7 @@ import { Component, type ReactNode, useEffect, useState, useSyncExternalStore } 
 import { outage } from '../live/outage.ts'
 import { ago, clock } from '../words/format.ts'
 import { Bones } from './Bones.tsx'
+import { Button } from './Button.tsx'
 import { OutdatedPage } from './lazyPart.tsx'
 
 interface Props {
@@ -35,13 +36,13 @@ export class Boundary extends Component<Props, { readonly error: unknown; readon
               : 'This screen could not be shown.'}
           </p>
           <p className="acts">
-            <button type="button" className="button small" onClick={() => location.reload()}>
+            <Button look="small" onClick={() => location.reload()}>
               Reload
-            </button>
+            </Button>
             {!isOutdated && (
-              <button type="button" className="button small" onClick={() => this.setState({ error: null })}>
+              <Button look="small" onClick={() => this.setState({ error: null })}>
                 Try again
-              </button>
+              </Button>
             )}
           </p>
         </div>

@@ -1,3 +1,4 @@
+import { Button } from './Button.tsx'
 import type { Conflict } from './useForm.ts'
 
 /** Shown when another user has saved meanwhile: their version, the draft, and a choice. */
@@ -34,12 +35,8 @@ export function ConflictNote({ conflict }: { conflict: Conflict }) {
         </tbody>
       </table>
       <p className="acts">
-        <button type="button" className="button" onClick={takeTheirs}>
-          Use saved values
-        </button>
-        <button type="button" className="button" onClick={keepMine}>
-          Keep my values
-        </button>
+        <Button onClick={takeTheirs}>Use saved values</Button>
+        <Button onClick={keepMine}>Keep my values</Button>
       </p>
     </section>
   )

@@ -29,7 +29,7 @@ export function CopyButton({ text, label, children, className = 'button quiet ic
       aria-label={children === undefined ? label : undefined}
       title={label}
     >
-      {isCopied ? <Check size={14} aria-hidden="true" /> : <Copy size={14} aria-hidden="true" />}
+      {isCopied ? <Check size={14} /> : <Copy size={14} />}
       {children}
       <span className="sr-only" aria-live="polite">
         {isCopied ? 'Copied' : ''}

@@ -1,5 +1,6 @@
 import { X } from 'lucide-react'
 import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { Button } from './Button.tsx'
 
 interface Props {
   readonly title: string
@@ -41,15 +42,9 @@ export function Dialog({ title, onClose, isClosable = true, size = 'normal', chi
       <header>
         <h2 id={heading}>{title}</h2>
         {isClosable && (
-          <button
-            type="button"
-            className="button quiet icon"
-            onClick={onClose}
-            aria-label="Close"
-            title="Close (Esc)"
-          >
-            <X size={16} aria-hidden="true" />
-          </button>
+          <Button look="quiet icon" onClick={onClose} aria-label="Close" title="Close (Esc)">
+            <X size={16} />
+          </Button>
         )}
       </header>
       <div className="dialog-body">{children}</div>

@@ -1,3 +1,4 @@
+import { Button } from './Button.tsx'
 import { ConflictNote } from './ConflictNote.tsx'
 import { Problems } from './Problem.tsx'
 import type { Form, useRemoval } from './useForm.ts'
@@ -33,21 +34,15 @@ export function FormFoot({
       {form.conflict !== null && <ConflictNote conflict={form.conflict} />}
       <Problems of={wrong} />
       <div className="form-foot">
-        <button
-          type="submit"
-          className="button primary"
-          disabled={form.isSaving || isOff || form.conflict !== null}
-        >
+        <Button type="submit" look="primary" disabled={form.isSaving || isOff || form.conflict !== null}>
           {form.isSaving ? 'Saving…' : submit}
-        </button>
-        <button type="button" className="button" onClick={onCancel}>
-          Cancel
-        </button>
+        </Button>
+        <Button onClick={onCancel}>Cancel</Button>
         <span className="grow" />
         {removal !== undefined && (
-          <button type="button" className="button danger" onClick={removal.press}>
+          <Button look="danger" onClick={removal.press}>
             {removal.isAsked ? removalWords : 'Delete…'}
-          </button>
+          </Button>
         )}
       </div>
     </>

@@ -1,4 +1,5 @@
 import type { UseInfiniteQueryResult } from '@tanstack/react-query'
+import { Button } from './Button.tsx'
 
 /** Button that loads the next page of a list; absent at its end. */
 export function More({
@@ -10,13 +11,8 @@ export function More({
 }) {
   if (!hasNextPage) return null
   return (
-    <button
-      type="button"
-      className="button"
-      disabled={isFetchingNextPage}
-      onClick={() => void fetchNextPage()}
-    >
+    <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
       {children}
-    </button>
+    </Button>
   )
 }

@@ -1,4 +1,5 @@
 import { problemOf } from '../words/problem.ts'
+import { Button } from './Button.tsx'
 
 /** An error in the service's words, with a retry button. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
@@ -15,9 +16,9 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: (() => v
         </ul>
       )}
       {onRetry !== undefined && (
-        <button type="button" className="button small" onClick={onRetry}>
+        <Button look="small" onClick={onRetry}>
           Try again
-        </button>
+        </Button>
       )}
       {traceId !== null && (
         <details>

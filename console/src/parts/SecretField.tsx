@@ -1,4 +1,5 @@
 import { ago } from '../words/format.ts'
+import { Button } from './Button.tsx'
 import { Field } from './Field.tsx'
 
 interface Props {
@@ -45,9 +46,9 @@ export function SecretField({ label, setAt, value, problem, rows = 1, onChange }
             />
           )}
           {setAt !== null && (
-            <button type="button" className="button" onClick={() => onChange(isKept ? '' : null)}>
+            <Button onClick={() => onChange(isKept ? '' : null)}>
               {isKept ? 'Replace…' : 'Keep current'}
-            </button>
+            </Button>
           )}
         </span>
       )}

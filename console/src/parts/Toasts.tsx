@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { Button } from './Button.tsx'
 import { toasts } from './toasts.ts'
 
 /** The area where notes are shown; one per page. */
@@ -10,9 +11,9 @@ export function Toasts() {
         <div key={id}>
           <span>{text}</span>
           {action !== undefined && (
-            <button type="button" className="button small" onClick={action.run}>
+            <Button look="small" onClick={action.run}>
               {action.label}
-            </button>
+            </Button>
           )}
         </div>
       ))}

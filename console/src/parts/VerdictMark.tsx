@@ -29,7 +29,7 @@ export function VerdictMark({
   const Icon = MARKS[verdict]
   return (
     <span className="verdict" data-verdict={verdict} title={`${VERDICT_WORDS[verdict]}: ${note}`}>
-      <Icon size={size} strokeWidth={2} aria-hidden="true" />
+      <Icon size={size} strokeWidth={2} />
       <span className="sr-only">{VERDICT_WORDS[verdict]}</span>
     </span>
   )

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { download } from '../body/download.ts'
+import { Button } from '../parts/Button.tsx'
 import { Problems } from '../parts/Problem.tsx'
 import { TextField } from '../parts/TextField.tsx'
 import { type Answers, creel } from '../trpc.ts'
@@ -64,17 +65,16 @@ export function Erasures() {
         />
         <Problems of={problemBeside(problem, ['value'])} />
         <div className="form-foot">
-          <button type="submit" className="button primary" disabled={start.isPending || value.trim() === ''}>
+          <Button type="submit" look="primary" disabled={start.isPending || value.trim() === ''}>
             Count
-          </button>
-          <button
-            type="button"
-            className="button danger"
+          </Button>
+          <Button
+            look="danger"
             disabled={start.isPending || value.trim() === ''}
             onClick={() => (isAsked ? start.mutate(false) : setAsked(true))}
           >
             {isAsked ? 'Confirm: delete all of it' : 'Delete…'}
-          </button>
+          </Button>
         </div>
       </form>
       <Problems
@@ -100,14 +100,13 @@ export function Erasures() {
                   </th>
                   <td>{wordsOf(erasure)}</td>
                   <td className="end">
-                    <button
-                      type="button"
-                      className="button small"
+                    <Button
+                      look="small"
                       disabled={report.isPending}
                       onClick={() => report.mutate(erasure.id)}
                     >
                       Report
-                    </button>
+                    </Button>
                   </td>
                 </tr>
               ))}

@@ -1,6 +1,7 @@
 import { CREDENTIAL_HEADERS } from '@creel/core/engine/words'
 import { type FormEvent, useState } from 'react'
 import { useEndpointChange } from '../endpoints/useEndpointChange.ts'
+import { Button } from '../parts/Button.tsx'
 import { Problems } from '../parts/Problem.tsx'
 import { TextField } from '../parts/TextField.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
@@ -50,9 +51,9 @@ export function PrivacySettings({ endpoint }: { endpoint: Endpoint }) {
           onChange={(headers) => setDraft({ ...draft, headers })}
         />
         <p className="acts">
-          <button type="button" className="button small" onClick={addCredentials}>
+          <Button look="small" onClick={addCredentials}>
             Add headers with credentials
-          </button>
+          </Button>
         </p>
         <TextField
           label="Rules before storing"
@@ -70,12 +71,10 @@ export function PrivacySettings({ endpoint }: { endpoint: Endpoint }) {
         ))}
         <Problems of={problemBeside(problem, MEMBERS)} />
         <div className="form-foot">
-          <button type="submit" className="button primary" disabled={change.isPending || rules === undefined}>
+          <Button type="submit" look="primary" disabled={change.isPending || rules === undefined}>
             {change.isPending ? 'Saving…' : 'Save privacy'}
-          </button>
-          <button type="button" className="button" onClick={() => setTried(!isTried)}>
-            {isTried ? 'Hide the preview' : 'Preview'}
-          </button>
+          </Button>
+          <Button onClick={() => setTried(!isTried)}>{isTried ? 'Hide the preview' : 'Preview'}</Button>
         </div>
       </form>
       {isTried && rules !== undefined && (

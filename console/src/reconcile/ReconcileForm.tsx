@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { Field } from '../parts/Field.tsx'
 import { Problems } from '../parts/Problem.tsx'
 import { creel, type Endpoint } from '../trpc.ts'
@@ -109,17 +110,16 @@ export function ReconcileForm({ endpoint, providerName }: { endpoint: Endpoint; 
       </Field>
       <Problems of={problemBeside(problem, [credentialMember, 'credentials/hookUrl', 'since', 'types'])} />
       <div className="form-foot">
-        <button type="submit" className="button" disabled={start.isPending || credential === ''}>
+        <Button type="submit" disabled={start.isPending || credential === ''}>
           Count missing
-        </button>
-        <button
-          type="button"
-          className="button primary"
+        </Button>
+        <Button
+          look="primary"
           disabled={start.isPending || credential === ''}
           onClick={() => start.mutate(false)}
         >
           Fetch missing
-        </button>
+        </Button>
       </div>
     </form>
   )

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Bones } from '../parts/Bones.tsx'
+import { Button } from '../parts/Button.tsx'
 import { Method } from '../parts/Method.tsx'
 import { More } from '../parts/More.tsx'
 import { Problem } from '../parts/Problem.tsx'
@@ -66,27 +67,20 @@ export function RecycleBinScreen() {
         {items.length > 0 && (
           <>
             <div className="acts">
-              <button
-                type="button"
-                className="button primary"
+              <Button
+                look="primary"
                 disabled={picked.size === 0 || restore.isPending}
                 onClick={() => restore.mutate([...picked])}
               >
                 {restore.isPending
                   ? 'Restoring…'
                   : `Restore ${picked.size === 0 ? '' : plural(picked.size, 'request')}`}
-              </button>
-              <button
-                type="button"
-                className="button"
-                onClick={() => setPicked(new Set(items.map(({ id }) => id)))}
-              >
-                Select all shown
-              </button>
+              </Button>
+              <Button onClick={() => setPicked(new Set(items.map(({ id }) => id)))}>Select all shown</Button>
               {picked.size > 0 && (
-                <button type="button" className="button quiet" onClick={() => setPicked(new Set())}>
+                <Button look="quiet" onClick={() => setPicked(new Set())}>
                   Clear
-                </button>
+                </Button>
               )}
             </div>
             <div className="table-frame">

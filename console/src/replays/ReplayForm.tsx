@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useAddress } from '../address.ts'
+import { Button } from '../parts/Button.tsx'
 import { Field } from '../parts/Field.tsx'
 import { Problems } from '../parts/Problem.tsx'
 import { actionsQuery } from '../requests/queries.ts'
@@ -234,18 +235,13 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
       <Problems of={problemBeside(problem, NAMED)} />
       {planned !== undefined && <Plan planned={planned} destination={destination} />}
       <div className="form-foot">
-        <button type="submit" className="button" disabled={plan.isPending || start.isPending}>
+        <Button type="submit" disabled={plan.isPending || start.isPending}>
           Dry run
-        </button>
+        </Button>
         {planned !== undefined && (
-          <button
-            type="button"
-            className="button primary"
-            disabled={start.isPending}
-            onClick={() => start.mutate(planned.seed)}
-          >
+          <Button look="primary" disabled={start.isPending} onClick={() => start.mutate(planned.seed)}>
             Rehearse: send {plural(planned.sendCount, 'request')}
-          </button>
+          </Button>
         )}
       </div>
     </form>

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
+import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { creel } from '../trpc.ts'
 import { ago, count, fullTime, plural } from '../words/format.ts'
@@ -37,14 +38,9 @@ export function ReplayItem({ endpointId, run }: { endpointId: string; run: Repla
       <div className="form-foot">
         {isUnderWay(run) && <Commands endpointId={endpointId} run={run} />}
         {differing > 0 && (
-          <button
-            type="button"
-            className="button small"
-            aria-expanded={isOpen}
-            onClick={() => setOpen(!isOpen)}
-          >
+          <Button look="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {isOpen ? 'Hide differences' : `Show ${plural(differing, 'difference')}`}
-          </button>
+          </Button>
         )}
       </div>
       {isOpen && <Differences endpointId={endpointId} run={run} />}
@@ -75,16 +71,12 @@ function Commands({ endpointId, run }: { endpointId: string; run: ReplayRun }) {
   })
   return (
     <>
-      <button
-        type="button"
-        className="button small"
-        onClick={() => change.mutate(run.state === 'paused' ? 'resume' : 'pause')}
-      >
+      <Button look="small" onClick={() => change.mutate(run.state === 'paused' ? 'resume' : 'pause')}>
         {run.state === 'paused' ? 'Resume' : 'Pause'}
-      </button>
-      <button type="button" className="button small quiet" onClick={() => change.mutate('cancel')}>
+      </Button>
+      <Button look="small quiet" onClick={() => change.mutate('cancel')}>
         Cancel
-      </button>
+      </Button>
       <Problem error={change.error} />
     </>
   )
@@ -179,14 +171,9 @@ function ResultItem({
       )}
       {/* Only a program that takes requests can send those of listeners. */}
       {!('listeners' in Object(run.to)) && (
-        <button
-          type="button"
-          className="button small"
-          disabled={again.isPending}
-          onClick={() => again.mutate()}
-        >
+        <Button look="small" disabled={again.isPending} onClick={() => again.mutate()}>
           Send this one again
-        </button>
+        </Button>
       )}
       <Problem error={again.error} />
     </li>

@@ -1,4 +1,5 @@
 import { useEffect, useSyncExternalStore } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { count } from '../words/format.ts'
 import { bulk, stopBulk } from './bulk.ts'
 
@@ -25,13 +26,13 @@ export function BulkBar({ endpointId }: { endpointId: string }) {
         {problem !== null && <span className="bad"> {problem}</span>}
       </span>
       {isRunning ? (
-        <button type="button" className="button small" onClick={stopBulk} disabled={isStopped}>
+        <Button look="small" onClick={stopBulk} disabled={isStopped}>
           Stop
-        </button>
+        </Button>
       ) : (
-        <button type="button" className="button small" onClick={() => bulk.set(null)}>
+        <Button look="small" onClick={() => bulk.set(null)}>
           Dismiss
-        </button>
+        </Button>
       )}
     </div>
   )

@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowUp } from 'lucide-react'
 import { memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import type { CaptureStream } from '../live/captureStream.ts'
+import { Button } from '../parts/Button.tsx'
 import { count, dayHeading, plural } from '../words/format.ts'
 import { sharedMembers, tellingPreview } from '../words/telling.ts'
 import { CaptureRow, ROW_HEIGHT } from './CaptureRow.tsx'
@@ -55,9 +56,9 @@ export const CaptureList = memo(function CaptureList({ stream, selected, picked,
   return (
     <div className="list-frame">
       {above > 0 && (
-        <button type="button" className="button primary newer" onClick={() => takeIn(true)}>
-          <ArrowUp size={13} aria-hidden="true" /> {count(above)} new
-        </button>
+        <Button look="primary newer" onClick={() => takeIn(true)}>
+          <ArrowUp size={13} /> {count(above)} new
+        </Button>
       )}
       <Announcer newest={rows[0]?.id} isFollowed={above === 0} />
       <div

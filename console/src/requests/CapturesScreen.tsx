@@ -6,6 +6,7 @@ import { captureSource } from '../live/captureSource.ts'
 import { CaptureStream } from '../live/captureStream.ts'
 import { session } from '../live/session.ts'
 import { browser } from '../live/surroundings.ts'
+import { Button } from '../parts/Button.tsx'
 import { lazyPart } from '../parts/lazyPart.tsx'
 import type { Endpoint } from '../trpc.ts'
 import { count } from '../words/format.ts'
@@ -96,17 +97,11 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
             value={address.q}
             onChange={(q) => change({ q, r: undefined, tab: undefined }, true)}
           />
-          <button
-            type="button"
-            className="button icon"
-            onClick={() => change({ sample: 1 })}
-            aria-label="Send a sample event"
-            title="Send a sample event"
-          >
-            <FlaskConical size={14} aria-hidden="true" />
-          </button>
-          <button type="button" className="button" aria-pressed={isPaused} onClick={pause} title="Pause (p)">
-            {isPaused ? <Play size={14} aria-hidden="true" /> : <Pause size={14} aria-hidden="true" />}
+          <Button look="icon" onClick={() => change({ sample: 1 })} label="Send a sample event">
+            <FlaskConical size={14} />
+          </Button>
+          <Button aria-pressed={isPaused} onClick={pause} title="Pause (p)">
+            {isPaused ? <Play size={14} /> : <Pause size={14} />}
             {isPaused ? (
               held > 0 ? (
                 `Show ${count(held)}`
@@ -121,16 +116,16 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
                 <span className="sr-only">Pause</span>
               </>
             )}
-          </button>
+          </Button>
         </div>
         <Terms search={address.q} terms={terms} onChange={(q) => change({ q }, true)} />
         <Arrivals endpointId={endpoint.id} stream={stream} isFiltered={terms.length > 0} />
         {problem !== null && (
           <p className="banner" data-tone="bad" role="alert">
             {problem}
-            <button type="button" className="button small" onClick={() => void stream.open()}>
+            <Button look="small" onClick={() => void stream.open()}>
               Try again
-            </button>
+            </Button>
           </p>
         )}
         <BulkBar endpointId={endpoint.id} />

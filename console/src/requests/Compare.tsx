@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { layoutOf, rawLines } from '../body/layout.ts'
+import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import type { RequestDetail } from '../trpc.ts'
@@ -40,9 +41,7 @@ export function Compare({ endpointId, request, otherId, onOther }: Props) {
           value={typed}
           onChange={(event) => setTyped(event.target.value.replace('#', ''))}
         />
-        <button type="submit" className="button">
-          Compare
-        </button>
+        <Button type="submit">Compare</Button>
       </form>
       <Problem error={other.error} />
       {before !== undefined && after !== undefined && <Difference before={before} after={after} />}

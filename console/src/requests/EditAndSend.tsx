@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { BodyView } from '../body/BodyView.tsx'
 import { CodeEditor } from '../editor/CodeEditor.tsx'
+import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { Field } from '../parts/Field.tsx'
 import { Problem, Problems } from '../parts/Problem.tsx'
@@ -127,22 +128,16 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
               </div>
               <Problems of={form.beside(SHOWN)} />
               <div className="form-foot">
-                <button
-                  type="submit"
-                  className="button primary"
-                  disabled={form.isSaving || action === undefined}
-                >
+                <Button type="submit" look="primary" disabled={form.isSaving || action === undefined}>
                   {form.isSaving ? 'Sending…' : form.saved === undefined ? 'Send' : 'Send again'}{' '}
                   <kbd>{withModifier('↵')}</kbd>
-                </button>
-                <button
-                  type="button"
-                  className="button"
+                </Button>
+                <Button
                   disabled={changed === 0}
                   onClick={() => change(draftOfRequest(request, draft.actionId))}
                 >
                   Reset
-                </button>
+                </Button>
               </div>
             </div>
             <Answer attempt={form.saved} isSending={form.isSaving} />
@@ -217,9 +212,9 @@ function BodyField({ request, value, pretty, problem, onChange, onRun }: BodyPro
       <div className="acts">
         <span className="label grow">Body</span>
         {pretty !== null && pretty !== value && (
-          <button type="button" className="button small quiet" onClick={() => onChange(pretty)}>
+          <Button look="small quiet" onClick={() => onChange(pretty)}>
             Format
-          </button>
+          </Button>
         )}
       </div>
       <CodeEditor

@@ -24,7 +24,7 @@ export function ExportItems({ request }: { request: RequestDetail }) {
       {FORMATS.map(({ words, extension, write }) => (
         <MenuItem
           key={extension}
-          icon={<FileDown size={14} aria-hidden="true" />}
+          icon={<FileDown size={14} />}
           onClick={() => void save(request, extension, write)}
         >
           {words}

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
+import { Button } from '../parts/Button.tsx'
 import { CommandLine } from '../parts/CommandLine.tsx'
 import { meQuery, providersQuery } from '../shell/queries.ts'
 import type { Endpoint } from '../trpc.ts'
@@ -56,9 +57,9 @@ export function FirstRun({ endpoint, onSample }: { endpoint: Endpoint; onSample:
         </p>
       )}
       <p className="acts">
-        <button type="button" className="button primary" onClick={onSample}>
+        <Button look="primary" onClick={onSample}>
           Send a sample event
-        </button>
+        </Button>
         <Link href={`/e/${endpoint.id}/actions/new`} className="button">
           Add action
         </Link>

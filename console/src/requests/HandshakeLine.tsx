@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
+import { Button } from '../parts/Button.tsx'
 import { type Answers, creel, type RequestDetail } from '../trpc.ts'
 import { problemOf } from '../words/problem.ts'
 import { visible } from '../words/visible.ts'
@@ -15,15 +16,13 @@ export function HandshakeLine({ endpointId, request }: { endpointId: string; req
       <span className="hint">
         The sender takes a confirmation at <code>{visible(callback.value)}</code>
       </span>
-      <button
-        type="button"
-        className="button"
+      <Button
         disabled={confirm.isPending}
         onClick={() => confirm.mutate()}
         title="Calls this URL once, with GET"
       >
         {confirm.isPending ? 'Calling…' : 'Confirm the handshake'}
-      </button>
+      </Button>
       <output className="outcome" aria-live="polite">
         {confirm.error !== null && <span className="bad">{problemOf(confirm.error).detail}</span>}
         {confirm.data !== undefined && outcomeWords(confirm.data)}

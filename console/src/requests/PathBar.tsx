@@ -1,6 +1,7 @@
 import { ChevronDown } from 'lucide-react'
 import { useLocation } from 'wouter'
 import { jsonValueOf, type Line, plainValueOf } from '../body/jsonLines.ts'
+import { Button } from '../parts/Button.tsx'
 import { CopyButton } from '../parts/CopyButton.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { termFor } from '../words/grammar.ts'
@@ -45,15 +46,15 @@ export function PathBar({ endpointId, line, onFind }: Props) {
         </CopyButton>
       )}
       {value.length > 1 && value.length < FIND_MAX && (
-        <button type="button" className="button quiet" onClick={() => onFind(termFor('text', value))}>
+        <Button look="quiet" onClick={() => onFind(termFor('text', value))}>
           Find same value
-        </button>
+        </Button>
       )}
       <Menu
         label="Use path in"
         button={
           <>
-            Use in <ChevronDown size={12} aria-hidden="true" />
+            Use in <ChevronDown size={12} />
           </>
         }
       >

@@ -8,6 +8,7 @@ import { LargeBody } from '../body/LargeBody.tsx'
 import { RequestDeliveries } from '../deliveries/RequestDeliveries.tsx'
 import type { CaptureStream } from '../live/captureStream.ts'
 import { Bones } from '../parts/Bones.tsx'
+import { Button } from '../parts/Button.tsx'
 import { lazyPart } from '../parts/lazyPart.tsx'
 import { Method } from '../parts/Method.tsx'
 import { Problem } from '../parts/Problem.tsx'
@@ -73,15 +74,9 @@ export function RequestPane({
         <div className="title">
           <Title shown={shown} request={request} />
           <Steps stream={stream} requestId={requestId} onOpen={(r) => onChange({ r, c: undefined }, true)} />
-          <button
-            type="button"
-            className="button quiet icon"
-            onClick={onClose}
-            aria-label="Close"
-            title="Close (Esc)"
-          >
-            <X size={16} aria-hidden="true" />
-          </button>
+          <Button look="quiet icon" onClick={onClose} aria-label="Close" title="Close (Esc)">
+            <X size={16} />
+          </Button>
         </div>
         {shown !== undefined && <Facts shown={shown} />}
         {request !== undefined && (
@@ -298,24 +293,12 @@ function Steps({
   }
   return (
     <>
-      <button
-        type="button"
-        className="button quiet icon"
-        onClick={() => step(-1)}
-        aria-label="Newer request"
-        title="Newer (k)"
-      >
-        <ArrowUp size={15} aria-hidden="true" />
-      </button>
-      <button
-        type="button"
-        className="button quiet icon"
-        onClick={() => step(1)}
-        aria-label="Older request"
-        title="Older (j)"
-      >
-        <ArrowDown size={15} aria-hidden="true" />
-      </button>
+      <Button look="quiet icon" onClick={() => step(-1)} aria-label="Newer request" title="Newer (k)">
+        <ArrowUp size={15} />
+      </Button>
+      <Button look="quiet icon" onClick={() => step(1)} aria-label="Older request" title="Older (j)">
+        <ArrowDown size={15} />
+      </Button>
     </>
   )
 }

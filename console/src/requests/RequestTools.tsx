@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ChevronDown, GitCompare, Link2, Pencil, Play, Search, Trash2 } from 'lucide-react'
 import { Link } from 'wouter'
+import { Button } from '../parts/Button.tsx'
 import { CopyButton, copyText } from '../parts/CopyButton.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { useShortcuts } from '../shell/shortcuts.ts'
@@ -53,27 +54,22 @@ export function RequestTools({
   return (
     <div className="acts">
       <span className="split">
-        <button
-          type="button"
-          className="button primary"
+        <Button
+          look="primary"
           onClick={() => replay.mutate(undefined)}
           disabled={replay.isPending}
           title="Replay through all matching actions (r)"
         >
-          <Play size={13} aria-hidden="true" /> {replay.isPending ? 'Sending…' : 'Replay'}
-        </button>
-        <Menu
-          className="button primary"
-          label="Replay through"
-          button={<ChevronDown size={13} aria-hidden="true" />}
-        >
+          <Play size={13} /> {replay.isPending ? 'Sending…' : 'Replay'}
+        </Button>
+        <Menu className="button primary" label="Replay through" button={<ChevronDown size={13} />}>
           {actions.data?.actions.map(({ id, name }) => (
-            <MenuItem key={id} icon={<Play size={14} aria-hidden="true" />} onClick={() => replay.mutate(id)}>
+            <MenuItem key={id} icon={<Play size={14} />} onClick={() => replay.mutate(id)}>
               {name}
             </MenuItem>
           ))}
           <hr />
-          <MenuItem icon={<Pencil size={14} aria-hidden="true" />} onClick={onEdit} shortcut="e">
+          <MenuItem icon={<Pencil size={14} />} onClick={onEdit} shortcut="e">
             Edit and send…
           </MenuItem>
         </Menu>
@@ -87,39 +83,36 @@ export function RequestTools({
       <Menu
         button={
           <>
-            More <ChevronDown size={13} aria-hidden="true" />
+            More <ChevronDown size={13} />
           </>
         }
       >
-        <MenuItem icon={<Pencil size={14} aria-hidden="true" />} onClick={onEdit} shortcut="e">
+        <MenuItem icon={<Pencil size={14} />} onClick={onEdit} shortcut="e">
           Edit and send…
         </MenuItem>
-        <MenuItem icon={<GitCompare size={14} aria-hidden="true" />} onClick={onCompare} shortcut="d">
+        <MenuItem icon={<GitCompare size={14} />} onClick={onCompare} shortcut="d">
           Compare with the previous…
         </MenuItem>
-        <MenuItem icon={<Link2 size={14} aria-hidden="true" />} onClick={() => void copyText(location.href)}>
+        <MenuItem icon={<Link2 size={14} />} onClick={() => void copyText(location.href)}>
           Copy link
         </MenuItem>
         {request.eventId !== null && (
           <MenuItem
-            icon={<Search size={14} aria-hidden="true" />}
+            icon={<Search size={14} />}
             onClick={() => onFind(termFor('event', request.eventId ?? ''))}
           >
             Find this event
           </MenuItem>
         )}
         {request.label !== null && (
-          <MenuItem
-            icon={<Search size={14} aria-hidden="true" />}
-            onClick={() => onFind(termFor('label', request.label ?? ''))}
-          >
+          <MenuItem icon={<Search size={14} />} onClick={() => onFind(termFor('label', request.label ?? ''))}>
             Find others of this type
           </MenuItem>
         )}
         <hr />
         <ExportItems request={request} />
         <hr />
-        <MenuItem icon={<Trash2 size={14} aria-hidden="true" />} onClick={onRemove} isDangerous shortcut="⌫">
+        <MenuItem icon={<Trash2 size={14} />} onClick={onRemove} isDangerous shortcut="⌫">
           Move to recycle bin
         </MenuItem>
       </Menu>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useAddress } from '../address.ts'
+import { Button } from '../parts/Button.tsx'
 import { type Answers, creel } from '../trpc.ts'
 
 const SAMPLES = 50
@@ -47,22 +48,12 @@ export function SamplePicker({ sample }: { readonly sample: Sample }) {
     <div className="acts">
       <b>Preview on #{sample.id}</b>
       <span className="hint cut">{sample.row?.label}</span>
-      <button
-        type="button"
-        className="button small"
-        onClick={sample.newer}
-        disabled={sample.newer === undefined}
-      >
+      <Button look="small" onClick={sample.newer} disabled={sample.newer === undefined}>
         Newer
-      </button>
-      <button
-        type="button"
-        className="button small"
-        onClick={sample.older}
-        disabled={sample.older === undefined}
-      >
+      </Button>
+      <Button look="small" onClick={sample.older} disabled={sample.older === undefined}>
         Older
-      </button>
+      </Button>
     </div>
   )
 }

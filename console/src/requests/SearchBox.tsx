@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Search, X } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { creel } from '../trpc.ts'
 import { keepSearch, recentSearches, type Suggestion, suggestions } from './suggestions.ts'
 
@@ -61,7 +62,7 @@ export function SearchBox({ endpointId, value, onChange }: Props) {
   }
   return (
     <search className="search">
-      <Search size={14} aria-hidden="true" />
+      <Search size={14} />
       <input
         ref={input}
         id="search"
@@ -85,14 +86,9 @@ export function SearchBox({ endpointId, value, onChange }: Props) {
       {typed === '' ? (
         <kbd>/</kbd>
       ) : (
-        <button
-          type="button"
-          className="button quiet icon"
-          onClick={() => type('', true)}
-          aria-label="Clear search"
-        >
-          <X size={14} aria-hidden="true" />
-        </button>
+        <Button look="quiet icon" onClick={() => type('', true)} aria-label="Clear search">
+          <X size={14} />
+        </Button>
       )}
       <div
         id={list}

@@ -4,6 +4,7 @@ import { useState, useSyncExternalStore } from 'react'
 import { useLocation } from 'wouter'
 import { useAddress } from '../address.ts'
 import type { CaptureStream } from '../live/captureStream.ts'
+import { Button } from '../parts/Button.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { creel } from '../trpc.ts'
 import { count } from '../words/format.ts'
@@ -59,15 +60,15 @@ export function SelectionBar({ endpointId, filters, stream, selection, onRemove 
     <div className="selection" role="toolbar" aria-label="Selected captures">
       <b>{isAll ? allWords : `${count(selection.picked.size)} selected`}</b>
       {!isAll && totalCount > selection.picked.size && (
-        <button type="button" className="button small quiet" onClick={() => setAll(true)}>
+        <Button look="small quiet" onClick={() => setAll(true)}>
           {allWords}
-        </button>
+        </Button>
       )}
       <Menu
         className="button"
         button={
           <>
-            Replay <ChevronDown size={12} aria-hidden="true" />
+            Replay <ChevronDown size={12} />
           </>
         }
       >
@@ -79,12 +80,10 @@ export function SelectionBar({ endpointId, filters, stream, selection, onRemove 
         ))}
         <MenuItem onClick={rehearse}>Rehearse…</MenuItem>
       </Menu>
-      <button type="button" className="button" onClick={remove}>
-        Delete
-      </button>
-      <button type="button" className="button quiet" onClick={selection.clear}>
+      <Button onClick={remove}>Delete</Button>
+      <Button look="quiet" onClick={selection.clear}>
         Clear
-      </button>
+      </Button>
     </div>
   )
 }

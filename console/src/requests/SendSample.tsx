@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Bones } from '../parts/Bones.tsx'
+import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { Field } from '../parts/Field.tsx'
 import { Problem } from '../parts/Problem.tsx'
@@ -87,12 +88,10 @@ export function SendSample({ endpoint, onClose }: Props) {
           </p>
           <Problem error={send.error} />
           <div className="dialog-foot">
-            <button type="submit" className="button primary" disabled={send.isPending}>
+            <Button type="submit" look="primary" disabled={send.isPending}>
               {send.isPending ? 'Sending…' : 'Send'}
-            </button>
-            <button type="button" className="button" onClick={onClose}>
-              Cancel
-            </button>
+            </Button>
+            <Button onClick={onClose}>Cancel</Button>
           </div>
         </form>
       )}

@@ -23,7 +23,7 @@ export function Terms({ search, terms, onChange }: Props) {
           onClick={() => onChange(withoutTerm(search, term) || undefined)}
         >
           <span className="cut">{term.typed}</span>
-          <X size={11} aria-hidden="true" />
+          <X size={11} />
           <span className="sr-only">, remove</span>
         </button>
       ))}

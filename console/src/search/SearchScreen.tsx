@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
+import { Button } from '../parts/Button.tsx'
 import { Clock } from '../parts/Clock.tsx'
 import { Method } from '../parts/Method.tsx'
 import { Problem } from '../parts/Problem.tsx'
@@ -41,9 +42,9 @@ export function SearchScreen() {
             spellCheck={false}
             autoComplete="off"
           />
-          <button type="submit" className="button primary">
+          <Button type="submit" look="primary">
             Search
-          </button>
+          </Button>
         </form>
         <Problem error={list.error} onRetry={() => void list.refetch()} />
         {isCut && <p className="hint">The {list.data.items.length} newest endpoints are searched.</p>}

@@ -19,6 +19,7 @@ import { Link, useLocation, useRoute } from 'wouter'
 import { EndpointNav } from '../endpoints/EndpointNav.tsx'
 import { queryClient } from '../live/queryClient.ts'
 import { session } from '../live/session.ts'
+import { Button } from '../parts/Button.tsx'
 import { Mark } from '../parts/Mark.tsx'
 import { signOut } from '../signIn/signIn.ts'
 import { hasPlan } from '../words/limit.ts'
@@ -56,30 +57,30 @@ export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) 
       </header>
       <EndpointNav />
       <ul className="places">
-        <Place to="/search" icon={<Search size={15} aria-hidden="true" />}>
+        <Place to="/search" icon={<Search size={15} />}>
           Search
         </Place>
-        <Place to="/watchdogs" icon={<Timer size={15} aria-hidden="true" />} badge={alarmed} about="alarmed">
+        <Place to="/watchdogs" icon={<Timer size={15} />} badge={alarmed} about="alarmed">
           Watchdogs
         </Place>
         <Place
           to="/alerts"
           badge={incidents.data?.items.length ?? 0}
           about="open"
-          icon={<BellRing size={15} aria-hidden="true" />}
+          icon={<BellRing size={15} />}
         >
           Alerts
         </Place>
-        <Place to="/bin" icon={<Trash2 size={15} aria-hidden="true" />}>
+        <Place to="/bin" icon={<Trash2 size={15} />}>
           Recycle bin
         </Place>
-        <Place to="/usage" icon={<ChartNoAxesColumn size={15} aria-hidden="true" />}>
+        <Place to="/usage" icon={<ChartNoAxesColumn size={15} />}>
           Usage
         </Place>
-        <Place to="/access" icon={<KeyRound size={15} aria-hidden="true" />}>
+        <Place to="/access" icon={<KeyRound size={15} />}>
           Access
         </Place>
-        <Place to="/audit" icon={<ScrollText size={15} aria-hidden="true" />}>
+        <Place to="/audit" icon={<ScrollText size={15} />}>
           Audit
         </Place>
       </ul>
@@ -127,31 +128,19 @@ function Footer({ onKeys }: { onKeys: () => void }) {
   }
   return (
     <footer>
-      <button type="button" className="button quiet" onClick={next} title={words}>
-        <Icon size={15} aria-hidden="true" /> Theme
-      </button>
+      <Button look="quiet" onClick={next} title={words}>
+        <Icon size={15} /> Theme
+      </Button>
       <span className="acts">
         <a className="button quiet icon" href="/docs" title="API" aria-label="API documentation">
-          <BookOpen size={15} aria-hidden="true" />
+          <BookOpen size={15} />
         </a>
-        <button
-          type="button"
-          className="button quiet icon"
-          onClick={onKeys}
-          title="Keys (?)"
-          aria-label="Keys"
-        >
-          <Keyboard size={15} aria-hidden="true" />
-        </button>
-        <button
-          type="button"
-          className="button quiet icon"
-          onClick={() => void leave()}
-          title="Sign out"
-          aria-label="Sign out"
-        >
-          <LogOut size={15} aria-hidden="true" />
-        </button>
+        <Button look="quiet icon" onClick={onKeys} title="Keys (?)" aria-label="Keys">
+          <Keyboard size={15} />
+        </Button>
+        <Button look="quiet icon" onClick={() => void leave()} label="Sign out">
+          <LogOut size={15} />
+        </Button>
       </span>
     </footer>
   )

@@ -2,6 +2,7 @@ import { Menu as MenuIcon } from 'lucide-react'
 import { type ReactNode, Suspense, useEffect, useState } from 'react'
 import { followWorkspace } from '../live/followWorkspace.ts'
 import { OutageNote } from '../parts/Boundary.tsx'
+import { Button } from '../parts/Button.tsx'
 import { lazyPart } from '../parts/lazyPart.tsx'
 import { Nav } from './Nav.tsx'
 import { useShortcuts } from './shortcuts.ts'
@@ -27,16 +28,15 @@ export function Shell({ children }: { children: ReactNode }) {
       <a className="skip" href="#main">
         Skip to content
       </a>
-      <button
-        type="button"
-        className="button quiet nav-toggle"
+      <Button
+        look="quiet nav-toggle"
         aria-expanded={isNavOpen}
         aria-controls="nav"
         aria-label="Menu"
         onClick={() => setNavOpen(!isNavOpen)}
       >
-        <MenuIcon size={16} aria-hidden="true" />
-      </button>
+        <MenuIcon size={16} />
+      </Button>
       <Nav onGo={() => setNavOpen(false)} onKeys={() => setOver('keys')} />
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the button above closes it by keyboard */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above */}

@@ -1,4 +1,5 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { Mark } from '../parts/Mark.tsx'
 import { type Credential, signIn } from './signIn.ts'
 
@@ -55,9 +56,9 @@ export function SignInForm({ title, link = '', onSignedIn }: Props) {
       <p id="key-problem" className="field-problem" role="alert">
         {problem}
       </p>
-      <button type="submit" className="button primary" disabled={isBusy}>
+      <Button type="submit" look="primary" disabled={isBusy}>
         {isBusy ? 'Signing in…' : 'Sign in'}
-      </button>
+      </Button>
       <ul className="hint">
         <li>
           On the machine that runs Creel, <code>creel open</code> signs you in without a key. On a server,{' '}

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react'
 import { useAddress } from '../address.ts'
 import { shapeQuery } from '../conditions/queries.ts'
 import { CodeEditor } from '../editor/CodeEditor.tsx'
+import { Button } from '../parts/Button.tsx'
 import { ConflictNote } from '../parts/ConflictNote.tsx'
 import { toast } from '../parts/toasts.ts'
 import { useForm } from '../parts/useForm.ts'
@@ -109,29 +110,22 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
           </div>
         )}
         <div className="form-foot">
-          <button
-            type="button"
-            className="button primary"
+          <Button
+            look="primary"
             disabled={form.isSaving || !isChanged || form.conflict !== null}
             onClick={() => form.submit()}
           >
             {form.isSaving ? 'Saving…' : `Save as v${next}`} <kbd>{withModifier('S')}</kbd>
-          </button>
+          </Button>
           {rule !== undefined && isChanged && (
-            <button type="button" className="button" onClick={() => setText(saved ?? '')}>
-              Reset to v{rule.version}
-            </button>
+            <Button onClick={() => setText(saved ?? '')}>Reset to v{rule.version}</Button>
           )}
           {document === undefined && <span className="warn">This is not valid JSON yet.</span>}
           <span className="grow" />
           {rule !== undefined && (
-            <button
-              type="button"
-              className="button danger"
-              onClick={() => (isRemoving ? remove.mutate(rule.id) : setRemoving(true))}
-            >
+            <Button look="danger" onClick={() => (isRemoving ? remove.mutate(rule.id) : setRemoving(true))}>
               {isRemoving ? 'Confirm: delete rule and versions' : 'Delete…'}
-            </button>
+            </Button>
           )}
         </div>
         {rule !== undefined && (

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/toasts.ts'
 import { creel } from '../trpc.ts'
@@ -45,21 +46,12 @@ export function RuleVersions({ endpointId, actionId, rule, onRestored }: Props) 
           </span>
           {version !== rule.version && (
             <>
-              <button
-                type="button"
-                className="button small"
-                onClick={() => setCompared(compared === version ? undefined : version)}
-              >
+              <Button look="small" onClick={() => setCompared(compared === version ? undefined : version)}>
                 Compare v{version} with v{rule.version}
-              </button>
-              <button
-                type="button"
-                className="button small"
-                disabled={restore.isPending}
-                onClick={() => restore.mutate(version)}
-              >
+              </Button>
+              <Button look="small" disabled={restore.isPending} onClick={() => restore.mutate(version)}>
                 Restore v{version}
-              </button>
+              </Button>
             </>
           )}
         </div>

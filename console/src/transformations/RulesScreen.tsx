@@ -3,6 +3,7 @@ import { ChevronDown, ChevronUp, Plus } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { useAddress } from '../address.ts'
 import { Bones } from '../parts/Bones.tsx'
+import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Switch.tsx'
 import { actionsQuery } from '../requests/queries.ts'
@@ -66,7 +67,7 @@ export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: stri
         <span className="hint">{ofLimit(rules.length, maxRules)}</span>
         {!isNew && rules.length < maxRules && (
           <Link className="button primary" href={at('new')}>
-            <Plus size={14} aria-hidden="true" /> Add rule
+            <Plus size={14} /> Add rule
           </Link>
         )}
       </div>
@@ -140,24 +141,22 @@ function RuleList({ endpointId, actionId, rules, openId, hrefOf }: ListProps) {
             >
               {enabled ? 'on' : 'off'}
             </Switch>
-            <button
-              type="button"
-              className="button quiet icon small"
+            <Button
+              look="quiet icon small"
               aria-label={`Move ${name} up`}
               disabled={order.isPending}
               onClick={() => move(at, -1)}
             >
-              <ChevronUp size={14} aria-hidden="true" />
-            </button>
-            <button
-              type="button"
-              className="button quiet icon small"
+              <ChevronUp size={14} />
+            </Button>
+            <Button
+              look="quiet icon small"
               aria-label={`Move ${name} down`}
               disabled={order.isPending}
               onClick={() => move(at, 1)}
             >
-              <ChevronDown size={14} aria-hidden="true" />
-            </button>
+              <ChevronDown size={14} />
+            </Button>
           </li>
         ))}
       </ol>

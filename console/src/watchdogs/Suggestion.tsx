@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Button } from '../parts/Button.tsx'
 import { creel } from '../trpc.ts'
 import { interval, plural } from '../words/format.ts'
 
@@ -35,13 +36,9 @@ export function Suggestion({ endpointId, match, onUse }: Props) {
         In {plural(samples, 'capture')}, 90 % of the gaps are at most {interval(observedP90Seconds ?? 0)}.
         Suggested: every <b>{interval(expectedIntervalSeconds)}</b>, <b>{interval(graceSeconds)}</b> grace.
       </span>
-      <button
-        type="button"
-        className="button small"
-        onClick={() => onUse(expectedIntervalSeconds, graceSeconds)}
-      >
+      <Button look="small" onClick={() => onUse(expectedIntervalSeconds, graceSeconds)}>
         Use
-      </button>
+      </Button>
     </p>
   )
 }

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { Bones } from '../parts/Bones.tsx'
+import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { PageHead } from '../shell/PageHead.tsx'
 import { watchdogsQuery } from '../shell/queries.ts'
@@ -23,7 +24,7 @@ export function WatchdogsScreen({ id }: { id: string | undefined }) {
         <span className="grow" />
         {id !== 'new' && (
           <Link href="/watchdogs/new" className="button primary">
-            <Plus size={14} aria-hidden="true" /> Add watchdog
+            <Plus size={14} /> Add watchdog
           </Link>
         )}
       </PageHead>
@@ -87,14 +88,9 @@ function Item({ watchdog, isOpen, onClose }: { watchdog: Watchdog; isOpen: boole
             {endpointName}
           </Link>
         </span>
-        <button
-          type="button"
-          className="button small"
-          disabled={turn.isPending}
-          onClick={() => turn.mutate()}
-        >
+        <Button look="small" disabled={turn.isPending} onClick={() => turn.mutate()}>
           {active ? 'Pause' : 'Resume'}
-        </button>
+        </Button>
         <Link className="button small" href={isOpen ? '/watchdogs' : `/watchdogs/${id}`}>
           {isOpen ? 'Close' : 'Change'}
         </Link>
