@@ -152,7 +152,7 @@ describe('a notify action', () => {
     await attempt(endpoint, 'Succeeded')
   })
 
-  test('a failed send finishes its row; further tries update the same row; it is never parked', async () => {
+  test('a failed send finishes its row; further attempts update the same row; it is never a dead letter', async () => {
     const endpoint = await client.endpoint()
     await notify(endpoint, await channel())
     receiver.replies = [{ status: 503, body: 'later' }, { status: 200 }]

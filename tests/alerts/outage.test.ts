@@ -25,7 +25,7 @@ afterEach(async () => {
 })
 
 describe('an outage of a destination', () => {
-  test(`${FAILURES} parked deliveries make one alert with their count, and the first success one recovery`, async () => {
+  test(`${FAILURES} dead letters make one alert with their count, and the first success one recovery`, async () => {
     const service = await startService({
       limits: { captureRatePerMinute: 100_000, apiRatePerMinute: 100_000 },
     })

@@ -349,7 +349,7 @@ describe('contacts', () => {
     const mails = await mail.received(2)
     expect(mails.flatMap(({ to }) => to).sort()).toEqual(['boss@acme.test', 'ops@acme.test'])
     expect(mails[0]?.from).toBe('alerts@creel.example.test')
-    expect(mails[0]?.raw).toContain('Subject: [error] Deliveries to Billing are parked')
+    expect(mails[0]?.raw).toContain('Subject: [error] Deliveries to Billing are dead letters')
     expect(mails[0]?.raw).toContain('text/plain')
     expect(mails[0]?.raw).toContain('text/html')
     expect(outcomes(await history(2))).toEqual([

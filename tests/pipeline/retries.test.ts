@@ -61,7 +61,7 @@ describe('the retry schedule', () => {
     await own.stop()
   })
 
-  test('seven tries, then parked: DeadLetter and one open incident, until a delivery succeeds', async () => {
+  test('seven attempts, then a dead letter and one open incident, until a delivery succeeds', async () => {
     await using receiver = await startReceiver({ status: 503 })
     const own = await startService()
     const endpoint = await own.alice.endpoint({ forwardUrl: receiver.url })
@@ -130,7 +130,7 @@ describe('the retry schedule', () => {
     expect(waits).toBeLessThan(least + 30)
   })
 
-  test('several deliveries of one outage count in one incident; 410 parks at once', async () => {
+  test('several deliveries of one outage count in one incident; 410 makes a dead letter at once', async () => {
     await using receiver = await startReceiver({ status: 410 })
     const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
     await endpoint.captureMany(3)
@@ -178,7 +178,7 @@ describe('actions', () => {
     expect(receiver.received).toHaveLength(2)
   })
 
-  test('off for 24 h: what was queued ends Errored action_off, unsent and not parked', async () => {
+  test('off for 24 h: what was queued ends Errored action_off, unsent and no dead letter', async () => {
     await using receiver = await startReceiver({ status: 500 })
     const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
     await endpoint.capture()

@@ -4,7 +4,7 @@ import { More } from '../parts/More.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
-import type { Channel } from './channel.ts'
+import { type Channel, useEventName } from './channel.ts'
 
 const OUTCOMES = ['delivered', 'failed', 'muted', 'suppressed'] as const
 const TONES: Readonly<Record<(typeof OUTCOMES)[number], string>> = {
@@ -30,6 +30,7 @@ export function History({ channels }: { channels: readonly Channel[] }) {
     initialPageParam: 1,
     getNextPageParam: ({ page, totalPages }) => (page < totalPages ? page + 1 : undefined),
   })
+  const eventName = useEventName()
   const items = history.data?.pages.flatMap((page) => page.items) ?? []
   return (
     <section className="cards" aria-label="History">
@@ -91,7 +92,7 @@ export function History({ channels }: { channels: readonly Channel[] }) {
                   <tr key={id}>
                     <td title={fullTime(at)}>{ago(at)}</td>
                     <td>
-                      {eventKind} <span className="hint">{severity}</span>
+                      {eventName(eventKind)} <span className="hint">{severity}</span>
                     </td>
                     <th scope="row">{subjectName}</th>
                     <td>

@@ -3,10 +3,12 @@ import { Link } from 'wouter'
 import { Problem } from '../parts/Problem.tsx'
 import { openIncidentsQuery } from '../shell/queries.ts'
 import { ago, fullTime, plural } from '../words/format.ts'
+import { useEventName } from './channel.ts'
 
 /** Open incidents. */
 export function Incidents() {
   const incidents = useQuery(openIncidentsQuery)
+  const eventName = useEventName()
   const items = incidents.data?.items ?? []
   return (
     <section className="cards" aria-label="Incidents">
@@ -16,7 +18,7 @@ export function Incidents() {
       {items.map(({ count, endpointId, id, kind, openedAt, subjectName }) => (
         <div key={id} className="item">
           <span className="badge" data-tone="bad">
-            {kind}
+            {eventName(kind)}
           </span>
           <span className="item-name">{subjectName}</span>
           <span className="item-what" title={fullTime(openedAt)}>

@@ -1,7 +1,24 @@
-import type { Answers } from '../trpc.ts'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { type Answers, creel } from '../trpc.ts'
 
 /** An alert channel. */
 export type Channel = Answers['alertChannels']['list']['items'][number]
 
 /** The event subscriptions of a channel. */
 export type Subscriptions = Channel['events']
+
+/** The events that a channel can subscribe to. */
+export const alertEventsQuery = queryOptions({
+  queryKey: ['alert events'],
+  queryFn: () => creel.alertChannels.events.query({}),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+/** The name of a kind of event, as the form of a channel lists it. */
+export function useEventName(): (kind: string) => string {
+  const events = useQuery(alertEventsQuery)
+  return (kind) =>
+    kind === 'channel.test'
+      ? 'Test message'
+      : (events.data?.items.find((one) => one.kind === kind)?.displayName ?? kind)
+}

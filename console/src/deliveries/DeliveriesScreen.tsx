@@ -74,7 +74,7 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
         <Link className="button small" href={`/e/${endpoint.id}/rehearse`}>
           Rehearse
         </Link>
-        <Parked endpointId={endpoint.id} />
+        <DeadLetters endpointId={endpoint.id} />
       </div>
       <BulkBar endpointId={endpoint.id} />
       <Problem error={attempts.error} onRetry={() => void attempts.refetch()} />
@@ -110,15 +110,15 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
 }
 
 /** Number of dead letters, with a button to replay all of them. */
-function Parked({ endpointId }: { endpointId: string }) {
+function DeadLetters({ endpointId }: { endpointId: string }) {
   const queries = useQueryClient()
-  const parked = useQuery({
-    queryKey: ['parked', endpointId],
+  const found = useQuery({
+    queryKey: ['dead letters', endpointId],
     queryFn: () => creel.requests.list.query({ endpointId, state: 'DeadLetter', partial: true, pageSize: 1 }),
     refetchInterval: REFRESH_MS,
   })
-  const count = parked.data?.totalCount ?? 0
-  const about = parked.data?.search?.complete === false ? 'about ' : ''
+  const count = found.data?.totalCount ?? 0
+  const about = found.data?.search?.complete === false ? 'about ' : ''
   const replay = useMutation({
     mutationFn: () =>
       runBulk(

@@ -32,7 +32,7 @@ export const EVENTS = {
   },
   'delivery.recovered': {
     displayName: 'Deliveries recovered',
-    description: 'A delivery to the action succeeded again: closes the parked-delivery incident.',
+    description: 'A delivery to the action succeeded again: closes the incident of its dead letters.',
     defaultSeverity: 'error',
     subjectType: 'action',
     subscribable: true,

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { wordsOf } from './texts.ts'
 
 describe('wordsOf', () => {
-  test('a parked alert tells the running count and the last error', () => {
+  test('an alert of dead letters tells the running count and the last error', () => {
     expect(
       wordsOf({ kind: 'delivery.parked', subjectName: 'Billing', count: 3, reason: 'http_503' }),
     ).toEqual({
-      title: 'Deliveries to Billing are parked',
+      title: 'Deliveries to Billing are dead letters',
       message: '3 deliveries ran out of retries; last error http_503.',
     })
   })

@@ -16,7 +16,7 @@ export interface Cause {
 const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
 const TITLES: { readonly [Kind in EventKind]: (name: string) => string } = {
-  'delivery.parked': (name) => `Deliveries to ${name} are parked`,
+  'delivery.parked': (name) => `Deliveries to ${name} are dead letters`,
   'delivery.recovered': (name) => `Deliveries to ${name} succeed again`,
   'delivery.failing': (name) => `Deliveries to ${name} fail`,
   'delivery.working': (name) => `Deliveries to ${name} work again`,

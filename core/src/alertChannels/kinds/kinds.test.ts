@@ -7,13 +7,13 @@ import { type ChannelSettings, readSettings } from '../settings.ts'
 import { CHANNEL_KIND_NAMES, CHANNEL_KINDS, type ChannelKindName, channelKind } from './index.ts'
 
 const now = new Date('2026-11-21T10:00:00.000Z')
-const parked: Alert = {
+const deadLetters: Alert = {
   id: '0d2b8f9e-6a70-4b8e-9f52-7d1d9a4b1c55',
   kind: 'delivery.parked',
   severity: 'error',
   status: 'open',
   incidentId: 'c1b7a0de-93c2-4b9a-8d3e-11f0a9c0b7aa',
-  title: 'Deliveries to <Billing> are parked',
+  title: 'Deliveries to <Billing> are dead letters',
   message: '3 deliveries ran out of retries; last error http_503.',
   subject: { type: 'action', id: '5b1c2f6e-0d6b-4d0c-8a53-0b5a2f6f2f10', name: '<Billing>' },
   endpoint: { id: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33', name: 'stripe-ci' },
@@ -25,9 +25,9 @@ const parked: Alert = {
   workspaceName: 'Acme',
   isTest: false,
 }
-const recovered: Alert = { ...parked, kind: 'delivery.recovered', status: 'closed', closedAt: now }
+const recovered: Alert = { ...deadLetters, kind: 'delivery.recovered', status: 'closed', closedAt: now }
 const notify: Alert = {
-  ...parked,
+  ...deadLetters,
   kind: 'action.notify',
   status: 'single',
   incidentId: null,
@@ -100,7 +100,7 @@ describe('every kind', () => {
     })
 
     test(`${name} sends the credential where it belongs and nowhere else`, () => {
-      for (const alert of [parked, recovered, notify]) {
+      for (const alert of [deadLetters, recovered, notify]) {
         const { url, headers, body } = send(name, alert)
         const text = JSON.stringify(body)
         if (kind.credential === 'url') expect(url).toStartWith(secret ?? '')
@@ -112,7 +112,7 @@ describe('every kind', () => {
     test(`${name} tells title, message and severity whatever they hold`, () => {
       fc.assert(
         fc.property(fc.string({ unit: 'binary' }), fc.constantFrom(...SEVERITIES), (text, severity) => {
-          const alert = { ...parked, title: text, message: text.repeat(50), severity }
+          const alert = { ...deadLetters, title: text, message: text.repeat(50), severity }
           const built = kind.build(alert, { secret, settings }, { now, apiUrls: {} })
           expect(() => JSON.parse(built.body)).not.toThrow()
         }),
@@ -134,12 +134,12 @@ describe('every kind', () => {
 
 describe('slack', () => {
   test('posts text and blocks with only & < > escaped', () => {
-    const { url, body } = send('slack', parked)
+    const { url, body } = send('slack', deadLetters)
     expect(url).toBe('https://hooks.slack.com/services/T000/B0123/XXXXXXXXXXXX')
-    expect(body.text).toStartWith('Deliveries to &lt;Billing&gt; are parked: 3 deliveries')
+    expect(body.text).toStartWith('Deliveries to &lt;Billing&gt; are dead letters: 3 deliveries')
     expect(body.blocks[0]).toEqual({
       type: 'section',
-      text: { type: 'mrkdwn', text: '*Deliveries to &lt;Billing&gt; are parked*' },
+      text: { type: 'mrkdwn', text: '*Deliveries to &lt;Billing&gt; are dead letters*' },
     })
   })
 
@@ -157,17 +157,17 @@ describe('slack', () => {
   })
 
   test('blocks stay within 3 000 characters after escaping', () => {
-    const { body } = send('slack', { ...parked, title: '&'.repeat(5000), message: '<'.repeat(5000) })
+    const { body } = send('slack', { ...deadLetters, title: '&'.repeat(5000), message: '<'.repeat(5000) })
     for (const block of body.blocks) expect(block.text?.text.length ?? 0).toBeLessThanOrEqual(3000)
   })
 })
 
 describe('discord', () => {
   test('sends an embed that mentions nobody', () => {
-    const { body } = send('discord', parked)
+    const { body } = send('discord', deadLetters)
     expect(body.allowed_mentions).toEqual({ parse: [] })
     expect(body.embeds).toHaveLength(1)
-    expect(body.embeds[0]).toMatchObject({ title: parked.title, description: parked.message })
+    expect(body.embeds[0]).toMatchObject({ title: deadLetters.title, description: deadLetters.message })
   })
 
   test("quotes Discord's message", () => {
@@ -179,11 +179,11 @@ describe('discord', () => {
 
 describe('teams', () => {
   test('sends one Adaptive Card', () => {
-    const { body } = send('teams', parked)
+    const { body } = send('teams', deadLetters)
     expect(body.type).toBe('message')
     expect(body.attachments[0].contentType).toBe('application/vnd.microsoft.card.adaptive')
     expect(body.attachments[0].content).toMatchObject({ type: 'AdaptiveCard', version: '1.4' })
-    expect(JSON.stringify(body)).toContain(parked.message)
+    expect(JSON.stringify(body)).toContain(deadLetters.message)
   })
 
   test('the longest notify message stays under 28 KB', () => {
@@ -206,17 +206,17 @@ describe('teams', () => {
 
 describe('googlechat', () => {
   test('keeps the credential of the address and threads an incident', () => {
-    const { url, body } = send('googlechat', parked)
+    const { url, body } = send('googlechat', deadLetters)
     const query = new URL(url).searchParams
     expect(query.get('key')).toBe('keykeykey')
     expect(query.get('token')).toBe('tokentoken')
     expect(query.get('messageReplyOption')).toBe('REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD')
-    expect(body.thread).toEqual({ threadKey: parked.incidentId })
-    expect(body.text).toContain(parked.message)
+    expect(body.thread).toEqual({ threadKey: deadLetters.incidentId })
+    expect(body.text).toContain(deadLetters.message)
   })
 
   test('text from outside cannot mention everybody', () => {
-    const { body } = send('googlechat', { ...parked, message: 'x <users/all>' })
+    const { body } = send('googlechat', { ...deadLetters, message: 'x <users/all>' })
     expect(body.text).not.toContain('<users/all>')
   })
 
@@ -228,10 +228,10 @@ describe('googlechat', () => {
 
 describe('telegram', () => {
   test('calls sendMessage with HTML', () => {
-    const { url, body } = send('telegram', parked)
+    const { url, body } = send('telegram', deadLetters)
     expect(url).toBe('https://api.telegram.org/bot123456:tokentokentoken/sendMessage')
     expect(body).toMatchObject({ chat_id: '-100123', message_thread_id: 7, parse_mode: 'HTML' })
-    expect(body.text).toStartWith('<b>Deliveries to &lt;Billing&gt; are parked</b>\n3 deliveries')
+    expect(body.text).toStartWith('<b>Deliveries to &lt;Billing&gt; are dead letters</b>\n3 deliveries')
   })
 
   test('quotes the description, and does not trust a 200 without ok', () => {
@@ -244,18 +244,18 @@ describe('telegram', () => {
 
 describe('pagerduty', () => {
   test('triggers and resolves under the id of the incident', () => {
-    const { url, body } = send('pagerduty', parked)
+    const { url, body } = send('pagerduty', deadLetters)
     expect(url).toBe('https://events.eu.pagerduty.com/v2/enqueue')
     expect(body).toMatchObject({
       routing_key: 'R0123456789',
       event_action: 'trigger',
-      dedup_key: parked.incidentId,
+      dedup_key: deadLetters.incidentId,
       payload: { severity: 'error', source: 'stripe-ci' },
     })
     expect(send('pagerduty', recovered).body).toEqual({
       routing_key: 'R0123456789',
       event_action: 'resolve',
-      dedup_key: parked.incidentId,
+      dedup_key: deadLetters.incidentId,
     })
   })
 
@@ -271,58 +271,59 @@ describe('pagerduty', () => {
 
 describe('opsgenie', () => {
   test('creates and closes under the id of the incident', () => {
-    const { url, headers, body } = send('opsgenie', { ...parked, title: 'x'.repeat(200) })
+    const { url, headers, body } = send('opsgenie', { ...deadLetters, title: 'x'.repeat(200) })
     expect(url).toBe('https://api.opsgenie.com/v2/alerts')
     expect(headers.authorization).toBe('GenieKey eb243592-faa2')
-    expect(body).toMatchObject({ alias: parked.incidentId, priority: 'P2' })
+    expect(body).toMatchObject({ alias: deadLetters.incidentId, priority: 'P2' })
     expect(body.message).toHaveLength(130)
     expect(send('opsgenie', recovered).url).toBe(
-      `https://api.opsgenie.com/v2/alerts/${parked.incidentId}/close?identifierType=alias`,
+      `https://api.opsgenie.com/v2/alerts/${deadLetters.incidentId}/close?identifierType=alias`,
     )
   })
 
   test('severities become priorities', () => {
-    const priority = (severity: Alert['severity']) => send('opsgenie', { ...parked, severity }).body.priority
+    const priority = (severity: Alert['severity']) =>
+      send('opsgenie', { ...deadLetters, severity }).body.priority
     expect(SEVERITIES.map(priority)).toEqual(['P5', 'P3', 'P2', 'P1'])
   })
 })
 
 describe('ntfy', () => {
   test('publishes as JSON to the root of the server', () => {
-    const { url, headers, body } = send('ntfy', parked)
+    const { url, headers, body } = send('ntfy', deadLetters)
     expect(url).toBe('https://ntfy.example.test')
     expect(headers.authorization).toBe('Bearer tk_tokentoken')
-    expect(body).toMatchObject({ topic: 'ops', title: parked.title, priority: 4 })
-    expect(body.message).toStartWith(parked.message)
+    expect(body).toMatchObject({ topic: 'ops', title: deadLetters.title, priority: 4 })
+    expect(body.message).toStartWith(deadLetters.message)
   })
 
   test('no message is over 4 096 bytes', () => {
     const { markup } = CHANNEL_KINDS.ntfy
     const { body } = send('ntfy', { ...notify, message: '€'.repeat(markup.maxCharacters) })
     expect(Buffer.byteLength(body.message)).toBeLessThanOrEqual(4096)
-    const long = send('ntfy', { ...parked, message: '€'.repeat(5000), workspaceName: '€'.repeat(1000) })
+    const long = send('ntfy', { ...deadLetters, message: '€'.repeat(5000), workspaceName: '€'.repeat(1000) })
     expect(Buffer.byteLength(long.body.message)).toBeLessThanOrEqual(4096)
   })
 })
 
 describe('webhook', () => {
   test('sends the payload of the contract, signed', () => {
-    const { url, headers, body } = send('webhook', parked)
+    const { url, headers, body } = send('webhook', deadLetters)
     expect(url).toBe('https://alerts.example.test/in?key=1')
     expect(headers['X-Team']).toBe('ops')
     expect(headers['creel-signature']).toBe(
       creelSignature(Buffer.from(JSON.stringify(body)), ['a'.repeat(16)], now),
     )
     expect(body).toEqual({
-      id: parked.id,
+      id: deadLetters.id,
       event_kind: 'delivery.parked',
       severity: 'error',
-      incident_id: parked.incidentId,
+      incident_id: deadLetters.incidentId,
       status: 'open',
-      title: parked.title,
-      message: parked.message,
+      title: deadLetters.title,
+      message: deadLetters.message,
       subject_type: 'action',
-      subject_id: parked.subject.id,
+      subject_id: deadLetters.subject.id,
       subject_name: '<Billing>',
       endpoint_id: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',
       endpoint_name: 'stripe-ci',
