@@ -177,7 +177,7 @@ test('a subscription of an agent is shown, and ended', async () => {
   const row = page.getByRole('row').filter({ hasText: 'subscribed.any' })
   await row.getByText(new URL(callback.url).host).waitFor()
   await row.getByRole('button', { name: 'End' }).click()
-  await page.getByText('No agent is sent events.').waitFor()
+  await page.getByText('No subscriptions.').waitFor()
   expect((await alice.get(`/api/v1/subscriptions/${id}`)).status).toBe(404)
   expect(faults).toEqual([])
 })

@@ -1,17 +1,20 @@
+import type { KeyScope } from '@creel/core/engine/words'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { endpointsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
-import { NewKey } from './NewKey.tsx'
+import { NewKey, SCOPE_WORDS } from './NewKey.tsx'
 import { RotateKey } from './RotateKey.tsx'
 
 /** The keys of the workspace, those of agents included; a new one is shown once. */
 export function Keys() {
   const queries = useQueryClient()
   const keys = useQuery({ queryKey: ['keys'], queryFn: () => creel.keys.list.query({}) })
+  const endpoints = useQuery(endpointsQuery)
   const [isNew, setNew] = useState(false)
   const [revoking, setRevoking] = useState<string>()
   const [rotating, setRotating] = useState<{ readonly id: string; readonly name: string }>()
@@ -55,10 +58,7 @@ export function Keys() {
                 <td>
                   <code>{key.prefix}…</code>
                 </td>
-                <td title={boundsOf(key)}>
-                  {key.scope}
-                  {boundsOf(key) !== undefined && ', bounded'}
-                </td>
+                <td title={boundsOf(key)}>{scopeText(key, endpoints.data)}</td>
                 <td title={fullTime(key.createdAt)}>{ago(key.createdAt)}</td>
                 <td>{ago(key.lastUsedAt)}</td>
                 <td className="end">
@@ -106,6 +106,17 @@ function boundsOf({ endpointId, allowedNetworks, expiresAt }: Bounds): string | 
     expiresAt === null ? '' : `until ${fullTime(expiresAt)}`,
   ].filter((bound) => bound !== '')
   return bounds.length === 0 ? undefined : bounds.join('; ')
+}
+
+/** The scope of a key and the endpoint that bounds it, in words. */
+function scopeText(
+  key: Bounds & { readonly scope: KeyScope },
+  endpoints: { readonly items: readonly { readonly id: string; readonly name: string }[] } | undefined,
+) {
+  const endpoint = endpoints?.items.find(({ id }) => id === key.endpointId)?.name ?? key.endpointId
+  return [SCOPE_WORDS[key.scope], endpoint, key.allowedNetworks === null ? null : 'some networks']
+    .filter((part) => part !== null)
+    .join(' · ')
 }
 
 /** When a key was revoked or expired; undefined while it is good. */

@@ -9,7 +9,8 @@ import { endpointsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
 import { MadeKey, mayOf } from './MadeKey.tsx'
 
-const SCOPE_WORDS: Readonly<Record<KeyScope, string>> = {
+/** Scopes of keys in words. */
+export const SCOPE_WORDS: Readonly<Record<KeyScope, string>> = {
   read: 'Read',
   write: 'Write',
   admin: 'Admin',

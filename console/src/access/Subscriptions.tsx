@@ -28,9 +28,7 @@ export function Subscriptions({ mayEnd }: { readonly mayEnd: boolean }) {
       </div>
       <Problem error={subscriptions.error ?? end.error} />
       {subscriptions.data !== undefined && items.length === 0 && (
-        <p className="hint">
-          No agent is sent events. An agent subscribes at /mcp with a key that may write.
-        </p>
+        <p className="hint">No subscriptions. An agent subscribes at /mcp with a key that may write.</p>
       )}
       {items.length > 0 && (
         <div className="table-frame">

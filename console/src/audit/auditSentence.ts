@@ -79,7 +79,7 @@ const COUNTED: Readonly<Record<string, readonly [member: string, before: string,
 
 const ACTORS: Readonly<Record<Entry['actor']['kind'], (name: string) => string>> = {
   key: (name) => `Key ${name}`,
-  operator: (name) => `Operator ${name}`,
+  operator: (name) => (name.startsWith('uid ') ? 'Command line' : `Command line (${name})`),
   service: () => 'Creel',
   session: (name) => (name === 'owner' ? 'Owner' : `Browser with ${name}`),
 }

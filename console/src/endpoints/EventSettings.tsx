@@ -48,7 +48,7 @@ export function EventSettings({ endpoint }: { endpoint: Endpoint }) {
           kind="code"
           value={draft.path}
           problem={problemAt(problem, 'eventIdPath')}
-          placeholder="where the provider puts it"
+          placeholder="Provider default"
           hint="A path like body.order.id, headers.x-event-id or query.id."
           onChange={(path) => setDraft({ ...draft, path })}
         />
@@ -64,7 +64,7 @@ export function EventSettings({ endpoint }: { endpoint: Endpoint }) {
               value={draft.mode}
               onChange={({ target }) => setDraft({ ...draft, mode: target.value })}
             >
-              <option value="">take it like any other</option>
+              <option value="">Deliver again</option>
               {DEDUPE_MODES.map((known) => (
                 <option key={known} value={known}>
                   {MODE_WORDS[known]}
@@ -98,7 +98,7 @@ export function EventSettings({ endpoint }: { endpoint: Endpoint }) {
         />
         <div className="form-foot">
           <Button type="submit" look="primary" disabled={change.isPending}>
-            {change.isPending ? 'Saving…' : 'Save the events'}
+            {change.isPending ? 'Saving…' : 'Save'}
           </Button>
         </div>
       </form>

@@ -7,6 +7,12 @@ interface Props {
   readonly onChange: (slug: string) => void
 }
 
+/** A signature scheme in words. Its encoding is left out: it is the provider's business. */
+export function schemeText(scheme: string): string {
+  const hmac = /^hmac-(sha\d+|md5)/.exec(scheme)?.[0]
+  return hmac?.toUpperCase() ?? scheme.replaceAll('-', ' ')
+}
+
 const NO_PROVIDER = { slug: '', name: 'No provider', about: 'signatures are not checked' } as const
 
 /** Choice of a provider from the catalog, with a search. */
@@ -23,7 +29,7 @@ export function ProviderPicker({ slug, onChange }: Props) {
       about:
         verification === null
           ? 'no signatures'
-          : `${verification.scheme}${signatureHeader === null ? '' : `, ${signatureHeader}`}`,
+          : `${schemeText(verification.scheme)}${signatureHeader === null ? '' : ` in ${signatureHeader}`}`,
     })),
   ]
   const wanted = (typed ?? '').toLowerCase()

@@ -9,7 +9,7 @@ import { providersQuery } from '../shell/queries.ts'
 import type { Endpoint, Provider } from '../trpc.ts'
 import { ago } from '../words/format.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
-import { ProviderPicker } from './ProviderPicker.tsx'
+import { ProviderPicker, schemeText } from './ProviderPicker.tsx'
 import { TryVerification } from './TryVerification.tsx'
 import { useEndpointChange } from './useEndpointChange.ts'
 
@@ -117,7 +117,7 @@ function About({ provider }: { provider: Provider }) {
     <p className="hint">
       {verification === null
         ? 'This provider does not sign its requests.'
-        : `${verification.scheme}${signatureHeader === null ? '' : `, in ${signatureHeader}`}${verification.supported ? '' : ', which Creel cannot verify'}.`}
+        : `${schemeText(verification.scheme)}${signatureHeader === null ? '' : ` in ${signatureHeader}`}${verification.supported ? '' : ', which Creel cannot verify'}.`}
       {setupPath !== null && ` Enter the capture URL there under: ${setupPath}.`}
     </p>
   )

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { countsText, worstState } from './StateMark.tsx'
+import { countsText, triesText, worstState } from './StateMark.tsx'
 
 const counts = (members: object) => ({ succeeded: 0, failed: 0, waiting: 0, deadLettered: 0, ...members })
 
@@ -12,4 +12,13 @@ test.each([
   ['Skipped', counts({}), 'Skipped', undefined],
 ] as const)('a request that is %s, with %p, is shown as %s', (state, results, shown, words) => {
   expect([worstState(state, results), countsText(results)]).toEqual([shown, words])
+})
+
+test('a row counts deliveries if there are several, else attempts of the one', () => {
+  const none = { succeeded: 0, failed: 0, waiting: 0, deadLettered: 0 }
+  expect(triesText(none, 0)).toBe('')
+  expect(triesText({ ...none, succeeded: 1 }, 1)).toBe('')
+  expect(triesText({ ...none, failed: 1 }, 3)).toBe('3 attempts')
+  expect(triesText({ ...none, succeeded: 2 }, 2)).toBe('2 deliveries')
+  expect(triesText({ ...none, succeeded: 1, failed: 1 }, 4)).toBe('2 deliveries')
 })

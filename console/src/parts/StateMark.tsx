@@ -42,6 +42,16 @@ export function worstState(latest: RequestState, counts: Props['counts']): Reque
   return counts.waiting > 0 ? 'Pending' : latest
 }
 
+/** Number of deliveries of a request to several actions, or of attempts of one; empty for a single one. */
+export function triesText(
+  { succeeded, failed, waiting, deadLettered }: RequestSummary['deliveryCounts'],
+  attempts: number,
+): string {
+  const deliveries = succeeded + failed + waiting + deadLettered
+  if (deliveries > 1) return `${deliveries} deliveries`
+  return attempts > 1 ? `${attempts} attempts` : ''
+}
+
 /** Counts the results of several actions; undefined if one action, or none, was tried. */
 export function countsText(counts: Props['counts']): string | undefined {
   if (counts === undefined) return undefined

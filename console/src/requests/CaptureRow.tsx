@@ -1,7 +1,7 @@
 import { memo } from 'react'
 import { useToday } from '../parts/Clock.tsx'
 import { Method } from '../parts/Method.tsx'
-import { StateMark, worstState } from '../parts/StateMark.tsx'
+import { StateMark, triesText, worstState } from '../parts/StateMark.tsx'
 import { VerdictMark } from '../parts/VerdictMark.tsx'
 import type { RequestSummary } from '../trpc.ts'
 import { bytes, clock, fullTime, ordinal } from '../words/format.ts'
@@ -98,7 +98,7 @@ export const CaptureRow = memo(function CaptureRow({
         className="cell-tries"
         data-trouble={worstState(state, deliveryCounts) !== 'Succeeded'}
       >
-        {attemptCount > 1 ? `${attemptCount} attempts` : ''}
+        {triesText(deliveryCounts, attemptCount)}
       </span>
       <span role="gridcell" className="cell-verdict">
         <VerdictMark verification={verification} />

@@ -112,10 +112,11 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
                 <label className="check">
                   <input
                     type="checkbox"
-                    checked={draft.sign}
+                    checked={draft.sign && action?.signing.signed !== false}
+                    disabled={action?.signing.signed === false}
                     onChange={({ target }) => change({ sign: target.checked })}
                   />
-                  {action?.signing.signed === false ? 'sign (no secret set)' : 're-sign'}
+                  {action?.signing.signed === false ? 'Not signed' : 're-sign'}
                 </label>
                 <label className="check">
                   <input

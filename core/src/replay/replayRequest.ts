@@ -67,7 +67,7 @@ export function chooseActions(actions: readonly ActionRow[], actionId: string | 
   if (actionId === undefined) {
     const on = actions.filter(isOn)
     if (on.length > 0) return on
-    throw new DomainError('forwarding_disabled', 'The endpoint has no action that is switched on.')
+    throw new DomainError('forwarding_disabled', 'The endpoint has no active action.')
   }
   const action = actions.find(({ id }) => id === actionId)
   if (action === undefined) throw notFound('action')

@@ -18,7 +18,7 @@ export function addSecretsCommands(command: Command, parts: ProgramParts): void 
         process.exitCode = 1
       }
       if (json === true) return printJson({ resealedCount, unreadableCount })
-      printText(`Re-encrypted ${resealedCount} stored secrets.`)
+      printText(`Re-encrypted ${resealedCount} stored ${resealedCount === 1 ? 'secret' : 'secrets'}.`)
       if (unreadableCount === 0) printHint('Now remove the old keys from CREEL_SECRET_KEYS.')
     })
 }

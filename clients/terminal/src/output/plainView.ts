@@ -43,6 +43,6 @@ export function linkText(state: LinkState, behind: number): string {
     case 'reconnecting':
       return `reconnecting (for ${spanText((Date.now() - state.since) / 1000)}): ${state.reason}`
     case 'held':
-      return `waiting for the local server, will retry (for ${spanText((Date.now() - state.since) / 1000)}${waiting}): ${state.reason}`
+      return `waiting for the local server, will retry (for ${spanText((Date.now() - state.since) / 1000)}${behind > 0 ? `, ${behind} queued` : ''}): ${state.reason}`
   }
 }
