@@ -1,19 +1,8 @@
 import { findProvider } from '../engine/providers/index.ts'
-import { CODE } from './events/code.ts'
-import { MESSAGES } from './events/messages.ts'
-import { PAYMENTS } from './events/payments.ts'
-import { SENDERS } from './events/senders.ts'
-import { SHOPS } from './events/shops.ts'
 import type { ProviderSamples, SampleEvent } from './sample.ts'
+import SAMPLES from './samples.json' with { type: 'json' }
 
-/** The providers with samples, sorted by slug. */
-export const SAMPLES: readonly ProviderSamples[] = [
-  ...PAYMENTS,
-  ...SHOPS,
-  ...CODE,
-  ...MESSAGES,
-  ...SENDERS,
-].sort((left, right) => (left.provider < right.provider ? -1 : 1))
+export { SAMPLES }
 
 /** The samples of a provider; undefined if there are none. */
 export function samplesOf(provider: string): ProviderSamples | undefined {

@@ -5,9 +5,8 @@ import { parsePath } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import type { CapturedRequest, WireHeader } from '../engine/message/index.ts'
 import { eventNamed, SAMPLES, samplesOf } from './catalog.ts'
-import { factsAt } from './facts.ts'
 import { setAt } from './members.ts'
-import type { ProviderSamples, SampleEvent } from './sample.ts'
+import { filled, filledText, type ProviderSamples, type SampleEvent } from './sample.ts'
 import { SET_MAX } from './schema.ts'
 import { contentType, signSample } from './sign.ts'
 
@@ -114,9 +113,8 @@ function sampleRequest(
   { samples, sample, order }: { samples: ProviderSamples; sample: SampleEvent; order: SampleOrder },
 ): { request: CapturedRequest; isSigned: boolean } {
   const now = clock.now()
-  const facts = factsAt(now)
   const isForm = samples.isForm === true
-  const body = sample.body(facts)
+  const body = filled(sample.body, now)
   setMembers(body, order.set)
   const url = captureUrlOf(urls, endpoint.captureId)
   const own: WireHeader[] = [
@@ -124,7 +122,9 @@ function sampleRequest(
     ['User-Agent', 'creel-sample/1'],
     ['Accept', '*/*'],
     ['Content-Type', contentType({ isForm })],
-    ...Object.entries(sample.headers?.(facts) ?? {}),
+    ...Object.entries(filled(sample.headers ?? {}, now)).map(
+      ([name, value]): WireHeader => [name, String(value)],
+    ),
   ]
   const signed = signSample(
     { body, isForm, headers: own },
@@ -133,7 +133,7 @@ function sampleRequest(
       settings: storedSettings(endpoint, secrets),
       url,
       now,
-      id: `msg_${facts.token(27)}`,
+      id: String(filledText('msg_{token:27}', now)),
       isBad: order.badSignature,
     },
   )

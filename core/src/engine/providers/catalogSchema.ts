@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /**
- * The schema of `catalogRows.ts`, which describes each provider as data. A new provider is a new row. Code changes only
+ * The schema of `catalog.json`, which describes each provider as data. A new provider is a new row. Code changes only
  * when a provider does something that no row can express yet.
  *
  * Paths into JSON are written `events[0].type`; `[*]` means every element.
