@@ -1,26 +1,52 @@
 /**
- * `bun scripts/clientTypes.ts`: writes the types of `creel-client`, `clients/typescript/src/schema.ts`, from the API's
- * description. They are not committed: whatever compiles the client makes them first.
+ * `bun scripts/clientTypes.ts`: writes the sources of `creel-client` that follow from the API's description. They are not
+ * committed: the calls are made when packages are installed, the types by whatever compiles the client.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { callsOf, streamsOf } from '../clients/typescript/generateCalls.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const DESCRIPTION = join(ROOT, 'tests/contract/snapshots/openapi.v1.json')
-const TYPES = join(ROOT, 'clients/typescript/src/schema.ts')
+const SOURCES = join(ROOT, 'clients/typescript/src')
+const GENERATOR = join(ROOT, 'clients/typescript/generateCalls.ts')
 
-/** Writes the types unless they are of the present description, which takes a millisecond to see. */
+/** Writes `calls.ts` and `streams.ts` unless they are of the present description, which takes 2 ms to see. Needs no packages. */
+export function makeClientCalls(): void {
+  const { description, made } = readDescription()
+  write('calls.ts', made, () => callsOf(description))
+  write('streams.ts', made, () => streamsOf(description))
+}
+
+/** The same for the types, `schema.ts`. */
 export async function makeClientTypes(): Promise<void> {
-  const description = readFileSync(DESCRIPTION, 'utf8')
-  const made = `// Made from the API's description by \`bun scripts/clientTypes.ts\`: ${createHash('sha256').update(description).digest('hex')}\n`
-  if (existsSync(TYPES) && readFileSync(TYPES, 'utf8').startsWith(made)) return
+  makeClientCalls()
+  const { description, made } = readDescription()
+  if (isOf('schema.ts', made)) return
   const { typesOf } = await import('../clients/typescript/generateTypes.ts')
-  // A compiler that runs meanwhile reads the old types or the new ones.
-  const unfinished = `${TYPES}.${process.pid}`
-  await writeFile(unfinished, made + (await typesOf(description)))
-  await rename(unfinished, TYPES)
+  const types = await typesOf(description)
+  write('schema.ts', made, () => types)
+}
+
+function readDescription() {
+  const description = readFileSync(DESCRIPTION, 'utf8')
+  const digest = createHash('sha256').update(description).update(readFileSync(GENERATOR)).digest('hex')
+  const made = `// Made from the API's description by \`bun scripts/clientTypes.ts\`: ${digest}\n`
+  return { description, made }
+}
+
+function isOf(name: string, made: string): boolean {
+  const path = join(SOURCES, name)
+  return existsSync(path) && readFileSync(path, 'utf8').startsWith(made)
+}
+
+function write(name: string, made: string, textOf: () => string): void {
+  if (isOf(name, made)) return
+  const path = join(SOURCES, name)
+  // A compiler that runs meanwhile reads the old source or the new one.
+  writeFileSync(`${path}.${process.pid}`, made + textOf())
+  renameSync(`${path}.${process.pid}`, path)
 }
 
 if (import.meta.main) await makeClientTypes()

@@ -1,18 +1,20 @@
 /**
- * Installs the packages of the lock file when installed ones differ from it. It is run by itself, or imported first in
- * a script, and imports nothing that must be installed.
+ * Installs the packages of the lock file when installed ones differ from it, and makes the sources that are not committed.
+ * It is run by itself, or imported first in a script, and imports nothing that must be installed.
  *
  * It works without `bun` on the PATH (`npx -y bun@… run …`), since it uses the Bun that runs it.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeClientCalls } from './clientTypes.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const STAMP = join(ROOT, 'node_modules', '.installed')
 
-/** Installs missing packages; a no-op that takes a millisecond when there are none. Exits the process when it fails. */
+/** Installs what is missing; a no-op of some milliseconds when nothing is. Exits the process when it fails. */
 export function installMissing(): void {
+  makeClientCalls()
   const wanted = createHash('sha256')
     .update(readFileSync(join(ROOT, 'bun.lock')))
     .digest('hex')

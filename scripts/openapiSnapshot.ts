@@ -1,9 +1,8 @@
 /**
  * `bun run openapi:snapshot`: stores the API's description, with which later ones are compared, and generates the typed
- * client's types from it. Refuses a description that is incompatible with the previous one (v1 is append-only).
+ * client's sources from it. Refuses a description that is incompatible with the previous one (v1 is append-only).
  */
 import { join } from 'node:path'
-import { callsOf, streamsOf } from '../clients/typescript/generateTypes.ts'
 import { openApi } from '../gateway/src/openapi/index.ts'
 import { brokenPromises } from '../tests/contract/growth.ts'
 import { makeClientTypes } from './clientTypes.ts'
@@ -18,7 +17,4 @@ if (broken.length > 0) {
   process.exit(1)
 }
 await snapshot.write(`${JSON.stringify(description, null, 1)}\n`)
-const text = JSON.stringify(description)
 await makeClientTypes()
-await Bun.write(join(ROOT, 'clients/typescript/src/streams.ts'), streamsOf(text))
-await Bun.write(join(ROOT, 'clients/typescript/src/calls.ts'), callsOf(text))

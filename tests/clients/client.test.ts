@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Creel, createCreel, type Endpoint } from 'creel-client'
 import { verifyRequest, verifySignature } from 'creel-client/verify'
-import { callsOf, streamsOf } from '../../clients/typescript/generateTypes.ts'
+import { callsOf, streamsOf } from '../../clients/typescript/generateCalls.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { refusalOf } from './refusal.ts'
@@ -25,8 +25,8 @@ test('the methods are those of the promised description (`bun run openapi:snapsh
   const snapshot = await Bun.file(new URL('../contract/snapshots/openapi.v1.json', import.meta.url)).json()
   const source = (name: string) =>
     Bun.file(new URL(`../../clients/typescript/src/${name}`, import.meta.url)).text()
-  expect(await source('calls.ts')).toBe(callsOf(JSON.stringify(snapshot)))
-  expect(await source('streams.ts')).toBe(streamsOf(JSON.stringify(snapshot)))
+  expect(await source('calls.ts')).toEndWith(callsOf(JSON.stringify(snapshot)))
+  expect(await source('streams.ts')).toEndWith(streamsOf(JSON.stringify(snapshot)))
 })
 
 describe('another server', () => {

@@ -1,4 +1,4 @@
-// Made from the API's description by `bun run openapi:snapshot`: do not edit.
+// Made from the API's description by `bun scripts/clientTypes.ts`: bc793720de3137319e8c1714908f08828a0a142bb70da91db3220392b28a2363
 import type { MakeCall, MakeStream } from './call.ts'
 
 /** A method for each operation of the API that takes and answers JSON, by its noun. Members of path, query and body are one object. */
@@ -25,13 +25,9 @@ export const callsOf = (call: MakeCall) => ({
     /** Reset the counts of the scripted responses */
     resetResponses: call<'endpoints_resetResponses'>('POST /api/v1/endpoints/{endpointId}/responses/reset'),
     /** Show which scripted response would answer a captured request */
-    previewResponses: call<'endpoints_previewResponses'>(
-      'POST /api/v1/endpoints/{endpointId}/responses/preview',
-    ),
+    previewResponses: call<'endpoints_previewResponses'>('POST /api/v1/endpoints/{endpointId}/responses/preview'),
     /** Try what would be stored of a sample or a stored request */
-    previewStoring: call<'endpoints_previewStoring'>(
-      'POST /api/v1/endpoints/{endpointId}/store-rules/preview',
-    ),
+    previewStoring: call<'endpoints_previewStoring'>('POST /api/v1/endpoints/{endpointId}/store-rules/preview'),
     /** Count captures and failures of an endpoint over a period */
     traffic: call<'endpoints_traffic'>('GET /api/v1/endpoints/{endpointId}/traffic'),
   },
@@ -75,9 +71,7 @@ export const callsOf = (call: MakeCall) => ({
     /** Move up to 500 requests to the recycle bin */
     bulkDelete: call<'requests_bulkDelete'>('POST /api/v1/endpoints/{endpointId}/requests/bulk-delete'),
     /** Replay a captured request now, once, and answer with the outcome */
-    replay: call<'requests_replay'>(
-      'POST /api/v1/endpoints/{endpointId}/requests/{requestId}/replay?actionId?to',
-    ),
+    replay: call<'requests_replay'>('POST /api/v1/endpoints/{endpointId}/requests/{requestId}/replay?actionId?to'),
     /** Send a captured request with changes now, once, and answer with the attempt */
     send: call<'requests_send'>('POST /api/v1/endpoints/{endpointId}/requests/{requestId}/send'),
     /** Queue replays of up to 500 captured requests, with the full retry schedule */
@@ -95,9 +89,7 @@ export const callsOf = (call: MakeCall) => ({
     /** Read a delivery attempt with its exact request and response */
     get: call<'deliveries_get'>('GET /api/v1/endpoints/{endpointId}/deliveries/{attemptId}'),
     /** Report the answer of a local server to a replayed request */
-    report: call<'deliveries_report'>(
-      'POST /api/v1/endpoints/{endpointId}/requests/{requestId}/listen-attempts',
-    ),
+    report: call<'deliveries_report'>('POST /api/v1/endpoints/{endpointId}/requests/{requestId}/listen-attempts'),
   },
   samples: {
     /** List the sample events that can be sent, by provider */
@@ -189,35 +181,23 @@ export const callsOf = (call: MakeCall) => ({
     /** Put the rules of a destination in another order */
     order: call<'transformations_order'>('PUT /api/v1/endpoints/{endpointId}/transformations/order?actionId'),
     /** Try a set of rules on a sample or a stored request */
-    previewSet: call<'transformations_previewSet'>(
-      'POST /api/v1/endpoints/{endpointId}/transformations/preview-set?actionId',
-    ),
+    previewSet: call<'transformations_previewSet'>('POST /api/v1/endpoints/{endpointId}/transformations/preview-set?actionId'),
     /** Read a rule */
     get: call<'transformations_get'>('GET /api/v1/endpoints/{endpointId}/transformations/{ruleId}'),
     /** Save a new version of a rule, switch it on or off, or both */
-    update: call<'transformations_update'>(
-      'PUT /api/v1/endpoints/{endpointId}/transformations/{ruleId}?actionId',
-    ),
+    update: call<'transformations_update'>('PUT /api/v1/endpoints/{endpointId}/transformations/{ruleId}?actionId'),
     /** Delete a rule with its versions; those after it move up */
     remove: call<'transformations_remove'>('DELETE /api/v1/endpoints/{endpointId}/transformations/{ruleId}'),
     /** List every version of a rule, newest first */
-    versions: call<'transformations_versions'>(
-      'GET /api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions',
-    ),
+    versions: call<'transformations_versions'>('GET /api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions'),
     /** Restore an old version of a rule, as a new version */
-    restore: call<'transformations_restore'>(
-      'POST /api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions/{n}/restore?actionId',
-    ),
+    restore: call<'transformations_restore'>('POST /api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions/{n}/restore?actionId'),
     /** Read the first rule of a destination */
     getFirst: call<'transformations_getFirst'>('GET /api/v1/endpoints/{endpointId}/transformation'),
     /** Add a rule, like POST on the set */
-    createFirst: call<'transformations_createFirst'>(
-      'POST /api/v1/endpoints/{endpointId}/transformation?actionId',
-    ),
+    createFirst: call<'transformations_createFirst'>('POST /api/v1/endpoints/{endpointId}/transformation?actionId'),
     /** Change the first rule of a destination, like PUT on it */
-    updateFirst: call<'transformations_updateFirst'>(
-      'PUT /api/v1/endpoints/{endpointId}/transformation?actionId',
-    ),
+    updateFirst: call<'transformations_updateFirst'>('PUT /api/v1/endpoints/{endpointId}/transformation?actionId'),
     /** Delete the first rule of a destination */
     removeFirst: call<'transformations_removeFirst'>('DELETE /api/v1/endpoints/{endpointId}/transformation'),
     /** Try one rule on a sample or a stored request */

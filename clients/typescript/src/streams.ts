@@ -1,4 +1,4 @@
-// Made from the API's description by `bun run openapi:snapshot`: do not edit.
+// Made from the API's description by `bun scripts/clientTypes.ts`: bc793720de3137319e8c1714908f08828a0a142bb70da91db3220392b28a2363
 import type { components } from './schema.ts'
 
 /** Events of each stream, by its operation. */
@@ -18,18 +18,7 @@ export const EVENT_MEMBERS = {
     behind: { lastId: 'number' },
   },
   replays_follow: {
-    progress: {
-      id: 'string',
-      endpointId: 'string',
-      state: 'string',
-      order: 'string',
-      sign: 'string',
-      seed: 'number',
-      concurrency: 'number',
-      counts: 'object',
-      plannedMs: 'number',
-      createdAt: 'string',
-    },
+    progress: { id: 'string', endpointId: 'string', state: 'string', order: 'string', sign: 'string', seed: 'number', concurrency: 'number', counts: 'object', plannedMs: 'number', createdAt: 'string' },
     ended: { state: 'string' },
   },
 } as const
