@@ -67,6 +67,23 @@ test('what a receiver answers to a rehearsal has no effect on live deliveries', 
   expect(body).toMatchObject({ items: [{ actionId, attempts: 3, succeeded: 3 }] })
 })
 
+test('a rehearsal changes neither the state of a request nor the counts of its deliveries', async () => {
+  let status = 200
+  await using receiver = await startReceiver((_, response) => void response.writeHead(status).end())
+  const endpoint = await alice.endpoint()
+  const actionId = await actionTo(endpoint, receiver, {})
+  const { id } = await endpoint.capture()
+  const row = async () => (await endpoint.requests()).find((one) => one.id === id)
+  const delivered = await eventually('the delivery', async () => {
+    const one = await row()
+    return one?.state === 'Succeeded' && one
+  })
+  status = 500
+  const run = await rehearse(endpoint, actionId, { select: { requestIds: [id] } })
+  expect((await ended(endpoint, run)).state).toBe('done')
+  expect(await row()).toEqual(delivered)
+})
+
 test('a rehearsal and live deliveries together keep the concurrency of the action', async () => {
   let [now, most, guests] = [0, 0, 0]
   await using receiver = await startReceiver(async (request, response) => {
