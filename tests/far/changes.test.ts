@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { test } from 'bun:test'
 import { startEndpointChanges } from '@creel/core/platform/changes'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
