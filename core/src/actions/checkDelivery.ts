@@ -1,4 +1,4 @@
-import { type DeliveryPolicy, GONE, policyDelays } from '../deliveries/index.ts'
+import { type DeliveryPolicy, GONE, scheduleOf } from '../deliveries/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 
@@ -14,7 +14,7 @@ export function deliveryIssues(policy: DeliveryPolicy, keptMs: number): InputIss
 /** One issue for the first delay that leads past the retention of a request. */
 function delayIssues(policy: DeliveryPolicy, keptMs: number): InputIssue[] {
   let passedMs = 0
-  for (const [at, seconds] of policyDelays(policy, []).entries()) {
+  for (const [at, seconds] of scheduleOf(policy, []).delaysSeconds.entries()) {
     passedMs += seconds * 1000
     if (passedMs < keptMs) continue
     const days = keptMs / DAY_MS

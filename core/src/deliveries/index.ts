@@ -39,7 +39,7 @@ export {
   queueArrived,
   resumeDeliveries,
 } from './openDeliveries.ts'
-export { DeliveryPolicy, isRetried, NO_POLICY, policyDelays, policyText, storedPolicy } from './policy.ts'
+export { DeliveryPolicy, isRetried, NO_POLICY, policyText, scheduleOf, storedPolicy } from './policy.ts'
 export { insertReplay } from './queries.ts'
 export type { AttemptRow } from './read.ts'
 export { findAttempt, findAttempts, findDetail } from './read.ts'

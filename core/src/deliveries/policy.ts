@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import type { RetrySchedule } from '../dispatch/index.ts'
 import { parsePath } from '../engine/conditions/index.ts'
-import { isRetrySchedule, retryDelaysOf } from './retrySchedule.ts'
+import { deliverySchedule, isRetrySchedule, retryDelaysOf } from './retrySchedule.ts'
 import { GONE } from './states.ts'
 
 /** The `by` of an order in which all requests of the endpoint share one key. */
@@ -97,12 +98,12 @@ export function storedPolicy(text: string | null): DeliveryPolicy {
 }
 
 /**
- * Seconds between one attempt and the next.
+ * When deliveries are attempted again.
  *
- * @param installation default of the installation, if the policy has no delays
+ * @param installation seconds between one attempt and the next, if the policy has no delays
  */
-export function policyDelays({ retry }: DeliveryPolicy, installation: readonly number[]): readonly number[] {
-  return retry?.delays?.flatMap((text) => retryDelaysOf(text)) ?? installation
+export function scheduleOf({ retry }: DeliveryPolicy, installation: readonly number[]): RetrySchedule {
+  return deliverySchedule(retry?.delays?.flatMap((text) => retryDelaysOf(text)) ?? null, installation)
 }
 
 /** Whether a delivery is retried after a status that is not a 2xx. A 410 never is. */

@@ -1,5 +1,6 @@
 import { closeIncidents, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
+import { nextAttemptAt, retryAfterOf } from '../dispatch/index.ts'
 import type { AttemptState } from '../engine/words/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { recordRuleOutcomes } from '../transformations/index.ts'
@@ -10,8 +11,7 @@ import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } f
 import { concernsFlow, endSignals, recordOutcomes } from './flow/outcomes.ts'
 import { DUE_ATTEMPTS } from './jobs.ts'
 import { deliveryAttemptSeconds, deliveryAttempts } from './metrics.ts'
-import { isRetried, policyDelays } from './policy.ts'
-import { nextAttemptAt } from './retrySchedule.ts'
+import { isRetried, scheduleOf } from './policy.ts'
 import { eventOf, GONE, stateAfter } from './states.ts'
 import { recordable } from './withoutOriginal.ts'
 
@@ -59,11 +59,10 @@ export function outcomeOf(
           now: result.finishedAt,
           attempt: attempt.attemptNumber,
           statusCode,
-          retryAfter: headerOf(result, 'retry-after'),
-          ownDelays: Boolean(policy.retry?.delays),
-          retentionEndsAt: attempt.retentionEndsAt,
+          retryAfter: retryAfterOf(result.received?.headers),
+          endsAt: attempt.retentionEndsAt,
         },
-        policyDelays(policy, installation),
+        scheduleOf(policy, installation),
         random,
       )
     : null
@@ -243,7 +242,3 @@ const goneReceiver = ({
   action,
   requestId,
 })
-
-function headerOf(result: AttemptResult, name: string): string | null {
-  return result.received?.headers.find(([field]) => field.toLowerCase() === name)?.[1] ?? null
-}

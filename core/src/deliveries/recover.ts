@@ -6,7 +6,7 @@ import { tellHeld } from './flow/held.ts'
 import { interruptedMessages } from './interruptedMessages.ts'
 import { DUE_ATTEMPTS } from './jobs.ts'
 import { openDeadLetterIncidents } from './openDeliveries.ts'
-import { policyDelays, storedPolicy } from './policy.ts'
+import { scheduleOf, storedPolicy } from './policy.ts'
 import { findOpenDeliveries, lockOverdue, type OpenDelivery } from './queries.ts'
 import { retriesAfterInterruption } from './states.ts'
 import { giveUpDeadWorkers } from './workers.ts'
@@ -72,8 +72,8 @@ async function recoverSome(
     const spent = ({ deliveryId, attemptNumber }: Overdue) => {
       if (deliveryId === null) return false
       const policy = storedPolicy(deliveries.get(deliveryId)?.deliveryPolicy ?? null)
-      const { length } = policyDelays(policy, services.retryDelaysSeconds)
-      return !retriesAfterInterruption(attemptNumber, length)
+      const { delaysSeconds } = scheduleOf(policy, services.retryDelaysSeconds)
+      return !retriesAfterInterruption(attemptNumber, delaysSeconds.length)
     }
 
     const kept = await finishAttempts(

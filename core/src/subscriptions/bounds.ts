@@ -1,3 +1,5 @@
+import type { RetrySchedule } from '../dispatch/index.ts'
+
 /** Time for which a subscription lasts without a refresh, in milliseconds. */
 export const TTL_MS = { default: 3_600_000, min: 300_000, max: 86_400_000 } as const
 
@@ -7,10 +9,8 @@ export const SEND_MS = 10_000
 export const ANSWER_BYTES_MAX = 65_536
 /** Time after which an attempt without a result counts as interrupted, in milliseconds. */
 export const LEASE_MS = 15_000
-/** Seconds from one attempt to the next, give or take {@link RETRY_JITTER}: four attempts within 15 minutes. */
-export const RETRY_SECONDS = [30, 120, 600] as const
-/** Largest share by which a wait before an attempt is longer or shorter. */
-export const RETRY_JITTER = 0.2
+/** Attempts of an event: four within 15 minutes, unless the callback asks for more time. */
+export const RETRIES: RetrySchedule = { delaysSeconds: [30, 120, 600], jitter: 0.2 }
 /** Attempts of one subscription at once. While it fails, one at a time. */
 export const SENDS_AT_ONCE = 4
 /** Events of one subscription that wait to be sent. Further ones stay where they are, as requests. */

@@ -1,9 +1,16 @@
 import { z } from 'zod'
 import type { Services } from '../api/services.ts'
-import type { Adapter, DueLane, Lane, Look } from '../dispatch/index.ts'
+import {
+  type Adapter,
+  type DueLane,
+  type Lane,
+  type Look,
+  nextAttemptAt,
+  retryAfterOf,
+} from '../dispatch/index.ts'
 import { isSealed } from '../keys/index.ts'
 import { type RowsOf, run, statement } from '../platform/db/index.ts'
-import { LEASE_MS, RETRY_JITTER, RETRY_SECONDS, SENDS_AT_ONCE } from './bounds.ts'
+import { LEASE_MS, RETRIES, SENDS_AT_ONCE } from './bounds.ts'
 import { type Failure, failureOf, openCallback, sendMessage } from './callback.ts'
 import { CALLBACK_LANES } from './jobs.ts'
 import { eventDeliveries, eventLag } from './metrics.ts'
@@ -172,6 +179,9 @@ export const CALLBACK_SENDS: Adapter<CallbackSend, CallbackResult> = {
   overdue: async ({ db }, before) => await run(db, OVERDUE, [before]),
 }
 
+/** Statuses by which a receiver gives an event up. */
+const GIVEN_UP = new Set([410, 413])
+
 const Event = z.looseObject({ timestamp: z.string().optional() })
 
 /** Makes one attempt. An event carries the watermark of its subscription as its cursor. */
@@ -193,22 +203,13 @@ async function sendEvent(services: Services, send: CallbackSend): Promise<Callba
   const attempt = { at: startedAt.toISOString(), statusCode, error, durationMs: result.durationMs }
   const attempts = [...StoredAttempts.parse(JSON.parse(send.attempts)), attempt]
   const at = clock.now()
-  const waitMs = nextWaitMs(error, statusCode, attempts.length)
-  const state = error === null ? 'sent' : waitMs === null ? 'failed' : 'waiting'
+  const retryAfter = result.outcome === 'response' ? retryAfterOf(result.headers) : null
+  const isOver = error === null || (statusCode !== null && GIVEN_UP.has(statusCode))
+  const failed = { now: at, attempt: attempts.length, statusCode, retryAfter }
+  const next = isOver ? null : nextAttemptAt(failed, RETRIES)
+  const state = error === null ? 'sent' : next === null ? 'failed' : 'waiting'
   eventDeliveries.inc({ outcome: state === 'waiting' ? 'retried' : state })
   if (state === 'sent' && send.requestId !== null && event.timestamp !== undefined)
     eventLag.observe(Math.max(0, at.getTime() - Date.parse(event.timestamp)) / 1000)
-  const nextAt = new Date(at.getTime() + (waitMs ?? 0))
-  return { answered: statusCode !== null, state, nextAt, error, attempts, at }
-}
-
-/** Statuses by which a receiver gives an event up. */
-const GIVEN_UP = new Set([410, 413])
-
-/** Milliseconds until the next attempt; null where there is none. */
-function nextWaitMs(error: Failure | null, statusCode: number | null, made: number): number | null {
-  const seconds = RETRY_SECONDS[made - 1]
-  if (error === null || seconds === undefined) return null
-  if (statusCode !== null && GIVEN_UP.has(statusCode)) return null
-  return seconds * 1000 * (1 + RETRY_JITTER * (2 * Math.random() - 1))
+  return { answered: statusCode !== null, state, nextAt: next ?? at, error, attempts, at }
 }

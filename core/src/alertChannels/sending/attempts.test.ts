@@ -1,16 +1,23 @@
 import { expect, test } from 'bun:test'
-import { ATTEMPTS_MAX, nextAttemptAt } from './attempts.ts'
+import { ATTEMPTS_MAX, nextSendAt } from './attempts.ts'
 
 const now = new Date('2026-11-21T10:00:00.000Z')
+const failed = {
+  attempt: 1,
+  attemptsMax: ATTEMPTS_MAX,
+  isPermanent: false,
+  statusCode: 500,
+  retryAfter: null,
+}
 
 test('attempts come 30 s and 5 min after the first', () => {
-  const second = nextAttemptAt(now, 1, ATTEMPTS_MAX, false)
+  const second = nextSendAt(now, failed)
   expect(second?.toISOString()).toBe('2026-11-21T10:00:30.000Z')
-  expect(nextAttemptAt(second ?? now, 2, ATTEMPTS_MAX, false)?.toISOString()).toBe('2026-11-21T10:05:00.000Z')
-  expect(nextAttemptAt(now, 3, ATTEMPTS_MAX, false)).toBeNull()
+  expect(nextSendAt(second ?? now, { ...failed, attempt: 2 })?.toISOString()).toBe('2026-11-21T10:05:00.000Z')
+  expect(nextSendAt(now, { ...failed, attempt: 3 })).toBeNull()
 })
 
 test('a permanent refusal, and a place that gets one attempt, are not retried', () => {
-  expect(nextAttemptAt(now, 1, ATTEMPTS_MAX, true)).toBeNull()
-  expect(nextAttemptAt(now, 1, 1, false)).toBeNull()
+  expect(nextSendAt(now, { ...failed, isPermanent: true })).toBeNull()
+  expect(nextSendAt(now, { ...failed, attemptsMax: 1 })).toBeNull()
 })

@@ -1,4 +1,6 @@
-/** Delays between attempts of a send, in seconds: attempts at 0, 30 s and 5 min. */
+import { nextAttemptAt } from '../../dispatch/index.ts'
+
+/** Delays between attempts of a send, in seconds. */
 const DELAYS_SECONDS = [30, 270]
 
 /** Attempts of a send, unless its channel is failing. */
@@ -13,19 +15,22 @@ export const LEASE_SECONDS = 30
  */
 export const LOST_ATTEMPTS_MAX = 5
 
-/**
- * Time of the next attempt after a failed one; null for none.
- *
- * @param attemptsMade including the one that failed
- * @param attemptsMax 1 for a channel that was already failing, and for inline replays
- */
-export function nextAttemptAt(
-  now: Date,
-  attemptsMade: number,
-  attemptsMax: number,
-  permanent: boolean,
-): Date | null {
-  const delay = DELAYS_SECONDS[attemptsMade - 1]
-  if (permanent || attemptsMade >= attemptsMax || delay === undefined) return null
-  return new Date(now.getTime() + delay * 1000)
+/** Attempts come at 0, 30 s and 5 min, without jitter: an alert should not be later than it is said to be. */
+const SCHEDULE = { delaysSeconds: DELAYS_SECONDS, jitter: 0 }
+
+/** A send that has failed. */
+interface FailedSend {
+  /** Number of attempts, including the one that failed. */
+  readonly attempt: number
+  /** 1 for a channel that was already failing, and for inline replays. */
+  readonly attemptsMax: number
+  readonly isPermanent: boolean
+  readonly statusCode: number | null
+  readonly retryAfter: string | null
+}
+
+/** Time of the next attempt after a failed one; null for none. */
+export function nextSendAt(now: Date, { attemptsMax, isPermanent, ...failed }: FailedSend): Date | null {
+  if (isPermanent || failed.attempt >= attemptsMax) return null
+  return nextAttemptAt({ now, ...failed }, SCHEDULE)
 }

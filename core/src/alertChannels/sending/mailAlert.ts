@@ -3,7 +3,7 @@ import type { Services } from '../../api/services.ts'
 import { listContacts } from '../../contacts/index.ts'
 import type { Trx } from '../../platform/db/index.ts'
 import { alertMail } from './alertMail.ts'
-import { ATTEMPTS_MAX, nextAttemptAt } from './attempts.ts'
+import { ATTEMPTS_MAX, nextSendAt } from './attempts.ts'
 import { type AlertDeliveryRow, type AttemptResult, insertSends } from './queries.ts'
 
 /** Makes one attempt of a mail. */
@@ -34,7 +34,14 @@ export async function mailAlert(
         detail: mail.detail.slice(0, 300),
         statusCode: mail.statusCode,
         durationMs: mail.durationMs,
-        nextAttemptAt: nextAttemptAt(now, row.attemptCount, row.attemptsMax, mail.outcome !== 'failed'),
+        nextAttemptAt: nextSendAt(now, {
+          attempt: row.attemptCount,
+          attemptsMax: row.attemptsMax,
+          isPermanent: mail.outcome !== 'failed',
+          // A status of SMTP is not one of HTTP.
+          statusCode: null,
+          retryAfter: null,
+        }),
       }
 }
 

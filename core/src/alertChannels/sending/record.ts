@@ -1,10 +1,11 @@
 import type { Alert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
+import { retryAfterOf } from '../../dispatch/index.ts'
 import type { Trx } from '../../platform/db/index.ts'
 import { type Channel, channelOf } from '../channel.ts'
 import { healthAfter } from '../health.ts'
 import { lockChannelRow, updateHealth } from '../queries.ts'
-import { nextAttemptAt } from './attempts.ts'
+import { nextSendAt } from './attempts.ts'
 import type { Unavailable } from './availability.ts'
 import type { ChannelSend } from './channelSend.ts'
 import { mailInstead } from './mailAlert.ts'
@@ -95,7 +96,15 @@ function resultOf(row: AlertDeliveryRow, { send, channel, unavailable }: Channel
     detail: send.detail,
     statusCode: send.statusCode,
     durationMs: send.durationMs,
-    nextAttemptAt: send.delivered ? null : nextAttemptAt(now, row.attemptCount, attemptsMax, send.permanent),
+    nextAttemptAt: send.delivered
+      ? null
+      : nextSendAt(now, {
+          attempt: row.attemptCount,
+          attemptsMax,
+          isPermanent: send.permanent,
+          statusCode: send.statusCode,
+          retryAfter: retryAfterOf(send.received?.headers),
+        }),
   }
 }
 

@@ -1,9 +1,9 @@
 import { closeIncidents, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
+import { retryAfterOf, retryAfterSeconds } from '../../dispatch/index.ts'
 import { run, statement, type Trx } from '../../platform/db/index.ts'
 import type { Attempt, AttemptResult } from '../attempt.ts'
 import type { DeliveryPolicy } from '../policy.ts'
-import { retryAfterSeconds } from '../retrySchedule.ts'
 import { GONE } from '../states.ts'
 import { breakerAfter } from './breaker.ts'
 import { BREAKER_STATES } from './decide.ts'
@@ -90,8 +90,7 @@ function hasSucceeded({ result }: Ended): boolean {
 async function slowDown(trx: Trx, actionId: string, group: readonly Ended[]): Promise<void> {
   const until = group.flatMap(({ result: { received, finishedAt } }) => {
     if (received === null || !SLOWING_STATUSES.has(received.statusCode)) return []
-    const field = received.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1] ?? null
-    const seconds = retryAfterSeconds(field, finishedAt)
+    const seconds = retryAfterSeconds(retryAfterOf(received.headers), finishedAt)
     return seconds === null ? [] : [finishedAt.getTime() + seconds * 1000]
   })
   if (until.length > 0) await run(trx, SLOW_DOWN, [actionId, new Date(Math.max(...until))])
