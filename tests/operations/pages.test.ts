@@ -19,7 +19,10 @@ describe('/llms.txt', () => {
     const text = await index.text()
     expect(text).toStartWith('# Creel\n\n> ')
     const links = [...text.matchAll(/\]\((\S+\/docs\/(\S+\.md))\)/g)]
-    const files = (await readdir(DOCS, { recursive: true })).filter((file) => file.endsWith('.md'))
+    // Decisions are for contributors: they are read beside the code.
+    const files = (await readdir(DOCS, { recursive: true })).filter(
+      (file) => file.endsWith('.md') && !file.startsWith('decisions/'),
+    )
     expect(links.map(([, , file]) => file ?? '').sort()).toEqual(files.sort())
     for (const [, url = '', file = ''] of links) {
       const page = await fetch(url)
