@@ -1,12 +1,13 @@
 /**
- * `bun run docs`: writes the pages that are generated from the code: docs/errors.md, docs/metrics.md, docs/plans.md,
- * docs/providers.md, docs/routes.md and docs/rules-functions.md. A test fails when they are stale.
+ * `bun run docs`: writes the pages that are generated from the code: docs/errors.md, docs/plans.md,
+ * docs/providers.md, docs/routes.md, docs/rules-functions.md, and the table of metrics in docs/operations.md. A test
+ * fails when they are stale.
  */
 import { join } from 'node:path'
 import { functionsPage } from '../core/src/engine/rules/functions/docs.ts'
 import { ERRORS, ROUTES, STREAMS, scopeOf } from '../core/src/index.ts'
 import { plansPage } from '../core/src/plans/docs.ts'
-import { metricsPage } from '../core/src/platform/metrics/docs.ts'
+import { metricsTable } from '../core/src/platform/metrics/docs.ts'
 import { providersPage } from '../core/src/providers/docs.ts'
 // With the gateway, all modules that declare metrics are loaded.
 import '../gateway/src/index.ts'
@@ -14,11 +15,21 @@ import '../gateway/src/index.ts'
 /** The generated pages by their path from the repository's root. */
 export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/errors.md': errors,
-  'docs/metrics.md': metricsPage,
+  'docs/operations.md': operations,
   'docs/plans.md': plansPage,
   'docs/providers.md': providersPage,
   'docs/routes.md': routes,
   'docs/rules-functions.md': functionsPage,
+}
+
+/** The page of operations with the current table of metrics. */
+async function operations(): Promise<string> {
+  const page = await Bun.file(join(import.meta.dir, '../docs/operations.md')).text()
+  const table = await metricsTable()
+  return page.replace(
+    /(<!-- begin of metrics[^\n]*-->\n).*?(?=<!-- end of metrics -->)/s,
+    (_, begin: string) => `${begin}\n${table}\n`,
+  )
 }
 
 function errors(): string {

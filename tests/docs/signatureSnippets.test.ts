@@ -6,7 +6,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
 import { fencesOf, textOf } from './markdown.ts'
 
-const TOUR = fencesOf(textOf('docs/tour.md'))
+const PAGE = fencesOf(textOf('docs/delivery.md'))
 const SECRET = 'a-long-shared-secret'
 
 /** The command of a snippet, which exits with 0 when it accepts `[body file, header, secret]`. */
@@ -31,10 +31,10 @@ verify "$@"`,
   },
 } as const
 
-describe('the snippets of the tour that verify creel-signature', async () => {
+describe('the snippets that verify creel-signature', async () => {
   const folder = await temporaryFolder()
   for (const [language, { command, call }] of Object.entries(LANGUAGES)) {
-    const snippet = TOUR.find((fence) => fence.language === language)?.code ?? ''
+    const snippet = PAGE.find((fence) => fence.language === language)?.code ?? ''
     const isInstalled = Bun.which(command('', [])[0] ?? '') !== null
     test.skipIf(!isInstalled)(
       `${language}: accepts a forward, refuses a changed body, another secret and an old time`,

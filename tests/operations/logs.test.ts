@@ -71,10 +71,10 @@ test('a failed delivery is one line, with ids and outcome', async () => {
   ])
 })
 
-test('every metric that is served stands on the page of metrics', async () => {
+test('every metric of Creel that is served is on the page of operations', async () => {
   const served = await (await fetch(`${service.baseUrl}/metrics`)).text()
-  const names = [...served.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1] ?? '')
-  const page = textOf('docs/metrics.md')
+  const names = [...served.matchAll(/^# TYPE (creel_\S+)/gm)].map((match) => match[1] ?? '')
+  const page = textOf('docs/operations.md')
   expect(names.length).toBeGreaterThan(20)
   expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })

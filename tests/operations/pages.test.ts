@@ -31,4 +31,9 @@ describe('/llms.txt', () => {
     }
     expect(await (await fetch(`${service.baseUrl}/docs.md`)).text()).toBe(text)
   })
+
+  test('a page that became a part of another one leads there', async () => {
+    const moved = await fetch(`${service.baseUrl}/docs/oauth.md`, { redirect: 'manual' })
+    expect([moved.status, moved.headers.get('location')]).toEqual([301, `${service.baseUrl}/docs/agents.md`])
+  })
 })

@@ -29,6 +29,6 @@ export function serverMetadata({ baseUrl }: Urls) {
     scopes_supported: AGENT_SCOPES,
     authorization_response_iss_parameter_supported: true,
     client_id_metadata_document_supported: true,
-    service_documentation: `${baseUrl}/docs/oauth.md`,
+    service_documentation: `${baseUrl}/docs/agents.md`,
   }
 }

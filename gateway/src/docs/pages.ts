@@ -7,13 +7,9 @@ import clients from '../../../docs/clients.md' with { type: 'text' }
 import concepts from '../../../docs/concepts.md' with { type: 'text' }
 import console from '../../../docs/console.md' with { type: 'text' }
 import delivery from '../../../docs/delivery.md' with { type: 'text' }
-import destinations from '../../../docs/destinations.md' with { type: 'text' }
 import errors from '../../../docs/errors.md' with { type: 'text' }
 import install from '../../../docs/install.md' with { type: 'text' }
 import keys from '../../../docs/keys.md' with { type: 'text' }
-import logs from '../../../docs/logs.md' with { type: 'text' }
-import metrics from '../../../docs/metrics.md' with { type: 'text' }
-import oauth from '../../../docs/oauth.md' with { type: 'text' }
 import operations from '../../../docs/operations.md' with { type: 'text' }
 import plans from '../../../docs/plans.md' with { type: 'text' }
 import privacy from '../../../docs/privacy.md' with { type: 'text' }
@@ -34,7 +30,6 @@ import runbook from '../../../docs/runbook.md' with { type: 'text' }
 import scale from '../../../docs/scale.md' with { type: 'text' }
 import security from '../../../docs/security.md' with { type: 'text' }
 import terminal from '../../../docs/terminal.md' with { type: 'text' }
-import tour from '../../../docs/tour.md' with { type: 'text' }
 
 /** A page of the documentation, as bundled with the program. */
 interface Page {
@@ -51,10 +46,9 @@ export const PAGES: readonly Page[] = [
     about: 'from a clone, and after the first release: npm, Homebrew, container',
     text: install,
   },
-  { file: 'tour.md', about: 'every feature, with a command that works', text: tour },
   {
     file: 'concepts.md',
-    about: 'endpoints, requests, actions, deliveries, attempts, channels, watchdogs',
+    about: 'every feature in words, with a command that works',
     text: concepts,
   },
   {
@@ -83,11 +77,10 @@ export const PAGES: readonly Page[] = [
   { file: 'rules.md', about: 'conditions and transformation rules', text: rules },
   { file: 'rules-examples.md', about: 'ten rules, worked through', text: rulesExamples },
   { file: 'rules-functions.md', about: 'the functions that rules compute with', text: rulesFunctions },
-  { file: 'delivery.md', about: 'order, rate, concurrency, pause and breaker of a forward', text: delivery },
   {
-    file: 'destinations.md',
-    about: 'timeout, retries, signing, credentials and TLS of a forward',
-    text: destinations,
+    file: 'delivery.md',
+    about: 'pace, order, retries, credentials, TLS and signatures of a forward',
+    text: delivery,
   },
   { file: 'providers.md', about: 'the known senders, their signatures and handshakes', text: providers },
   {
@@ -101,8 +94,11 @@ export const PAGES: readonly Page[] = [
     text: reconcile,
   },
   { file: 'alerts.md', about: 'alert channels, events and incidents', text: alerts },
-  { file: 'agents.md', about: 'tools for agents, by the Model Context Protocol', text: agents },
-  { file: 'oauth.md', about: 'how agents sign in without an API key', text: oauth },
+  {
+    file: 'agents.md',
+    about: 'tools and events for agents, by the Model Context Protocol, and their sign-in',
+    text: agents,
+  },
   { file: 'terminal.md', about: 'the command line for developers', text: terminal },
   {
     file: 'relay.md',
@@ -118,7 +114,7 @@ export const PAGES: readonly Page[] = [
   { file: 'plans.md', about: 'every number of every plan, and how limits act', text: plans },
   { file: 'security.md', about: 'what Creel guards against, and how', text: security },
   { file: 'scale.md', about: 'what limits how much, and what to do past one machine', text: scale },
-  { file: 'operations.md', about: 'configuration, deployment, monitoring and backups', text: operations },
+  { file: 'operations.md', about: 'configuration, deployment, backups, logs and metrics', text: operations },
   {
     file: 'quickstarts/ci.md',
     about: 'wait for a webhook in GitHub Actions or GitLab CI',
@@ -140,13 +136,16 @@ export const PAGES: readonly Page[] = [
     about: 'several processes behind nginx, the database at a provider',
     text: quickstartNginx,
   },
-  {
-    file: 'logs.md',
-    about: 'every kind of log line, and how to find a call, a capture or a delivery',
-    text: logs,
-  },
-  { file: 'metrics.md', about: 'every metric of /metrics', text: metrics },
 ]
+
+/** Former pages, which are sections of others. */
+const MOVED: Readonly<Record<string, string>> = {
+  'destinations.md': 'delivery.md',
+  'logs.md': 'operations.md',
+  'metrics.md': 'operations.md',
+  'oauth.md': 'agents.md',
+  'tour.md': 'concepts.md',
+}
 
 /** The title of a page: its first heading. */
 const titleOf = ({ file, text }: Page) => /^# (.+)$/m.exec(text)?.[1] ?? file
@@ -194,5 +193,11 @@ export function pageRoutes(baseUrl: string): Readonly<Record<string, () => Respo
     '/llms.txt': answer(index, 'text/plain; charset=utf-8'),
     '/docs.md': answer(index, MARKDOWN),
     ...Object.fromEntries(PAGES.map(({ file, text }) => [`/docs/${file}`, answer(text, MARKDOWN)])),
+    ...Object.fromEntries(
+      Object.entries(MOVED).map(([from, to]) => [
+        `/docs/${from}`,
+        () => new Response(null, { status: 301, headers: { Location: `${baseUrl}/docs/${to}` } }),
+      ]),
+    ),
   }
 }
