@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { Link, useLocation } from 'wouter'
+import { useLocation } from 'wouter'
 import { Bones } from '../parts/Bones.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { WriteLink, Writes } from '../parts/Writes.tsx'
 import { actionsQuery } from '../requests/queries.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 import { isLimit, ofLimit } from '../words/limit.ts'
@@ -44,16 +45,16 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
     if (position >= 1 && position <= actions.length) change.mutate({ actionId, position })
   }
   return (
-    <>
+    <Writes>
       <div className="section-head">
         <h2>Actions</h2>
         <span className="hint">
           {isLimit(limit) && `${ofLimit(actions.length, limit)} on ${options.planName}`}
         </span>
         {canAddMore && item !== 'new' && (
-          <Link href={`${home}/new`} className="button primary">
+          <WriteLink href={`${home}/new`} className="button primary">
             <Plus size={14} /> Add action
-          </Link>
+          </WriteLink>
         )}
       </div>
       <Problem error={change.error} />
@@ -102,6 +103,6 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
           </ActionItem>
         ))}
       </ol>
-    </>
+    </Writes>
   )
 }

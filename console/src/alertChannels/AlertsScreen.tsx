@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { Bones } from '../parts/Bones.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Writes } from '../parts/Writes.tsx'
 import { PageHead } from '../shell/PageHead.tsx'
 import { creel } from '../trpc.ts'
 import { ChannelForm } from './ChannelForm.tsx'
@@ -24,33 +25,35 @@ export function AlertsScreen() {
       <PageHead title="Alerts" />
       <div className="page-body">
         <Incidents />
-        <section className="cards" aria-label="Channels">
-          <div className="section-head">
-            <h2>Channels</h2>
-            {open !== 'new' && (
-              <Button look="primary" onClick={() => setOpen('new')}>
-                <Plus size={14} /> Add channel
-              </Button>
+        <Writes>
+          <section className="cards" aria-label="Channels">
+            <div className="section-head">
+              <h2>Channels</h2>
+              {open !== 'new' && (
+                <Button look="primary" onClick={() => setOpen('new')}>
+                  <Plus size={14} /> Add channel
+                </Button>
+              )}
+            </div>
+            <Problem error={channels.error} onRetry={() => void channels.refetch()} />
+            {channels.isLoading && <Bones />}
+            {open === 'new' && <ChannelForm channel={undefined} onClose={() => setOpen(undefined)} />}
+            {channels.data !== undefined && items.length === 0 && open !== 'new' && (
+              <p className="hint">
+                No channels yet. Add Slack, Discord, Telegram, PagerDuty or a webhook. Until then, contacts
+                get alerts by mail.
+              </p>
             )}
-          </div>
-          <Problem error={channels.error} onRetry={() => void channels.refetch()} />
-          {channels.isLoading && <Bones />}
-          {open === 'new' && <ChannelForm channel={undefined} onClose={() => setOpen(undefined)} />}
-          {channels.data !== undefined && items.length === 0 && open !== 'new' && (
-            <p className="hint">
-              No channels yet. Add Slack, Discord, Telegram, PagerDuty or a webhook. Until then, contacts get
-              alerts by mail.
-            </p>
-          )}
-          {items.map((channel) => (
-            <ChannelItem
-              key={channel.id}
-              channel={channel}
-              isOpen={open === channel.id}
-              onToggle={() => setOpen(open === channel.id ? undefined : channel.id)}
-            />
-          ))}
-        </section>
+            {items.map((channel) => (
+              <ChannelItem
+                key={channel.id}
+                channel={channel}
+                isOpen={open === channel.id}
+                onToggle={() => setOpen(open === channel.id ? undefined : channel.id)}
+              />
+            ))}
+          </section>
+        </Writes>
         <History channels={items} />
       </div>
     </main>

@@ -8,6 +8,7 @@ import { Button } from '../parts/Button.tsx'
 import { More } from '../parts/More.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { STATE_WORDS } from '../parts/StateMark.tsx'
+import { Writes } from '../parts/Writes.tsx'
 import { BulkBar } from '../requests/BulkBar.tsx'
 import { runBulk } from '../requests/bulk.ts'
 import { actionsQuery } from '../requests/queries.ts'
@@ -74,7 +75,9 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
         <Link className="button small" href={`/e/${endpoint.id}/rehearse`}>
           Rehearse
         </Link>
-        <DeadLetters endpointId={endpoint.id} />
+        <Writes>
+          <DeadLetters endpointId={endpoint.id} />
+        </Writes>
       </div>
       <BulkBar endpointId={endpoint.id} />
       <Problem error={attempts.error} onRetry={() => void attempts.refetch()} />

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { STATE_WORDS } from '../parts/StateMark.tsx'
+import { Writes } from '../parts/Writes.tsx'
 import { attemptsQuery } from '../requests/queries.ts'
 import { type Attempt, creel, type RequestDetail, type RequestSummary } from '../trpc.ts'
 import { ago, withoutScheme } from '../words/format.ts'
@@ -108,13 +109,15 @@ function NextAttempt({ endpointId, at, attempts }: NextProps) {
         {last === undefined ? 'Due' : `${STATE_WORDS[last.state]}: next attempt`} {ago(at)}
       </span>
       {last !== undefined && (
-        <Button
-          look="small"
-          disabled={hurry.isPending || hurry.isSuccess}
-          onClick={() => hurry.mutate(last.id)}
-        >
-          {hurry.isSuccess ? 'Sending…' : 'Retry now'}
-        </Button>
+        <Writes>
+          <Button
+            look="small"
+            disabled={hurry.isPending || hurry.isSuccess}
+            onClick={() => hurry.mutate(last.id)}
+          >
+            {hurry.isSuccess ? 'Sending…' : 'Retry now'}
+          </Button>
+        </Writes>
       )}
       {hurry.error !== null && <span className="bad">{problemOf(hurry.error).detail}</span>}
     </div>

@@ -6,6 +6,7 @@ import { Dialog } from '../parts/Dialog.tsx'
 import { OVERLAP_SECONDS, OverlapField } from '../parts/OverlapField.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/toasts.ts'
+import { Writes } from '../parts/Writes.tsx'
 import { creel, type Endpoint } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
 
@@ -26,7 +27,9 @@ export function CaptureUrl({ endpoint }: { endpoint: Endpoint }) {
         </p>
       )}
       <div className="acts">
-        <Button onClick={() => setAsking(true)}>New capture URL…</Button>
+        <Writes>
+          <Button onClick={() => setAsking(true)}>New capture URL…</Button>
+        </Writes>
       </div>
       {isAsking && <RotateUrl endpoint={endpoint} onClose={() => setAsking(false)} />}
     </section>

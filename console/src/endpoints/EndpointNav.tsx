@@ -1,14 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plus, Timer } from 'lucide-react'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
 import { Button } from '../parts/Button.tsx'
+import { lazyPart } from '../parts/lazyPart.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Writes } from '../parts/Writes.tsx'
 import { endpointsQuery } from '../shell/queries.ts'
 import { useShortcuts } from '../shell/shortcuts.ts'
 import type { Endpoint } from '../trpc.ts'
 import { ago, count } from '../words/format.ts'
-import { NewEndpoint } from './NewEndpoint.tsx'
+
+const NewEndpoint = lazyPart(async () => (await import('./NewEndpoint.tsx')).NewEndpoint)
 
 const FRESH_MS = 60_000
 
@@ -33,14 +36,16 @@ export function EndpointNav() {
     <section aria-label="Endpoints">
       <h2>
         Endpoints
-        <Button
-          look="quiet icon"
-          title="New endpoint (n)"
-          aria-label="New endpoint"
-          onClick={() => setNew(true)}
-        >
-          <Plus size={14} />
-        </Button>
+        <Writes>
+          <Button
+            look="quiet icon"
+            title="New endpoint (n)"
+            aria-label="New endpoint"
+            onClick={() => setNew(true)}
+          >
+            <Plus size={14} />
+          </Button>
+        </Writes>
       </h2>
       <Problem error={endpoints.error} />
       <ul className="endpoints">
@@ -54,7 +59,7 @@ export function EndpointNav() {
           </li>
         ))}
       </ul>
-      {isNew && <NewEndpoint onClose={() => setNew(false)} />}
+      <Suspense>{isNew && <NewEndpoint onClose={() => setNew(false)} />}</Suspense>
     </section>
   )
 }

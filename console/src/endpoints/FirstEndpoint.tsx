@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Redirect } from 'wouter'
 import { Button } from '../parts/Button.tsx'
+import { lazyPart } from '../parts/lazyPart.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Writes } from '../parts/Writes.tsx'
 import { endpointsQuery } from '../shell/queries.ts'
-import { NewEndpoint } from './NewEndpoint.tsx'
+
+const NewEndpoint = lazyPart(async () => (await import('./NewEndpoint.tsx')).NewEndpoint)
 
 /** Start page: the endpoint with the latest capture. */
 export function FirstEndpoint() {
@@ -27,11 +30,13 @@ export function FirstEndpoint() {
       <div className="nothing">
         <h1>No endpoint yet</h1>
         <p>An endpoint has a URL that captures every request sent to it.</p>
-        <Button look="primary" onClick={() => setNew(true)}>
-          Create endpoint
-        </Button>
+        <Writes>
+          <Button look="primary" onClick={() => setNew(true)}>
+            Create endpoint
+          </Button>
+        </Writes>
       </div>
-      {isNew && <NewEndpoint onClose={() => setNew(false)} />}
+      <Suspense>{isNew && <NewEndpoint onClose={() => setNew(false)} />}</Suspense>
     </main>
   )
 }

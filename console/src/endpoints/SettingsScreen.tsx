@@ -4,6 +4,7 @@ import { Field } from '../parts/Field.tsx'
 import { Problems } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Switch.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
+import { Writes } from '../parts/Writes.tsx'
 import { PrivacySettings } from '../privacy/PrivacySettings.tsx'
 import { MissingEvents } from '../reconcile/MissingEvents.tsx'
 import type { Endpoint } from '../trpc.ts'
@@ -23,15 +24,19 @@ export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string 
   }, [])
   return (
     <>
-      <NameSettings endpoint={endpoint} />
+      <Writes>
+        <NameSettings endpoint={endpoint} />
+      </Writes>
       <CaptureUrl endpoint={endpoint} />
-      <ProviderSettings endpoint={endpoint} />
-      <EventSettings endpoint={endpoint} />
-      <MissingEvents endpoint={endpoint} />
-      <ResponseSettings endpoint={endpoint} />
-      <AnswerSettings endpoint={endpoint} />
-      <PrivacySettings endpoint={endpoint} />
-      <DangerZone endpoint={endpoint} />
+      <Writes>
+        <ProviderSettings endpoint={endpoint} />
+        <EventSettings endpoint={endpoint} />
+        <MissingEvents endpoint={endpoint} />
+        <ResponseSettings endpoint={endpoint} />
+        <AnswerSettings endpoint={endpoint} />
+        <PrivacySettings endpoint={endpoint} />
+        <DangerZone endpoint={endpoint} />
+      </Writes>
     </>
   )
 }

@@ -5,6 +5,7 @@ import { Button } from '../parts/Button.tsx'
 import { Method } from '../parts/Method.tsx'
 import { More } from '../parts/More.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Writes } from '../parts/Writes.tsx'
 import { PageHead } from '../shell/PageHead.tsx'
 import { creel } from '../trpc.ts'
 import { ago, bytes, fullTime, plural } from '../words/format.ts'
@@ -66,23 +67,27 @@ export function RecycleBinScreen() {
         )}
         {items.length > 0 && (
           <>
-            <div className="acts">
-              <Button
-                look="primary"
-                disabled={picked.size === 0 || restore.isPending}
-                onClick={() => restore.mutate([...picked])}
-              >
-                {restore.isPending
-                  ? 'Restoring…'
-                  : `Restore ${picked.size === 0 ? '' : plural(picked.size, 'request')}`}
-              </Button>
-              <Button onClick={() => setPicked(new Set(items.map(({ id }) => id)))}>Select all shown</Button>
-              {picked.size > 0 && (
-                <Button look="quiet" onClick={() => setPicked(new Set())}>
-                  Clear
+            <Writes>
+              <div className="acts">
+                <Button
+                  look="primary"
+                  disabled={picked.size === 0 || restore.isPending}
+                  onClick={() => restore.mutate([...picked])}
+                >
+                  {restore.isPending
+                    ? 'Restoring…'
+                    : `Restore ${picked.size === 0 ? '' : plural(picked.size, 'request')}`}
                 </Button>
-              )}
-            </div>
+                <Button onClick={() => setPicked(new Set(items.map(({ id }) => id)))}>
+                  Select all shown
+                </Button>
+                {picked.size > 0 && (
+                  <Button look="quiet" onClick={() => setPicked(new Set())}>
+                    Clear
+                  </Button>
+                )}
+              </div>
+            </Writes>
             <div className="table-frame">
               <table className="table">
                 <thead>

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Writes } from '../parts/Writes.tsx'
 import { creel } from '../trpc.ts'
 import { ago, count, fullTime, plural } from '../words/format.ts'
 import { differencesQuery, isUnderWay, type ReplayResult, type ReplayRun } from './queries.ts'
@@ -36,7 +37,11 @@ export function ReplayItem({ endpointId, run }: { endpointId: string; run: Repla
       )}
       {run.reason !== null && <p className="field-problem">{run.reason}</p>}
       <div className="form-foot">
-        {isUnderWay(run) && <Commands endpointId={endpointId} run={run} />}
+        {isUnderWay(run) && (
+          <Writes>
+            <Commands endpointId={endpointId} run={run} />
+          </Writes>
+        )}
         {differing > 0 && (
           <Button look="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {isOpen ? 'Hide differences' : `Show ${plural(differing, 'difference')}`}

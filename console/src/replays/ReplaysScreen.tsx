@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Problem } from '../parts/Problem.tsx'
+import { Writes } from '../parts/Writes.tsx'
 import type { Endpoint } from '../trpc.ts'
 import { replaysQuery } from './queries.ts'
 import { ReplayForm } from './ReplayForm.tsx'
@@ -16,7 +17,9 @@ export function ReplaysScreen({ endpoint }: { endpoint: Endpoint; item: string |
           Sends captures again to another release, with the faults that really happen, and compares the
           answers.
         </p>
-        <ReplayForm endpoint={endpoint} />
+        <Writes>
+          <ReplayForm endpoint={endpoint} />
+        </Writes>
       </section>
       <Problem error={error} />
       {data !== undefined && data.items.length > 0 && (

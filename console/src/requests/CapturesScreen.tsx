@@ -8,6 +8,7 @@ import { session } from '../live/session.ts'
 import { browser } from '../live/surroundings.ts'
 import { Button } from '../parts/Button.tsx'
 import { lazyPart } from '../parts/lazyPart.tsx'
+import { Writes } from '../parts/Writes.tsx'
 import type { Endpoint } from '../trpc.ts'
 import { count } from '../words/format.ts'
 import { filtersOf, parseSearch } from '../words/grammar.ts'
@@ -16,15 +17,15 @@ import { BulkBar } from './BulkBar.tsx'
 import { CaptureList } from './CaptureList.tsx'
 import { Connection } from './Connection.tsx'
 import { Deletions } from './deletions.ts'
-import { FirstRun } from './FirstRun.tsx'
 import { NothingMatches } from './NothingMatches.tsx'
 import { SearchBox } from './SearchBox.tsx'
-import { SelectionBar } from './SelectionBar.tsx'
 import { Terms } from './Terms.tsx'
 import { useCaptureKeys } from './useCaptureKeys.ts'
 import { useSelection } from './useSelection.ts'
 
 const loadPane = () => import('./RequestPane.tsx')
+const FirstRun = lazyPart(async () => (await import('./FirstRun.tsx')).FirstRun)
+const SelectionBar = lazyPart(async () => (await import('./SelectionBar.tsx')).SelectionBar)
 const SendSample = lazyPart(async () => (await import('./SendSample.tsx')).SendSample)
 const RequestPane = lazyPart(async () => (await loadPane()).RequestPane)
 
@@ -97,9 +98,11 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
             value={address.q}
             onChange={(q) => change({ q, r: undefined, tab: undefined }, true)}
           />
-          <Button look="icon" onClick={() => change({ sample: 1 })} label="Send a sample event">
-            <FlaskConical size={14} />
-          </Button>
+          <Writes>
+            <Button look="icon" onClick={() => change({ sample: 1 })} label="Send a sample event">
+              <FlaskConical size={14} />
+            </Button>
+          </Writes>
           <Button aria-pressed={isPaused} onClick={pause} title="Pause (p)">
             {isPaused ? <Play size={14} /> : <Pause size={14} />}
             {isPaused ? (
@@ -130,19 +133,23 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
         )}
         <BulkBar endpointId={endpoint.id} />
         {selection.picked.size > 0 && (
-          <SelectionBar
-            endpointId={endpoint.id}
-            filters={filters}
-            stream={stream}
-            selection={selection}
-            onRemove={removeOpen}
-          />
+          <Suspense>
+            <SelectionBar
+              endpointId={endpoint.id}
+              filters={filters}
+              stream={stream}
+              selection={selection}
+              onRemove={removeOpen}
+            />
+          </Suspense>
         )}
         {isEmpty ? (
           terms.length > 0 ? (
             <NothingMatches onClear={() => change({ q: undefined })} />
           ) : (
-            <FirstRun endpoint={endpoint} onSample={() => change({ sample: 1 })} />
+            <Suspense>
+              <FirstRun endpoint={endpoint} onSample={() => change({ sample: 1 })} />
+            </Suspense>
           )
         ) : (
           <CaptureList

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
 import { CommandLine } from '../parts/CommandLine.tsx'
+import { WriteLink, Writes } from '../parts/Writes.tsx'
 import { meQuery, providersQuery } from '../shell/queries.ts'
 import type { Endpoint } from '../trpc.ts'
 
@@ -57,12 +58,14 @@ export function FirstRun({ endpoint, onSample }: { endpoint: Endpoint; onSample:
         </p>
       )}
       <p className="acts">
-        <Button look="primary" onClick={onSample}>
-          Send a sample event
-        </Button>
-        <Link href={`/e/${endpoint.id}/actions/new`} className="button">
+        <Writes>
+          <Button look="primary" onClick={onSample}>
+            Send a sample event
+          </Button>
+        </Writes>
+        <WriteLink href={`/e/${endpoint.id}/actions/new`} className="button">
           Add action
-        </Link>
+        </WriteLink>
       </p>
     </div>
   )

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { Button } from '../parts/Button.tsx'
+import { Writes } from '../parts/Writes.tsx'
 import { type Answers, creel, type RequestDetail } from '../trpc.ts'
 import { problemOf } from '../words/problem.ts'
 import { visible } from '../words/visible.ts'
@@ -16,13 +17,15 @@ export function HandshakeLine({ endpointId, request }: { endpointId: string; req
       <span className="hint">
         The sender takes a confirmation at <code>{visible(callback.value)}</code>
       </span>
-      <Button
-        disabled={confirm.isPending}
-        onClick={() => confirm.mutate()}
-        title="Calls this URL once, with GET"
-      >
-        {confirm.isPending ? 'Calling…' : 'Confirm the handshake'}
-      </Button>
+      <Writes>
+        <Button
+          disabled={confirm.isPending}
+          onClick={() => confirm.mutate()}
+          title="Calls this URL once, with GET"
+        >
+          {confirm.isPending ? 'Calling…' : 'Confirm the handshake'}
+        </Button>
+      </Writes>
       <output className="outcome" aria-live="polite">
         {confirm.error !== null && <span className="bad">{problemOf(confirm.error).detail}</span>}
         {confirm.data !== undefined && outcomeWords(confirm.data)}

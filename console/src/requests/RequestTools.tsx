@@ -4,6 +4,7 @@ import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
 import { CopyButton, copyText } from '../parts/CopyButton.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
+import { Writes } from '../parts/Writes.tsx'
 import { useShortcuts } from '../shell/shortcuts.ts'
 import { type Answers, creel, type Endpoint, type RequestDetail } from '../trpc.ts'
 import { asCurl, asFetch } from '../words/copyAs.ts'
@@ -53,27 +54,29 @@ export function RequestTools({
   })
   return (
     <div className="acts">
-      <span className="split">
-        <Button
-          look="primary"
-          onClick={() => replay.mutate(undefined)}
-          disabled={replay.isPending}
-          title="Replay through all matching actions (r)"
-        >
-          <Play size={13} /> {replay.isPending ? 'Sending…' : 'Replay'}
-        </Button>
-        <Menu className="button primary" label="Replay through" button={<ChevronDown size={13} />}>
-          {actions.data?.actions.map(({ id, name }) => (
-            <MenuItem key={id} icon={<Play size={14} />} onClick={() => replay.mutate(id)}>
-              {name}
+      <Writes>
+        <span className="split">
+          <Button
+            look="primary"
+            onClick={() => replay.mutate(undefined)}
+            disabled={replay.isPending}
+            title="Replay through all matching actions (r)"
+          >
+            <Play size={13} /> {replay.isPending ? 'Sending…' : 'Replay'}
+          </Button>
+          <Menu className="button primary" label="Replay through" button={<ChevronDown size={13} />}>
+            {actions.data?.actions.map(({ id, name }) => (
+              <MenuItem key={id} icon={<Play size={14} />} onClick={() => replay.mutate(id)}>
+                {name}
+              </MenuItem>
+            ))}
+            <hr />
+            <MenuItem icon={<Pencil size={14} />} onClick={onEdit} shortcut="e">
+              Edit and send…
             </MenuItem>
-          ))}
-          <hr />
-          <MenuItem icon={<Pencil size={14} />} onClick={onEdit} shortcut="e">
-            Edit and send…
-          </MenuItem>
-        </Menu>
-      </span>
+          </Menu>
+        </span>
+      </Writes>
       <CopyButton className="button" label="Copy as curl (c)" text={() => asCurl(request)}>
         curl
       </CopyButton>
@@ -87,9 +90,11 @@ export function RequestTools({
           </>
         }
       >
-        <MenuItem icon={<Pencil size={14} />} onClick={onEdit} shortcut="e">
-          Edit and send…
-        </MenuItem>
+        <Writes>
+          <MenuItem icon={<Pencil size={14} />} onClick={onEdit} shortcut="e">
+            Edit and send…
+          </MenuItem>
+        </Writes>
         <MenuItem icon={<GitCompare size={14} />} onClick={onCompare} shortcut="d">
           Compare with the previous…
         </MenuItem>
@@ -112,9 +117,11 @@ export function RequestTools({
         <hr />
         <ExportItems request={request} />
         <hr />
-        <MenuItem icon={<Trash2 size={14} />} onClick={onRemove} isDangerous shortcut="⌫">
-          Move to recycle bin
-        </MenuItem>
+        <Writes>
+          <MenuItem icon={<Trash2 size={14} />} onClick={onRemove} isDangerous shortcut="⌫">
+            Move to recycle bin
+          </MenuItem>
+        </Writes>
       </Menu>
       <output className="outcome" aria-live="polite">
         {replay.error !== null && <span className="bad">{problemOf(replay.error).detail}</span>}{' '}

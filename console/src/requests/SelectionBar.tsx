@@ -6,6 +6,7 @@ import { useAddress } from '../address.ts'
 import type { CaptureStream } from '../live/captureStream.ts'
 import { Button } from '../parts/Button.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
+import { Writes } from '../parts/Writes.tsx'
 import { creel } from '../trpc.ts'
 import { count } from '../words/format.ts'
 import type { Filters } from '../words/grammar.ts'
@@ -64,23 +65,25 @@ export function SelectionBar({ endpointId, filters, stream, selection, onRemove 
           {allWords}
         </Button>
       )}
-      <Menu
-        className="button"
-        button={
-          <>
-            Replay <ChevronDown size={12} />
-          </>
-        }
-      >
-        <MenuItem onClick={() => replay()}>Through all matching actions</MenuItem>
-        {actions.data?.actions.map(({ id, name }) => (
-          <MenuItem key={id} onClick={() => replay(id)}>
-            {name}
-          </MenuItem>
-        ))}
-        <MenuItem onClick={rehearse}>Rehearse…</MenuItem>
-      </Menu>
-      <Button onClick={remove}>Delete</Button>
+      <Writes>
+        <Menu
+          className="button"
+          button={
+            <>
+              Replay <ChevronDown size={12} />
+            </>
+          }
+        >
+          <MenuItem onClick={() => replay()}>Through all matching actions</MenuItem>
+          {actions.data?.actions.map(({ id, name }) => (
+            <MenuItem key={id} onClick={() => replay(id)}>
+              {name}
+            </MenuItem>
+          ))}
+          <MenuItem onClick={rehearse}>Rehearse…</MenuItem>
+        </Menu>
+        <Button onClick={remove}>Delete</Button>
+      </Writes>
       <Button look="quiet" onClick={selection.clear}>
         Clear
       </Button>

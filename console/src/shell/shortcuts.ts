@@ -1,4 +1,6 @@
 import { useEffect, useRef } from 'react'
+import { toast } from '../parts/toasts.ts'
+import { READ_ONLY, useIsReader } from '../parts/Writes.tsx'
 import { withModifier } from '../words/keys.ts'
 
 /** Every keyboard shortcut, in the order of the list. */
@@ -30,6 +32,9 @@ export const SHORTCUTS = {
 
 /** The name of a shortcut. */
 export type ShortcutName = keyof typeof SHORTCUTS
+
+/** Shortcuts that change something. */
+const WRITES: ReadonlySet<ShortcutName> = new Set(['remove', 'undo', 'replay', 'edit', 'newEndpoint'])
 
 const OFF = 'singleKeys'
 
@@ -70,6 +75,7 @@ const TYPING =
 export function useShortcuts(run: Partial<Record<ShortcutName, () => void>>): void {
   const latest = useRef(run)
   latest.current = run
+  const isReader = useIsReader()
   useEffect(() => {
     const hear = (event: KeyboardEvent) => {
       const name = nameOf(event)
@@ -81,9 +87,10 @@ export function useShortcuts(run: Partial<Record<ShortcutName, () => void>>): vo
       if (isTyping && name !== 'palette') return
       if (event.key.length === 1 && name !== 'palette' && !areLettersOn()) return
       event.preventDefault()
-      action()
+      if (isReader && WRITES.has(name)) toast(READ_ONLY)
+      else action()
     }
     addEventListener('keydown', hear)
     return () => removeEventListener('keydown', hear)
-  }, [])
+  }, [isReader])
 }

@@ -7,6 +7,7 @@ import { Button } from '../parts/Button.tsx'
 import { ConflictNote } from '../parts/ConflictNote.tsx'
 import { toast } from '../parts/toasts.ts'
 import { useForm } from '../parts/useForm.ts'
+import { Writes } from '../parts/Writes.tsx'
 import { creel, type Endpoint } from '../trpc.ts'
 import { withModifier } from '../words/keys.ts'
 import { problemOf } from '../words/problem.ts'
@@ -110,23 +111,25 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
           </div>
         )}
         <div className="form-foot">
-          <Button
-            look="primary"
-            disabled={form.isSaving || !isChanged || form.conflict !== null}
-            onClick={() => form.submit()}
-          >
-            {form.isSaving ? 'Saving…' : `Save as v${next}`} <kbd>{withModifier('S')}</kbd>
-          </Button>
-          {rule !== undefined && isChanged && (
-            <Button onClick={() => setText(saved ?? '')}>Reset to v{rule.version}</Button>
-          )}
-          {document === undefined && <span className="warn">This is not valid JSON yet.</span>}
-          <span className="grow" />
-          {rule !== undefined && (
-            <Button look="danger" onClick={() => (isRemoving ? remove.mutate(rule.id) : setRemoving(true))}>
-              {isRemoving ? 'Confirm: delete rule and versions' : 'Delete…'}
+          <Writes>
+            <Button
+              look="primary"
+              disabled={form.isSaving || !isChanged || form.conflict !== null}
+              onClick={() => form.submit()}
+            >
+              {form.isSaving ? 'Saving…' : `Save as v${next}`} <kbd>{withModifier('S')}</kbd>
             </Button>
-          )}
+            {rule !== undefined && isChanged && (
+              <Button onClick={() => setText(saved ?? '')}>Reset to v{rule.version}</Button>
+            )}
+            {document === undefined && <span className="warn">This is not valid JSON yet.</span>}
+            <span className="grow" />
+            {rule !== undefined && (
+              <Button look="danger" onClick={() => (isRemoving ? remove.mutate(rule.id) : setRemoving(true))}>
+                {isRemoving ? 'Confirm: delete rule and versions' : 'Delete…'}
+              </Button>
+            )}
+          </Writes>
         </div>
         {rule !== undefined && (
           <RuleVersions

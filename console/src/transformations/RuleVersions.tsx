@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/toasts.ts'
+import { Writes } from '../parts/Writes.tsx'
 import { creel } from '../trpc.ts'
 import { diffLines } from '../words/diff.ts'
 import { ago, fullTime } from '../words/format.ts'
@@ -49,9 +50,11 @@ export function RuleVersions({ endpointId, actionId, rule, onRestored }: Props) 
               <Button look="small" onClick={() => setCompared(compared === version ? undefined : version)}>
                 Compare v{version} with v{rule.version}
               </Button>
-              <Button look="small" disabled={restore.isPending} onClick={() => restore.mutate(version)}>
-                Restore v{version}
-              </Button>
+              <Writes>
+                <Button look="small" disabled={restore.isPending} onClick={() => restore.mutate(version)}>
+                  Restore v{version}
+                </Button>
+              </Writes>
             </>
           )}
         </div>

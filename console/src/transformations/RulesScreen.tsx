@@ -6,6 +6,7 @@ import { Bones } from '../parts/Bones.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Switch.tsx'
+import { WriteLink, Writes } from '../parts/Writes.tsx'
 import { actionsQuery } from '../requests/queries.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 import { ofLimit } from '../words/limit.ts'
@@ -29,9 +30,9 @@ export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: stri
           Rules change the requests that an action forwards: redact, rename, compute or wrap. The capture
           itself stays as it is.
         </p>
-        <Link className="button primary" href={`/e/${endpoint.id}/actions/new`}>
+        <WriteLink className="button primary" href={`/e/${endpoint.id}/actions/new`}>
           Add action
-        </Link>
+        </WriteLink>
       </div>
     )
   }
@@ -66,9 +67,9 @@ export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: stri
         </h2>
         <span className="hint">{ofLimit(rules.length, maxRules)}</span>
         {!isNew && rules.length < maxRules && (
-          <Link className="button primary" href={at('new')}>
+          <WriteLink className="button primary" href={at('new')}>
             <Plus size={14} /> Add rule
-          </Link>
+          </WriteLink>
         )}
       </div>
       {!featureInPlan && <p className="banner">Rules are not in this plan.</p>}
@@ -116,7 +117,7 @@ function RuleList({ endpointId, actionId, rules, openId, hrefOf }: ListProps) {
   }
   if (rules.length === 0) return null
   return (
-    <>
+    <Writes>
       <Problem error={order.error ?? turn.error} />
       <ol className="cards" aria-label="Rules, in the order they run">
         {rules.map(({ condition, disabledReason, enabled, id, name, position, version }, at) => (
@@ -160,6 +161,6 @@ function RuleList({ endpointId, actionId, rules, openId, hrefOf }: ListProps) {
           </li>
         ))}
       </ol>
-    </>
+    </Writes>
   )
 }

@@ -4,6 +4,7 @@ import { Link, useLocation } from 'wouter'
 import { Bones } from '../parts/Bones.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { WriteLink, Writes } from '../parts/Writes.tsx'
 import { PageHead } from '../shell/PageHead.tsx'
 import { watchdogsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
@@ -23,30 +24,32 @@ export function WatchdogsScreen({ id }: { id: string | undefined }) {
       <PageHead title="Watchdogs">
         <span className="grow" />
         {id !== 'new' && (
-          <Link href="/watchdogs/new" className="button primary">
+          <WriteLink href="/watchdogs/new" className="button primary">
             <Plus size={14} /> Add watchdog
-          </Link>
+          </WriteLink>
         )}
       </PageHead>
       <div className="page-body">
-        <Problem error={list.error} onRetry={() => void list.refetch()} />
-        {id === 'new' && <WatchdogForm watchdog={undefined} onClose={close} />}
-        {list.isLoading && <Bones />}
-        {list.data !== undefined && items.length === 0 && id !== 'new' && (
-          <div className="nothing">
-            <h2>No watchdogs yet</h2>
-            <p>
-              A watchdog alerts you when an expected request does not arrive, such as a nightly export or an
-              hourly heartbeat.
-            </p>
-            <Link href="/watchdogs/new" className="button primary">
-              Add watchdog
-            </Link>
-          </div>
-        )}
-        {items.map((watchdog) => (
-          <Item key={watchdog.id} watchdog={watchdog} isOpen={id === watchdog.id} onClose={close} />
-        ))}
+        <Writes>
+          <Problem error={list.error} onRetry={() => void list.refetch()} />
+          {id === 'new' && <WatchdogForm watchdog={undefined} onClose={close} />}
+          {list.isLoading && <Bones />}
+          {list.data !== undefined && items.length === 0 && id !== 'new' && (
+            <div className="nothing">
+              <h2>No watchdogs yet</h2>
+              <p>
+                A watchdog alerts you when an expected request does not arrive, such as a nightly export or an
+                hourly heartbeat.
+              </p>
+              <WriteLink href="/watchdogs/new" className="button primary">
+                Add watchdog
+              </WriteLink>
+            </div>
+          )}
+          {items.map((watchdog) => (
+            <Item key={watchdog.id} watchdog={watchdog} isOpen={id === watchdog.id} onClose={close} />
+          ))}
+        </Writes>
       </div>
     </main>
   )

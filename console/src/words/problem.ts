@@ -16,17 +16,23 @@ export function problemOf(error: unknown): ProblemWords {
   const problem = isCallError(error) ? error.data?.problem : undefined
   if (problem !== undefined) {
     return {
-      detail: problem.detail,
+      detail: plain(problem.detail),
       code: problem.code,
       status,
       traceId: problem.traceId,
-      items: (problem.errors ?? []).map(({ pointer, detail }) => ({ pointer: pointer ?? '#', detail })),
+      items: (problem.errors ?? []).map(({ pointer, detail }) => ({
+        pointer: pointer ?? '#',
+        detail: plain(detail),
+      })),
     }
   }
   const said = error instanceof Error ? error.message : String(error)
   const detail = status === undefined ? 'The service cannot be reached. Your input is kept.' : said
   return { detail, code: null, status, traceId: null, items: [] }
 }
+
+/** Text without the marks of code, which the page shows as text. */
+const plain = (text: string): string => text.replaceAll('`', '')
 
 /** The API's messages about one member of the input and everything below it; empty if there are none. */
 export function problemAt(problem: ProblemWords | null, member: string): string {
