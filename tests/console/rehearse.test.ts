@@ -81,3 +81,27 @@ test('the selection of the list leads there', async () => {
   await page.getByText('1 selected capture', { exact: true }).waitFor()
   expect(faults).toEqual([])
 })
+
+test('one capture is replayed to a URL without an action, and the answer is shown', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'to a url' })
+  const { id } = await endpoint.capture({ body: '{"n":1}', suffix: '/orders?a=1' })
+  receiver.answer = (_request, response) => response.writeHead(201).end('{"taken":true}')
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}?r=${id}`)
+  await page.getByRole('button', { name: 'Replay through' }).click()
+  await page.getByRole('menuitem', { name: 'To a URL…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('URL', { exact: true }).fill('ftp://nowhere')
+  await dialog.getByRole('button', { name: 'Send' }).click()
+  await dialog.locator('.field-problem:visible').waitFor()
+  await dialog.getByLabel('URL', { exact: true }).fill(receiver.url)
+  await dialog.getByLabel('Append the captured path').check()
+  const before = receiver.received.length
+  await dialog.getByRole('button', { name: 'Send' }).click()
+  await dialog.getByText('{"taken":true}').waitFor()
+  await dialog.getByText('201').waitFor()
+  expect(receiver.received.slice(before).map(({ url, body }) => [url, String(body)])).toEqual([
+    [`${new URL(receiver.url).pathname}/orders?a=1`, '{"n":1}'],
+  ])
+  expect(faults).toEqual([])
+})

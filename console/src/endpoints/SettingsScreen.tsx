@@ -15,6 +15,7 @@ import { DangerZone } from './DangerZone.tsx'
 import { EventSettings } from './EventSettings.tsx'
 import { ProviderSettings } from './ProviderSettings.tsx'
 import { ResponseSettings } from './ResponseSettings.tsx'
+import { SenderSettings } from './SenderSettings.tsx'
 import { useEndpointChange } from './useEndpointChange.ts'
 
 /** The settings of an endpoint: name, provider, events, response, privacy, and deletion. */
@@ -30,6 +31,7 @@ export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string 
       <CaptureUrl endpoint={endpoint} />
       <Writes>
         <ProviderSettings endpoint={endpoint} />
+        <SenderSettings endpoint={endpoint} />
         <EventSettings endpoint={endpoint} />
         <MissingEvents endpoint={endpoint} />
         <ResponseSettings endpoint={endpoint} />

@@ -2,6 +2,7 @@ import { CREDENTIAL_HEADERS } from '@creel/core/engine/words'
 import { type FormEvent, useState } from 'react'
 import { useEndpointChange } from '../endpoints/useEndpointChange.ts'
 import { Button } from '../parts/Button.tsx'
+import { CheckField } from '../parts/CheckField.tsx'
 import { Problems } from '../parts/Problem.tsx'
 import { TextField } from '../parts/TextField.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
@@ -10,7 +11,7 @@ import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { StoringPreview } from './StoringPreview.tsx'
 import { namesOf, rulesOf, type StoringDraft, textOfRules } from './storingDraft.ts'
 
-const MEMBERS = ['dropHeaders', 'storeRules']
+const MEMBERS = ['dropHeaders', 'storeRules', 'forwardOriginal', 'originalHours']
 
 const EXAMPLE = '[{"op": "redact", "paths": ["body.customer.email"]}]'
 
@@ -19,6 +20,8 @@ export function PrivacySettings({ endpoint }: { endpoint: Endpoint }) {
   const [draft, setDraft, forget] = usePersisted<StoringDraft>(`privacy ${endpoint.id}`, {
     headers: endpoint.dropHeaders.join('\n'),
     rules: textOfRules(endpoint.storeRules),
+    keepsOriginal: endpoint.forwardOriginal,
+    hours: endpoint.originalHours === null ? '' : String(endpoint.originalHours),
   })
   const [isTried, setTried] = useState(false)
   const change = useEndpointChange(endpoint.id, forget)
@@ -26,7 +29,13 @@ export function PrivacySettings({ endpoint }: { endpoint: Endpoint }) {
   const rules = rulesOf(draft.rules)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (rules !== undefined) change.mutate({ dropHeaders: namesOf(draft.headers), storeRules: rules })
+    if (rules === undefined) return
+    change.mutate({
+      dropHeaders: namesOf(draft.headers),
+      storeRules: rules,
+      forwardOriginal: draft.keepsOriginal,
+      ...(draft.keepsOriginal ? { originalHours: draft.hours === '' ? null : Number(draft.hours) } : {}),
+    })
   }
   const addCredentials = () => {
     const names = namesOf(draft.headers)
@@ -64,6 +73,23 @@ export function PrivacySettings({ endpoint }: { endpoint: Endpoint }) {
           hint="Steps keep, remove, redact, hash and set on body.…, headers.…, query.…, path and ip; or rules with when and steps."
           onChange={(text) => setDraft({ ...draft, rules: text })}
         />
+        <CheckField
+          label="Forward the original"
+          isOn={draft.keepsOriginal}
+          problem={problemAt(problem, 'forwardOriginal')}
+          hint="It is kept, sealed, until its deliveries have ended."
+          onChange={(keepsOriginal) => setDraft({ ...draft, keepsOriginal })}
+        />
+        {draft.keepsOriginal && (
+          <TextField
+            label="Hours until the original is gone at the latest"
+            kind="number"
+            value={draft.hours}
+            problem={problemAt(problem, 'originalHours')}
+            placeholder="72"
+            onChange={(hours) => setDraft({ ...draft, hours })}
+          />
+        )}
         {change.data?.warnings?.map((warning) => (
           <p key={warning} className="banner" role="status">
             {warning}

@@ -6,6 +6,9 @@ export interface StoringDraft {
   readonly headers: string
   /** A JSON list; empty for none. */
   readonly rules: string
+  readonly keepsOriginal: boolean
+  /** Hours; empty for the default. */
+  readonly hours: string
 }
 
 type Rules = Endpoint['storeRules']

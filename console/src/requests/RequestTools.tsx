@@ -1,8 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { ChevronDown, GitCompare, Link2, Pencil, Play, Search, Trash2 } from 'lucide-react'
+import { ChevronDown, GitCompare, Link2, Pencil, Play, Search, Send, Trash2 } from 'lucide-react'
+import { Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
 import { CopyButton, copyText } from '../parts/CopyButton.tsx'
+import { lazyPart } from '../parts/lazyPart.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { Writes } from '../parts/Writes.tsx'
 import { useShortcuts } from '../shell/shortcuts.ts'
@@ -13,6 +15,8 @@ import { termFor } from '../words/grammar.ts'
 import { problemOf } from '../words/problem.ts'
 import { ExportItems } from './ExportItems.tsx'
 import { actionsQuery } from './queries.ts'
+
+const ReplayToUrl = lazyPart(async () => (await import('../replays/ReplayToUrl.tsx')).ReplayToUrl)
 
 interface Props {
   readonly endpoint: Endpoint
@@ -36,6 +40,7 @@ export function RequestTools({
 }: Props) {
   const queries = useQueryClient()
   const actions = useQuery(actionsQuery(endpoint.id))
+  const [isToUrl, setToUrl] = useState(false)
   const ids = { endpointId: endpoint.id, requestId: request.id }
   const replay = useMutation({
     mutationFn: (actionId?: string) =>
@@ -71,6 +76,9 @@ export function RequestTools({
               </MenuItem>
             ))}
             <hr />
+            <MenuItem icon={<Send size={14} />} onClick={() => setToUrl(true)}>
+              To a URL…
+            </MenuItem>
             <MenuItem icon={<Pencil size={14} />} onClick={onEdit} shortcut="e">
               Edit and send…
             </MenuItem>
@@ -132,6 +140,11 @@ export function RequestTools({
         )}
         {replay.data !== undefined && outcomeWords(replay.data)}
       </output>
+      <Suspense>
+        {isToUrl && (
+          <ReplayToUrl endpointId={endpoint.id} requestId={request.id} onClose={() => setToUrl(false)} />
+        )}
+      </Suspense>
     </div>
   )
 }
