@@ -1,5 +1,6 @@
-export { creelSignature, SIGNATURE_HEADER } from './creelSignature.ts'
 export {
+  creelSignature,
+  SIGNATURE_HEADER,
   SIGNING_SCHEMES,
   type Signing,
   type SigningScheme,

@@ -4,10 +4,20 @@ import type { Verdict } from '../words/index.ts'
 import { likelyCause } from './causes.ts'
 import { type CheckResult, checkScheme } from './check.ts'
 import { Evidence } from './evidence.ts'
-import { noteOf } from './note.ts'
 import type { PreparedScheme, PreparedVerification } from './prepare.ts'
 import { findSignature, placeName } from './signatures.ts'
 import { ageWords, staleWords } from './timestamps.ts'
+
+/** The longest note. */
+const NOTE_LENGTH_MAX = 300
+
+/** A note: one sentence of at most 300 characters, cut at a character boundary. */
+function noteOf(text: string): string {
+  const started = text.startsWith('the ') ? `The ${text.slice(4)}` : text
+  const sentence = started.endsWith('.') ? started : `${started}.`
+  if (sentence.length <= NOTE_LENGTH_MAX) return sentence
+  return `${[...sentence.slice(0, NOTE_LENGTH_MAX - 2)].slice(0, -1).join('')}…`
+}
 
 /**
  * Verifies a captured request, at receipt.

@@ -10,7 +10,7 @@ import {
 import { bytesOf, byteTextOf } from './byteText.ts'
 import { isSignableChallenge, isUuid } from './challenges.ts'
 import { Evidence } from './evidence.ts'
-import { sameBytes } from './macs.ts'
+import { sameBytes } from './matching.ts'
 import type { PreparedVerification } from './prepare.ts'
 import { withoutQuery } from './publicUrl.ts'
 

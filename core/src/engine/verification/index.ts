@@ -11,9 +11,8 @@ export {
 export { Evidence } from './evidence.ts'
 export { type HandshakeAnswer, handshakeAnswer } from './handshakes.ts'
 export { labelOf } from './label.ts'
-export { laidOutSignature, signatureOver, timestampText } from './makeSignature.ts'
 export { type PreparedVerification, prepareVerification } from './prepare.ts'
-export { resigned } from './resign.ts'
+export { laidOutSignature, resigned, signatureOver, timestampText } from './resign.ts'
 export {
   MANUAL_DEFAULTS,
   type ManualEncoding,

@@ -3,7 +3,7 @@ import type { SchemeRow } from '../providers/index.ts'
 import { bytesOf } from './byteText.ts'
 import { decodeSignature } from './encodings.ts'
 import type { Key } from './keys.ts'
-import { matcherFor } from './macs.ts'
+import { matcherFor } from './matching.ts'
 import { sha256Hex } from './message.ts'
 
 /** The longest token that is read: real ones stay below 8 KB; Wix's carry the event and stay below 1 MiB. */
