@@ -14,7 +14,7 @@ import {
 import type { EvaluatedRequest } from '../message/index.ts'
 import { compareNumbers } from './compareNumbers.ts'
 import type { Condition, ConditionOp, Leaf } from './condition.ts'
-import { compareInstants, parseInstant } from './instants.ts'
+import { compareInstants, parseInstant } from './leafValue.ts'
 import { HOLDS, programOf } from './program.ts'
 import { someValue, valueLists } from './read.ts'
 import { type ReadRoot, requestRoot } from './readRoot.ts'

@@ -1,5 +1,5 @@
 import { significand } from './canonical.ts'
-import { memberCount, memberOf } from './nodes.ts'
+import { memberCount, memberOf } from './parse.ts'
 import {
   isJsonArray,
   isJsonNumber,

@@ -1,10 +1,20 @@
 export { canonicalJson, significand } from './canonical.ts'
 export { sameJson, sameNumber } from './compare.ts'
 export { eachJsonDifference, type JsonDifference } from './diff.ts'
-export { isUnopened, opened } from './lazy.ts'
 export { nestsDeeper, parseForLooks } from './native.ts'
-export { memberCount, memberOf, membersOf, writeJson } from './nodes.ts'
-export { MAX_JSON_DEPTH, memberText, parseJson, parseLazily, shownJson } from './parse.ts'
+export {
+  isUnopened,
+  MAX_JSON_DEPTH,
+  memberCount,
+  memberOf,
+  membersOf,
+  memberText,
+  opened,
+  parseJson,
+  parseLazily,
+  shownJson,
+  writeJson,
+} from './parse.ts'
 export {
   type AnyJson,
   fromPlain,

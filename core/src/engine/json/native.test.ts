@@ -2,9 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { processorTime } from '../../../../tests/support/processorTime.ts'
 import { opened, parseJson, writeJson } from './index.ts'
-import { withMaps } from './lazy.ts'
 import { readNatively, writeNatively } from './native.ts'
-import { writeByHand } from './nodes.ts'
+import { withMaps, writeByHand } from './parse.ts'
 import { readByHand } from './readByHand.ts'
 
 const DEPTH = 256

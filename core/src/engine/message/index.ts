@@ -29,7 +29,7 @@ export {
   PARSED_BODY_BYTES_MAX,
   type ParsedBody,
   parsedBody,
+  urlEncodedPairs,
 } from './parsedBody.ts'
 export { joinedHeaders, storedHeaders, valuesByName } from './storedHeaders.ts'
 export { leavesBasePath, type Target, targetUrl } from './targetUrl.ts'
-export { urlEncodedPairs } from './urlEncoded.ts'
