@@ -1,4 +1,7 @@
-export { announceEndpointChange } from './announce.ts'
-export { changesOf } from './changesOf.ts'
-export type { EndpointChanges } from './endpointChanges.ts'
-export { type RunningEndpointChanges, startEndpointChanges } from './listen.ts'
+export {
+  announceEndpointChange,
+  changesOf,
+  type EndpointChanges,
+  type RunningEndpointChanges,
+  startEndpointChanges,
+} from './listen.ts'

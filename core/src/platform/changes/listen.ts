@@ -1,10 +1,83 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { serverOf } from '../db/index.ts'
+import { run, serverOf, statement, type Trx } from '../db/index.ts'
 import { backoffMs, within } from '../time/index.ts'
-import { ANNOUNCE, ENDPOINT_CHANNEL } from './announce.ts'
-import type { EndpointChanges } from './endpointChanges.ts'
+
+/**
+ * Wakes waiters in this process. Notifications come over one LISTEN connection. A poll backs it up, so that a lost
+ * notification only delays a waiter.
+ */
+export interface EndpointChanges {
+  /**
+   * Calls `listener` after every committed change on the endpoint, whichever process made it: a capture, a
+   * delivery's new state, other settings, its deletion. A call may come without a change.
+   *
+   * @returns ends the subscription
+   */
+  onEndpoint(endpointId: string, listener: () => void): () => void
+  /**
+   * Calls `listener` after every committed change on any endpoint of the service, with its id. Every few seconds it is
+   * called with null: any endpoint may have changed. The listener must be quick.
+   *
+   * @returns ends the subscription
+   */
+  onAny(listener: (endpointId: string | null) => void): () => void
+  /**
+   * Announces committed changes of endpoints. The listeners of this process are called now; other processes get one
+   * NOTIFY for all changes of some milliseconds. It is not part of the transaction, which would hold a lock of the
+   * whole database while it waits for the disk. If this process dies before the NOTIFY, the other processes find the
+   * change by polling.
+   */
+  announce(endpointIds: readonly string[]): void
+}
+
+/**
+ * Changes of an endpoint. `next` resolves at once if one came since its last call, when `ended` aborts, or after
+ * `longestMs`.
+ */
+export function changesOf(
+  { endpointChanges }: { readonly endpointChanges: EndpointChanges },
+  endpointId: string,
+  ended: AbortSignal,
+) {
+  let changed = ended.aborted
+  let wake: () => void = () => {}
+  const notice = () => {
+    changed = true
+    wake()
+  }
+  const stop = endpointChanges.onEndpoint(endpointId, notice)
+  ended.addEventListener('abort', notice, { once: true })
+  return {
+    stop,
+    async next(longestMs?: number): Promise<void> {
+      let timer: ReturnType<typeof setTimeout> | undefined
+      if (!changed) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          if (longestMs !== undefined) timer = setTimeout(resolve, longestMs)
+        })
+      }
+      clearTimeout(timer)
+      changed = ended.aborted
+    },
+  }
+}
+
+/** Channel for notifications of endpoint changes; the payload is the endpoint's id. */
+const ENDPOINT_CHANNEL = 'creel_endpoints'
+
+/** `$1`: the ids of endpoints. */
+const ANNOUNCE = statement(
+  'announce endpoints',
+  `select pg_notify('${ENDPOINT_CHANNEL}', id) from unnest($1::text[]) as id`,
+)
+
+/** Notifies every process of a change to these endpoints, once the transaction commits. */
+export async function announceEndpointChange(trx: Trx, ...endpointIds: readonly string[]): Promise<void> {
+  if (endpointIds.length > 0) await run(trx, ANNOUNCE, [[...new Set(endpointIds)]])
+}
 
 /** Interval at which all listeners are called in any case, since a notification can be lost with its connection. */
 const POLL_MILLISECONDS = 5_000

@@ -1,7 +1,6 @@
 export * from './binaryArrays.ts'
 export { checkDatabase } from './check.ts'
 export { isDatabaseOutage, isDeadlock, isRefusedForGood, isStatementTimeout } from './failures.ts'
-export type { Db, Trx } from './handles.ts'
 export { MessageBuffer } from './messageBuffer.ts'
 export {
   type OpenDatabase,
@@ -22,5 +21,5 @@ export {
 } from './replica.ts'
 export { databaseUrlMistake, serverOf, serverUrls } from './servers.ts'
 export { shareOf } from './shares.ts'
-export { type RowsOf, run, type Statement, statement } from './statement.ts'
+export { type Db, type RowsOf, run, type Statement, statement, type Trx } from './statement.ts'
 export type * from './tables.ts'

@@ -1,12 +1,49 @@
-import { Kysely, type PostgresPool } from 'kysely'
+import { type DatabaseConnection, type Driver, Kysely, PostgresDialect, type PostgresPool } from 'kysely'
 import pg from 'pg'
-import { CancellingDialect } from './cancelling.ts'
-import type { Db } from './handles.ts'
 import { memberNames } from './memberNames.ts'
 import { serverOf } from './servers.ts'
 import { shareConnections } from './shares.ts'
-import { preparing, runOn } from './statement.ts'
+import { type Db, preparing, runOn } from './statement.ts'
 import type { Database } from './tables.ts'
+
+/**
+ * PostgreSQL dialect for queries that are cancelled when their caller hangs up. By default Kysely prints the error of
+ * such a query to the console. Here it is dropped, since the cancellation was requested.
+ */
+class CancellingDialect extends PostgresDialect {
+  readonly #known = new WeakSet<DatabaseConnection>()
+
+  override createDriver(): Driver {
+    const driver = super.createDriver()
+    const acquire = driver.acquireConnection.bind(driver)
+    driver.acquireConnection = async (options) => {
+      const connection = await acquire(options)
+      if (!this.#known.has(connection)) leaveQuietly(connection)
+      this.#known.add(connection)
+      return connection
+    }
+    return driver
+  }
+}
+
+/** Drops errors of a query whose caller is gone, and errors of cancelling it. Other errors are thrown as before. */
+function leaveQuietly(connection: DatabaseConnection): void {
+  const execute = connection.executeQuery.bind(connection)
+  connection.executeQuery = async (query, options) => {
+    try {
+      return await execute(query, options)
+    } catch (error) {
+      if (options?.signal?.aborted !== true) throw error
+      return { rows: [] }
+    }
+  }
+  const cancel = connection.cancelQuery?.bind(connection)
+  if (cancel === undefined) return
+  // Kysely fails if the query ended while the cancelling connection was opened. Then there is nothing left to cancel.
+  connection.cancelQuery = async (provider) => {
+    await cancel(provider).catch(() => undefined)
+  }
+}
 
 /** A process's access to Postgres: Kysely for everything, the raw pool for the capture statement and pg-boss. */
 export interface OpenDatabase {

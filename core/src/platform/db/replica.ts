@@ -1,8 +1,7 @@
 import { sleep, within } from '../time/index.ts'
 import { isDatabaseOutage } from './failures.ts'
-import type { Db } from './handles.ts'
 import type { OpenDatabase } from './open.ts'
-import { run, statement } from './statement.ts'
+import { type Db, run, statement } from './statement.ts'
 
 /** The connections that a read uses: of the primary, or of a replica. */
 export type ReadDatabase = Pick<OpenDatabase, 'db' | 'searches'>

@@ -1,7 +1,7 @@
 import type { Kysely, PostgresPool } from 'kysely'
 import type pg from 'pg'
 import { Turns, WAIT_MS_MAX } from '../turns/index.ts'
-import type { Db } from './handles.ts'
+import type { Db } from './statement.ts'
 import type { Database } from './tables.ts'
 
 /**

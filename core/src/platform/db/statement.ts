@@ -1,8 +1,21 @@
-import { type AbortableQueryOptions, CompiledQuery, type PostgresPool, type UnknownRow } from 'kysely'
+import {
+  type AbortableQueryOptions,
+  CompiledQuery,
+  type Kysely,
+  type PostgresPool,
+  type Transaction,
+  type UnknownRow,
+} from 'kysely'
 import type { ClientBase } from 'pg'
-import type { Db } from './handles.ts'
 import { memberNames } from './memberNames.ts'
 import type { StatementRows } from './rows.ts'
+import type { Database } from './tables.ts'
+
+/** For reads: works inside and outside a transaction. */
+export type Db = Kysely<Database>
+
+/** For writes and locks: functions that take a `Trx` cannot be called outside a transaction. */
+export type Trx = Transaction<Database>
 
 /** A statement whose text never changes, apart from its parameters. */
 export interface Statement<Name extends string = string> {
