@@ -1,4 +1,4 @@
-export { LIMIT_MEANINGS } from './meanings.ts'
+export { LIMIT_MEANINGS } from './docs.ts'
 export {
   LIMIT_NAMES,
   type LimitName,

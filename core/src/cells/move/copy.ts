@@ -1,6 +1,5 @@
 import type { Db } from '../../platform/db/index.ts'
-import { query } from './query.ts'
-import { BIG, type MovedTable } from './tables.ts'
+import { BIG, type MovedTable, query } from './tables.ts'
 
 /** Bounds of a batch: rows, and their bytes as JSON, about. One row is copied whatever its size. */
 export const BATCH_ROWS = 500

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Db, Trx } from '../../platform/db/index.ts'
 import { type Cursor, compareBig, copyBig, oldestTransaction, type Pair } from './copy.ts'
-import { query } from './query.ts'
 import { seal, unseal } from './seal.ts'
 import { changeMove, findMove, insertMove, type Move, type Progress } from './state.ts'
 import { leave, switchCells } from './switch.ts'
-import { BIG, type MovedTable, movedTables } from './tables.ts'
+import { BIG, type MovedTable, movedTables, query } from './tables.ts'
 
 /** Rows that the last pass before the seal may have copied: then little is left for the time of the seal. */
 const CALM_ROWS = 500

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Db } from '../../platform/db/index.ts'
-import { query } from './query.ts'
+import { query } from './tables.ts'
 
 /** Length of a seal. It ends by itself, so that a move that is killed does not stop the workspace. */
 export const SEAL_SECONDS = 30

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/index.ts'
 import type { Cursor } from './copy.ts'
-import { query } from './query.ts'
+import { query } from './tables.ts'
 
 /**
  * `copying`: the workspace is in the source. `switching`: it is sealed, and is in the target if the target has it.

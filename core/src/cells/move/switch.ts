@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Db, Trx } from '../../platform/db/index.ts'
 import { BATCH_BYTES, BATCH_ROWS, insertOf, type Pair } from './copy.ts'
-import { query } from './query.ts'
 import { SWITCH_SECONDS } from './seal.ts'
 import { changeMove, type Move } from './state.ts'
-import { BIG, type MovedTable } from './tables.ts'
+import { BIG, type MovedTable, query } from './tables.ts'
 
 /** Numbers that a sequence is set beyond the highest moved one, so that numbers drawn meanwhile do not meet it. */
 const SEQUENCE_GAP = 1_000_000

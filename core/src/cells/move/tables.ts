@@ -1,5 +1,14 @@
 import type { Db } from '../../platform/db/index.ts'
-import { query } from './query.ts'
+import { CompiledQuery } from 'kysely'
+
+/** Runs a statement whose table is only known at run time. */
+export async function query<Row>(
+  db: Db,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Row[]> {
+  return (await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))).rows
+}
 
 /** Tables that stay where they are: they are not of a workspace, or the target makes its own rows. */
 export const LEFT: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
+export { startMetrics } from './docs.ts'
 export * from './metrics.ts'
 export * from './registry.ts'
-export { startMetrics } from './startMetrics.ts'
 export * from './sumOfMetrics.ts'

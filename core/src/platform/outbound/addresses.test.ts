@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { canonicalAddress, refusalOf } from './addresses.ts'
+import { canonicalAddress, refusalOf } from './ssrfGuard.ts'
 
 describe('refusalOf', () => {
   test.each([

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { parseAllowList } from './allowList.ts'
 import { checkDestinationUrl, readDestination } from './destination.ts'
-import type { SsrfGuard } from './ssrfGuard.ts'
+import { parseAllowList, type SsrfGuard } from './ssrfGuard.ts'
 
 const NAMES: Record<string, string[]> = {
   'public.test': ['8.8.8.8'],

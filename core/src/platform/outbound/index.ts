@@ -1,4 +1,4 @@
-export { hostOf, parseAllowList } from './allowList.ts'
+export type { TlsIdentity } from './dial.ts'
 
 export type { NoResponse, Response } from './exchange.ts'
 export {
@@ -8,7 +8,5 @@ export {
   type OutboundRequest,
   type SendResult,
 } from './outbound.ts'
-export type { OwnHost } from './ownHosts.ts'
-export type { Resolve } from './ssrfGuard.ts'
-export type { TlsIdentity } from './tlsAgents.ts'
+export { hostOf, type OwnHost, parseAllowList, type Resolve } from './ssrfGuard.ts'
 export { userAgent } from './userAgent.ts'

@@ -1,13 +1,10 @@
 import { Agent } from 'undici/index.js'
 import type { InputIssue } from '../../engine/issues.ts'
 import type { WireHeader } from '../../engine/message/index.ts'
-import { isAllowed, parseAllowList } from './allowList.ts'
 import { checkDestinationUrl, type Destination, readDestination } from './destination.ts'
-import { guardedConnector } from './dial.ts'
+import { createTlsAgents, guardedConnector, type TlsIdentity } from './dial.ts'
 import { exchange, type NoResponse, type Response } from './exchange.ts'
-import type { OwnHost } from './ownHosts.ts'
-import { type Resolve, systemResolve } from './ssrfGuard.ts'
-import { createTlsAgents, type TlsIdentity } from './tlsAgents.ts'
+import { isAllowed, type OwnHost, parseAllowList, type Resolve, systemResolve } from './ssrfGuard.ts'
 
 /** A request to another server, with its limits. */
 export interface OutboundRequest {

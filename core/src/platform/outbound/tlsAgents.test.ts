@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Agent } from 'undici/index.js'
-import { createTlsAgents, type TlsIdentity } from './tlsAgents.ts'
+import { createTlsAgents, type TlsIdentity } from './dial.ts'
 
 const identity = (certificateAuthority: string): TlsIdentity => ({
   clientCertificate: null,
