@@ -7,12 +7,11 @@ import { recordChange } from '../audit/index.ts'
 import { applyPolicy, dropDeliveries, flowSignal, policyText, resumeDeliveries } from '../deliveries/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable, Trx } from '../platform/db/index.ts'
-import { actionChange } from './auditedChange.ts'
 import { authColumns } from './auth.ts'
 import { readCondition } from './check.ts'
 import { tellOfCertificates } from './checkCertificates.ts'
-import { isOn } from './planDispatch.ts'
-import { placed } from './positions.ts'
+import { actionChange, placed } from './create.ts'
+import { isOn } from './dispatchActions.ts'
 import {
   type ActionRow,
   deleteAction,

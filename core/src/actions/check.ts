@@ -1,18 +1,56 @@
 import { listChannelStates } from '../alertChannels/index.ts'
 import type { Context } from '../api/context.ts'
 import { requireFeature } from '../api/planGates.ts'
+import { type DeliveryPolicy, GONE, scheduleOf } from '../deliveries/index.ts'
 import { parseCondition } from '../engine/conditions/index.ts'
 import type { InputIssue, ItemCode } from '../engine/issues.ts'
 import { memberText } from '../engine/json/index.ts'
 import { parseTemplate } from '../engine/templates/index.ts'
 import { retentionMs } from '../plans/index.ts'
+import { DAY_MS } from '../platform/time/index.ts'
 import { authIssues } from './auth.ts'
-import { deliveryIssues } from './checkDelivery.ts'
 import type { ActionRow } from './queries.ts'
 import { ACTION_KINDS, type UpdateInput } from './schema.ts'
 import { signingIssues } from './signing.ts'
 import { tlsIssues } from './tls.ts'
 import { kindsOf } from './view.ts'
+
+/**
+ * Contradictions in a delivery policy that its schema cannot express.
+ *
+ * @param keptMs retention of requests under the plan: no attempt is made after that
+ */
+function deliveryIssues(policy: DeliveryPolicy, keptMs: number): InputIssue[] {
+  return [...delayIssues(policy, keptMs), ...statusIssues(policy)]
+}
+
+/** One issue for the first delay that leads past the retention of a request. */
+function delayIssues(policy: DeliveryPolicy, keptMs: number): InputIssue[] {
+  let passedMs = 0
+  for (const [at, seconds] of scheduleOf(policy, []).delaysSeconds.entries()) {
+    passedMs += seconds * 1000
+    if (passedMs < keptMs) continue
+    const days = keptMs / DAY_MS
+    const detail = `The delays together must be shorter than the retention of the plan: ${days} days.`
+    return [{ path: ['delivery', 'retry', 'delays', at], code: 'out_of_range', detail }]
+  }
+  return []
+}
+
+function statusIssues({ retry }: DeliveryPolicy): InputIssue[] {
+  return (retry?.on ?? []).flatMap((status, at): InputIssue[] =>
+    status === GONE
+      ? [
+          {
+            path: ['delivery', 'retry', 'on', at],
+            code: 'not_allowed',
+            detail:
+              '410 always ends a delivery and cannot be retried. Set `delivery.gone` to pause the action as well.',
+          },
+        ]
+      : [],
+  )
+}
 
 type Members = Partial<Omit<UpdateInput, 'actionId'>>
 

@@ -2,23 +2,53 @@ import { randomUUID } from 'node:crypto'
 import { listChannelStates } from '../alertChannels/index.ts'
 import type { Context } from '../api/context.ts'
 import { requireRoom } from '../api/planGates.ts'
-import { recordChange } from '../audit/index.ts'
+import { type Change, recordChange } from '../audit/index.ts'
 import { type DeliveryPolicy, policyText } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { ALWAYS } from '../engine/conditions/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { actionChange } from './auditedChange.ts'
-import { authColumns } from './auth.ts'
-import type { AuthInput } from './authSchema.ts'
+import { type AuthInput, authColumns } from './auth.ts'
 import { readCondition } from './check.ts'
-import { placed } from './positions.ts'
 import { type ActionRow, findAction, insertAction, lockActions, numberActions } from './queries.ts'
 import type { CreateInput } from './schema.ts'
 import { type SigningInput, schemeColumns, signingColumns } from './signing.ts'
-import { tlsColumns } from './tls.ts'
-import type { TlsInput } from './tlsSchema.ts'
+import { type TlsInput, tlsColumns } from './tls.ts'
 import { actionView } from './view.ts'
+
+type View = ReturnType<typeof actionView>
+
+/** The audit entry of a change of an action. */
+export function actionChange(
+  action: string,
+  {
+    row,
+    before,
+    after,
+  }: { readonly row: ActionRow; readonly before: View | null; readonly after: View | null },
+): Change {
+  return {
+    action,
+    workspaceId: row.workspaceId,
+    subject: { type: 'action', id: row.id, name: row.name },
+    endpointId: row.endpointId,
+    before,
+    after,
+  }
+}
+
+/**
+ * The order of ids after one was put at a position. Positions count from 1; one past the end means last. The others
+ * keep their order.
+ *
+ * @param ids ids in the present order; `id` may be among them
+ * @param position undefined leaves a known id at its position and puts a new one last
+ */
+export function placed(ids: readonly string[], id: string, position: number | undefined): string[] {
+  if (position === undefined && ids.includes(id)) return [...ids]
+  const others = ids.filter((other) => other !== id)
+  return others.toSpliced((position ?? others.length + 1) - 1, 0, id)
+}
 
 /** Default message of a notify action. */
 const DEFAULT_TEMPLATE = '{{endpoint.name}}: {{method}} {{label}} (request {{request.id}})'

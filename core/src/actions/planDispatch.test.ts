@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
 import type { EvaluatedRequest } from '../engine/message/capturedRequest.ts'
-import { type DispatchAction, planDispatch } from './planDispatch.ts'
+import { type DispatchAction, planDispatch } from './dispatchActions.ts'
 
 const request: EvaluatedRequest = {
   endpointId: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',

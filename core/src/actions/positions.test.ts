@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { placed } from './positions.ts'
+import { placed } from './create.ts'
 
 test.each([
   [['a', 'b'], 'c', undefined, ['a', 'b', 'c']],

@@ -3,8 +3,8 @@ import { optional, Timestamp } from '../api/values.ts'
 import { DeliveryPolicy } from '../deliveries/index.ts'
 import { ConditionDocument } from '../engine/conditions/index.ts'
 import { SIGNING_SCHEMES } from '../engine/signing/index.ts'
-import { Auth, AuthInput } from './authSchema.ts'
-import { Tls, TlsInput } from './tlsSchema.ts'
+import { Auth, AuthInput } from './auth.ts'
+import { Tls, TlsInput } from './tls.ts'
 
 /** Every kind of action, whether or not a plan has it. */
 export const ACTION_KINDS = ['forward', 'notify'] as const

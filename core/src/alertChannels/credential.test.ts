@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { credentialIssue, maskSecret } from './credential.ts'
+import { credentialIssue, maskSecret } from './check.ts'
 import { CHANNEL_KINDS } from './kinds/index.ts'
 
 describe('credentialIssue', () => {

@@ -7,13 +7,12 @@ import { route, router } from '../api/route.ts'
 import { optional } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import type { Plan } from '../plans/index.ts'
-import { channelChange } from './auditedChange.ts'
 import { channelOf } from './channel.ts'
 import { checkChannelChange, checkConnected, checkNewChannel } from './check.ts'
 import { findsChannel } from './find.ts'
 import { CHANNEL_KIND_NAMES, channelKind } from './kinds/index.ts'
 import { deleteChannel, listChannelRows } from './queries.ts'
-import { changeChannel, createChannel } from './save.ts'
+import { changeChannel, channelChange, createChannel } from './save.ts'
 import {
   AlertChannel,
   AlertChannelKind,

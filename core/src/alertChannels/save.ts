@@ -4,9 +4,8 @@ import { EVERY_SUBSCRIPTION } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
-import { recordChange } from '../audit/index.ts'
+import { type Change, recordChange } from '../audit/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
-import { channelChange } from './auditedChange.ts'
 import { type Channel, channelOf } from './channel.ts'
 import { UNTESTED } from './health.ts'
 import { channelKind } from './kinds/index.ts'
@@ -14,6 +13,24 @@ import { countChannels, insertChannel, lockChannelRow, updateChannel } from './q
 import type { CreateInput, SubscriptionInput, UpdateInput } from './schema.ts'
 import { readSettings } from './settings.ts'
 import { channelView } from './view.ts'
+
+/** A channel's change for the audit log: its settings, without the results of sends. */
+export function channelChange(action: string, before: Channel | null, after: Channel | null): Change {
+  const { id = '', name = '', workspaceId = null } = after ?? before ?? {}
+  return {
+    action,
+    workspaceId,
+    subject: { type: 'alertChannel', id, name },
+    before: before && settingsOf(before),
+    after: after && settingsOf(after),
+  }
+}
+
+function settingsOf(channel: Channel) {
+  const { id, kind, name, enabled, credentialSet, credentialSetAt, settings, mutedUntil, events, createdAt } =
+    channelView(channel)
+  return { id, kind, name, enabled, credentialSet, credentialSetAt, settings, mutedUntil, events, createdAt }
+}
 
 /**
  * Creates a channel, untested.

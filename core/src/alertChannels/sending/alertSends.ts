@@ -3,12 +3,11 @@ import type { Services } from '../../api/services.ts'
 import type { Adapter, Look } from '../../dispatch/index.ts'
 import { isSealed } from '../../keys/index.ts'
 import { run, statement } from '../../platform/db/index.ts'
-import { LOST_ATTEMPTS_MAX } from './attempts.ts'
 import { availabilityOf } from './availability.ts'
 import { sendToChannel } from './channelSend.ts'
 import { ALERT_LANES } from './jobs.ts'
 import { mailAlert } from './mailAlert.ts'
-import { type AlertDeliveryRow, claimSends, releaseSends } from './queries.ts'
+import { type AlertDeliveryRow, claimSends, LOST_ATTEMPTS_MAX, releaseSends } from './queries.ts'
 import { type ChannelResult, type OnNotified, recordSend, type SendResult } from './record.ts'
 
 /** Sends of one lane at once. Notify actions may have fewer of them, so that alarms need not wait for them. */

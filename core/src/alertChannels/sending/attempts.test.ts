@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ATTEMPTS_MAX, nextSendAt } from './attempts.ts'
+import { ATTEMPTS_MAX, nextSendAt } from './queries.ts'
 
 const now = new Date('2026-11-21T10:00:00.000Z')
 const failed = {

@@ -3,7 +3,7 @@ import type { Services } from '../../api/services.ts'
 import type { WireHeader } from '../../engine/message/index.ts'
 import { userAgent } from '../../platform/outbound/index.ts'
 import { type Channel, destinationOf } from '../channel.ts'
-import { maskSecret } from '../credential.ts'
+import { maskSecret } from '../check.ts'
 import type { SendOutcome } from '../health.ts'
 import { channelKind } from '../kinds/index.ts'
 

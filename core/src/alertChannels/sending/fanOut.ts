@@ -13,9 +13,8 @@ import type { AlertsTable, Trx } from '../../platform/db/index.ts'
 import { channelOf, isConnected, isMuted } from '../channel.ts'
 import { channelKind } from '../kinds/index.ts'
 import { allChannelRows } from '../queries.ts'
-import { ATTEMPTS_MAX } from './attempts.ts'
 import { planOfWorkspace } from './availability.ts'
-import { channelsNotified, insertSends, type NewSend } from './queries.ts'
+import { ATTEMPTS_MAX, channelsNotified, insertSends, type NewSend } from './queries.ts'
 import { type Candidate, type PlannedDelivery, recipientsOf } from './recipients.ts'
 
 const ContactIds = z.array(z.string())

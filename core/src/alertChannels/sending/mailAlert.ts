@@ -3,8 +3,13 @@ import type { Services } from '../../api/services.ts'
 import { listContacts } from '../../contacts/index.ts'
 import type { Trx } from '../../platform/db/index.ts'
 import { alertMail } from './alertMail.ts'
-import { ATTEMPTS_MAX, nextSendAt } from './attempts.ts'
-import { type AlertDeliveryRow, type AttemptResult, insertSends } from './queries.ts'
+import {
+  type AlertDeliveryRow,
+  ATTEMPTS_MAX,
+  type AttemptResult,
+  insertSends,
+  nextSendAt,
+} from './queries.ts'
 
 /** Makes one attempt of a mail. */
 export async function mailAlert(

@@ -4,8 +4,7 @@ import type { Services } from '../../api/services.ts'
 import type { Trx } from '../../platform/db/index.ts'
 import type { Channel } from '../channel.ts'
 import { makeAttempt } from './alertSends.ts'
-import { ATTEMPTS_MAX } from './attempts.ts'
-import { insertClaimed, insertSends, PRIORITY, releaseSends } from './queries.ts'
+import { ATTEMPTS_MAX, insertClaimed, insertSends, PRIORITY, releaseSends } from './queries.ts'
 import { type NotifyReport, type OnNotified, recordSend } from './record.ts'
 
 /** A message of a notify action. */

@@ -1,16 +1,31 @@
+import { Counter } from 'prom-client'
 import type { Alert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { retryAfterOf } from '../../dispatch/index.ts'
 import type { Trx } from '../../platform/db/index.ts'
+import { registers } from '../../platform/metrics/index.ts'
 import { type Channel, channelOf } from '../channel.ts'
 import { healthAfter } from '../health.ts'
+import { CHANNEL_KIND_NAMES } from '../kinds/index.ts'
 import { lockChannelRow, updateHealth } from '../queries.ts'
-import { nextSendAt } from './attempts.ts'
 import type { Unavailable } from './availability.ts'
 import type { ChannelSend } from './channelSend.ts'
 import { mailInstead } from './mailAlert.ts'
-import { alertSendsTotal } from './metrics.ts'
-import { type AlertDeliveryRow, type AttemptResult, recordAttempt } from './queries.ts'
+import { type AlertDeliveryRow, type AttemptResult, nextSendAt, recordAttempt } from './queries.ts'
+
+/**
+ * Attempts to send an alert. `outcome`: `delivered`, `failed`, `muted`, `suppressed`; `channel` is the channel's kind.
+ */
+const alertSendsTotal = new Counter({
+  name: 'creel_alert_sends_total',
+  help: 'Attempts to send an alert, by outcome and kind of channel',
+  labelNames: ['outcome', 'channel'] as const,
+  registers,
+})
+for (const channel of ['email', ...CHANNEL_KIND_NAMES]) {
+  for (const outcome of ['delivered', 'failed', 'muted', 'suppressed'])
+    alertSendsTotal.inc({ outcome, channel }, 0)
+}
 
 /** Result of a notify action's send, for its attempt row. */
 export interface NotifyReport {
