@@ -1,9 +1,40 @@
 import { z } from 'zod'
-import { timeCursor, timeCursorInput } from '../api/cursors.ts'
-import { envelope, paged, pageInput } from '../api/pagination.ts'
+import type { Context } from '../api/context.ts'
+import { type Between, isBetween, type TimePlace, timeCursor, timeCursorInput } from '../api/cursors.ts'
+import { envelope, type Page, paged, pageInput, window } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
 import { optional, Timestamp } from '../api/values.ts'
-import { INCIDENT_STATES, listIncidents } from './incidentList.ts'
+
+/** Values of the state filter; an incident is open until `closedAt` is set. */
+const INCIDENT_STATES = ['open', 'closed'] as const
+
+/** One page of the incidents visible to the caller, newest first; served by `incidents_by_workspace`. */
+async function listIncidents(
+  { db, workspace, onlyEndpointId }: Pick<Context, 'db' | 'workspace' | 'onlyEndpointId'>,
+  state: (typeof INCIDENT_STATES)[number] | undefined,
+  page: Page & Between<TimePlace>,
+) {
+  const { limit, offset } = window(page)
+  const matching = db
+    .selectFrom('incidents')
+    .where('workspaceId', '=', workspace.id)
+    .$if(onlyEndpointId !== null, (query) => query.where('endpointId', '=', onlyEndpointId))
+    .$if(state === 'open', (query) => query.where('closedAt', 'is', null))
+    .$if(state === 'closed', (query) => query.where('closedAt', 'is not', null))
+  const rows = await matching
+    .select(['id', 'kind', 'severity', 'subjectType', 'subjectId', 'subjectName', 'endpointId'])
+    .select(['endpointName', 'count', 'reason', 'openedAt', 'closedAt'])
+    .where(isBetween('openedAt', 'id', page))
+    .orderBy('openedAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  const { count } = await matching
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return { rows, totalCount: count }
+}
 
 /** A current or past problem: dead letters of an action, an alarmed watchdog, a failing channel. */
 const Incident = z

@@ -1,4 +1,3 @@
-export { type Alert, isMarkup } from './alert.ts'
 export {
   EVENT_KINDS,
   EVENTS,
@@ -11,6 +10,7 @@ export {
   SUBSCRIBABLE_KINDS,
   type Subscription,
 } from './events.ts'
+export { type Alert, isMarkup } from './find.ts'
 export { forgetReasons, nextReasons } from './forget.ts'
 export {
   type Cause,

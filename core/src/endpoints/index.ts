@@ -49,7 +49,6 @@ export {
   updateInput,
 } from './schema.ts'
 export { settingsColumns } from './settings.ts'
-export { type StoredVerification, storedSettings } from './storedVerification.ts'
 export {
   checkOriginal,
   checkStoring,
@@ -60,4 +59,4 @@ export {
   type StoringInput,
   storingOf,
 } from './storing.ts'
-export { captureUrlOf, endpointView } from './view.ts'
+export { captureUrlOf, endpointView, type StoredVerification, storedSettings } from './view.ts'

@@ -1,11 +1,69 @@
 import type { z } from 'zod'
 import type { Services, Urls } from '../api/services.ts'
-import { verificationView } from '../engine/verification/index.ts'
+import {
+  MANUAL_DEFAULTS,
+  type ManualScheme,
+  SIGNATURE_ALGORITHMS,
+  SIGNATURE_ENCODINGS,
+  type VerificationFacts,
+  type VerificationSettings,
+  verificationView,
+} from '../engine/verification/index.ts'
+import type { SecretBox } from '../platform/secrets/index.ts'
 import { storedDedupe } from './dedupe.ts'
 import type { EndpointRow } from './queries.ts'
 import { responsesView, storedAnswerFrom } from './responses.ts'
 import type { Endpoint } from './schema.ts'
-import { storedFacts } from './storedVerification.ts'
+
+/** The columns of an endpoint for the verification of its captures. */
+export interface StoredVerification {
+  readonly workspaceId: string
+  readonly provider: string | null
+  readonly signingSecret: Uint8Array | null
+  readonly signingSecretSetAt: Date | null
+  readonly handshakeToken: Uint8Array | null
+  readonly signatureHeader: string | null
+  readonly signatureAlgorithm: string | null
+  readonly signatureEncoding: string | null
+  readonly signaturePrefix: string | null
+}
+
+/**
+ * An endpoint's settings with its secrets opened: for evaluating and for checking changes, never for answers.
+ *
+ * @throws Error when the secrets were sealed with another key
+ */
+export function storedSettings(row: StoredVerification, secrets: SecretBox): VerificationSettings {
+  return {
+    provider: row.provider,
+    signingSecret: row.signingSecret === null ? null : secrets.open(row.signingSecret, row.workspaceId),
+    handshakeToken: row.handshakeToken === null ? null : secrets.open(row.handshakeToken, row.workspaceId),
+    manual: manualOf(row),
+  }
+}
+
+/** The part of an endpoint's settings that may be shown: no secrets. */
+function storedFacts(row: StoredVerification): VerificationFacts {
+  return {
+    provider: row.provider,
+    manual: manualOf(row),
+    secretSet: row.signingSecret !== null,
+    secretSetAt: row.signingSecretSetAt,
+    handshakeTokenSet: row.handshakeToken !== null,
+  }
+}
+
+/** The manual scheme of a row. Missing members, and values of another version, become the defaults. */
+function manualOf(row: StoredVerification): ManualScheme | null {
+  if (row.signatureHeader === null) return null
+  return {
+    header: row.signatureHeader,
+    algorithm:
+      SIGNATURE_ALGORITHMS.find((name) => name === row.signatureAlgorithm) ?? MANUAL_DEFAULTS.algorithm,
+    encoding: SIGNATURE_ENCODINGS.find((name) => name === row.signatureEncoding) ?? MANUAL_DEFAULTS.encoding,
+    prefix: row.signaturePrefix ?? MANUAL_DEFAULTS.prefix,
+  }
+}
 
 /** The capture URL with a capture id. */
 export function captureUrlOf(urls: Urls, captureId: string): string {

@@ -2,9 +2,8 @@ import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { hasFeature } from '../api/planGates.ts'
 import { searching } from '../requests/index.ts'
-import { ANY } from './names.ts'
 import { EventArguments, type EventType, TYPES } from './schema.ts'
-import { type EventSource, listSources } from './sources.ts'
+import { ANY, type EventSource, listSources } from './sources.ts'
 
 type ListedType = z.output<typeof EventType>
 

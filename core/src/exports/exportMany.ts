@@ -4,11 +4,44 @@ import type { EndpointRow } from '../endpoints/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { Turns, WAIT_MS_MAX } from '../platform/turns/index.ts'
 import { inTurn, type RequestFilters } from '../requests/index.ts'
-import { bodyPieces, SLICE_BYTES } from './bodyPieces.ts'
-import { exportedHead } from './exportedRequest.ts'
-import { type ExportRow, endOfStep, findForExport, matchingSizes, newestId } from './exportQueries.ts'
+import {
+  type ExportRow,
+  endOfStep,
+  findForExport,
+  isTextBody,
+  matchingSizes,
+  newestId,
+  sliceOfBody,
+} from './exportQueries.ts'
 import { HAR_END, HAR_START, harEntry } from './formats/index.ts'
-import { lineOf } from './line.ts'
+import { exportedHead, lineOf } from './line.ts'
+
+/** Bytes read at once: a multiple of three, so that pieces of base64 can be concatenated. */
+const SLICE_BYTES = 384 * 1024
+
+/**
+ * The content of a JSON string with a body, piece by piece: escaped text, or base64.
+ *
+ * @throws Error when the body is no longer stored
+ */
+async function* bodyPieces(
+  db: Db,
+  row: Pick<ExportRow, 'endpointId' | 'id' | 'bodyBytes' | 'bodyIsBinary' | 'bodyTruncated'>,
+): AsyncGenerator<string, void, undefined> {
+  const { endpointId, id, bodyBytes } = row
+  const decoder = isTextBody(row) ? new TextDecoder('utf-8', { ignoreBOM: true }) : undefined
+  for (let from = 0; from < bodyBytes; from += SLICE_BYTES) {
+    const slice = await sliceOfBody(db, { endpointId, id, from, bytes: SLICE_BYTES })
+    if (slice === undefined) throw new Error('A request was purged while its body was exported.')
+    if (decoder === undefined) yield slice
+    else {
+      // The decoder keeps an incomplete character for the next slice.
+      const isLast = from + SLICE_BYTES >= bodyBytes
+      const text = decoder.decode(Buffer.from(slice, 'base64'), { stream: !isLast })
+      yield JSON.stringify(text).slice(1, -1)
+    }
+  }
+}
 
 /** Stored requests that one statement scans, so that none takes long even if few match. */
 const LOOK_ROWS = 2_000

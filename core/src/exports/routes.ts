@@ -4,10 +4,10 @@ import { route, router } from '../api/route.ts'
 import { Int64, optional } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { filterInput, findsRequest } from '../requests/index.ts'
-import { exportedRequest } from './exportedRequest.ts'
 import { exportMany } from './exportMany.ts'
 import { FORMAT_NAMES, FORMATS, type Format } from './formats/index.ts'
 import { importRequests } from './importRequests.ts'
+import { exportedRequest } from './line.ts'
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const includeSecrets = optional(z.boolean()).meta({

@@ -14,7 +14,7 @@ import {
   SLOWED_MS,
 } from './bounds.ts'
 import { type Callback, type Failure, failureOf, messageId, sendMessage } from './callback.ts'
-import { callbackChecks } from './metrics.ts'
+import { callbackChecks } from './pull.ts'
 
 /** Checks of URL and secret that the schema cannot express. */
 export async function callbackIssues(

@@ -3,8 +3,7 @@ import { run, statement } from '../platform/db/index.ts'
 import { within } from '../platform/time/index.ts'
 import { CHECK_SECONDS } from './bounds.ts'
 import { endInvalid } from './end.ts'
-import { eventSubscriptions } from './metrics.ts'
-import { pullEvents } from './pull.ts'
+import { eventSubscriptions, pullEvents } from './pull.ts'
 
 /** Pause between two rounds, in milliseconds, while there are subscriptions. */
 const PAUSE_MS = { shortest: 100, longest: 1_000 } as const

@@ -9,7 +9,6 @@ import { route, router } from '../api/route.ts'
 import { readArguments } from '../events/index.ts'
 import { callbackIssues } from './check.ts'
 import { endSubscription } from './end.ts'
-import { subscriptionId } from './identity.ts'
 import { findSubscription, listSubscriptions, newestDeliveries, type ShownRow } from './queries.ts'
 import {
   createInput,
@@ -20,7 +19,7 @@ import {
   Subscribed,
   unsubscribeInput,
 } from './schema.ts'
-import { identityOf, subscribe } from './subscribe.ts'
+import { identityOf, subscribe, subscriptionId } from './subscribe.ts'
 import { deliveryView, subscriptionView } from './view.ts'
 
 /** Messages that the route of one subscription shows. */

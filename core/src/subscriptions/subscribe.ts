@@ -1,16 +1,17 @@
+import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { DomainError, notFound } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
 import { recordChange } from '../audit/index.ts'
-import { filterOf, findType, pageOfEvents } from '../events/index.ts'
-import type { Trx } from '../platform/db/index.ts'
+import { canonicalJson, parseJson } from '../engine/json/index.ts'
+import { type EventArguments, filterOf, findType, pageOfEvents } from '../events/index.ts'
+import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { newestRequestId } from '../requests/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { PREVIOUS_SECRET_MS, TTL_MS } from './bounds.ts'
 import { type Callback, callbackDigest, openCallback, sealCallback } from './callback.ts'
 import { checkCallback } from './check.ts'
-import { canonicalArguments, type Identity, rootOfKey, subscriptionId } from './identity.ts'
 import {
   countSubscriptions,
   deleteSubscription,
@@ -21,6 +22,52 @@ import {
 } from './queries.ts'
 import type { CreateInput, Subscribed } from './schema.ts'
 import { auditedView, statusView } from './view.ts'
+
+/** Rotations that are followed from a key. */
+const ROTATIONS_MAX = 1000
+
+const ROOT = statement(
+  'root of key',
+  `with recursive chain as (
+    select id, 0 as depth from api_keys where id = $1::uuid
+    union all
+    select k.id, c.depth + 1 from chain c join api_keys k on k.replaced_by_id = c.id
+    where k.workspace_id = $2::uuid and c.depth < ${ROTATIONS_MAX}
+  )
+  select id from chain order by depth desc limit 1`,
+)
+
+/** The key from which a key came by rotation: itself, if it was never rotated. */
+async function rootOfKey(db: Db, workspaceId: string, keyId: string): Promise<string> {
+  const [row] = await run(db, ROOT, [keyId, workspaceId])
+  return row?.id ?? keyId
+}
+
+/** Arguments as canonical JSON (RFC 8785); left out ones are `{}`. */
+function canonicalArguments(given: EventArguments | null | undefined): string {
+  const parsed = parseJson(JSON.stringify(given ?? {}))
+  return parsed === undefined ? '{}' : canonicalJson(parsed.value)
+}
+
+/** Parts that make a subscription this one and no other. */
+interface Identity {
+  readonly principalId: string
+  readonly url: string
+  readonly name: string
+  /** Canonical JSON. */
+  readonly arguments: string
+}
+
+/** Id of a subscription: a UUID of version 8, made from its parts. */
+export function subscriptionId({ principalId, url, name, arguments: given }: Identity): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([principalId, url, name, given]))
+    .digest()
+  digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x80
+  digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80
+  const hex = digest.toString('hex').slice(0, 32)
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
 
 /**
  * Subscribes a callback, or refreshes the subscription with the same principal, URL, name and arguments. The callback

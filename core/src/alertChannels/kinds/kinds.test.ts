@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Alert } from '../../alerts/alert.ts'
 import { SEVERITIES } from '../../alerts/events.ts'
+import type { Alert } from '../../alerts/find.ts'
 import { creelSignature } from '../../engine/signing/index.ts'
 import { type ChannelSettings, readSettings } from '../settings.ts'
 import { CHANNEL_KIND_NAMES, CHANNEL_KINDS, type ChannelKindName, channelKind } from './index.ts'
