@@ -1,6 +1,5 @@
 import type { Services, Urls } from '../api/services.ts'
-import type { ClientDocuments, OAuthClient } from './clientDocuments.ts'
-import { isRegistered, redirectTo } from './redirects.ts'
+import { type ClientDocuments, isRegistered, type OAuthClient, redirectTo } from './clientDocuments.ts'
 import {
   type AgentScope,
   knownScopes,

@@ -4,13 +4,12 @@ export {
   errorRedirect,
   readAuthorization,
 } from './authorization.ts'
-export { type ClientDocuments, createClientDocuments } from './clientDocuments.ts'
+export { type ClientDocuments, createClientDocuments, isLoopback } from './clientDocuments.ts'
 export { recordConsent, requireConsenter } from './consent.ts'
 export { issueToken } from './exchange.ts'
 export { knownGrants, storedGrants } from './knownGrants.ts'
 export { resourceMetadata, serverMetadata } from './metadata.ts'
 export { type ChoosableEndpoint, listChoices } from './queries.ts'
-export { isLoopback } from './redirects.ts'
 export { revokeToken } from './revoke.ts'
 export {
   type AgentScope,

@@ -4,6 +4,7 @@ import type { Services } from '../api/services.ts'
 import { captureUrlOf, DEFAULT_RESPONSE, insertEndpoint } from '../endpoints/index.ts'
 import { addKey } from '../keys/index.ts'
 import { insertWorkspace } from '../workspaces/index.ts'
+import { insertRelayEndpoint, lockUse, type RelayUse } from './statements.ts'
 import {
   RELAY_CREATIONS_PER_ADDRESS,
   RELAY_ENDPOINTS_MAX,
@@ -13,8 +14,7 @@ import {
   RELAY_LIVE_PER_NETWORK,
   RELAY_RATE_MS,
   RELAY_RETRY_MS,
-} from './limits.ts'
-import { insertRelayEndpoint, lockUse, type RelayUse } from './statements.ts'
+} from './sweep.ts'
 
 /** An endpoint that a relay gave to a stranger. */
 export interface RelayedEndpoint {

@@ -1,4 +1,5 @@
 export { createRelayEndpoint, type RelayedEndpoint } from './create.ts'
+export { hasOtherWorkspaces } from './statements.ts'
 export {
   RELAY_AUDIT_DAYS,
   RELAY_CREATIONS_PER_ADDRESS,
@@ -11,6 +12,5 @@ export {
   RELAY_RATE_MS,
   RELAY_RETRY_MS,
   relayPlans,
-} from './limits.ts'
-export { hasOtherWorkspaces } from './statements.ts'
-export { sweepRelay } from './sweep.ts'
+  sweepRelay,
+} from './sweep.ts'

@@ -1,9 +1,54 @@
 import type { Services } from '../api/services.ts'
 import { markEndpointDeleted } from '../endpoints/index.ts'
+import { type Plans, withLimits } from '../plans/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { deleteWorkspaces } from '../workspaces/index.ts'
-import { RELAY_IDLE_MS, RELAY_RATE_MS } from './limits.ts'
 import { findEmptyWorkspaces, findIdle, forgetEnded } from './statements.ts'
+
+const MIB = 1_048_576
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+/** Endpoints of all strangers together, those that wait to be deleted included. */
+export const RELAY_ENDPOINTS_MAX = 1000
+/** Live endpoints of one address; of IPv6 its /64. */
+export const RELAY_LIVE_PER_ADDRESS = 5
+/** Live endpoints of an IPv6 /48, which one customer may hold whole. */
+export const RELAY_LIVE_PER_NETWORK = 50
+/** Endpoints that one address may create in {@link RELAY_RATE_MS}. */
+export const RELAY_CREATIONS_PER_ADDRESS = 20
+/** Window of {@link RELAY_CREATIONS_PER_ADDRESS}. */
+export const RELAY_RATE_MS = HOUR_MS
+/** An endpoint ends after this time without a capture, a call or a listener. */
+export const RELAY_IDLE_MS = 2 * HOUR_MS
+/** An endpoint ends after this time in any case. */
+export const RELAY_LIFE_MS = 24 * HOUR_MS
+/** Retention of the audit log, whose entries strangers cause. */
+export const RELAY_AUDIT_DAYS = 1
+/** Wait of a refused stranger, if a place may become free at any time. */
+export const RELAY_RETRY_MS = MINUTE_MS
+
+/** Limits of an endpoint on a relay, which has a workspace of its own. */
+export const RELAY_LIMITS = {
+  apiRatePerMinute: 300,
+  apiKeysMax: 1,
+  endpointsMax: 1,
+  retentionDays: 1,
+  captureRatePerMinute: 120,
+  captureBytesPerMinute: 8 * MIB,
+  storedRequestsMax: 200,
+  storedBytesMax: 8 * MIB,
+  payloadBytesMax: MIB / 4,
+  actionsMax: 0,
+  rulesMax: 0,
+  watchdogsMax: 0,
+  alertChannelsMax: 0,
+  parallelAwaitsMax: 2,
+  bulkReplay: 0,
+} as const
+
+/** The plans of a relay: each has {@link RELAY_LIMITS}. */
+export const relayPlans = (): Plans => withLimits(() => RELAY_LIMITS)
 
 /**
  * Ends the idle endpoints of a relay, and deletes the workspaces of those that are purged. The sweep of endpoints

@@ -1,10 +1,67 @@
+import { createHash, randomBytes } from 'node:crypto'
 import type { Caller } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import { aheadMs, type Services } from '../api/services.ts'
 import { requireApi, requireHere, requireUnsealed } from '../keys/index.ts'
 import { planOf } from '../plans/index.ts'
-import { findLiveSession, takeFromSessionBudget } from './queries.ts'
-import { tokenFingerprint } from './token.ts'
+import type { Db } from '../platform/db/index.ts'
+import { findLiveLinks, findLiveSession, findLiveTokens, takeFromSessionBudget } from './queries.ts'
+
+/** A secret token of a browser or a link, with its stored digest. */
+interface Token {
+  /** 256 random bits in base64url. */
+  readonly token: string
+  readonly sha256: Buffer
+}
+
+/** Creates an unguessable token and its digest. */
+export function newToken(): Token {
+  const token = randomBytes(32).toString('base64url')
+  return { token, sha256: tokenFingerprint(token) }
+}
+
+/** The stored digest of a token. */
+export function tokenFingerprint(token: string): Buffer {
+  return createHash('sha256').update(token, 'utf8').digest()
+}
+
+/**
+ * Filters presented tokens to those of live sessions, in one query, without taking anything from their budgets. The
+ * counterpart of `knownKeys` for browsers.
+ *
+ * @param presented tokens from cookies
+ */
+export async function knownSessions(
+  services: Pick<Services, 'db' | 'clock'>,
+  presented: ReadonlySet<string>,
+): Promise<Set<string>> {
+  return await knownTokens(services, presented, findLiveTokens)
+}
+
+/** The same for tokens of sign-in links. */
+export async function knownLinks(
+  services: Pick<Services, 'db' | 'clock'>,
+  presented: ReadonlySet<string>,
+): Promise<Set<string>> {
+  return await knownTokens(services, presented, findLiveLinks)
+}
+
+async function knownTokens(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  presented: ReadonlySet<string>,
+  findLive: (db: Db, fingerprints: readonly Buffer[], now: Date) => Promise<readonly Buffer[]>,
+): Promise<Set<string>> {
+  if (presented.size === 0) return new Set()
+  const byFingerprint = new Map(
+    [...presented].map((token) => [tokenFingerprint(token).toString('hex'), token]),
+  )
+  const live = await findLive(
+    db,
+    [...byFingerprint.keys()].map((hex) => Buffer.from(hex, 'hex')),
+    clock.now(),
+  )
+  return new Set(live.flatMap((sha256) => byFingerprint.get(sha256.toString('hex')) ?? []))
+}
 
 /** Calls a minute of one session. It is separate, so that a browser never uses up the budget of a key. */
 const SESSION_CALLS_PER_MINUTE = 1_200

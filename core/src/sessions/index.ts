@@ -1,4 +1,3 @@
-export { authenticateSession, recheckSession } from './authenticate.ts'
-export { knownLinks, knownSessions } from './knownSessions.ts'
-export { LINK_MINUTES, SESSION_DAYS } from './lifetimes.ts'
+export { authenticateSession, knownLinks, knownSessions, recheckSession } from './authenticate.ts'
+export { LINK_MINUTES, SESSION_DAYS } from './queries.ts'
 export { type Credential, endSessionOfToken, startSession } from './start.ts'

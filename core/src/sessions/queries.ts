@@ -1,7 +1,15 @@
 import { budgetClock, SECONDS_LEFT, takeFromWindow } from '../api/callBudget.ts'
 import { isHere, isLive, isSealed } from '../keys/index.ts'
 import { type Db, type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
-import { IDLE_DAYS } from './lifetimes.ts'
+
+/** Maximum lifetime of a session after sign-in. */
+export const SESSION_DAYS = 30
+
+/** Idle time after which a session ends. */
+const IDLE_DAYS = 7
+
+/** Lifetime of a sign-in link, which works once. */
+export const LINK_MINUTES = 15
 
 /**
  * SQL for sessions that have not ended: by age, by idleness, or with the key that created them.

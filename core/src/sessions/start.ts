@@ -5,9 +5,16 @@ import { recordChange } from '../audit/index.ts'
 import { authenticate } from '../keys/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
-import { LINK_MINUTES, SESSION_DAYS } from './lifetimes.ts'
-import { deleteSessionOfToken, insertLink, insertSession, type SignedIn, takeLink } from './queries.ts'
-import { newToken, tokenFingerprint } from './token.ts'
+import { newToken, tokenFingerprint } from './authenticate.ts'
+import {
+  deleteSessionOfToken,
+  insertLink,
+  insertSession,
+  LINK_MINUTES,
+  SESSION_DAYS,
+  type SignedIn,
+  takeLink,
+} from './queries.ts'
 
 const MINUTE_MS = 60_000
 const USER_AGENT_MAX = 200

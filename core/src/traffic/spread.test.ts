@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { MINUTE_MS, spread } from './spread.ts'
+import { MINUTE_MS, spread } from './queries.ts'
 
 const minute = new Date('2026-01-01T00:10:00Z')
 const at = (seconds: number) => new Date(minute.getTime() + seconds * 1000)

@@ -1,11 +1,90 @@
+import type { z } from 'zod'
 import { type Named, raiseSingle } from '../alerts/index.ts'
+import type { Context } from '../api/context.ts'
+import { hasFeature } from '../api/planGates.ts'
 import type { Services } from '../api/services.ts'
-import { recordChange } from '../audit/index.ts'
+import { type Change, changeOf, recordChange } from '../audit/index.ts'
+import { describeCondition } from '../engine/conditions/index.ts'
+import { shownJson } from '../engine/json/index.ts'
 import { opsTakingOut, storedRule } from '../engine/rules/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { ruleChange } from './auditedChange.ts'
-import { forgetFaults, lockRule, noteFault, type RuleRow, updateRule } from './queries.ts'
+import type { FoundSet } from './find.ts'
+import {
+  forgetFaults,
+  listRules,
+  lockRule,
+  noteFault,
+  type RuleRow,
+  updateRule,
+  type VersionRow,
+} from './queries.ts'
 import type { RuleEnd } from './ruleSets.ts'
+import type {
+  FirstTransformationRule,
+  RuleVersions,
+  TransformationRuleView,
+  TransformationSet,
+} from './schema.ts'
+
+/** A stored rule in the API's format, with its condition also in plain English. */
+export function ruleView(row: RuleRow): z.input<typeof TransformationRuleView> {
+  return {
+    id: row.id,
+    position: row.position,
+    name: row.name,
+    enabled: row.enabled,
+    disabledReason: row.disabledReason,
+    holdsDeliveries: row.holdsDeliveries,
+    condition: describeCondition(storedRule(row.rule).when),
+    rule: shownJson(row.rule),
+    version: row.version,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  }
+}
+
+/** The view of the singular routes. */
+export async function firstRuleView(
+  ctx: Context,
+  row: RuleRow,
+): Promise<z.input<typeof FirstTransformationRule>> {
+  const rules = await listRules(ctx.db, row.actionId)
+  return { ...ruleView(row), ruleId: row.id, ruleCount: rules.length }
+}
+
+/** The rules of a destination in their order, with the plan's limits; no rules if there is no destination. */
+export async function setView(
+  ctx: Context,
+  { endpoint, destination }: FoundSet,
+): Promise<z.input<typeof TransformationSet>> {
+  const rules = destination === null ? [] : await listRules(ctx.db, destination.id)
+  return {
+    endpointId: endpoint.id,
+    destinationId: destination?.id ?? null,
+    destinationUrl: destination?.url ?? null,
+    rules: rules.map(ruleView),
+    maxRules: ctx.plan.limits.rulesMax,
+    featureInPlan: hasFeature(ctx.plan, 'transformations'),
+    schemaUrl: `${ctx.urls.baseUrl}/api/v1/transformations/schema`,
+  }
+}
+
+/** Stored versions in the API's format, in the given order. */
+export function versionsView(rows: readonly VersionRow[]): z.input<typeof RuleVersions> {
+  return {
+    items: rows.map(({ version, rule, createdAt, restoredFrom }) => ({
+      version,
+      rule: shownJson(rule),
+      createdAt,
+      restoredFrom,
+    })),
+  }
+}
+
+/** A rule's change for the audit log. */
+export function ruleChange(action: string, before: RuleRow | null, after: RuleRow | null): Change {
+  return changeOf(['rule', action], before, after, ruleView)
+}
 
 /** Faults on this many distinct requests in a row disable a rule. */
 const FAULTS_MAX = 5

@@ -7,6 +7,7 @@ import { findsNamedEndpoint } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { ruleJsonSchema } from '../engine/rules/index.ts'
 import { findsFirstRule, findsFirstRuleToWrite, findsRule, findsSet, findsVersion } from './find.ts'
+import { firstRuleView, ruleView, setView, versionsView } from './outcomes.ts'
 import { issuesOfRules, preview, previewedDocument, rulesToPreview } from './preview.ts'
 import { findDestination, listVersions } from './queries.ts'
 import { issuesOfSource, previewRequest } from './sample.ts'
@@ -36,7 +37,6 @@ import {
   updateFirstInput,
   updateInput,
 } from './schema.ts'
-import { firstRuleView, ruleView, setView, versionsView } from './view.ts'
 
 const gate = (ctx: Context) => requireFeature(ctx.plan, 'transformations')
 

@@ -7,8 +7,8 @@ import type { InputIssue } from '../engine/issues.ts'
 import { memberText } from '../engine/json/index.ts'
 import { decodeRule, type Rule, sameDocument, storedRule } from '../engine/rules/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { ruleChange } from './auditedChange.ts'
 import type { FoundSet } from './find.ts'
+import { ruleChange } from './outcomes.ts'
 import {
   type Destination,
   deleteRule,

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
-import { recordChange } from '../audit/index.ts'
+import { type Change, changeOf, recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { Condition } from '../engine/conditions/index.ts'
+import { shownJson } from '../engine/json/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { newestMatching } from '../requests/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
-import { watchdogChange } from './auditedChange.ts'
 import { criteriaText, matchOf, parseMatch } from './match.ts'
 import {
   clockColumns,
@@ -19,10 +19,37 @@ import {
   insertWatchdog,
   lastNotedRequest,
   listOutages,
+  type WatchdogRow,
 } from './queries.ts'
 import { arm, deadlines, defaultGraceSeconds, type Match } from './rules.ts'
 import type { CreateInput } from './schema.ts'
-import { watchdogView } from './view.ts'
+import { contactIdsOf, watchdogView } from './view.ts'
+
+/** A watchdog's change for the audit log: its settings, without the state of its clock. */
+export function watchdogChange(
+  action: string,
+  before: WatchdogRow | null,
+  after: WatchdogRow | null,
+): Change {
+  return changeOf(['watchdog', action], before, after, settingsOf)
+}
+
+function settingsOf(row: WatchdogRow) {
+  const { id, endpointId, name, active, pausedByPlan, expectedIntervalSeconds, graceSeconds } = row
+  const match = shownJson(row.match)
+  const alertContactIds = contactIdsOf(row)
+  return {
+    id,
+    endpointId,
+    name,
+    active,
+    pausedByPlan,
+    expectedIntervalSeconds,
+    graceSeconds,
+    match,
+    alertContactIds,
+  }
+}
 
 /** Delay after which every capture is evaluated by new criteria; see `recheckHistories`. */
 export const RECHECK_AFTER_MS = 10_000

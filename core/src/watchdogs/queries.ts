@@ -4,8 +4,8 @@ import type { Context } from '../api/context.ts'
 import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import type { Db, Trx, WatchdogsTable } from '../platform/db/index.ts'
-import { MAX_LABELS } from './bounds.ts'
 import type { Outage, Phase, WatchdogClock } from './rules.ts'
+import { MAX_LABELS } from './suggestion.ts'
 
 /** A watchdog with its endpoint's name and the last match that captures noted for its criteria. */
 export interface WatchdogRow extends Omit<Selectable<WatchdogsTable>, 'phase'> {

@@ -3,7 +3,7 @@ import type { Context } from '../api/context.ts'
 import { recordChange } from '../audit/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
-import { watchdogChange } from './auditedChange.ts'
+import { watchdogChange } from './create.ts'
 import { applyWatchdogLimit } from './planPause.ts'
 import { deleteWatchdog, type WatchdogRow } from './queries.ts'
 

@@ -7,7 +7,7 @@ import {
   MAX_GRACE_SECONDS,
   MAX_INTERVAL_SECONDS,
   MIN_INTERVAL_SECONDS,
-} from './bounds.ts'
+} from './suggestion.ts'
 
 /** Every displayed state of a watchdog. */
 export const WATCHDOG_STATES = ['waiting', 'onTime', 'late', 'alarmed', 'paused'] as const
