@@ -1,7 +1,9 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { DomainError, type Services } from '@creel/core'
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import type { AnyElysia } from 'elysia'
 import type { ElysiaAdapter } from 'elysia/adapter'
+import ipaddr from 'ipaddr.js'
 import { logged, loggedPath } from './callLog.ts'
 import { answerSession, consoleFiles } from './console/index.ts'
 import { DOCS, pageRoutes } from './docs/index.ts'
@@ -10,14 +12,34 @@ import { isOfApi } from './http/ownAnswers.ts'
 import { wireRoute } from './http/wireRoute.ts'
 import { mcpHandler } from './mcp/index.ts'
 import { internalErrors } from './metrics.ts'
-import { mayReadMetrics } from './metricsAccess.ts'
 import { addOAuth, mcpChallenge } from './oauth/index.ts'
 import { openApi } from './openapi/index.ts'
 import { healthz, metrics, type Operations, readyz } from './operations.ts'
 import { relayRoutes } from './relay/index.ts'
-import { traceIdOf } from './requestIdentity.ts'
+import { addressOf, presentedKey, traceIdOf } from './requestIdentity.ts'
 import { problemResponse, rest } from './rest.ts'
 import { trpc } from './trpc.ts'
+
+/** Headers by which proxies name the client that they speak for. */
+const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'] as const
+
+/**
+ * Whether a request may read `/metrics` on the port of the API: with the token, or from this machine without a proxy in
+ * between.
+ *
+ * @param token undefined: no token is accepted
+ */
+function mayReadMetrics(request: Request, token: string | undefined): boolean {
+  const presented = presentedKey(request)
+  if (token !== undefined && presented !== null) return timingSafeEqual(digest(presented), digest(token))
+  const address = addressOf(request)
+  if (address === null || !ipaddr.isValid(address)) return false
+  return (
+    ipaddr.process(address).range() === 'loopback' && FORWARDING.every((name) => !request.headers.has(name))
+  )
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /** Options of the app. Only `version` is required; without `operations`, `/readyz` checks nothing. */
 export interface AppOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createMemory } from './memory.ts'
+import { createMemory } from './cells.ts'
 
 const KNOWN = 50_000
 const UNKNOWN = 10_000

@@ -1,7 +1,6 @@
 import type { CaptureSettings, Captures } from '@creel/core/capture'
 import { cellOfId } from '@creel/core/cells'
-import { askOnce, type Cells, type OpenCell } from './cells.ts'
-import { createMemory } from './memory.ts'
+import { askOnce, type Cells, createMemory, type OpenCell } from './cells.ts'
 
 /**
  * The capture path over several cells. The id of a capture URL names its cell; if that cell does not know it, all others

@@ -15,8 +15,7 @@ import { exchangedTextOf, revokedTextOf } from '../oauth/index.ts'
 import { noteOutage } from '../outageLog.ts'
 import { isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
-import { askOnce, CellOutOfReach, type Cells, type OpenCell, RETRY_SECONDS } from './cells.ts'
-import { createMemory } from './memory.ts'
+import { askOnce, CellOutOfReach, type Cells, createMemory, type OpenCell, RETRY_SECONDS } from './cells.ts'
 
 /** Longer than any credential. Longer texts are refused without a look-up, and so not remembered. */
 const CREDENTIAL_CHARACTERS_MAX = 200

@@ -1,4 +1,3 @@
-export { presentedSession } from './cookie.ts'
 export { consoleFiles } from './files.ts'
 export { isJson, isOwnPage } from './ownPage.ts'
-export { answerSession, signInOf } from './session.ts'
+export { answerSession, presentedSession, signInOf } from './session.ts'

@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import {
   authenticateSession,
   type Caller,
@@ -20,9 +21,26 @@ import type { CallNotes } from '../callLog.ts'
 import { isOwnPage, presentedSession } from '../console/index.ts'
 import { addressOf, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
-import { consentToken, isConsentToken } from './consentToken.ts'
 import { readForm } from './form.ts'
 import { consentPage, passagePage, problemPage, returnPage, signInPage } from './pages.ts'
+
+/**
+ * Proof that a consent was asked for in this session, for this request. Only the service and the browser's cookie know
+ * the key.
+ *
+ * @param session the token of the session
+ * @param query the request for authorization, as it was sent
+ */
+function consentToken(session: string, query: string): string {
+  return createHmac('sha256', session).update(`oauth consent\n${query}`).digest('base64url')
+}
+
+/** Whether a form carries the proof. */
+function isConsentToken(presented: string, session: string, query: string): boolean {
+  const expected = Buffer.from(consentToken(session, query))
+  const given = Buffer.from(presented)
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}
 
 /** Longest query of a request for authorization, in characters. */
 const QUERY_CHARACTERS_MAX = 8_192
