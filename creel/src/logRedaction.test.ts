@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { processorTime } from '../../tests/support/processorTime.ts'
-import { withoutSecrets } from './logRedaction.ts'
+import { withoutSecrets } from './log.ts'
 
 describe('withoutSecrets', () => {
   test.each<[string, string]>([

@@ -2,11 +2,54 @@ import { clientFailure } from '@creel/terminal/clientError'
 import { EXIT } from '@creel/terminal/exitCodes'
 import { printHint } from '@creel/terminal/output/print'
 import { Command, CommanderError } from 'commander'
-import { briefHelp } from './briefHelp.ts'
 import type { ProgramParts } from './commands/programParts.ts'
-import { COMMAND_GROUPS, type CommandEntry, QUICK_START } from './commandTable.ts'
+import { COMMAND_GROUPS, type CommandEntry, type CommandGroup, QUICK_START } from './commandTable.ts'
 import { programTools } from './programTools.ts'
 import { VERSION } from './version.ts'
+
+const NAME_COLUMNS = 13
+const LINE_COLUMNS_MAX = 78
+
+/** The text of `creel help`: lines of at most 80 columns, short enough for one screen. */
+function briefHelp(): string[] {
+  const described = COMMAND_GROUPS.filter(({ areDescribed }) => areDescribed === true)
+  const named = COMMAND_GROUPS.filter(({ areDescribed }) => areDescribed !== true)
+  return [
+    'Usage: creel [command] [options]',
+    '',
+    'Captures webhooks, shows them, and replays them.',
+    '',
+    ...described.flatMap(descriptions),
+    ...named.flatMap(names),
+    '',
+    '`creel help <command>` shows its options, with examples. `creel help config`',
+    'lists the environment variables. `creel --version` prints the version.',
+  ]
+}
+
+function descriptions({ commands }: CommandGroup): string[] {
+  return [
+    ...commands.map(({ name, description }) => {
+      const word = name === QUICK_START ? 'creel' : `creel ${name}`
+      return `  ${word.padEnd(NAME_COLUMNS + 4)} ${description}`
+    }),
+    '',
+  ]
+}
+
+/** The heading and the names of its commands, wrapped over several lines. */
+function names({ heading, commands }: CommandGroup): string[] {
+  const lines: string[] = []
+  let line = `  ${heading.padEnd(NAME_COLUMNS - 2)}`
+  for (const { name } of commands.filter(({ isHidden }) => isHidden !== true)) {
+    if (line.length + name.length + 1 > LINE_COLUMNS_MAX) {
+      lines.push(line)
+      line = ' '.repeat(NAME_COLUMNS)
+    }
+    line += ` ${name}`
+  }
+  return [...lines, line]
+}
 
 /** The command line with the names and descriptions of all commands, without their code. */
 function outline(): Command {

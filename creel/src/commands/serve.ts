@@ -1,16 +1,56 @@
+import { migrationState } from '@creel/migrations'
 import { printHint, printText } from '@creel/terminal/output/print'
 import { type Command, Option } from 'commander'
 import { type Config, ConfigError, decodeConfig } from '../config/index.ts'
+import { connectBesideOwner } from '../database/index.ts'
 import { type FirstBoot, firstBoot } from '../firstBoot.ts'
-import { gatewayCount, joinFirstProcess } from '../gateways/index.ts'
+import { gatewayCount, joinFirstProcess, type Membership } from '../gateways/index.ts'
 import { createLog } from '../log.ts'
 import { retentionLine } from '../longRetention.ts'
 import type { RunningService, ServicePart } from '../service/index.ts'
+import { StartupError } from '../startupError.ts'
 import { listenForStop } from '../stopping.ts'
+import { VERSION } from '../version.ts'
+import { openReplica } from './databaseShare.ts'
 import type { ProgramParts } from './programParts.ts'
 import { readyBlock, SHORT_NAMES, shellWord } from './readyBlock.ts'
-import { openServing } from './serving.ts'
-import { openMember } from './servingMember.ts'
+import { openHome, openServing, otherCells, type ServingOptions, startOn } from './serving.ts'
+
+/**
+ * Starts the service of a further gateway process, on the port and the database of the first one.
+ *
+ * @throws StartupError when the program on the disk is no longer the one that the first process runs
+ */
+async function openMember(
+  options: Pick<ServingOptions, 'config' | 'log' | 'program' | 'parts'>,
+  { settings, processes, serve, leave }: Membership,
+): Promise<{ close(): Promise<void> }> {
+  const { log } = options
+  const replaced = 'The program was replaced while it runs: restart the service.'
+  if (settings.version !== VERSION) throw new StartupError(replaced)
+  const { config, connected } = await openHome(options, processes, connectBesideOwner)
+  const replica = openReplica(config, processes)
+  const { pending, unknown } = await migrationState(connected.database.db)
+  if (pending.length > 0 || unknown.length > 0) throw new StartupError(replaced)
+  const service = await startOn({ ...options, config }, connected, {
+    replica,
+    storageMaxBytes: settings.storageMaxBytes,
+    port: settings.port,
+    processes,
+  })
+  const cells = otherCells(service, { config, connected }, { log, processes })
+  serve(service)
+  return {
+    async close() {
+      await cells?.stop()
+      await service.stop()
+      await cells?.close()
+      await replica?.close()
+      await connected.close()
+      await leave()
+    },
+  }
+}
 
 /** Options of a service that override variables. */
 export interface PlaceOptions {

@@ -1,7 +1,7 @@
 export { type ArchiveLabel, archiveRuntime, packRuntime } from './archive.ts'
-export { DataFolderInUse } from './ownerLock.ts'
 export { packageRuntime, type RuntimeSource, runtimeOfPackage, withoutRuntime } from './runtime.ts'
 export {
+  DataFolderInUse,
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   findEmbeddedPostgres,

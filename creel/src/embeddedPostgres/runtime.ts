@@ -2,8 +2,7 @@ import { cp, lchown, mkdir, readdir, readFile, rename, rm, stat, symlink, writeF
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { StartupError } from '../startupError.ts'
-import type { Account } from './account.ts'
-import type { PostgresHome } from './home.ts'
+import type { Account, PostgresHome } from './home.ts'
 
 /** Source of PostgreSQL's binaries: the npm package, or the archive inside the executable. */
 export interface RuntimeSource {

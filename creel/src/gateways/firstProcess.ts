@@ -10,9 +10,7 @@ import type { Logger } from 'pino'
 import { servingEnvironment } from '../compileLater.ts'
 import type { GatewayProcesses, ProcessStates, RunningService } from '../service/index.ts'
 import { StartupError } from '../startupError.ts'
-import { ChildProcess } from './childProcess.ts'
-import type { FromMember, MemberSettings } from './messages.ts'
-import { answerOrNull } from './questions.ts'
+import { answerOrNull, ChildProcess, type FromMember, type MemberSettings } from './childProcess.ts'
 
 /** Pause before a process that has ended is started again. It doubles while new ones end soon, too. */
 const RESTART_MS = { first: 100, max: 30_000 } as const

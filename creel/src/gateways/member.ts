@@ -3,8 +3,14 @@ import { within } from '@creel/core/platform/time'
 import { createCountsMember } from '@creel/gateway'
 import type { GatewayProcesses, ProcessStates, RunningService } from '../service/index.ts'
 import { StartupError } from '../startupError.ts'
-import { type FromMember, isMessage, type MemberSettings, type ToMember } from './messages.ts'
-import { answerOrNull, Questions } from './questions.ts'
+import {
+  answerOrNull,
+  type FromMember,
+  isMessage,
+  type MemberSettings,
+  Questions,
+  type ToMember,
+} from './childProcess.ts'
 
 /** Longer than the first process waits for the others. */
 const ANSWER_MS = 4000

@@ -1,3 +1,4 @@
+import { createServer } from 'node:net'
 import type { Services, Urls } from '@creel/core'
 import type { CellPlace } from '@creel/core/cells'
 import { startMetrics } from '@creel/core/platform/metrics'
@@ -12,12 +13,30 @@ import {
 } from '@creel/gateway'
 import type { PgBoss } from 'pg-boss'
 import { type CellState, createCellStates } from './cellStates.ts'
-import { freePort } from './freePort.ts'
 import { PortTaken, whenListening } from './listening.ts'
 import { operationsOf } from './operations.ts'
 import type { ServiceOptions } from './options.ts'
 import { publicUrls } from './publicUrls.ts'
 import { type RunningCell, runCell } from './runningCell.ts'
+
+/**
+ * A port of the host that was free a moment ago: the given one, or any. Many parts need the public addresses, which contain the port, so it
+ * must be known before anything listens.
+ *
+ * @param wanted 0 = any
+ * @throws the system's error when the port is not free
+ */
+function freePort(host: string, wanted = 0): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(wanted, host, () => {
+      const address = server.address()
+      const port = address !== null && typeof address === 'object' ? address.port : 0
+      server.close(() => resolve(port))
+    })
+  })
+}
 
 /** Limit of the drain when the service stops: longer than the longest send (15 s). */
 const DRAIN_SECONDS = 20
