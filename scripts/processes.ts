@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
+/** Unit of `/proc/<pid>/stat`, on all systems that this runs on. */
+const TICKS_A_SECOND = 100
+
 /** Whether a process with this id runs, under any account. */
 export function isAlive(pid: number): boolean {
   if (!(pid > 0)) return false
@@ -37,4 +40,29 @@ export function mountsIn(folder: string): readonly string[] {
     .split('\n')
     .map((line) => line.split(' ')[1] ?? '')
     .filter((place) => place.startsWith(`${folder}/`))
+}
+
+/**
+ * Processor time, in seconds, of a process and all below it, with their children that have ended and were waited for.
+ * Linux only; else 0.
+ */
+export function processorSecondsBelow(root: number): number {
+  if (process.platform !== 'linux') return 0
+  const times = new Map<number, { readonly parent: number; readonly ticks: number }>()
+  for (const pid of readdirSync('/proc')) {
+    if (!/^\d+$/.test(pid)) continue
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      // The name, in parentheses, may contain spaces.
+      const words = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      const ticks = words.slice(11, 15).reduce((sum, word) => sum + Number(word), 0)
+      times.set(Number(pid), { parent: Number(words[1]), ticks })
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  const isBelow = (pid: number): boolean => pid === root || (pid > 1 && isBelow(times.get(pid)?.parent ?? 0))
+  let ticks = 0
+  for (const [pid, time] of times) if (isBelow(pid)) ticks += time.ticks
+  return ticks / TICKS_A_SECOND
 }

@@ -17,6 +17,10 @@ export interface RunFolder {
   readonly executables: string
   /** Bun's report of the last tests. */
   readonly report: string
+  /** Durations of the files, as Bun reads them. */
+  readonly timings: string
+  /** Record of the files' processor time. */
+  readonly record: string
   /** TMPDIR of the tests. */
   readonly temporary: string
   /** Leftovers of the tests: files, mounts and processes, a line each. */
@@ -40,6 +44,8 @@ export async function makeRunFolder(): Promise<RunFolder> {
     prepared: join(folder, 'prepared'),
     executables: folder,
     report: join(folder, 'report.xml'),
+    timings: join(folder, 'timings.json'),
+    record: join(folder, 'record.jsonl'),
     temporary,
     async leftovers() {
       // Bun puts links to itself there.

@@ -1,7 +1,8 @@
 /**
  * `bun run test`: installs, checks types and lint, and runs every test on its own PostgreSQL. `bun run test <paths…>`
  * runs only those files, without checks, on a PostgreSQL that is kept for the next run. `bun run test:unit` runs the
- * tests next to the code, without a database.
+ * tests next to the code, without a database. `--record` runs one file at a time and notes their processor time in
+ * `tests/timings.json`; `--shuffle <seed>` runs the files in random order.
  *
  * A run fails when its tests leave a file, a mount, a process or a database behind. The last line is `N passed, N
  * failed`, after what failed, with file and first line of error; the exit code is 0 when nothing failed.
@@ -9,8 +10,10 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
+import { parseArgs } from 'node:util'
 import { errorsOutside, type Failure, failureLines, failuresOf } from './failures.ts'
 import { installMissing } from './install.ts'
+import { keepRecord, writeTimingsForBun } from './testTimings.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const PARALLEL = 4
@@ -36,8 +39,6 @@ const ALONE = ['./tests/attacks', './tests/security/search.test.ts']
  * measure run with it, like the service.
  */
 const LIGHT = { BUN_JSC_useFTLJIT: '0' }
-/** Durations of files in an earlier run. The slowest begin first, so that no worker idles at the end. */
-const TIMINGS = 'tests/timings.json'
 
 installMissing()
 // Only now, since they import packages.
@@ -47,10 +48,10 @@ const { makeRunFolder } = await import('./runFolder.ts')
 const { databasesOfTests, makeTemplateDatabase } = await import('../tests/support/templateDatabase.ts')
 const { verify } = await import('./verify.ts')
 
-const { isUnit, isWhole, paths } = readArguments(process.argv.slice(2))
+const { isUnit, isWhole, paths, isRecording, seed } = readArguments(process.argv.slice(2))
 
 const folder = await makeRunFolder()
-const opening = isUnit ? undefined : isWhole ? ownPostgres() : holdKeptPostgres()
+const opening = isUnit ? undefined : isWhole || isRecording ? ownPostgres() : holdKeptPostgres()
 let ended: Promise<void> | undefined
 /** The process of Bun while it runs tests. */
 let testing: Bun.Subprocess | undefined
@@ -74,7 +75,7 @@ try {
   const [unverified, database, executable] = await Promise.all([
     isWhole ? verify() : [],
     opening?.then(async ({ url }) => ({ url, template: await makeTemplateDatabase(url) })),
-    isWhole ? buildExecutable() : undefined,
+    isWhole || (isRecording && !isUnit) ? buildExecutable() : undefined,
   ])
   if (unverified.length > 0) {
     process.stderr.write(`${unverified.join(' and ')} failed; the tests were not run\n`)
@@ -92,7 +93,9 @@ try {
       : { CREEL_TEST_DATABASE_URL: database.url, CREEL_TEST_TEMPLATE: database.template }),
     ...(executable === undefined ? {} : { CREEL_TEST_EXECUTABLE: executable }),
     ...(existsSync(folder.prepared) ? { CREEL_TEST_DATA_FOLDER: folder.prepared } : {}),
+    ...(isRecording ? { CREEL_TEST_RECORD: folder.record, CREEL_TEST_RUN: String(process.pid) } : {}),
   }
+  writeTimingsForBun(folder.timings, seed)
   const runs = isWhole
     ? [
         await runTests({ ...environment, ...LIGHT }, [
@@ -107,6 +110,7 @@ try {
       ]
   const passed = runs.reduce((sum, run) => sum + run.passed, 0)
   const failed = runs.reduce((sum, run) => sum + run.failed, 0)
+  if (isRecording) keepRecord(folder.record)
   const left = await leftovers(isWhole ? database?.url : undefined)
   await end()
   finish(passed, failed + left.length, [
@@ -129,10 +133,16 @@ function isAlone(path: string): boolean {
 }
 
 function readArguments(words: readonly string[]) {
-  const isUnit = words[0] === '--unit'
-  const paths = words.slice(isUnit ? 1 : 0)
+  const { values, positionals: paths } = parseArgs({
+    args: [...words],
+    options: { unit: { type: 'boolean' }, record: { type: 'boolean' }, shuffle: { type: 'string' } },
+    allowPositionals: true,
+  })
+  const isUnit = values.unit === true
   return {
     isUnit,
+    isRecording: values.record === true,
+    seed: values.shuffle,
     isWhole: !isUnit && paths.length === 0,
     paths: isUnit && paths.length === 0 ? UNIT_FOLDERS : paths,
   }
@@ -194,17 +204,16 @@ interface Ran {
 async function runTests(
   environment: Record<string, string>,
   words: readonly string[],
-  parallel = PARALLEL,
+  parallel = isRecording ? 1 : PARALLEL,
 ): Promise<Ran> {
   const options = [
     `--parallel=${parallel}`,
     // Reloading the program for each file would take a third of the time of the tests of routes.
     '--no-isolate',
     `--timeout=${TEST_SECONDS_MAX * 1000}`,
-    `--timings=${TIMINGS}`,
+    `--timings=${folder.timings}`,
     '--reporter=junit',
     `--reporter-outfile=${folder.report}`,
-    ...(process.env.CREEL_TEST_UPDATE_TIMINGS === '1' ? ['--update-timings'] : []),
   ]
   await rm(folder.report, { force: true })
   const child = Bun.spawn([process.execPath, 'test', ...options, ...words], {
