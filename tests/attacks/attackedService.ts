@@ -2,7 +2,8 @@ import { expect } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { z } from 'zod'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { type RunningProcess, runCreel, startProcess } from '../support/process.ts'
+import { type RunningProcess, startProcess, TEST_SECRET_KEY } from '../support/process.ts'
+import { startService } from '../support/service.ts'
 import type { Account, Innocent } from './innocent.ts'
 
 /** Limit for the bystander's worst answer, on two idle cores. */
@@ -206,25 +207,11 @@ async function endpointOfRelay({ baseUrl }: RunningProcess) {
 }
 
 async function endpointOfAnotherWorkspace(creel: RunningProcess, database: TestDatabase) {
-  const key = await keyOfAnotherWorkspace(database)
-  const made = await fetch(`${creel.baseUrl}/api/v1/endpoints`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    body: '{}',
-  })
-  const { id } = z.looseObject({ id: z.string() }).parse(await made.json())
-  return { captureUrl: `${creel.captureUrl}/hook/${id}`, key }
-}
-
-async function keyOfAnotherWorkspace(database: TestDatabase): Promise<string> {
-  const run = async (...words: string[]): Promise<Record<string, string>> => {
-    const { stdout, stderr } = await runCreel([...words, '--json'], { database })
-    if (stdout === '') throw new Error(stderr)
-    return JSON.parse(stdout)
-  }
-  const { id = '' } = await run('workspace', 'create', '--name', 'innocent', '--plan', 'team')
-  const made = await run('key', 'create', '--workspace', id, '--name', 'innocent')
-  return made.key ?? ''
+  const secretKey = Buffer.from(TEST_SECRET_KEY, 'base64')
+  const { alice, stop } = await startService({ database, secretKey, parts: ['gateway'] })
+  const { id } = await alice.endpoint()
+  await stop()
+  return { captureUrl: `${creel.captureUrl}/hook/${id}`, key: alice.key }
 }
 
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {

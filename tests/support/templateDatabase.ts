@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDatabase } from '@creel/core'
+import { openDatabase, QUEUES } from '@creel/core'
 import { serverOf } from '@creel/core/platform/db'
 import { createBoss, createQueues } from '@creel/jobs'
 import { migrate } from '@creel/migrations'
@@ -9,7 +9,7 @@ import { Client } from 'pg'
 import { pino } from 'pino'
 
 const ROOT = join(import.meta.dir, '../..')
-/** Sources of a migrated database, queues included. */
+/** Sources of a migrated database, with queues and schedules. */
 const SOURCES = ['migrations/src', 'jobs/src', 'core/src', 'bun.lock']
 /** Advisory lock of all runs that make a template. */
 const LOCK = 4_400_001
@@ -66,6 +66,7 @@ async function fill(url: string): Promise<void> {
   const boss = createBoss(url, { log: pino({ level: 'silent' }), works: false })
   await boss.start()
   await createQueues(boss)
+  for (const { name, cron } of QUEUES) if (cron !== undefined) await boss.schedule(name, cron)
   await boss.stop({ graceful: false })
 }
 
