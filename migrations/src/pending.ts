@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { MIGRATIONS } from './migrations.ts'
+import { renamed } from './renamed.ts'
 
 /** State of the database's schema, compared with this build. */
 export interface MigrationState {
@@ -30,5 +31,5 @@ async function appliedNames<Database>(db: Kysely<Database>): Promise<string[]> {
     select to_regclass('kysely_migration') is not null as exists`.execute(db)
   if (found[0]?.exists !== true) return []
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db)
-  return rows.map(({ name }) => name)
+  return renamed(rows.map(({ name }) => name))
 }

@@ -260,13 +260,13 @@ export interface EndpointCountersTable {
   refusedCount: Generated<number>
   lastRefusedAt: Date | null
   lastRefusal: string | null
-  storageBytes: Generated<number>
   binEvictedCount: Generated<number>
   binEvictedAt: Date | null
   claimCount: Generated<number>
   discardedCount: Generated<number>
   lastDiscardedAt: Date | null
   removedUpTo: Generated<number>
+  storageBytes: Generated<number>
 }
 
 export interface EndpointRevisionsTable {
@@ -594,9 +594,9 @@ export interface RequestsTable {
   deletedAt: Date | null
   hiddenAt: Date | null
   imported: Generated<boolean>
+  reconciled: Generated<boolean>
   storageBytes: number | null
   eventId: string | null
-  reconciled: Generated<boolean>
   duplicateOf: number | null
   redaction: string | null
   answeredBy: string | null

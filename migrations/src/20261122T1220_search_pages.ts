@@ -1,9 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/**
- * Adds signatures of stored requests, by which a search for a text skips requests without it. A page has those of 32 or
- * 512 blocks of requests of one endpoint, in the order of their ids. All rows are derived.
- */
+/** Signatures of stored requests, by which a search for a text skips requests without it. All rows are derived. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table search_pages (
@@ -18,8 +15,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- The greatest id of each block. An empty block has that of the one before.
       tops bigint[] not null,
       unique (endpoint_id, above)
-    )`.execute(db)
-  await sql`
+    );
     create table search_slices (
       -- No reference, which would be checked for each of the 1,024 or 16,384 slices of a page.
       page_id bigint not null,
@@ -27,7 +23,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- 256 or 16 slots, each with a bit for every block.
       bits bytea not null,
       primary key (page_id, slice)
-    )`.execute(db)
-  // Never compressed or stored elsewhere: reading one slot reads one row.
-  await sql`alter table search_slices alter column bits set storage plain`.execute(db)
+    );
+    -- Never compressed or stored elsewhere: reading one slot reads one row.
+    alter table search_slices alter column bits set storage plain`.execute(db)
 }

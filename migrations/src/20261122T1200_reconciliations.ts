@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Runs that compare what a sender lists with what was captured, and bring what is missing. */
+/** Runs that compare the list of a sender with what was captured, and bring what is missing. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table reconciliations (
@@ -43,19 +43,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       created_at timestamptz not null,
       started_at timestamptz,
       finished_at timestamptz
-    )`.execute(db)
-  await sql`create index reconciliations_by_endpoint on reconciliations (endpoint_id, created_at desc, id desc)`.execute(
-    db,
-  )
-  // One at a time an endpoint.
-  await sql`create unique index reconciliations_running on reconciliations (endpoint_id) where state = 'running'`.execute(
-    db,
-  )
-  await sql`
-    create index reconciliations_unfinished on reconciliations (workspace_id) where state in ('queued', 'running')`.execute(
-    db,
-  )
-  await sql`
+    );
+    create index reconciliations_by_endpoint on reconciliations (endpoint_id, created_at desc, id desc);
+    -- One at a time an endpoint.
+    create unique index reconciliations_running on reconciliations (endpoint_id) where state = 'running';
+    create index reconciliations_unfinished on reconciliations (workspace_id) where state in ('queued', 'running');
+
     create table reconciliation_events (
       reconciliation_id uuid not null references reconciliations on delete cascade,
       -- In the order of the list, from 1.
@@ -67,11 +60,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- present, old, missing, asked, brought or refused.
       state text not null,
       primary key (reconciliation_id, event_id)
-    )`.execute(db)
-  await sql`
+    );
     create index reconciliation_events_waiting on reconciliation_events (reconciliation_id, state, position)`.execute(
     db,
   )
-  // Captures leave it out: a constant default costs them nothing, and the rows that are there need no rewriting.
-  await sql`alter table requests add column reconciled boolean not null default false`.execute(db)
 }

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 
+/** Rules that hold the deliveries of their action. */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // The service switched off a rule that removes data: deliveries wait until a user decides.
   await sql`
-    alter table transformation_rules add column holds_deliveries boolean not null default false`.execute(db)
-  await sql`
+    -- The service switched off a rule that removes data: deliveries wait until a user decides.
+    alter table transformation_rules add column holds_deliveries boolean not null default false;
     update transformation_rules set
       holds_deliveries = true,
       disabled_reason = disabled_reason ||

@@ -1,8 +1,26 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Subscriptions of agents, whose events are sent to a callback. */
+/** Types of events, and subscriptions of agents, whose events are sent to a callback. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
+    -- Made from the endpoint's name once: names of event types are identity.
+    create table event_sources (
+      endpoint_id uuid primary key references endpoints on delete cascade,
+      workspace_id uuid not null references workspaces on delete cascade,
+      slug text not null,
+      -- A JSON list of paths that its events show by default; null until something was captured.
+      fields text,
+      fields_at timestamptz,
+      unique (workspace_id, slug)
+    );
+
+    -- A listed type stays listed.
+    create table event_labels (
+      endpoint_id uuid not null references endpoints on delete cascade,
+      label text not null,
+      primary key (endpoint_id, label)
+    );
+
     create table event_subscriptions (
       -- Derived from principal, callback, name and arguments.
       id uuid primary key,
@@ -37,12 +55,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       failed_since timestamptz,
       sent_count bigint not null default 0,
       failed_count bigint not null default 0
-    )`.execute(db)
-  await sql`create index event_subscriptions_by_workspace on event_subscriptions (workspace_id, created_at desc, id desc)`.execute(
-    db,
-  )
-  await sql`create index event_subscriptions_by_endpoint on event_subscriptions (endpoint_id)`.execute(db)
-  await sql`
+    );
+    create index event_subscriptions_by_workspace on event_subscriptions (workspace_id, created_at desc, id desc);
+    create index event_subscriptions_by_endpoint on event_subscriptions (endpoint_id);
+
     create table event_deliveries (
       id bigint generated always as identity primary key,
       subscription_id uuid not null references event_subscriptions on delete cascade,
@@ -60,10 +76,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- While an attempt is under way.
       leased_until timestamptz,
       unique (subscription_id, request_id)
-    )`.execute(db)
-  await sql`
-    create index event_deliveries_waiting on event_deliveries (subscription_id, id) where state = 'waiting'`.execute(
-    db,
-  )
-  await sql`create index event_deliveries_of on event_deliveries (subscription_id, id desc)`.execute(db)
+    );
+    create index event_deliveries_waiting on event_deliveries (subscription_id, id) where state = 'waiting';
+    create index event_deliveries_of on event_deliveries (subscription_id, id desc)`.execute(db)
 }

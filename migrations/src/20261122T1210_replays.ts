@@ -27,10 +27,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       created_at timestamptz not null,
       started_at timestamptz,
       finished_at timestamptz
-    )`.execute(db)
-  await sql`create index replays_by_endpoint on replays (endpoint_id, created_at desc, id desc)`.execute(db)
-  await sql`create index replays_by_workspace on replays (workspace_id, state)`.execute(db)
-  await sql`
+    );
+    create index replays_by_endpoint on replays (endpoint_id, created_at desc, id desc);
+    create index replays_by_workspace on replays (workspace_id, state);
+
     create table replay_items (
       replay_id uuid not null references replays on delete cascade,
       -- The order of the sends, from 1.
@@ -51,10 +51,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       outcome text,
       -- A JSON list.
       differences text,
+      -- Null for requests that a job of the service sends: the replay has the lease of the job.
+      lease_ends_at timestamptz,
       primary key (replay_id, position)
-    )`.execute(db)
-  await sql`create index replay_items_by_state on replay_items (replay_id, state, position)`.execute(db)
-  await sql`create index replay_items_by_request on replay_items (replay_id, request_id, copy)`.execute(db)
-  // A constant default rewrites no row.
-  await sql`alter table endpoints add column allow_rehearsal boolean not null default true`.execute(db)
+    );
+    create index replay_items_by_state on replay_items (replay_id, state, position);
+    create index replay_items_by_request on replay_items (replay_id, request_id, copy)`.execute(db)
 }
