@@ -3,6 +3,7 @@ export {
   LIMIT_NAMES,
   type LimitName,
   type Limits,
+  limitsOf,
   overridePlans,
   PLAN_KEYS,
   PLANS,

@@ -97,8 +97,12 @@ export const PLANS: Plans = {
 
 function shipped(key: PlanKey): Plan {
   const column = PLAN_KEYS.indexOf(key)
-  const numbers = LIMIT_NAMES.map((name) => [name, NUMBERS[name][column] ?? 0])
-  return { key, displayName: DISPLAY_NAMES[key], limits: Object.fromEntries(numbers) as Limits }
+  return { key, displayName: DISPLAY_NAMES[key], limits: limitsOf((name) => NUMBERS[name][column] ?? 0) }
+}
+
+/** A value for each limit, in the order of {@link LIMIT_NAMES}. */
+export function limitsOf<Value>(value: (name: LimitName) => Value): Readonly<Record<LimitName, Value>> {
+  return Object.fromEntries(LIMIT_NAMES.map((name) => [name, value(name)])) as Record<LimitName, Value>
 }
 
 /** Limits in bytes. All others are counts, which are 32-bit integers in the database. */

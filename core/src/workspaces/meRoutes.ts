@@ -3,29 +3,9 @@ import { withExample } from '../api/examples.ts'
 import { route, router } from '../api/route.ts'
 import { Timestamp } from '../api/values.ts'
 import { KEY_SCOPES } from '../engine/words/index.ts'
-import { LIMIT_MEANINGS, type LimitName } from '../plans/index.ts'
+import { LIMIT_MEANINGS, limitsOf, PLANS } from '../plans/index.ts'
 
-const limit = (name: LimitName) => z.int().meta({ description: LIMIT_MEANINGS[name] })
-
-const limits = z.object({
-  apiRatePerMinute: limit('apiRatePerMinute'),
-  apiKeysMax: limit('apiKeysMax'),
-  endpointsMax: limit('endpointsMax'),
-  retentionDays: limit('retentionDays'),
-  captureRatePerMinute: limit('captureRatePerMinute'),
-  captureBytesPerMinute: limit('captureBytesPerMinute'),
-  storedRequestsMax: limit('storedRequestsMax'),
-  storedBytesMax: limit('storedBytesMax'),
-  payloadBytesMax: limit('payloadBytesMax'),
-  actionsMax: limit('actionsMax'),
-  rulesMax: limit('rulesMax'),
-  watchdogsMax: limit('watchdogsMax'),
-  alertChannelsMax: limit('alertChannelsMax'),
-  parallelAwaitsMax: limit('parallelAwaitsMax'),
-  bulkReplay: limit('bulkReplay'),
-  eventSubscriptionsMax: limit('eventSubscriptionsMax'),
-  eventsPerMinuteMax: limit('eventsPerMinuteMax'),
-} satisfies Record<LimitName, z.ZodInt>)
+const limits = z.object(limitsOf((name) => z.int().meta({ description: LIMIT_MEANINGS[name] })))
 
 const Me = withExample(
   'Me',
@@ -54,25 +34,7 @@ const Me = withExample(
     },
     workspace: { name: 'Acme' },
     plan: { key: 'team', displayName: 'Team' },
-    limits: {
-      apiRatePerMinute: 1200,
-      apiKeysMax: 50,
-      endpointsMax: 10_000,
-      retentionDays: 90,
-      captureRatePerMinute: 60_000,
-      captureBytesPerMinute: 1_649_267_441_664,
-      storedRequestsMax: 1_000_000,
-      storedBytesMax: 1_099_511_627_776,
-      payloadBytesMax: 26_214_400,
-      actionsMax: 25,
-      rulesMax: 25,
-      watchdogsMax: 100,
-      alertChannelsMax: 50,
-      parallelAwaitsMax: 50,
-      bulkReplay: 1,
-      eventSubscriptionsMax: 500,
-      eventsPerMinuteMax: 300,
-    },
+    limits: PLANS.team.limits,
   },
 )
 
