@@ -1,6 +1,6 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
-import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
-import { type Page, window } from '../api/pagination.ts'
+import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
+import type { Page } from '../api/pagination.ts'
 import type { AlertChannelsTable, Db, Trx } from '../platform/db/index.ts'
 import type { ChannelRow } from './channel.ts'
 import type { HealthState } from './health.ts'
@@ -28,18 +28,8 @@ export function lockChannelRow(trx: Trx, workspaceId: string, id: string): Promi
 
 /** One page, newest first. */
 export async function listChannelRows(db: Db, workspaceId: string, page: Page & Between<TimePlace>) {
-  const { limit, offset } = window(page)
-  const rows = await db
-    .selectFrom('alertChannels')
-    .selectAll()
-    .where('workspaceId', '=', workspaceId)
-    .where(isBetween('createdAt', 'id', page))
-    .orderBy('createdAt', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute()
-  return { rows, totalCount: await countChannels(db, workspaceId) }
+  const ofWorkspace = db.selectFrom('alertChannels').selectAll().where('workspaceId', '=', workspaceId)
+  return await pageByTime(ofWorkspace, ['createdAt', 'id'], page)
 }
 
 /** All channels, oldest first: those beyond the plan's limit come last. */

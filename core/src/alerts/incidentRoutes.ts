@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
-import { type Between, isBetween, type TimePlace, timeCursor, timeCursorInput } from '../api/cursors.ts'
-import { envelope, type Page, paged, pageInput, window } from '../api/pagination.ts'
+import { type Between, pageByTime, type TimePlace, timeCursor, timeCursorInput } from '../api/cursors.ts'
+import { envelope, type Page, paged, pageInput } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
 import { optional, Timestamp } from '../api/values.ts'
 
@@ -14,26 +14,15 @@ async function listIncidents(
   state: (typeof INCIDENT_STATES)[number] | undefined,
   page: Page & Between<TimePlace>,
 ) {
-  const { limit, offset } = window(page)
   const matching = db
     .selectFrom('incidents')
     .where('workspaceId', '=', workspace.id)
     .$if(onlyEndpointId !== null, (query) => query.where('endpointId', '=', onlyEndpointId))
     .$if(state === 'open', (query) => query.where('closedAt', 'is', null))
     .$if(state === 'closed', (query) => query.where('closedAt', 'is not', null))
-  const rows = await matching
     .select(['id', 'kind', 'severity', 'subjectType', 'subjectId', 'subjectName', 'endpointId'])
     .select(['endpointName', 'count', 'reason', 'openedAt', 'closedAt'])
-    .where(isBetween('openedAt', 'id', page))
-    .orderBy('openedAt', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute()
-  const { count } = await matching
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return { rows, totalCount: count }
+  return await pageByTime(matching, ['openedAt', 'id'], page)
 }
 
 /** A current or past problem: dead letters of an action, an alarmed watchdog, a failing channel. */

@@ -1,5 +1,6 @@
-import { type SqlBool, sql } from 'kysely'
+import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
+import { type Page, type Rows, window } from './pagination.ts'
 import { optional } from './values.ts'
 
 /** Place of an item in a list that is ordered by id. */
@@ -83,25 +84,59 @@ export const timeCursorInput = cursorInput(ofTime(UUID))
 export const timeAndIdCursorInput = cursorInput(ofTime(ID))
 
 /**
- * Condition for a page's range in a list ordered by `(time, id)`, both descending.
- *
- * @param at the column of the time
- * @param id the column of the id
+ * One page of a query's rows, and how many there are. Rows are in the order of the keys, descending: a time and an id.
  */
-export function isBetween(at: string, id: string, { before, after }: Between<TimePlace>) {
-  const row = sql`(${sql.ref(at)}, ${sql.ref(id)})`
-  const parts = [
-    ...(before === undefined ? [] : [sql`${row} < (${before.at}, ${before.id})`]),
-    ...(after === undefined ? [] : [sql`${row} > (${after.at}, ${after.id})`]),
-  ]
-  return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` and `)}`
+export async function pageByTime<DB, Tables extends keyof DB, Row>(
+  query: SelectQueryBuilder<DB, Tables, Row>,
+  [at, id]: readonly [string, string],
+  page: Page & Between<TimePlace>,
+) {
+  const range = between(
+    sql`(${sql.ref(at)}, ${sql.ref(id)})`,
+    page,
+    (place) => sql`(${place.at}, ${place.id})`,
+  )
+  return await pageOf(query, query.where(range).orderBy(sql.ref(at), 'desc'), id, page)
+}
+
+/** The same for rows in the order of an id alone. */
+export async function pageById<DB, Tables extends keyof DB, Row>(
+  query: SelectQueryBuilder<DB, Tables, Row>,
+  id: string,
+  page: Page & Between<IdPlace>,
+) {
+  return await pageOf(query, query.where(isBetweenIds(id, page)), id, page)
+}
+
+async function pageOf<DB, Tables extends keyof DB, Row>(
+  all: SelectQueryBuilder<DB, Tables, Row>,
+  query: SelectQueryBuilder<DB, Tables, Row>,
+  id: string,
+  page: Page,
+) {
+  const { limit, offset } = window(page)
+  const rows = await query.orderBy(sql.ref(id), 'desc').limit(limit).offset(offset).execute()
+  const { totalCount } = await all
+    .clearSelect()
+    .select((of) => of.fn.countAll<number>().as('totalCount'))
+    .$castTo<{ readonly totalCount: number }>()
+    .executeTakeFirstOrThrow()
+  return { rows, totalCount } satisfies Rows<unknown>
 }
 
 /** Condition for a page's range in a list ordered by id, descending. */
-export function isBetweenIds(id: string, { before, after }: Between<IdPlace>) {
+export function isBetweenIds(id: string, page: Between<IdPlace>) {
+  return between(sql.ref(id), page, (place) => sql`${place}::bigint`)
+}
+
+function between<Place>(
+  key: Expression<unknown>,
+  { before, after }: Between<Place>,
+  written: (place: Place) => Expression<unknown>,
+) {
   const parts = [
-    ...(before === undefined ? [] : [sql`${sql.ref(id)} < ${before}::bigint`]),
-    ...(after === undefined ? [] : [sql`${sql.ref(id)} > ${after}::bigint`]),
+    ...(before === undefined ? [] : [sql`${key} < ${written(before)}`]),
+    ...(after === undefined ? [] : [sql`${key} > ${written(after)}`]),
   ]
   return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` and `)}`
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { type Between, type IdPlace, isBetweenIds } from '../api/cursors.ts'
-import { type Page, window } from '../api/pagination.ts'
+import { type Between, type IdPlace, pageById } from '../api/cursors.ts'
+import type { Page } from '../api/pagination.ts'
 import type { Db } from '../platform/db/index.ts'
 
 /** Filters of the log; all combine with AND. */
@@ -26,7 +26,6 @@ export async function listEntries(
   filters: AuditFilters,
   page: Page & Between<IdPlace>,
 ) {
-  const { limit, offset } = window(page)
   const { action, actorKind, actorId, subjectType, subjectId, endpointId, since, until } = filters
   const matching = db
     .selectFrom('auditEntries')
@@ -39,17 +38,7 @@ export async function listEntries(
     .$if(endpointId !== undefined, (query) => query.where('endpointId', '=', endpointId ?? null))
     .$if(since !== undefined, (query) => query.where('at', '>=', since ?? new Date(0)))
     .$if(until !== undefined, (query) => query.where('at', '<', until ?? new Date(0)))
-  const rows = await matching
-    .selectAll()
-    .where(isBetweenIds('id', page))
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute()
-  const { count } = await matching
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return { rows, totalCount: count }
+  return await pageById(matching.selectAll(), 'id', page)
 }
 
 const BATCH_ROWS = 1000

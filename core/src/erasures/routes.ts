@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { Download, type Finds } from '../api/contract.ts'
-import { isBetween, timeCursor } from '../api/cursors.ts'
+import { pageByTime, timeCursor } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
-import { envelope, paged, window } from '../api/pagination.ts'
+import { envelope, paged } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
 import { reportOf } from './report.ts'
 import type { ErasureRow } from './run.ts'
@@ -48,20 +48,8 @@ export const erasureRoutes = router({
     scope: 'admin',
     output: envelope(Erasure),
   }).query(async ({ ctx, input }) => {
-    const { limit, offset } = window(input)
-    const of = ctx.db.selectFrom('erasures').where('workspaceId', '=', ctx.workspace.id)
-    const rows = await of
-      .selectAll()
-      .where(isBetween('createdAt', 'id', input))
-      .orderBy('createdAt', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .offset(offset)
-      .execute()
-    const { totalCount } = await of
-      .select((count) => count.fn.countAll<number>().as('totalCount'))
-      .executeTakeFirstOrThrow()
-    return paged({ rows, totalCount }, input, {
+    const ofWorkspace = ctx.db.selectFrom('erasures').selectAll().where('workspaceId', '=', ctx.workspace.id)
+    return paged(await pageByTime(ofWorkspace, ['createdAt', 'id'], input), input, {
       view: erasureView,
       cursorOf: ({ createdAt, id }) => timeCursor({ at: createdAt, id }),
     })

@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
-import { type Page, window } from '../api/pagination.ts'
+import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
+import type { Page } from '../api/pagination.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import type { Database, Db, Trx } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
@@ -56,24 +56,14 @@ export async function listBin(
   scope: BinScope,
   endpointId: string | undefined,
   page: Page & Between<TimePlace>,
-): Promise<{ rows: BinnedRow[]; totalCount: number }> {
-  const { limit, offset } = window(page)
+) {
   const all = restorable(db, scope)
   const matching = endpointId === undefined ? all : all.where('e.id', '=', endpointId)
-  const rows = await matching
+  const shown = matching
     .select(['r.id', 'r.endpointId', 'e.name as endpointName', 'r.method', 'r.path', 'r.label'])
     .select(['r.contentType', 'r.sizeBytes', 'r.receivedAt', 'r.deletedAt'])
-    .where(isBetween('r.deletedAt', 'r.id', page))
-    .orderBy('r.deletedAt', 'desc')
-    .orderBy('r.id', 'desc')
-    .limit(limit)
-    .offset(offset)
     .$castTo<BinnedRow>()
-    .execute()
-  const { totalCount } = await matching
-    .select((of) => of.fn.countAll<number>().as('totalCount'))
-    .executeTakeFirstOrThrow()
-  return { rows, totalCount }
+  return await pageByTime(shown, ['r.deletedAt', 'r.id'], page)
 }
 
 /** Requests that left the bin before `purgesAt`, because the storage limit was reached. */

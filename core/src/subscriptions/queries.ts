@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
-import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
-import { type Page, window } from '../api/pagination.ts'
+import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
+import type { Page } from '../api/pagination.ts'
 import type { Db, EventSubscriptionsTable, Trx } from '../platform/db/index.ts'
 
 /** A subscription as it is stored. */
@@ -48,20 +48,7 @@ const columns = [
 
 /** One page of the live subscriptions, newest first. */
 export async function listSubscriptions(db: Db, viewer: Viewer, page: Page & Between<TimePlace>) {
-  const { limit, offset } = window(page)
-  const rows: ShownRow[] = await shown(db, viewer)
-    .selectAll('s')
-    .select(columns)
-    .where(isBetween('s.createdAt', 's.id', page))
-    .orderBy('s.createdAt', 'desc')
-    .orderBy('s.id', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute()
-  const { count } = await shown(db, viewer)
-    .select((one) => one.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return { rows, totalCount: count }
+  return await pageByTime(shown(db, viewer).selectAll('s').select(columns), ['s.createdAt', 's.id'], page)
 }
 
 /** A live subscription; undefined where there is none for this viewer. */

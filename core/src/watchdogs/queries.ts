@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Context } from '../api/context.ts'
-import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
-import { type Page, window } from '../api/pagination.ts'
+import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
+import type { Page } from '../api/pagination.ts'
 import type { Db, Trx, WatchdogsTable } from '../platform/db/index.ts'
 import type { Outage, Phase, WatchdogClock } from './rules.ts'
 import { MAX_LABELS } from './suggestion.ts'
@@ -50,22 +50,10 @@ export async function listWatchdogs(
   page: Page & Between<TimePlace>,
   now: Date,
 ) {
-  const { limit, offset } = window(page)
-  const rows = await selectRows(db, now)
+  const matching = selectRows(db, now)
     .where('w.workspaceId', '=', workspace.id)
     .$if(onlyEndpointId !== null, (query) => query.where('w.endpointId', '=', onlyEndpointId))
-    .where(isBetween('w.createdAt', 'w.id', page))
-    .orderBy('w.createdAt', 'desc')
-    .orderBy('w.id', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute()
-  const { count } = await selectWatchdogs(db, now)
-    .where('w.workspaceId', '=', workspace.id)
-    .$if(onlyEndpointId !== null, (query) => query.where('w.endpointId', '=', onlyEndpointId))
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return { rows, totalCount: count }
+  return await pageByTime(matching, ['w.createdAt', 'w.id'], page)
 }
 
 /** Number of watchdogs that count against `watchdogsMax`. */

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import { type Between, type IdPlace, isBetweenIds } from '../../api/cursors.ts'
-import { type Page, window } from '../../api/pagination.ts'
+import { type Between, type IdPlace, pageById } from '../../api/cursors.ts'
+import type { Page } from '../../api/pagination.ts'
 import type { Services } from '../../api/services.ts'
 import { type DueLane, nextAttemptAt, queueLanes } from '../../dispatch/index.ts'
 import type { AlertDeliveriesTable, Db, Trx } from '../../platform/db/index.ts'
@@ -176,7 +176,6 @@ export async function listHistory(
   filter: HistoryFilter,
   page: Page & Between<IdPlace>,
 ) {
-  const { limit, offset } = window(page)
   const matching = db
     .selectFrom('alertDeliveries as d')
     .innerJoin('alerts as a', 'a.id', 'd.alertId')
@@ -185,18 +184,10 @@ export async function listHistory(
     .$if(filter.channelId !== undefined, (query) => query.where('d.channelId', '=', filter.channelId ?? null))
     .$if(filter.eventKind !== undefined, (query) => query.where('a.eventKind', '=', filter.eventKind ?? ''))
     .$if(filter.outcome !== undefined, (query) => query.where('d.outcome', '=', filter.outcome ?? null))
-  const rows = await matching
+  const shown = matching
     .leftJoin('incidents as i', (join) => join.onRef('i.id', '=', 'a.incidentId').on('a.status', '=', 'open'))
     .selectAll('d')
     .select(['a.eventKind', 'a.severity', 'a.subjectType', 'a.subjectId', 'a.subjectName', 'a.requestId'])
     .select(sql<number>`coalesce(i.count, a.count)`.as('count'))
-    .where(isBetweenIds('d.id', page))
-    .orderBy('d.id', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute()
-  const { count } = await matching
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return { rows, totalCount: count }
+  return await pageById(shown, 'd.id', page)
 }
