@@ -1,29 +1,21 @@
 import { z } from 'zod'
-import { NO_PAYLOAD, queue } from '../platform/queues.ts'
+import { type Runs, runQueues } from '../runs/index.ts'
 
-/**
- * Works on one erasure for some seconds, then queues the next job. An erasure has a lease, so a second job of it does
- * nothing. The queue's own retries are for a worker that died.
- */
-export const ERASURE_RUNS = queue({
-  name: 'erasures.run',
-  payload: z.object({ erasureId: z.uuid() }),
-  options: {
-    policy: 'standard',
-    retryLimit: 1000,
-    expireInSeconds: 300,
-    heartbeatSeconds: 10,
-    notify: true,
-    deleteAfterSeconds: 600,
-  },
+/** The jobs of erasures, and their sweep. */
+export const [ERASURE_RUNS, ERASURE_SWEEP] = runQueues('erasures', z.object({ erasureId: z.uuid() }), {
+  expireInSeconds: 300,
   batchSize: 1,
   pollSeconds: 5,
 })
 
-/** Queues a job for erasures that lost theirs. Singleton, and safe to interrupt. */
-export const ERASURE_SWEEP = queue({
-  name: 'erasures.sweep',
-  payload: NO_PAYLOAD,
-  options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 300, deleteAfterSeconds: 3600 },
-  cron: '* * * * *',
-})
+const UNFINISHED_MAX = 5
+
+/** The table of erasures. A step takes milliseconds to seconds. */
+export const ERASURES: Runs<{ erasureId: string }> = {
+  table: 'erasures',
+  queue: ERASURE_RUNS,
+  payloadOf: (erasureId) => ({ erasureId }),
+  leaseMs: 60_000,
+  unfinishedMax: UNFINISHED_MAX,
+  refusal: `${UNFINISHED_MAX} erasures have not ended yet.`,
+}

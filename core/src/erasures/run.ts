@@ -2,15 +2,14 @@ import type { Selectable } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import { type ErasuresTable, isDatabaseOutage } from '../platform/db/index.ts'
-import { ERASURE_RUNS } from './jobs.ts'
+import { requeueLost } from '../runs/index.ts'
+import { ERASURE_RUNS, ERASURES } from './jobs.ts'
 import { valueFinder } from './match.ts'
 import { progressed, stepOf, type Work } from './parts.ts'
 import { Progress } from './progress.ts'
 
 /** Time for which a job works, in milliseconds. The next job continues. */
 const SLICE_MS = 2_000
-/** Time after its last step at which an erasure counts as left by its job. A step takes milliseconds to seconds. */
-const LEASE_MS = 60_000
 
 /** An erasure as it is stored. */
 export type ErasureRow = Selectable<ErasuresTable>
@@ -35,7 +34,7 @@ export async function runErasure(
   const now = clock.now()
   const row = await db
     .updateTable('erasures')
-    .set({ state: 'running', dueAt: new Date(now.getTime() + LEASE_MS) })
+    .set({ state: 'running', dueAt: new Date(now.getTime() + ERASURES.leaseMs) })
     .where('id', '=', erasureId)
     .where('finishedAt', 'is', null)
     .where('dueAt', '<=', now)
@@ -78,7 +77,7 @@ async function workOn(services: ErasureServices, row: ErasureRow, signal: AbortS
         .updateTable('erasures')
         .set({
           progress: JSON.stringify(after),
-          dueAt: isPaused ? now : new Date(now.getTime() + LEASE_MS),
+          dueAt: isPaused ? now : new Date(now.getTime() + ERASURES.leaseMs),
         })
         .where('id', '=', row.id)
         .execute()
@@ -115,22 +114,5 @@ async function end(
 }
 
 /** Queues a job for each erasure that lost its own. */
-export async function sweepErasures({
-  db,
-  clock,
-  enqueue,
-}: Pick<Services, 'db' | 'clock' | 'enqueue'>): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    const lost = await trx
-      .selectFrom('erasures')
-      .where('finishedAt', 'is', null)
-      .where('dueAt', '<=', clock.now())
-      .select('id')
-      .execute()
-    await enqueue(
-      trx,
-      ERASURE_RUNS,
-      lost.map(({ id }) => ({ payload: { erasureId: id } })),
-    )
-  })
-}
+export const sweepErasures = (services: Pick<Services, 'db' | 'clock' | 'enqueue'>): Promise<void> =>
+  requeueLost(services, ERASURES, 0)

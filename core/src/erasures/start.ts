@@ -2,18 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
-import { DomainError } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import { hashWith } from '../engine/storing/index.ts'
-import { ensureHashKey, findHashKey, lockWorkspace } from '../workspaces/index.ts'
-import { ERASURE_RUNS } from './jobs.ts'
+import { admitRun } from '../runs/index.ts'
+import { ensureHashKey, findHashKey } from '../workspaces/index.ts'
+import { ERASURE_RUNS, ERASURES } from './jobs.ts'
 import { partsOf } from './parts.ts'
 import { NOTHING_FOUND, type Progress } from './progress.ts'
 import { type ErasureRow, runErasure } from './run.ts'
 import type { startInput } from './schema.ts'
-
-/** The most erasures of a workspace that have not ended. */
-const UNFINISHED_MAX = 5
 
 /**
  * Starts an erasure over all endpoints of the workspace, deleted ones included. It works within the call for some
@@ -29,16 +26,7 @@ export async function startErasure(
   const workspaceId = ctx.workspace.id
   const now = ctx.clock.now()
   await ctx.db.transaction().execute(async (trx) => {
-    await lockWorkspace(trx, workspaceId)
-    const { unfinished } = await trx
-      .selectFrom('erasures')
-      .where('workspaceId', '=', workspaceId)
-      .where('finishedAt', 'is', null)
-      .select((of) => of.fn.countAll<number>().as('unfinished'))
-      .executeTakeFirstOrThrow()
-    if (unfinished >= UNFINISHED_MAX) {
-      throw new DomainError('rate_limited', `${UNFINISHED_MAX} erasures have not ended yet.`)
-    }
+    await admitRun(trx, ERASURES, { workspaceId, owner: workspaceId })
     await ensureHashKey(trx, { workspaceId, secrets: ctx.secrets, now })
     const key = await findHashKey(trx, { workspaceId, secrets: ctx.secrets })
     if (key === undefined) throw new Error('The key that was just made is gone.')

@@ -1,9 +1,11 @@
+import { sql } from 'kysely'
 import { raiseSingle } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { wakeQueued } from '../runs/index.ts'
 import { RUNNING_MAX } from './bounds.ts'
-import { RECONCILIATION_RUNS } from './jobs.ts'
-import { countOutstanding, dropEvents, listQueued, updateRun } from './queries.ts'
+import { RECONCILIATIONS } from './jobs.ts'
+import { countOutstanding, dropEvents, updateRun } from './queries.ts'
 import { type Failure, RUN_ERRORS } from './senders/index.ts'
 import type { RunRow } from './view.ts'
 
@@ -33,12 +35,12 @@ export async function finishRun(
   })
   await dropEvents(trx, row.id)
   // There is room for another run. Each checks whether it may run when it is claimed.
-  const queued = await listQueued(trx, row.workspaceId, RUNNING_MAX)
-  await services.enqueue(
-    trx,
-    RECONCILIATION_RUNS,
-    queued.map((id) => ({ payload: { reconciliationId: id } })),
-  )
+  await wakeQueued(trx, services, RECONCILIATIONS, {
+    workspaceId: row.workspaceId,
+    limit: RUNNING_MAX,
+    where: sql`endpoint_id not in (
+      select endpoint_id from reconciliations where workspace_id = ${row.workspaceId} and state = 'running')`,
+  })
   if (row.missingCount > 0) await raiseGap(services, trx, row, outstanding)
 }
 

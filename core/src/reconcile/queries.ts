@@ -1,6 +1,6 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
-import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
-import { type Page, window } from '../api/pagination.ts'
+import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
+import type { Page } from '../api/pagination.ts'
 import type { Db, ReconciliationsTable, Trx } from '../platform/db/index.ts'
 import type { SentEvent } from './senders/index.ts'
 import { type RunRow, SHOWN_COLUMNS, type ShownRow } from './view.ts'
@@ -8,34 +8,6 @@ import { type RunRow, SHOWN_COLUMNS, type ShownRow } from './view.ts'
 /** Adds a run. */
 export async function insertRun(trx: Trx, row: Insertable<ReconciliationsTable>): Promise<void> {
   await trx.insertInto('reconciliations').values(row).execute()
-}
-
-/** Runs of the workspace that run or wait. */
-export async function countUnfinished(trx: Trx, workspaceId: string): Promise<number> {
-  const { count } = await trx
-    .selectFrom('reconciliations')
-    .where('workspaceId', '=', workspaceId)
-    .where('state', 'in', ['queued', 'running'])
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
-}
-
-/** Deletes the oldest ended runs of an endpoint beyond a number. */
-export async function dropEnded(trx: Trx, endpointId: string, kept: number): Promise<void> {
-  await trx
-    .deleteFrom('reconciliations')
-    .where('id', 'in', (of) =>
-      of
-        .selectFrom('reconciliations')
-        .select('id')
-        .where('endpointId', '=', endpointId)
-        .where('state', 'in', ['done', 'failed'])
-        .orderBy('createdAt', 'desc')
-        .orderBy('id', 'desc')
-        .offset(kept),
-    )
-    .execute()
 }
 
 /** Reads the shown part of one run of an endpoint. */
@@ -50,48 +22,11 @@ export async function findRun(db: Db, endpointId: string, id: string): Promise<S
 
 /** One page of an endpoint's runs, newest first; served by `reconciliations_by_endpoint`. */
 export async function listRuns(db: Db, endpointId: string, page: Page & Between<TimePlace>) {
-  const { limit, offset } = window(page)
-  const of = db.selectFrom('reconciliations').where('endpointId', '=', endpointId)
-  const rows = await of
+  const ofEndpoint = db
+    .selectFrom('reconciliations')
     .select(SHOWN_COLUMNS)
-    .where(isBetween('createdAt', 'id', page))
-    .orderBy('createdAt', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute()
-  const { count } = await of.select((one) => one.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  return { rows, totalCount: count }
-}
-
-/** The ids of the oldest waiting runs of a workspace whose endpoint has no other run. */
-export async function listQueued(trx: Trx, workspaceId: string, limit: number): Promise<readonly string[]> {
-  const rows = await trx
-    .selectFrom('reconciliations')
-    .where('workspaceId', '=', workspaceId)
-    .where('state', '=', 'queued')
-    .where('endpointId', 'not in', (of) =>
-      of
-        .selectFrom('reconciliations')
-        .where('workspaceId', '=', workspaceId)
-        .where('state', '=', 'running')
-        .select('endpointId'),
-    )
-    .select('id')
-    .orderBy('createdAt')
-    .limit(limit)
-    .execute()
-  return rows.map(({ id }) => id)
-}
-
-/** Locks a run, whatever its state; undefined when it is gone. */
-export async function lockRun(trx: Trx, id: string): Promise<RunRow | undefined> {
-  return await trx
-    .selectFrom('reconciliations')
-    .where('id', '=', id)
-    .selectAll()
-    .forUpdate()
-    .executeTakeFirst()
+    .where('endpointId', '=', endpointId)
+  return await pageByTime(ofEndpoint, ['createdAt', 'id'], page)
 }
 
 /** Counts other running runs: of the same endpoint, and of the same workspace. */

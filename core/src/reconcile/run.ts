@@ -1,10 +1,11 @@
 import type { Services } from '../api/services.ts'
 import { isDatabaseOutage } from '../platform/db/index.ts'
 import { sleep } from '../platform/time/index.ts'
+import { releaseRun, requeueLost } from '../runs/index.ts'
 import { PAUSE_MS, SLICE_MS } from './bounds.ts'
 import { openCredentials } from './credentials.ts'
-import { RECONCILIATION_RUNS } from './jobs.ts'
-import { claimRun, type Lease, LeaseLost, releaseRun } from './lease.ts'
+import { RECONCILIATIONS } from './jobs.ts'
+import { claimRun, type Lease, LeaseLost } from './lease.ts'
 import { reconciledEvents, reconciliations } from './metrics.ts'
 import { senderWith } from './senders/index.ts'
 import { end, type Next, takeStep } from './steps.ts'
@@ -25,7 +26,7 @@ export async function runReconciliation(
   try {
     const next = await workOn(services, lease, signal)
     if (next.after === 'ended') await count(services, lease)
-    else await releaseRun(services, lease, next.milliseconds)
+    else await releaseRun(services, RECONCILIATIONS, lease, next.milliseconds)
   } catch (error) {
     if (error instanceof LeaseLost) return
     if (isDatabaseOutage(error)) throw error
@@ -94,28 +95,6 @@ async function count(services: Services, { id }: Lease): Promise<void> {
   reconciledEvents.inc({ result: 'outstanding' }, row.outstandingCount ?? 0)
 }
 
-/** A run without a job for this time, in milliseconds, has lost it. */
-const LOST_AFTER_MS = 60_000
-
 /** Queues a job for each run that lost its own. */
-export async function sweepReconciliations({
-  db,
-  clock,
-  enqueue,
-}: Pick<Services, 'db' | 'clock' | 'enqueue'>): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    const now = clock.now()
-    const lost = await trx
-      .updateTable('reconciliations')
-      .set({ dueAt: now })
-      .where('state', 'in', ['queued', 'running'])
-      .where('dueAt', '<', new Date(now.getTime() - LOST_AFTER_MS))
-      .returning('id')
-      .execute()
-    await enqueue(
-      trx,
-      RECONCILIATION_RUNS,
-      lost.map(({ id }) => ({ payload: { reconciliationId: id } })),
-    )
-  })
-}
+export const sweepReconciliations = (services: Pick<Services, 'db' | 'clock' | 'enqueue'>): Promise<void> =>
+  requeueLost(services, RECONCILIATIONS)

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '../api/context.ts'
-import { DomainError, notFound, validationFailed } from '../api/errors.ts'
+import { notFound, validationFailed } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { findProvider, type SentList } from '../engine/providers/index.ts'
 import { retentionMs } from '../plans/index.ts'
-import { lockWorkspace } from '../workspaces/index.ts'
-import { ENDED_KEPT, SETTLING_MS, UNFINISHED_MAX } from './bounds.ts'
+import { admitRun } from '../runs/index.ts'
+import { SETTLING_MS } from './bounds.ts'
 import { credentialsFor, sealCredentials } from './credentials.ts'
-import { RECONCILIATION_RUNS } from './jobs.ts'
-import { countUnfinished, dropEnded, findRun, insertRun } from './queries.ts'
+import { RECONCILIATION_RUNS, RECONCILIATIONS } from './jobs.ts'
+import { findRun, insertRun } from './queries.ts'
 import type { StartInput } from './schema.ts'
 import { apiUrlOf, isHookUrl } from './senders/index.ts'
 import { runView } from './view.ts'
@@ -97,12 +97,7 @@ export async function startReconciliation(ctx: Context, endpoint: EndpointRow, i
     dryRun: input.dryRun ?? false,
   }
   return await ctx.db.transaction().execute(async (trx) => {
-    await lockWorkspace(trx, ctx.workspace.id)
-    if ((await countUnfinished(trx, ctx.workspace.id)) >= UNFINISHED_MAX) {
-      const detail = `At most ${UNFINISHED_MAX} reconciliations of a workspace may run or wait.`
-      throw new DomainError('rate_limited', detail, { retryAfterSeconds: RETRY_AFTER_SECONDS })
-    }
-    await dropEnded(trx, endpoint.id, ENDED_KEPT - 1)
+    await admitRun(trx, RECONCILIATIONS, { workspaceId: ctx.workspace.id, owner: endpoint.id })
     await insertRun(trx, {
       id,
       workspaceId: ctx.workspace.id,
@@ -136,6 +131,3 @@ function lastOf({ since, until }: Pick<StartInput, 'since' | 'until'>, now: Date
   const settled = now.getTime() - SETTLING_MS
   return new Date(Math.max(since.getTime(), Math.min(settled, until?.getTime() ?? settled)))
 }
-
-/** `Retry-After` while too many runs are unfinished. */
-const RETRY_AFTER_SECONDS = 30

@@ -4,18 +4,12 @@ import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { wakeQueued } from '../runs/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { ABANDONED_MS, RUNNING_MAX } from './bounds.ts'
-import { REPLAY_RUNS } from './jobs.ts'
+import { REPLAY_RUNS, REPLAYS } from './jobs.ts'
 import { FOR_LISTENERS, storedOptions } from './options.ts'
-import {
-  countRunning,
-  listQueued,
-  lockReplay,
-  type ReplayRow,
-  releaseItems,
-  updateReplay,
-} from './queries.ts'
+import { countRunning, lockReplay, type ReplayRow, releaseItems, updateReplay } from './queries.ts'
 import type { ReplayState } from './schema.ts'
 import { readView } from './view.ts'
 
@@ -65,7 +59,7 @@ export async function changeState(
     })
     if (state === 'queued') await ctx.enqueue(trx, REPLAY_RUNS, [{ payload: { replayId: id } }])
     // A running replay made room.
-    if (row.state === 'running') await wakeQueued(trx, ctx, row.workspaceId)
+    if (row.state === 'running') await wake(trx, ctx, row.workspaceId)
     await recordChange(trx, ctx, {
       action: `replays.${change}`,
       workspaceId: ctx.workspace.id,
@@ -116,20 +110,10 @@ export async function endReplay(
 ): Promise<void> {
   await releaseItems(trx, id)
   await updateReplay(trx, id, { state, reason, leaseId: null, finishedAt: services.clock.now() })
-  await wakeQueued(trx, services, workspaceId)
+  await wake(trx, services, workspaceId)
 }
 
-async function wakeQueued(
-  trx: Trx,
-  { enqueue }: Pick<Services, 'enqueue'>,
-  workspaceId: string,
-): Promise<void> {
-  const room = RUNNING_MAX - (await countRunning(trx, workspaceId))
-  if (room <= 0) return
-  const ids = await listQueued(trx, workspaceId, room)
-  await enqueue(
-    trx,
-    REPLAY_RUNS,
-    ids.map((replayId) => ({ payload: { replayId } })),
-  )
+async function wake(trx: Trx, services: Pick<Services, 'enqueue'>, workspaceId: string): Promise<void> {
+  const limit = RUNNING_MAX - (await countRunning(trx, workspaceId))
+  if (limit > 0) await wakeQueued(trx, services, REPLAYS, { workspaceId, limit })
 }

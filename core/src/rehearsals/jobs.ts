@@ -1,21 +1,12 @@
+import { sql } from 'kysely'
 import { z } from 'zod'
-import { NO_PAYLOAD, queue } from '../platform/queues.ts'
+import { type Runs, runQueues } from '../runs/index.ts'
+import { ENDED_KEPT, LEASE_MS, UNFINISHED_MAX } from './bounds.ts'
+import { FOR_LISTENERS } from './options.ts'
 
-/**
- * Works on one replay of many requests for some seconds, then makes room for others. A replay has a lease, so a second
- * job of it does nothing. The queue's own retries are for a worker that died.
- */
-export const REPLAY_RUNS = queue({
-  name: 'replays.run',
-  payload: z.object({ replayId: z.uuid() }),
-  options: {
-    policy: 'standard',
-    retryLimit: 1000,
-    expireInSeconds: 300,
-    heartbeatSeconds: 10,
-    notify: true,
-    deleteAfterSeconds: 600,
-  },
+/** The jobs of replays of many requests, and their sweep. */
+export const [REPLAY_RUNS, REPLAY_SWEEP] = runQueues('replays', z.object({ replayId: z.uuid() }), {
+  expireInSeconds: 300,
   // A receiver that does not answer must not delay the replays of others.
   batches: 4,
   batchSize: 2,
@@ -23,10 +14,14 @@ export const REPLAY_RUNS = queue({
   calls: true,
 })
 
-/** Queues a job for replays that lost theirs. Singleton, and as safe to interrupt as the other sweeps. */
-export const REPLAY_SWEEP = queue({
-  name: 'replays.sweep',
-  payload: NO_PAYLOAD,
-  options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 300, deleteAfterSeconds: 3600 },
-  cron: '* * * * *',
-})
+/** The table of replays. Listeners take the requests of theirs themselves. */
+export const REPLAYS: Runs<{ replayId: string }> = {
+  table: 'replays',
+  queue: REPLAY_RUNS,
+  payloadOf: (replayId) => ({ replayId }),
+  leaseMs: LEASE_MS,
+  unfinishedMax: UNFINISHED_MAX,
+  refusal: `At most ${UNFINISHED_MAX} replays of a workspace may run, wait or be paused.`,
+  endedKept: { of: 'workspace_id', count: ENDED_KEPT },
+  isWorked: sql<boolean>`options not like ${FOR_LISTENERS}`,
+}

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
-import { type Page, window } from '../api/pagination.ts'
+import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
+import type { Page } from '../api/pagination.ts'
 import { isSealed } from '../keys/index.ts'
 import {
   type Db,
@@ -12,6 +12,8 @@ import {
   type Trx,
 } from '../platform/db/index.ts'
 import { STORED_REQUEST_COLUMNS, visibleRequests } from '../requests/index.ts'
+import { lockRun } from '../runs/index.ts'
+import { REPLAYS } from './jobs.ts'
 import { FOR_LISTENERS } from './options.ts'
 import type { ScheduledItem } from './schedule.ts'
 
@@ -20,9 +22,6 @@ export type ReplayRow = Selectable<ReplaysTable>
 
 /** One send as it is stored. */
 export type ItemRow = Selectable<ReplayItemsTable>
-
-/** States in which a replay has not ended. */
-export const UNFINISHED = ['queued', 'running', 'paused'] as const
 
 /** Adds a replay with its sends. */
 export async function insertReplay(
@@ -51,18 +50,8 @@ export async function findReplay(db: Db, endpointId: string, id: string): Promis
 
 /** One page of an endpoint's replays, newest first; served by `replays_by_endpoint`. */
 export async function listReplays(db: Db, endpointId: string, page: Page & Between<TimePlace>) {
-  const { limit, offset } = window(page)
-  const of = db.selectFrom('replays').where('endpointId', '=', endpointId)
-  const rows = await of
-    .selectAll()
-    .where(isBetween('createdAt', 'id', page))
-    .orderBy('createdAt', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute()
-  const { count } = await of.select((one) => one.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  return { rows, totalCount: count }
+  const ofEndpoint = db.selectFrom('replays').selectAll().where('endpointId', '=', endpointId)
+  return await pageByTime(ofEndpoint, ['createdAt', 'id'], page)
 }
 
 const COUNT_ITEMS = statement(
@@ -92,17 +81,6 @@ export async function countItems(db: Db, ids: readonly string[]): Promise<Map<st
   return new Map(rows.map((row) => [row.replayId, row]))
 }
 
-/** Replays of a workspace that have not ended. */
-export async function countUnfinished(trx: Trx, workspaceId: string): Promise<number> {
-  const { count } = await trx
-    .selectFrom('replays')
-    .where('workspaceId', '=', workspaceId)
-    .where('state', 'in', UNFINISHED)
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
-}
-
 /** Replays of a workspace that the service sends now. */
 export async function countRunning(trx: Trx, workspaceId: string): Promise<number> {
   const { count } = await trx
@@ -115,40 +93,8 @@ export async function countRunning(trx: Trx, workspaceId: string): Promise<numbe
   return count
 }
 
-/** Deletes the oldest ended replays of a workspace beyond a number, with their results. */
-export async function dropEnded(trx: Trx, workspaceId: string, kept: number): Promise<void> {
-  await trx
-    .deleteFrom('replays')
-    .where('id', 'in', (of) =>
-      of
-        .selectFrom('replays')
-        .select('id')
-        .where('workspaceId', '=', workspaceId)
-        .where('state', 'not in', UNFINISHED)
-        .orderBy('createdAt', 'desc')
-        .orderBy('id', 'desc')
-        .offset(kept),
-    )
-    .execute()
-}
-
-/** The oldest waiting replays of a workspace. */
-export async function listQueued(trx: Trx, workspaceId: string, limit: number): Promise<readonly string[]> {
-  const rows = await trx
-    .selectFrom('replays')
-    .where('workspaceId', '=', workspaceId)
-    .where('state', '=', 'queued')
-    .select('id')
-    .orderBy('createdAt')
-    .limit(limit)
-    .execute()
-  return rows.map(({ id }) => id)
-}
-
 /** Locks a replay, whatever its state; undefined when it is gone. */
-export async function lockReplay(trx: Trx, id: string): Promise<ReplayRow | undefined> {
-  return await trx.selectFrom('replays').where('id', '=', id).selectAll().forUpdate().executeTakeFirst()
-}
+export const lockReplay = (trx: Trx, id: string) => lockRun<ReplayRow>(trx, REPLAYS, id)
 
 /** Changes the named columns of a replay. */
 export async function updateReplay(db: Db, id: string, changes: Updateable<ReplaysTable>): Promise<void> {

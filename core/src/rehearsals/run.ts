@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { findAction } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
@@ -6,21 +5,20 @@ import { admitGuest, storedPolicy, TIMEOUT_SECONDS } from '../deliveries/index.t
 import { findEndpoint } from '../endpoints/index.ts'
 import { isSealed } from '../keys/index.ts'
 import { planOf } from '../plans/index.ts'
-import { isDatabaseOutage, type Trx } from '../platform/db/index.ts'
+import { isDatabaseOutage } from '../platform/db/index.ts'
 import { sleep } from '../platform/time/index.ts'
-import { lockWorkspace } from '../workspaces/index.ts'
-import { LEASE_MS, RENEWAL_MS, RUNNING_MAX, SLICE_MS } from './bounds.ts'
+import { claimRun, type HeldRun, heldRun, releaseRun, renewRun, requeueLost } from '../runs/index.ts'
+import { RENEWAL_MS, RUNNING_MAX, SLICE_MS } from './bounds.ts'
 import { endReplay, pauseAbandoned } from './control.ts'
 import { failSend, finishSend } from './finish.ts'
-import { REPLAY_RUNS } from './jobs.ts'
-import { FOR_LISTENERS, sendsInPairs, storedOptions } from './options.ts'
+import { REPLAY_RUNS, REPLAYS } from './jobs.ts'
+import { sendsInPairs, storedOptions } from './options.ts'
 import { prepare } from './prepare.ts'
 import {
   claimItems,
   countRunning,
   findCaptured,
   type ItemRow,
-  lockReplay,
   nextDue,
   type ReplayRow,
   releaseItems,
@@ -34,8 +32,6 @@ const WAIT_MS_MAX = 2_000
 const BEHIND_MS_MAX = 1_000
 /** Interval of looks at a replay whose workspace is sealed. */
 const SEALED_MS = 2_000
-/** A replay without a job for this time has lost it, in milliseconds. */
-const LOST_AFTER_MS = 60_000
 
 /**
  * Works on a replay for {@link SLICE_MS}, and queues the job that continues it. Safe to run twice and to be interrupted
@@ -51,7 +47,7 @@ export async function runReplay(
   const row = await claim(services, replayId)
   if (row === undefined) return
   const beat = setInterval(() => {
-    renew(services, row).catch((err: unknown) =>
+    renewRun(services, REPLAYS, row).catch((err: unknown) =>
       services.log.warn({ err, replayId }, 'the lease of a replay was not renewed'),
     )
   }, RENEWAL_MS)
@@ -70,9 +66,10 @@ export async function runReplay(
 }
 
 /** A replay that a job holds. */
-type Held = ReplayRow & { readonly leaseId: string; readonly baseAt: Date }
+type Held = ReplayRow & HeldRun & { readonly baseAt: Date }
 
-async function claim({ db, clock, enqueue }: Services, id: string): Promise<Held | undefined> {
+async function claim(services: Services, id: string): Promise<Held | undefined> {
+  const { db, clock, enqueue } = services
   return await db.transaction().execute(async (trx) => {
     const known = await trx
       .selectFrom('replays')
@@ -87,28 +84,20 @@ async function claim({ db, clock, enqueue }: Services, id: string): Promise<Held
       await enqueue(trx, REPLAY_RUNS, [{ payload: { replayId: id }, startAfter }])
       return undefined
     }
-    await lockWorkspace(trx, known.workspaceId)
-    const row = await lockReplay(trx, id)
-    if (row === undefined || (row.state !== 'queued' && row.state !== 'running')) return undefined
-    if (row.leaseId !== null && row.dueAt > now) {
-      await enqueue(trx, REPLAY_RUNS, [{ payload: { replayId: id }, startAfter: row.dueAt }])
-      return undefined
-    }
-    // A replay that ends wakes those that wait.
-    if (row.state === 'queued' && (await countRunning(trx, row.workspaceId)) >= RUNNING_MAX) return undefined
+    const { workspaceId } = known
+    const row = await claimRun<ReplayRow, { replayId: string }>(
+      services,
+      trx,
+      REPLAYS,
+      { id, workspaceId },
+      async () => (await countRunning(trx, workspaceId)) < RUNNING_MAX,
+    )
+    if (row === undefined) return undefined
     await releaseItems(trx, id)
-    const leaseId = randomUUID()
-    const changes = {
-      state: 'running',
-      startedAt: row.startedAt ?? now,
-      leaseId,
-      dueAt: new Date(now.getTime() + LEASE_MS),
-    }
-    await updateReplay(trx, id, changes)
-    const next = await nextDue(trx, { replayId: id, leaseId, inPairs: false, now })
+    const next = await nextDue(trx, { replayId: id, leaseId: row.leaseId, inPairs: false, now })
     const baseAt = baseOf(row, next?.dueMs ?? 0, now)
     await updateReplay(trx, id, { baseAt })
-    return { ...row, ...changes, baseAt }
+    return { ...row, baseAt }
   })
 }
 
@@ -180,7 +169,7 @@ async function workOn(services: Services, row: Held, sending: Sending, signal: A
   await Promise.all(underWay)
   if (failures.length > 0) throw failures[0]
   if (isDone) await end(services, row, 'done', null)
-  else await release(services, row, Math.max(0, wait))
+  else await releaseRun(services, REPLAYS, row, wait > WAIT_MS_MAX ? wait - WAIT_MS_MAX / 2 : 0)
 }
 
 /** @param isOver whether no send should begin any more. The next job makes one that did not begin */
@@ -211,71 +200,17 @@ async function placeOf(services: Services, { action, options }: Sending, isOver:
   return await admitGuest(services, action.id, { timeoutSeconds: timeoutSeconds ?? TIMEOUT_SECONDS, isOver })
 }
 
-async function renew({ db, clock }: Services, { id, leaseId }: Held): Promise<void> {
-  await db
-    .updateTable('replays')
-    .set({ dueAt: new Date(clock.now().getTime() + LEASE_MS) })
-    .where('id', '=', id)
-    .where('leaseId', '=', leaseId)
-    .execute()
-}
-
-/** Releases the replay, and queues its next job unless it was paused or cancelled. */
-async function release({ db, clock, enqueue }: Services, held: Held, waitMs: number): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    const row = await lockReplay(trx, held.id)
-    if (row?.leaseId !== held.leaseId) return
-    if (row.state !== 'running') return await letGo(trx, enqueue, row)
-    const dueAt = new Date(clock.now().getTime() + Math.max(0, waitMs - WAIT_MS_MAX / 2))
-    await updateReplay(trx, held.id, { leaseId: null, dueAt, baseAt: held.baseAt })
-    const job = { payload: { replayId: held.id } }
-    await enqueue(trx, REPLAY_RUNS, [waitMs > WAIT_MS_MAX ? { ...job, startAfter: dueAt } : job])
-  })
-}
-
-/** Gives the lease of a replay back that does not run any more. One that was resumed meanwhile gets its job. */
-async function letGo(
-  trx: Trx,
-  enqueue: Services['enqueue'],
-  { id, state }: Pick<ReplayRow, 'id' | 'state'>,
-): Promise<void> {
-  await updateReplay(trx, id, { leaseId: null })
-  if (state === 'queued') await enqueue(trx, REPLAY_RUNS, [{ payload: { replayId: id } }])
-}
-
 async function end(
   services: Services,
   held: Held,
   state: 'done' | 'failed',
   reason: string | null,
 ): Promise<void> {
-  await services.db.transaction().execute(async (trx) => {
-    await lockWorkspace(trx, held.workspaceId)
-    const row = await lockReplay(trx, held.id)
-    if (row?.leaseId !== held.leaseId) return
-    if (row.state !== 'running') return await letGo(trx, services.enqueue, row)
-    await endReplay(trx, services, row, { state, reason })
-  })
+  await heldRun(services, REPLAYS, held, (trx, row) => endReplay(trx, services, row, { state, reason }))
 }
 
 /** Queues a job for each replay that lost its own, and pauses those whose listeners have gone. */
 export async function sweepReplays(services: Pick<Services, 'db' | 'clock' | 'enqueue'>): Promise<void> {
-  const { db, clock, enqueue } = services
   await pauseAbandoned(services)
-  const now = clock.now()
-  await db.transaction().execute(async (trx) => {
-    const lost = await trx
-      .updateTable('replays')
-      .set({ dueAt: now })
-      .where('state', 'in', ['queued', 'running'])
-      .where('options', 'not like', FOR_LISTENERS)
-      .where('dueAt', '<', new Date(now.getTime() - LOST_AFTER_MS))
-      .returning('id')
-      .execute()
-    await enqueue(
-      trx,
-      REPLAY_RUNS,
-      lost.map(({ id }) => ({ payload: { replayId: id } })),
-    )
-  })
+  await requeueLost(services, REPLAYS)
 }

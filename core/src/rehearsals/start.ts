@@ -2,18 +2,18 @@ import { randomInt, randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { findAction } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
-import { DomainError, validationFailed } from '../api/errors.ts'
+import { validationFailed } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import { storedPolicy } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { searching } from '../requests/index.ts'
-import { lockWorkspace } from '../workspaces/index.ts'
-import { ENDED_KEPT, SHOWN_MAX, UNFINISHED_MAX } from './bounds.ts'
+import { admitRun } from '../runs/index.ts'
+import { SHOWN_MAX } from './bounds.ts'
 import { forwardActions, tooLong } from './check.ts'
-import { REPLAY_RUNS } from './jobs.ts'
+import { REPLAY_RUNS, REPLAYS } from './jobs.ts'
 import { baselineAction, optionsText, storedOptions } from './options.ts'
 import { outgoingView, prepare } from './prepare.ts'
-import { countUnfinished, dropEnded, findCaptured, findReplay, insertReplay } from './queries.ts'
+import { findCaptured, findReplay, insertReplay } from './queries.ts'
 import { randomOf } from './random.ts'
 import { type Schedule, scheduleOf } from './schedule.ts'
 import type { Started, StartInput } from './schema.ts'
@@ -21,8 +21,6 @@ import { selectRequests } from './select.ts'
 import { readView } from './view.ts'
 
 const SEED_MAX = 4_294_967_295
-/** `Retry-After` while too many replays are unfinished. */
-const RETRY_AFTER_SECONDS = 30
 
 /**
  * Plans a replay and queues it: the replay, its sends, its job and its audit entry, in one transaction. A dry run only
@@ -117,12 +115,7 @@ async function insert(
   const now = ctx.clock.now()
   const id = randomUUID()
   return await ctx.db.transaction().execute(async (trx) => {
-    await lockWorkspace(trx, ctx.workspace.id)
-    if ((await countUnfinished(trx, ctx.workspace.id)) >= UNFINISHED_MAX) {
-      const detail = `At most ${UNFINISHED_MAX} replays of a workspace may run, wait or be paused.`
-      throw new DomainError('rate_limited', detail, { retryAfterSeconds: RETRY_AFTER_SECONDS })
-    }
-    await dropEnded(trx, ctx.workspace.id, ENDED_KEPT - 1)
+    await admitRun(trx, REPLAYS, { workspaceId: ctx.workspace.id, owner: ctx.workspace.id })
     const isPulled = 'listeners' in input.to
     await insertReplay(
       trx,
