@@ -42,14 +42,10 @@ export type ShownRow = Pick<RunRow, (typeof SHOWN_COLUMNS)[number]>
 export function runView(row: ShownRow): z.input<typeof Reconciliation> {
   const { errorCode } = row
   return {
-    id: row.id,
-    endpointId: row.endpointId,
+    ...row,
     sender: storedWord(LISTING_SENDERS, row.sender),
     state: storedWord(RUN_STATES, row.state),
-    since: row.since,
-    until: row.until,
     types: JSON.parse(row.types),
-    dryRun: row.dryRun,
     complete: row.isComplete,
     counts: {
       listed: row.listedCount,
@@ -66,9 +62,6 @@ export function runView(row: ShownRow): z.input<typeof Reconciliation> {
       errorCode === null
         ? null
         : { code: isRunError(errorCode) ? errorCode : 'internal_error', detail: row.errorDetail ?? '' },
-    createdAt: row.createdAt,
-    startedAt: row.startedAt,
-    finishedAt: row.finishedAt,
   }
 }
 

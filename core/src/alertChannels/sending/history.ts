@@ -11,23 +11,5 @@ export function historyView(row: HistoryRow): z.input<typeof AlertDelivery> {
   if (!isEventKind(row.eventKind) || outcome === undefined) {
     throw new Error(`The alert delivery ${row.id} cannot be read.`)
   }
-  return {
-    id: row.id,
-    at: row.at,
-    eventKind: row.eventKind,
-    severity: severityOf(row.severity),
-    subjectType: row.subjectType,
-    subjectId: row.subjectId,
-    subjectName: row.subjectName,
-    channelId: row.channelId,
-    channelName: row.channelName,
-    channelKind: row.channelKind,
-    outcome,
-    detail: row.detail,
-    statusCode: row.statusCode,
-    durationMs: row.durationMs,
-    count: row.count,
-    emailFallback: row.emailFallback,
-    requestId: row.requestId,
-  }
+  return { ...row, eventKind: row.eventKind, severity: severityOf(row.severity), outcome }
 }
