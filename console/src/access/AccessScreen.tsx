@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Bones } from '../parts/Bones.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { Erasures } from '../privacy/Erasures.tsx'
-import { PageHead } from '../shell/PageHead.tsx'
+import { Page } from '../shell/Page.tsx'
 import { sessionQuery } from '../shell/queries.ts'
 import { Contacts } from './Contacts.tsx'
 import { Keys } from './Keys.tsx'
@@ -13,27 +13,24 @@ import { Subscriptions } from './Subscriptions.tsx'
 export function AccessScreen() {
   const session = useQuery(sessionQuery)
   return (
-    <main id="main" className="page">
-      <PageHead title="Access" />
-      <div className="page-body">
-        <Problem error={session.error} onRetry={() => void session.refetch()} />
-        {session.isLoading && <Bones />}
-        {session.data !== undefined && session.data.session?.role !== 'owner' && (
-          <p className="banner" data-tone="plain">
-            This browser is signed in with an API key of the scope <code>{session.data.scope}</code>. To
-            manage sessions and contacts, sign in with a link: run <code>creel console</code> on the server.
-          </p>
-        )}
-        {session.data?.scope === 'admin' && <Keys />}
-        {session.data?.scope === 'admin' && <Erasures />}
-        {session.data !== undefined && <Subscriptions mayEnd={session.data.scope !== 'read'} />}
-        {session.data?.session?.role === 'owner' && (
-          <>
-            <Sessions />
-            <Contacts />
-          </>
-        )}
-      </div>
-    </main>
+    <Page title="Access">
+      <Problem error={session.error} onRetry={() => void session.refetch()} />
+      {session.isLoading && <Bones />}
+      {session.data !== undefined && session.data.session?.role !== 'owner' && (
+        <p className="banner" data-tone="plain">
+          This browser is signed in with an API key of the scope <code>{session.data.scope}</code>. To manage
+          sessions and contacts, sign in with a link: run <code>creel console</code> on the server.
+        </p>
+      )}
+      {session.data?.scope === 'admin' && <Keys />}
+      {session.data?.scope === 'admin' && <Erasures />}
+      {session.data !== undefined && <Subscriptions mayEnd={session.data.scope !== 'read'} />}
+      {session.data?.session?.role === 'owner' && (
+        <>
+          <Sessions />
+          <Contacts />
+        </>
+      )}
+    </Page>
   )
 }

@@ -1,15 +1,17 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Button } from '../parts/Button.tsx'
-import { Field } from '../parts/Field.tsx'
+import { Card } from '../parts/Card.tsx'
+import { TextField } from '../parts/Field.tsx'
 import { Problem, Problems } from '../parts/Problem.tsx'
+import { useCall } from '../parts/useCall.ts'
 import { useForm } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
 
+const KEY = ['contacts']
+
 /** Contacts that get alerts by mail when no channel takes them. */
 export function Contacts() {
-  const queries = useQueryClient()
-  const contacts = useQuery({ queryKey: ['contacts'], queryFn: () => creel.contacts.list.query({}) })
-  const refresh = () => queries.invalidateQueries({ queryKey: ['contacts'] })
+  const contacts = useQuery({ queryKey: KEY, queryFn: () => creel.contacts.list.query({}) })
   const form = useForm({
     keptAs: 'contact',
     begin: () => ({ email: '', name: '' }),
@@ -18,20 +20,15 @@ export function Contacts() {
         email: email.trim(),
         ...(name.trim() === '' ? {} : { name: name.trim() }),
       }),
-    onSaved: async () => {
+    stale: [KEY],
+    onSaved: () => {
       form.change({ email: '', name: '' })
       form.forget()
-      await refresh()
     },
   })
-  const { change, draft } = form
-  const remove = useMutation({
-    mutationFn: (contactId: string) => creel.contacts.remove.mutate({ contactId }),
-    onSettled: refresh,
-  })
+  const remove = useCall((contactId: string) => creel.contacts.remove.mutate({ contactId }), [KEY])
   return (
-    <section className="card" aria-label="Contacts">
-      <h2>Contacts</h2>
+    <Card title="Contacts">
       <Problem error={contacts.error ?? remove.error} />
       {contacts.data?.items.length === 0 && (
         <p className="hint">No contacts yet. Contacts get alerts by mail when no alert channel takes them.</p>
@@ -53,35 +50,15 @@ export function Contacts() {
         ))}
       </ul>
       <form className="grid-2" onSubmit={form.submit}>
-        <Field label="E-mail" problem={form.at('email')}>
-          {(ids) => (
-            <input
-              {...ids}
-              className="input"
-              type="email"
-              required
-              value={draft.email}
-              onChange={({ target }) => change({ email: target.value })}
-            />
-          )}
-        </Field>
-        <Field label="Name" problem={form.at('name')}>
-          {(ids) => (
-            <input
-              {...ids}
-              className="input"
-              value={draft.name}
-              onChange={({ target }) => change({ name: target.value })}
-            />
-          )}
-        </Field>
+        <TextField label="E-mail" kind="email" isRequired {...form.field('email')} />
+        <TextField label="Name" {...form.field('name')} />
         <div className="form-foot">
           <Button type="submit" disabled={form.isSaving}>
             Add contact
           </Button>
         </div>
       </form>
-      <Problems of={form.beside(['email', 'name'])} />
-    </section>
+      <Problems of={form.beside()} />
+    </Card>
   )
 }

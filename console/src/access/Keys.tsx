@@ -1,94 +1,81 @@
 import type { KeyScope } from '@creel/core/engine/words'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../parts/Button.tsx'
+import { Card } from '../parts/Card.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Table } from '../parts/Table.tsx'
+import { useCall } from '../parts/useCall.ts'
 import { endpointsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
-import { NewKey, SCOPE_WORDS } from './NewKey.tsx'
-import { RotateKey } from './RotateKey.tsx'
+import { NewKey, RotateKey, SCOPE_WORDS } from './NewKey.tsx'
 
 /** The keys of the workspace, those of agents included; a new one is shown once. */
 export function Keys() {
-  const queries = useQueryClient()
   const keys = useQuery({ queryKey: ['keys'], queryFn: () => creel.keys.list.query({}) })
   const endpoints = useQuery(endpointsQuery)
   const [isNew, setNew] = useState(false)
   const [revoking, setRevoking] = useState<string>()
   const [rotating, setRotating] = useState<{ readonly id: string; readonly name: string }>()
-  const revoke = useMutation({
-    mutationFn: (keyId: string) => creel.keys.revoke.mutate({ keyId }),
-    onSettled: async () => {
-      setRevoking(undefined)
-      await queries.invalidateQueries({ queryKey: ['keys'] })
-    },
-  })
+  const revoke = useCall(
+    (keyId: string) => creel.keys.revoke.mutate({ keyId }).finally(() => setRevoking(undefined)),
+    [['keys']],
+  )
   return (
-    <section className="card" aria-label="Keys">
-      <div className="section-head">
-        <h2>API keys</h2>
+    <Card
+      title="API keys"
+      name="Keys"
+      acts={
         <Button onClick={() => setNew(true)}>
           <Plus size={14} /> New key
         </Button>
-      </div>
+      }
+    >
       <Problem error={keys.error ?? revoke.error} />
-      <div className="table-frame">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Prefix</th>
-              <th scope="col">Scope</th>
-              <th scope="col">Created</th>
-              <th scope="col">Last used</th>
-              <th scope="col">
-                <span className="sr-only">Rotate or revoke</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {keys.data?.items.map((key) => (
-              <tr key={key.id}>
-                <th scope="row">
-                  {key.name}
-                  {key.clientId !== null && <div className="hint">Agent, {key.clientId}</div>}
-                </th>
-                <td>
-                  <code>{key.prefix}…</code>
-                </td>
-                <td title={boundsOf(key)}>{scopeText(key, endpoints.data)}</td>
-                <td title={fullTime(key.createdAt)}>{ago(key.createdAt)}</td>
-                <td>{ago(key.lastUsedAt)}</td>
-                <td className="end">
-                  {endOf(key) !== undefined ? (
-                    <span className="hint">{endOf(key)}</span>
-                  ) : (
-                    <>
-                      {key.replacedById === null && key.kind === 'key' && (
-                        <Button look="small" onClick={() => setRotating(key)}>
-                          Rotate…
-                        </Button>
-                      )}{' '}
-                      <Button
-                        look="small danger"
-                        disabled={revoke.isPending}
-                        onClick={() => (revoking === key.id ? revoke.mutate(key.id) : setRevoking(key.id))}
-                      >
-                        {revoking === key.id ? `Confirm: revoke ${key.name}` : 'Revoke…'}
-                      </Button>
-                    </>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        heads={['Name', 'Prefix', 'Scope', 'Created', 'Last used', 'Rotate or revoke']}
+        hidden="Rotate or revoke"
+      >
+        {keys.data?.items.map((key) => (
+          <tr key={key.id}>
+            <th scope="row">
+              {key.name}
+              {key.clientId !== null && <div className="hint">Agent, {key.clientId}</div>}
+            </th>
+            <td>
+              <code>{key.prefix}…</code>
+            </td>
+            <td title={boundsOf(key)}>{scopeText(key, endpoints.data)}</td>
+            <td title={fullTime(key.createdAt)}>{ago(key.createdAt)}</td>
+            <td>{ago(key.lastUsedAt)}</td>
+            <td className="end">
+              {endOf(key) !== undefined ? (
+                <span className="hint">{endOf(key)}</span>
+              ) : (
+                <>
+                  {key.replacedById === null && key.kind === 'key' && (
+                    <Button look="small" onClick={() => setRotating(key)}>
+                      Rotate…
+                    </Button>
+                  )}{' '}
+                  <Button
+                    look="small danger"
+                    disabled={revoke.isPending}
+                    onClick={() => (revoking === key.id ? revoke.mutate(key.id) : setRevoking(key.id))}
+                  >
+                    {revoking === key.id ? `Confirm: revoke ${key.name}` : 'Revoke…'}
+                  </Button>
+                </>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
       {isNew && <NewKey onClose={() => setNew(false)} />}
       {rotating !== undefined && <RotateKey of={rotating} onClose={() => setRotating(undefined)} />}
-    </section>
+    </Card>
   )
 }
 

@@ -1,13 +1,15 @@
 import { KEY_SCOPES, type KeyScope } from '@creel/core/engine/words'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
+import { Button } from '../parts/Button.tsx'
+import { CopyButton } from '../parts/CopyButton.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
-import { Field } from '../parts/Field.tsx'
+import { named, SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
-import { Segments } from '../parts/Segments.tsx'
+import { OVERLAP_SECONDS, OverlapField } from '../parts/OverlapField.tsx'
+import { SegmentsField } from '../parts/Segments.tsx'
 import { useForm } from '../parts/useForm.ts'
 import { endpointsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
-import { MadeKey, mayOf } from './MadeKey.tsx'
 
 /** Scopes of keys in words. */
 export const SCOPE_WORDS: Readonly<Record<KeyScope, string>> = {
@@ -19,7 +21,12 @@ export const SCOPE_WORDS: Readonly<Record<KeyScope, string>> = {
 const SCOPES = KEY_SCOPES.map((value) => ({ value, words: SCOPE_WORDS[value] }))
 
 const DAY_MS = 86_400_000
-const LIVES = [0, 1, 30, 90, 365] as const
+const LIVES = [0, 1, 30, 90, 365].map((days) => ({
+  value: days,
+  words: days === 0 ? 'Never' : days === 1 ? 'After 1 day' : `After ${days} days`,
+}))
+/** A week. The holders of a key are known, so it can be replaced soon. */
+const OVERLAP_SECONDS_MAX = 604_800
 
 interface Draft {
   readonly name: string
@@ -33,7 +40,6 @@ interface Draft {
 
 /** Creates a key with the chosen limits. */
 export function NewKey({ onClose }: { onClose: () => void }) {
-  const queries = useQueryClient()
   const endpoints = useQuery(endpointsQuery)
   const form = useForm({
     begin: (): Draft => ({ name: '', scope: 'write', endpointId: '', days: 0, networks: '' }),
@@ -47,93 +53,94 @@ export function NewKey({ onClose }: { onClose: () => void }) {
         ...(allowedNetworks.length === 0 ? {} : { allowedNetworks }),
       })
     },
-    onSaved: () => queries.invalidateQueries({ queryKey: ['keys'] }),
+    stale: [['keys']],
   })
-  const { change } = form
-  const { days, endpointId, name, networks, scope } = form.draft
-  if (form.saved !== undefined) {
-    return <MadeKey value={form.saved.key} may={mayOf(form.saved)} onClose={onClose} />
-  }
-  const networkProblem = form.at('allowedNetworks')
+  const isAdmin = form.draft.scope === 'admin'
+  if (form.saved !== undefined) return <MadeKey made={form.saved} onClose={onClose} />
   return (
     <Dialog title="New key" onClose={onClose}>
       <form className="form" onSubmit={form.submit}>
-        <Field
+        <TextField
           label="Name"
-          problem={form.at('name')}
+          isRequired
           hint="Say what uses the key, e.g. ci or billing-worker."
-        >
-          {(ids) => (
-            <input
-              {...ids}
-              className="input"
-              required
-              value={name}
-              autoComplete="off"
-              onChange={({ target }) => change({ name: target.value })}
-            />
-          )}
-        </Field>
-        <div className="field">
-          <span aria-hidden="true">Scope</span>
-          <Segments
-            label="Scope"
-            value={scope}
-            options={SCOPES}
-            onChange={(next) => change({ scope: next })}
-          />
-        </div>
-        <Field label="Endpoint" hint="Limits the key to one endpoint.">
-          {(ids) => (
-            <select
-              {...ids}
-              className="input"
-              value={scope === 'admin' ? '' : endpointId}
-              disabled={scope === 'admin'}
-              onChange={({ target }) => change({ endpointId: target.value })}
-            >
-              <option value="">Whole workspace</option>
-              {endpoints.data?.items.map((endpoint) => (
-                <option key={endpoint.id} value={endpoint.id}>
-                  {endpoint.name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label="Expires">
-          {(ids) => (
-            <select
-              {...ids}
-              className="input"
-              value={days}
-              onChange={({ target }) => change({ days: Number(target.value) })}
-            >
-              {LIVES.map((life) => (
-                <option key={life} value={life}>
-                  {life === 0 ? 'Never' : life === 1 ? 'After 1 day' : `After ${life} days`}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field
+          {...form.field('name')}
+        />
+        <SegmentsField label="Scope" options={SCOPES} {...form.field('scope')} />
+        <SelectField
+          label="Endpoint"
+          hint="Limits the key to one endpoint."
+          options={named(endpoints.data?.items, 'Whole workspace')}
+          {...form.field('endpointId')}
+          {...(isAdmin && { value: '', isDisabled: true })}
+        />
+        <SelectField label="Expires" options={LIVES} {...form.field('days', 'expiresAt')} />
+        <TextField
           label="Allowed networks"
-          problem={networkProblem}
           hint="Addresses and networks, e.g. 203.0.113.0/24. Leave blank to allow all."
-        >
-          {(ids) => (
-            <input
-              {...ids}
-              className="input"
-              value={networks}
-              autoComplete="off"
-              onChange={({ target }) => change({ networks: target.value })}
-            />
-          )}
-        </Field>
-        <FormFoot form={form} shown={['name', 'allowedNetworks']} submit="Create key" onCancel={onClose} />
+          {...form.field('networks', 'allowedNetworks')}
+        />
+        <FormFoot form={form} submit="Create key" onCancel={onClose} />
       </form>
+    </Dialog>
+  )
+}
+
+interface RotateProps {
+  readonly of: { readonly id: string; readonly name: string }
+  readonly onClose: () => void
+}
+
+/** Replaces a key by a new one. The old key stays valid for the chosen overlap. */
+export function RotateKey({ of, onClose }: RotateProps) {
+  const form = useForm({
+    begin: () => ({ overlapSeconds: OVERLAP_SECONDS }),
+    save: ({ overlapSeconds }) => creel.keys.rotate.mutate({ keyId: of.id, overlapSeconds }),
+    stale: [['keys']],
+  })
+  if (form.saved !== undefined) return <MadeKey made={form.saved} onClose={onClose} />
+  return (
+    <Dialog title={`Rotate ${of.name}`} onClose={onClose}>
+      <form className="form" onSubmit={form.submit}>
+        <OverlapField
+          label="Old key keeps working for"
+          hint="The new key has the same scope and works at once."
+          max={OVERLAP_SECONDS_MAX}
+          {...form.field('overlapSeconds')}
+        />
+        <FormFoot form={form} submit="Create new key" onCancel={onClose} />
+      </form>
+    </Dialog>
+  )
+}
+
+const MAY = {
+  read: 'It can read',
+  write: 'It can read and change',
+  admin: 'It can do everything, keys included, in',
+} as const
+
+interface MadeProps {
+  readonly made: { readonly key: string; readonly scope: KeyScope; readonly endpointId: string | null }
+  readonly onClose: () => void
+}
+
+/** A new key. It is shown once, until the user confirms that it is kept. */
+function MadeKey({ made: { endpointId, key, scope }, onClose }: MadeProps) {
+  return (
+    <Dialog title="New key" onClose={onClose} isClosable={false}>
+      <p>
+        The key is shown only once. {MAY[scope]} {endpointId === null ? 'this workspace' : 'one endpoint'}.
+      </p>
+      <div className="one-time">
+        <code>{key}</code>
+        <CopyButton label="Copy key" text={() => key} />
+      </div>
+      <div className="form-foot">
+        <Button look="primary" onClick={onClose}>
+          I have saved it
+        </Button>
+      </div>
     </Dialog>
   )
 }

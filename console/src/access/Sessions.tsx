@@ -1,27 +1,27 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Button } from '../parts/Button.tsx'
+import { Card } from '../parts/Card.tsx'
 import { CopyButton } from '../parts/CopyButton.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Table } from '../parts/Table.tsx'
+import { useCall } from '../parts/useCall.ts'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
 
 /** Signed-in browsers, and a link to sign in another one. */
 export function Sessions() {
-  const queries = useQueryClient()
   const sessions = useQuery({ queryKey: ['sessions'], queryFn: () => creel.sessions.list.query({}) })
-  const invite = useMutation({ mutationFn: () => creel.sessions.invite.mutate({}) })
-  const end = useMutation({
-    mutationFn: (sessionId: string) => creel.sessions.end.mutate({ sessionId }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['sessions'] }),
-  })
+  const invite = useCall(() => creel.sessions.invite.mutate({}))
+  const end = useCall((sessionId: string) => creel.sessions.end.mutate({ sessionId }), [['sessions']])
   return (
-    <section className="card" aria-label="Sessions">
-      <div className="section-head">
-        <h2>Sessions</h2>
+    <Card
+      title="Sessions"
+      acts={
         <Button disabled={invite.isPending} onClick={() => invite.mutate()}>
           Create sign-in link
         </Button>
-      </div>
+      }
+    >
       <Problem error={sessions.error ?? invite.error ?? end.error} />
       {invite.data !== undefined && (
         <div className="one-time">
@@ -30,41 +30,26 @@ export function Sessions() {
           <CopyButton label="Copy link" text={() => invite.data.url} />
         </div>
       )}
-      <div className="table-frame">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Browser</th>
-              <th scope="col">Signed in with</th>
-              <th scope="col">Since</th>
-              <th scope="col">Last seen</th>
-              <th scope="col">
-                <span className="sr-only">Sign out</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {sessions.data?.items.map(({ createdAt, id, isCurrent, keyName, role, seenAt, userAgent }) => (
-              <tr key={id}>
-                <th scope="row">
-                  {browserOf(userAgent)} {isCurrent && <span className="badge">this browser</span>}
-                </th>
-                <td>{role === 'owner' ? 'a link (owner)' : `the key ${keyName ?? ''}`}</td>
-                <td title={fullTime(createdAt)}>{ago(createdAt)}</td>
-                <td>{ago(seenAt)}</td>
-                <td className="end">
-                  {!isCurrent && (
-                    <Button look="small" disabled={end.isPending} onClick={() => end.mutate(id)}>
-                      Sign out
-                    </Button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
+      <Table heads={['Browser', 'Signed in with', 'Since', 'Last seen', 'Sign out']} hidden="Sign out">
+        {sessions.data?.items.map(({ createdAt, id, isCurrent, keyName, role, seenAt, userAgent }) => (
+          <tr key={id}>
+            <th scope="row">
+              {browserOf(userAgent)} {isCurrent && <span className="badge">this browser</span>}
+            </th>
+            <td>{role === 'owner' ? 'a link (owner)' : `the key ${keyName ?? ''}`}</td>
+            <td title={fullTime(createdAt)}>{ago(createdAt)}</td>
+            <td>{ago(seenAt)}</td>
+            <td className="end">
+              {!isCurrent && (
+                <Button look="small" disabled={end.isPending} onClick={() => end.mutate(id)}>
+                  Sign out
+                </Button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </Card>
   )
 }
 

@@ -1,7 +1,10 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
+import { Card } from '../parts/Card.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Table } from '../parts/Table.tsx'
+import { useCall } from '../parts/useCall.ts'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
 
@@ -10,72 +13,52 @@ const SHOWN = 100
 
 /** Callbacks of agents that are sent events. `mayEnd`: whether the caller may end them. */
 export function Subscriptions({ mayEnd }: { readonly mayEnd: boolean }) {
-  const queries = useQueryClient()
   const subscriptions = useQuery({
     queryKey: ['subscriptions'],
     queryFn: () => creel.subscriptions.list.query({ pageSize: SHOWN }),
     refetchInterval: REFRESH_MS,
   })
-  const end = useMutation({
-    mutationFn: (subscriptionId: string) => creel.subscriptions.end.mutate({ subscriptionId }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['subscriptions'] }),
-  })
+  const end = useCall(
+    (subscriptionId: string) => creel.subscriptions.end.mutate({ subscriptionId }),
+    [['subscriptions']],
+  )
   const { items = [], totalCount = 0 } = subscriptions.data ?? {}
   return (
-    <section className="card" aria-label="Subscriptions">
-      <div className="section-head">
-        <h2>Subscriptions</h2>
-      </div>
+    <Card title="Subscriptions">
       <Problem error={subscriptions.error ?? end.error} />
       {subscriptions.data !== undefined && items.length === 0 && (
         <p className="hint">No subscriptions. An agent subscribes at /mcp with a key that may write.</p>
       )}
       {items.length > 0 && (
-        <div className="table-frame">
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">Event</th>
-                <th scope="col">Key</th>
-                <th scope="col">Sent to</th>
-                <th scope="col">Last result</th>
-                <th scope="col">Until</th>
-                <th scope="col">
-                  <span className="sr-only">End</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {items.map((one) => (
-                <tr key={one.id}>
-                  <th scope="row">
-                    <Link className="link" href={`/e/${one.endpointId}`}>
-                      {one.name}
-                    </Link>
-                  </th>
-                  <td>{one.key.name}</td>
-                  <td>{one.host}</td>
-                  <td>{resultOf(one)}</td>
-                  <td title={fullTime(one.expiresAt)}>{ago(one.expiresAt)}</td>
-                  <td className="end">
-                    {mayEnd && (
-                      <Button look="small" disabled={end.isPending} onClick={() => end.mutate(one.id)}>
-                        End
-                      </Button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table heads={['Event', 'Key', 'Sent to', 'Last result', 'Until', 'End']} hidden="End">
+          {items.map((one) => (
+            <tr key={one.id}>
+              <th scope="row">
+                <Link className="link" href={`/e/${one.endpointId}`}>
+                  {one.name}
+                </Link>
+              </th>
+              <td>{one.key.name}</td>
+              <td>{one.host}</td>
+              <td>{resultOf(one)}</td>
+              <td title={fullTime(one.expiresAt)}>{ago(one.expiresAt)}</td>
+              <td className="end">
+                {mayEnd && (
+                  <Button look="small" disabled={end.isPending} onClick={() => end.mutate(one.id)}>
+                    End
+                  </Button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       {totalCount > items.length && (
         <p className="hint">
           The newest {SHOWN} of {totalCount}. <code>creel subscriptions list</code> shows all.
         </p>
       )}
-    </section>
+    </Card>
   )
 }
 

@@ -2,13 +2,12 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
 import { ConditionField } from '../conditions/ConditionField.tsx'
-import { Field } from '../parts/Field.tsx'
+import { CheckField, named, SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
 import { Segments } from '../parts/Segments.tsx'
 import { toast } from '../parts/toasts.ts'
 import { useForm, useRemoval } from '../parts/useForm.ts'
 import { type Action, type Answers, creel, type Endpoint } from '../trpc.ts'
-import { Appended } from './Appended.tsx'
 import { draftOfAction, membersOf, NO_SECRETS, newDraft } from './draft.ts'
 import { ForwardTerms } from './ForwardTerms.tsx'
 
@@ -18,38 +17,14 @@ interface Props {
   readonly action: Action | undefined
   readonly options: Answers['actions']['list']['options']
   readonly onClose: () => void
-  readonly onSaved: () => Promise<void>
 }
 
-const SHOWN = [
-  'name',
-  'url',
-  'alertChannelId',
-  'messageTemplate',
-  'condition',
-  'signingSecret',
-  'signing',
-  'delivery',
-  'auth/kind',
-  'auth/token',
-  'auth/username',
-  'auth/password',
-  'auth/name',
-  'auth/value',
-  'auth/tokenUrl',
-  'auth/clientId',
-  'auth/clientSecret',
-  'auth/scope',
-  'tls/clientCertificate',
-  'tls/clientKey',
-  'tls/certificateAuthority',
-]
-
 /** Form of an action. The draft survives refusals and reloads until it is saved or discarded. */
-export function ActionForm({ endpoint, action, options, onClose, onSaved }: Props) {
+export function ActionForm({ endpoint, action, options, onClose }: Props) {
   const [params] = useAddress()
   // Secrets are never kept in the browser.
   const [secrets, setSecrets] = useState(NO_SECRETS)
+  const stale = [['actions', endpoint.id]]
   const form = useForm({
     keptAs: `action form ${endpoint.id} ${action?.id ?? `new ${params.get('path') ?? ''}`}`,
     begin: () => (action === undefined ? newDraft(params) : draftOfAction(action)),
@@ -67,120 +42,80 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
         ? creel.actions.create.mutate({ endpointId: endpoint.id, kind: draft.kind, ...members })
         : creel.actions.update.mutate({ endpointId: endpoint.id, actionId: action.id, ...members })
     },
-    onSaved: async ({ name }) => {
-      await onSaved()
+    stale,
+    onSaved: ({ name }) => {
       toast(`${name} saved`)
       close()
     },
   })
-  const { change, draft, problem } = form
+  const { draft } = form
   const close = () => {
     form.forget()
     onClose()
   }
   const removal = useRemoval(
     () => creel.actions.remove.mutate({ endpointId: endpoint.id, actionId: action?.id ?? '' }),
-    async () => {
-      await onSaved()
-      close()
-    },
+    stale,
+    close,
   )
+  const channels = options.channels.map(({ id, name, kind }) => ({ id, name: `${name} (${kind})` }))
   return (
     <form className="form" onSubmit={form.submit} aria-label={action?.name ?? 'New action'}>
       {action === undefined && (
         <Segments
           label="Kind"
-          value={draft.kind}
           options={[
             { value: 'forward', words: 'Forward to a URL' },
             { value: 'notify', words: 'Notify a channel', isOff: !options.kinds.includes('notify') },
           ]}
-          onChange={(kind) => change({ kind })}
+          {...form.field('kind')}
         />
       )}
       <div className="row-2">
         {draft.kind === 'forward' ? (
-          <Field label="URL" problem={form.at('url')}>
-            {(ids) => (
-              <input
-                {...ids}
-                className="input mono"
-                type="url"
-                placeholder="https://…"
-                value={draft.url}
-                onChange={({ target }) => change({ url: target.value })}
-              />
-            )}
-          </Field>
+          <TextField label="URL" kind="url" placeholder="https://…" {...form.field('url')} />
         ) : (
-          <Field
+          <SelectField
             label="Channel"
-            problem={form.at('alertChannelId')}
+            options={named(channels, 'Choose…')}
             hint={
-              options.channels.length === 0 ? (
+              channels.length === 0 && (
                 <Link className="link" href="/alerts">
                   Add an alert channel first
                 </Link>
-              ) : undefined
+              )
             }
-          >
-            {(ids) => (
-              <select
-                {...ids}
-                className="select"
-                value={draft.alertChannelId}
-                onChange={({ target }) => change({ alertChannelId: target.value })}
-              >
-                <option value="">Choose…</option>
-                {options.channels.map(({ id, name, kind }) => (
-                  <option key={id} value={id}>
-                    {name} ({kind})
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+            {...form.field('alertChannelId')}
+          />
         )}
-        <Field
+        <TextField
           label="Name"
-          problem={form.at('name')}
           hint="Defaults to the host of the URL or the name of the channel."
-        >
-          {(ids) => (
-            <input
-              {...ids}
-              className="input"
-              value={draft.name}
-              onChange={({ target }) => change({ name: target.value })}
-            />
-          )}
-        </Field>
+          {...form.field('name')}
+        />
       </div>
-      {draft.kind === 'forward' && <Appended draft={draft} onChange={change} />}
-      {draft.kind === 'notify' && (
-        <Field
+      {draft.kind === 'forward' ? (
+        <fieldset className="field">
+          <legend className="label">Append to the URL</legend>
+          <div className="acts">
+            <CheckField label="Captured path" {...form.field('appendPath')} />
+            <CheckField label="Captured query" {...form.field('appendQuery')} />
+          </div>
+        </fieldset>
+      ) : (
+        <TextField
           label="Message"
-          problem={form.at('messageTemplate')}
+          rows={3}
           hint="Any path of the request works as a placeholder: {{ body.id }}, {{ label }}, {{ endpoint.name }}."
-        >
-          {(ids) => (
-            <textarea
-              {...ids}
-              className="textarea mono"
-              rows={3}
-              value={draft.messageTemplate}
-              onChange={({ target }) => change({ messageTemplate: target.value })}
-            />
-          )}
-        </Field>
+          {...form.field('messageTemplate')}
+        />
       )}
       <ConditionField
         endpointId={endpoint.id}
         label="When"
         member="condition"
-        problem={problem}
-        value={draft.condition}
-        onChange={(next) => change({ condition: next })}
+        problems={form.problem}
+        {...form.field('condition')}
       />
       {draft.kind === 'forward' && (
         <ForwardTerms
@@ -192,7 +127,6 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
       )}
       <FormFoot
         form={form}
-        shown={SHOWN}
         submit="Save"
         onCancel={close}
         removal={action === undefined ? undefined : removal}

@@ -59,13 +59,7 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
       </div>
       <Problem error={change.error} />
       {item === 'new' && (
-        <ActionForm
-          endpoint={endpoint}
-          action={undefined}
-          options={options}
-          onClose={() => navigate(home)}
-          onSaved={refresh}
-        />
+        <ActionForm endpoint={endpoint} action={undefined} options={options} onClose={() => navigate(home)} />
       )}
       {actions.length === 0 && item !== 'new' && (
         <div className="nothing">
@@ -98,7 +92,6 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
               action={action}
               options={options}
               onClose={() => navigate(home)}
-              onSaved={refresh}
             />
           </ActionItem>
         ))}

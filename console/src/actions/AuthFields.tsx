@@ -1,13 +1,11 @@
-import { Field } from '../parts/Field.tsx'
+import { SelectField, TextField } from '../parts/Field.tsx'
 import { SecretField } from '../parts/SecretField.tsx'
-import { TextField } from '../parts/TextField.tsx'
+import type { Part } from '../parts/useForm.ts'
 import type { Action } from '../trpc.ts'
-
-type Kind = Action['auth']['kind']
 
 /** Credentials while they are written, without their secret. */
 export interface AuthDraft {
-  readonly kind: Kind
+  readonly kind: Action['auth']['kind']
   readonly username: string
   readonly name: string
   readonly tokenUrl: string
@@ -15,19 +13,20 @@ export interface AuthDraft {
   readonly scope: string
 }
 
-const KINDS: Readonly<
-  Record<Kind, { readonly words: string; readonly secret: string; readonly label: string }>
-> = {
-  none: { words: 'None', secret: '', label: '' },
-  bearer: { words: 'Bearer token', secret: 'token', label: 'Token' },
-  basic: { words: 'Name and password', secret: 'password', label: 'Password' },
-  header: { words: 'Header', secret: 'value', label: 'Value' },
-  oauth2ClientCredentials: {
+const KINDS = [
+  { value: 'none', words: 'None', secret: '', label: '' },
+  { value: 'bearer', words: 'Bearer token', secret: 'token', label: 'Token' },
+  { value: 'basic', words: 'Name and password', secret: 'password', label: 'Password' },
+  { value: 'header', words: 'Header', secret: 'value', label: 'Value' },
+  {
+    value: 'oauth2ClientCredentials',
     words: 'OAuth 2 client credentials',
     secret: 'clientSecret',
     label: 'Client secret',
   },
-}
+] as const
+
+const secretOf = (kind: AuthDraft['kind']) => KINDS.find(({ value }) => value === kind) ?? KINDS[0]
 
 /** Saved credentials, to be changed. */
 export function draftOfAuth(auth: Action['auth'] | undefined): AuthDraft {
@@ -52,7 +51,7 @@ export function authOf(
   secret: string | null,
 ) {
   if (kind === 'none') return null
-  const given = secret === null ? {} : { [KINDS[kind].secret]: secret }
+  const given = secret === null ? {} : { [secretOf(kind).secret]: secret }
   if (kind === 'basic') return { kind, username, ...given }
   if (kind === 'header') return { kind, name, ...given }
   if (kind === 'bearer') return { kind, ...given }
@@ -60,52 +59,36 @@ export function authOf(
 }
 
 interface Props {
+  readonly form: Part<AuthDraft>
   /** The stored credentials; undefined for a new action. */
   readonly stored: Action['auth'] | undefined
-  readonly value: AuthDraft
   /** The typed secret; null keeps the stored one. */
   readonly secret: string | null
-  /** The API's complaint about a member. */
-  readonly at: (member: string) => string
-  readonly onChange: (members: Partial<AuthDraft>) => void
   readonly onSecret: (secret: string | null) => void
 }
 
 /** Credentials for the receiver. Their secret is written, never read. */
-export function AuthFields({ stored, value, secret, at, onChange, onSecret }: Props) {
-  const { kind } = value
+export function AuthFields({ form, stored, secret, onSecret }: Props) {
+  const { kind } = form.draft
   const text = (member: Exclude<keyof AuthDraft, 'kind'>, label: string, hint?: string) => (
     <TextField
       label={label}
       kind={member === 'tokenUrl' ? 'url' : 'code'}
-      value={value[member]}
-      problem={at(member)}
       hint={hint}
-      onChange={(next) => onChange({ [member]: next })}
+      {...form.field(member)}
     />
   )
   return (
     <>
-      <Field label="Credentials" problem={at('kind')}>
-        {(ids) => (
-          <select
-            {...ids}
-            className="select"
-            value={kind}
-            onChange={({ target }) => {
-              const next = Object.keys(KINDS).find((each): each is Kind => each === target.value)
-              onChange({ kind: next ?? 'none' })
-              onSecret(null)
-            }}
-          >
-            {Object.entries(KINDS).map(([each, { words }]) => (
-              <option key={each} value={each}>
-                {words}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <SelectField
+        label="Credentials"
+        options={KINDS}
+        {...form.field('kind')}
+        onChange={(next) => {
+          form.change({ kind: next })
+          onSecret(null)
+        }}
+      />
       {kind === 'basic' && text('username', 'Name')}
       {kind === 'header' &&
         text('name', 'Header name', 'For example X-Api-Key. Replaces a captured header of this name.')}
@@ -120,10 +103,10 @@ export function AuthFields({ stored, value, secret, at, onChange, onSecret }: Pr
       )}
       {kind !== 'none' && (
         <SecretField
-          label={KINDS[kind].label}
+          label={secretOf(kind).label}
           setAt={stored?.kind === kind ? stored.setAt : null}
           value={secret}
-          problem={at(KINDS[kind].secret)}
+          problem={form.at(secretOf(kind).secret)}
           onChange={onSecret}
         />
       )}

@@ -1,125 +1,85 @@
-import type { ReactNode } from 'react'
-import { Segments } from '../parts/Segments.tsx'
-import { TextField } from '../parts/TextField.tsx'
+import { TextField } from '../parts/Field.tsx'
+import { SegmentsField } from '../parts/Segments.tsx'
+import type { Part } from '../parts/useForm.ts'
 import type { DeliveryDraft } from './deliveryDraft.ts'
 
-interface Props {
-  readonly value: DeliveryDraft
-  /** The API's complaint about a member: `timeoutSeconds`, `rate/count`. */
-  readonly at: (member: string) => string
-  readonly onChange: (members: Partial<DeliveryDraft>) => void
-}
+const AFTER_DEAD_LETTER = [
+  { value: 'continue', words: 'Continue' },
+  { value: 'hold', words: 'Hold the key' },
+] as const
+
+const WHEN_GONE = [
+  { value: 'end', words: 'End the delivery' },
+  { value: 'pause', words: 'End the delivery and pause the action' },
+] as const
 
 /** How a destination is treated: time, pace, order, retries, and when to stop. Empty fields leave it to the installation. */
-export function DeliveryFields({ value, at, onChange }: Props) {
-  const number = (member: keyof DeliveryDraft, path: string, label: string, hint: string) => (
-    <TextField
-      label={label}
-      kind="number"
-      value={value[member]}
-      problem={at(path)}
-      hint={hint}
-      onChange={(text) => onChange({ [member]: text })}
-    />
+export function DeliveryFields({ form }: { readonly form: Part<DeliveryDraft> }) {
+  const number = (member: keyof DeliveryDraft, label: string, hint: string, pointer?: string) => (
+    <TextField label={label} kind="number" hint={hint} {...form.field(member, pointer)} />
   )
   return (
     <>
       <div className="row-2">
-        {number(
-          'timeoutSeconds',
-          'timeoutSeconds',
-          'Timeout in seconds',
-          'For a whole attempt: 1 to 300. Default 15.',
-        )}
-        {number('concurrency', 'concurrency', 'Concurrent attempts', 'Over all processes: 1 to 512.')}
+        {number('timeoutSeconds', 'Timeout in seconds', 'For a whole attempt: 1 to 300. Default 15.')}
+        {number('concurrency', 'Concurrent attempts', 'Over all processes: 1 to 512.')}
       </div>
       <div className="row-2">
-        {number('rateCount', 'rate/count', 'Rate: attempts', 'Most attempts that start …')}
+        {number('rateCount', 'Rate: attempts', 'Most attempts that start …', 'rate/count')}
         {number(
           'ratePerSeconds',
-          'rate/perSeconds',
           'Rate: per seconds',
           '… in any period of this many seconds.',
+          'rate/perSeconds',
         )}
       </div>
       <div className="row-2">
         <TextField
           label="Order by"
           kind="code"
-          value={value.orderBy}
-          problem={at('order/by')}
           hint="A path like body.customer.id, or endpoint. Deliveries with the same key are sent one after the other."
-          onChange={(orderBy) => onChange({ orderBy })}
+          {...form.field('orderBy', 'order/by')}
         />
-        {value.orderBy !== '' && (
-          <Choice label="After a dead letter">
-            <Segments
-              label="After a dead letter"
-              value={value.onDeadLetter}
-              options={[
-                { value: 'continue', words: 'Continue' },
-                { value: 'hold', words: 'Hold the key' },
-              ]}
-              onChange={(onDeadLetter) => onChange({ onDeadLetter })}
-            />
-          </Choice>
+        {form.draft.orderBy !== '' && (
+          <SegmentsField
+            label="After a dead letter"
+            options={AFTER_DEAD_LETTER}
+            {...form.field('onDeadLetter', 'order/onDeadLetter')}
+          />
         )}
       </div>
       <div className="row-2">
         <TextField
           label="Retry after"
           kind="code"
-          value={value.delays}
-          problem={at('retry/delays')}
           placeholder="5s, 1m, 10m"
           hint="Up to 50 delays. Enter none for no retry."
-          onChange={(delays) => onChange({ delays })}
+          {...form.field('delays', 'retry/delays')}
         />
         <TextField
           label="Retry on"
           kind="code"
-          value={value.on}
-          problem={at('retry/on')}
           placeholder="408, 429, 5xx"
           hint="Response statuses. Default: all but 2xx and 410. Lost connections are always retried."
-          onChange={(on) => onChange({ on })}
+          {...form.field('on', 'retry/on')}
         />
       </div>
       <div className="row-2">
-        {number('failures', 'breaker/failures', 'Circuit breaker: failures', 'After this many failures …')}
+        {number('failures', 'Circuit breaker: failures', 'After this many failures …', 'breaker/failures')}
         {number(
           'windowSeconds',
-          'breaker/windowSeconds',
           'Circuit breaker: within seconds',
           '… within this many seconds …',
+          'breaker/windowSeconds',
         )}
         {number(
           'probeEverySeconds',
-          'breaker/probeEverySeconds',
           'Circuit breaker: probe every',
           '… send only one attempt per this many seconds.',
+          'breaker/probeEverySeconds',
         )}
       </div>
-      <Choice label="When the receiver answers 410">
-        <Segments
-          label="When the receiver answers 410"
-          value={value.gone}
-          options={[
-            { value: 'end', words: 'End the delivery' },
-            { value: 'pause', words: 'End the delivery and pause the action' },
-          ]}
-          onChange={(gone) => onChange({ gone })}
-        />
-      </Choice>
+      <SegmentsField label="When the receiver answers 410" options={WHEN_GONE} {...form.field('gone')} />
     </>
-  )
-}
-
-function Choice({ label, children }: { readonly label: string; readonly children: ReactNode }) {
-  return (
-    <div className="field">
-      <span aria-hidden="true">{label}</span>
-      {children}
-    </div>
   )
 }

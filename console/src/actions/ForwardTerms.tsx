@@ -1,15 +1,22 @@
 import { type ReactNode, useState } from 'react'
+import { TextField } from '../parts/Field.tsx'
+import { SecretField } from '../parts/SecretField.tsx'
 import { Segments } from '../parts/Segments.tsx'
-import type { Form } from '../parts/useForm.ts'
+import type { Form, Part } from '../parts/useForm.ts'
 import type { Action } from '../trpc.ts'
+import { problemAt } from '../words/problem.ts'
 import { AuthFields } from './AuthFields.tsx'
 import { DeliveryFields } from './DeliveryFields.tsx'
-import type { ActionDraft, TypedSecrets } from './draft.ts'
+import type { ActionDraft, TlsDraft, TypedSecrets } from './draft.ts'
 import { SigningSecret } from './SigningSecret.tsx'
-import { TlsFields } from './TlsFields.tsx'
+
+const SCHEMES = [
+  { value: 'creel', words: 'Creel' },
+  { value: 'standard-webhooks', words: 'Standard Webhooks' },
+] as const
 
 interface Props {
-  readonly form: Pick<Form<ActionDraft, Action>, 'draft' | 'change' | 'at'>
+  readonly form: Part<ActionDraft> & Pick<Form<ActionDraft, Action>, 'problem'>
   /** Undefined for a new one. */
   readonly action: Action | undefined
   readonly secrets: TypedSecrets
@@ -18,64 +25,93 @@ interface Props {
 
 /** On what terms a forward is sent: signature, treatment of the receiver, credentials, TLS. */
 export function ForwardTerms({ form, action, secrets, onSecrets }: Props) {
-  const { at, change, draft } = form
+  const { draft, problem } = form
+  const isWrong = (member: string) => problemAt(problem, member) !== ''
   const isCustom = action?.delivery !== null && action !== undefined
+  const schemeProblem = form.at('signing')
   return (
     <>
       <Section
         title="Signature"
         state={action?.signing.signed === true ? `signed, ${draft.signingScheme}` : 'not signed'}
-        problem={at('signingSecret') + at('signing')}
+        isWrong={isWrong('signingSecret') || schemeProblem !== ''}
       >
-        <Segments
-          label="Signature scheme"
-          value={draft.signingScheme}
-          options={[
-            { value: 'creel', words: 'Creel' },
-            { value: 'standard-webhooks', words: 'Standard Webhooks' },
-          ]}
-          onChange={(signingScheme) => change({ signingScheme })}
-        />
-        {at('signing') !== '' && <p className="field-problem">{at('signing')}</p>}
+        <Segments label="Signature scheme" options={SCHEMES} {...form.field('signingScheme')} />
+        {schemeProblem !== '' && <p className="field-problem">{schemeProblem}</p>}
         <SigningSecret
           signing={action?.signing}
           scheme={draft.signingScheme}
           value={secrets.signingSecret}
-          problem={at('signingSecret')}
+          problem={form.at('signingSecret')}
           onChange={(signingSecret) => onSecrets({ signingSecret })}
         />
       </Section>
-      <Section title="Delivery" state={isCustom ? 'custom' : 'default'} problem={at('delivery')}>
-        <DeliveryFields
-          value={draft.delivery}
-          at={(member) => at(`delivery/${member}`)}
-          onChange={(members) => change({ delivery: { ...draft.delivery, ...members } })}
-        />
+      <Section title="Delivery" state={isCustom ? 'custom' : 'default'} isWrong={isWrong('delivery')}>
+        <DeliveryFields form={form.part('delivery')} />
       </Section>
-      <Section
-        title="Credentials"
-        state={draft.auth.kind === 'none' ? 'none' : draft.auth.kind}
-        problem={at('auth')}
-      >
+      <Section title="Credentials" state={draft.auth.kind} isWrong={isWrong('auth')}>
         <AuthFields
+          form={form.part('auth')}
           stored={action?.auth}
-          value={draft.auth}
           secret={secrets.auth}
-          at={(member) => at(`auth/${member}`)}
-          onChange={(members) => change({ auth: { ...draft.auth, ...members } })}
           onSecret={(auth) => onSecrets({ auth })}
         />
       </Section>
-      <Section title="TLS" state={action?.tls ? 'custom' : 'default'} problem={at('tls')}>
+      <Section title="TLS" state={action?.tls ? 'custom' : 'default'} isWrong={isWrong('tls')}>
         <TlsFields
+          form={form.part('tls')}
           stored={action?.tls}
-          value={draft.tls}
           clientKey={secrets.clientKey}
-          at={(member) => at(`tls/${member}`)}
-          onChange={(members) => change({ tls: { ...draft.tls, ...members } })}
           onKey={(clientKey) => onSecrets({ clientKey })}
         />
       </Section>
+    </>
+  )
+}
+
+interface TlsProps {
+  readonly form: Part<TlsDraft>
+  /** The stored settings; null or undefined without any. */
+  readonly stored: Action['tls'] | undefined
+  /** The typed key; null keeps the stored one. */
+  readonly clientKey: string | null
+  readonly onKey: (key: string | null) => void
+}
+
+const PEM = { kind: 'code', rows: 4, placeholder: '-----BEGIN CERTIFICATE-----' } as const
+/** Characters of a date like `2026-12-03`. */
+const DATE_LENGTH = 10
+
+/** Fields for the certificate that we show to the receiver, and for the authority that its own must be signed by. */
+function TlsFields({ form, stored, clientKey, onKey }: TlsProps) {
+  return (
+    <>
+      {stored !== null && stored !== undefined && (
+        <p className="hint">
+          {stored.subject === null ? 'The certificate authority' : stored.subject} is valid until{' '}
+          {stored.expiresAt.slice(0, DATE_LENGTH)}.
+        </p>
+      )}
+      <TextField
+        label="Client certificate"
+        hint="PEM: the client certificate first, then the intermediate ones."
+        {...PEM}
+        {...form.field('clientCertificate')}
+      />
+      <SecretField
+        label="Client key"
+        setAt={stored?.isSet === true ? stored.setAt : null}
+        value={clientKey}
+        problem={form.at('clientKey')}
+        rows={PEM.rows}
+        onChange={onKey}
+      />
+      <TextField
+        label="Certificate authority"
+        hint="PEM: the CA of the receiver's certificate. Leave blank to trust the system's CAs."
+        {...PEM}
+        {...form.field('certificateAuthority')}
+      />
     </>
   )
 }
@@ -84,18 +120,18 @@ interface SectionProps {
   readonly title: string
   /** The setting, in a few words. */
   readonly state: string
-  /** The API's complaint about it: then it is open. */
-  readonly problem: string
+  /** Whether the API complained about it: then it is open. */
+  readonly isWrong: boolean
   readonly children: ReactNode
 }
 
 /** A part of the form that most readers leave as it is. */
-function Section({ title, state, problem, children }: SectionProps) {
+function Section({ title, state, isWrong, children }: SectionProps) {
   const [isOpen, setOpen] = useState(false)
   return (
     <details
       className="form-section"
-      open={isOpen || problem !== ''}
+      open={isOpen || isWrong}
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
       <summary>

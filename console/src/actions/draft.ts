@@ -1,14 +1,18 @@
 import {
-  ALWAYS_TEXT,
   type ConditionText,
+  conditionOfAddress,
   documentOfText,
   textOfCondition,
 } from '../conditions/ConditionField.tsx'
-import { EMPTY_LEAF } from '../conditions/model.ts'
 import type { Action } from '../trpc.ts'
 import { type AuthDraft, authOf, draftOfAuth } from './AuthFields.tsx'
 import { type DeliveryDraft, deliveryOf, draftOfDelivery } from './deliveryDraft.ts'
-import { draftOfTls, type TlsDraft, tlsOf } from './TlsFields.tsx'
+
+/** TLS settings while they are written, without the key. */
+export interface TlsDraft {
+  readonly clientCertificate: string
+  readonly certificateAuthority: string
+}
 
 /** Draft of an action. */
 export interface ActionDraft {
@@ -41,18 +45,6 @@ const TEMPLATE = '{{ label }} on {{ endpoint.name }}: {{ body.id }}'
 
 /** Draft of a new action. If the user came from a value of a body, it has a condition on that value. */
 export function newDraft(params: URLSearchParams): ActionDraft {
-  const path = params.get('path')
-  const condition: ConditionText =
-    path === null
-      ? ALWAYS_TEXT
-      : {
-          as: 'builder',
-          draft: {
-            kind: 'group',
-            mode: 'all',
-            items: [{ ...EMPTY_LEAF, path, value: plainOf(params.get('value') ?? '') }],
-          },
-        }
   return {
     kind: 'forward',
     name: '',
@@ -61,17 +53,9 @@ export function newDraft(params: URLSearchParams): ActionDraft {
     appendQuery: false,
     alertChannelId: '',
     messageTemplate: TEMPLATE,
-    condition,
+    condition: conditionOfAddress(params),
     ...termsOf(undefined),
   }
-}
-
-/** Removes the quotes of a JSON string unless the text would then be read as another type. */
-function plainOf(json: string): string {
-  const plain = /^"([^"\\]*)"$/.exec(json)?.[1]
-  return plain === undefined || plain === '' || /^(-?\d|true$|false$|null$|[[{"\s])/.test(plain)
-    ? json
-    : plain
 }
 
 /** Draft of a stored action. */
@@ -94,7 +78,10 @@ function termsOf(action: Action | undefined) {
     signingScheme: action?.signing.scheme ?? 'creel',
     delivery: draftOfDelivery(action?.delivery ?? null),
     auth: draftOfAuth(action?.auth),
-    tls: draftOfTls(action?.tls),
+    tls: {
+      clientCertificate: action?.tls?.clientCertificate ?? '',
+      certificateAuthority: action?.tls?.certificateAuthority ?? '',
+    },
   } as const
 }
 
@@ -121,4 +108,11 @@ export function membersOf(draft: ActionDraft, secrets: TypedSecrets) {
     auth: authOf(draft.auth, secrets.auth),
     tls: tlsOf(draft.tls, secrets.clientKey),
   }
+}
+
+function tlsOf(draft: TlsDraft, clientKey: string | null) {
+  const clientCertificate = draft.clientCertificate.trim()
+  const certificateAuthority = draft.certificateAuthority.trim()
+  if (clientCertificate === '' && certificateAuthority === '' && clientKey === null) return null
+  return { clientCertificate, certificateAuthority, ...(clientKey === null ? {} : { clientKey }) }
 }

@@ -1,29 +1,26 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Field } from '../parts/Field.tsx'
+import { SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/toasts.ts'
 import { useForm, useRemoval } from '../parts/useForm.ts'
-import { type Answers, creel, type Inputs } from '../trpc.ts'
+import { creel } from '../trpc.ts'
 import { ago } from '../words/format.ts'
-import type { Channel, Subscriptions } from './channel.ts'
+import { CHANNELS, type Channel, type Subscriptions } from './channel.ts'
 import { EventGrid } from './EventGrid.tsx'
-import { SettingField, settingsOf } from './SettingField.tsx'
-
-type Kind = Answers['alertChannels']['kinds']['items'][number]
+import { SettingField, settingsOf, typedSettings } from './SettingField.tsx'
 
 /** Adds a channel and tests it, or changes one. Credentials can be set, but not read. */
 export function ChannelForm({ channel, onClose }: { channel: Channel | undefined; onClose: () => void }) {
-  const queries = useQueryClient()
   const kinds = useQuery({
     queryKey: ['channel kinds'],
     queryFn: () => creel.alertChannels.kinds.query({}),
     staleTime: Number.POSITIVE_INFINITY,
   })
+  const kindOf = (name: string) => kinds.data?.items.find(({ kind }) => kind === name)
   // Credentials are never kept in the browser.
   const [secret, setSecret] = useState('')
-  const refresh = () => queries.invalidateQueries({ queryKey: ['channels'] })
   const form = useForm({
     keptAs: `channel ${channel?.id ?? 'new'}`,
     begin: () => draftOf(channel),
@@ -31,89 +28,64 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
       channel === undefined
         ? undefined
         : async () => draftOf(await creel.alertChannels.get.query({ id: channel.id })),
-    save: async (draft) => {
-      const kind = kindOf(draft)
+    save: async ({ events, kind: kindName, name, settings }) => {
+      const kind = kindOf(kindName)
       if (kind === undefined) throw new Error('Choose a kind.')
-      const members = membersOf(draft, kind, secret)
+      const members = {
+        ...(name.trim() === '' ? {} : { name: name.trim() }),
+        ...(secret === '' ? {} : { secret }),
+        settings: settingsOf(kind.fields, settings),
+        ...(events === null ? {} : { events }),
+      }
       if (channel !== undefined) {
         return {
-          tested: null,
           saved: await creel.alertChannels.update.mutate({ id: channel.id, ...members }),
+          tested: null,
         }
       }
       const saved = await creel.alertChannels.create.mutate({ kind: kind.kind, ...members })
-      return {
-        saved,
-        tested: saved.connected ? await creel.alertChannels.test.mutate({ id: saved.id }) : null,
-      }
+      const tested = saved.connected ? await creel.alertChannels.test.mutate({ id: saved.id }) : null
+      return { saved, tested }
     },
-    onSaved: async ({ saved, tested }) => {
-      await refresh()
-      const about =
-        tested === null
-          ? ''
-          : tested.delivered
-            ? '. The test alert was delivered'
-            : `. The test alert was refused: ${tested.detail ?? ''}`
+    stale: [CHANNELS],
+    onSaved: ({ saved, tested }) => {
+      const refused = `. The test alert was refused: ${tested?.detail ?? ''}`
+      const about = tested === null ? '' : tested.delivered ? '. The test alert was delivered' : refused
       toast(`${saved.name} saved${about}`)
       close()
     },
   })
   const { change, draft } = form
-  const kindOf = ({ kind }: Draft) => kinds.data?.items.find((one) => one.kind === kind)
-  const kind = kindOf(draft)
+  const kind = kindOf(draft.kind)
   const close = () => {
     form.forget()
     onClose()
   }
   const removal = useRemoval(
     () => creel.alertChannels.remove.mutate({ id: channel?.id ?? '' }),
-    async () => {
-      await refresh()
-      close()
-    },
+    [CHANNELS],
+    close,
   )
+  const options = kinds.data?.items.map((one) => ({ value: one.kind, words: one.displayName })) ?? []
   return (
     <form className="form" onSubmit={form.submit} aria-label={channel?.name ?? 'New channel'}>
       <Problem error={kinds.error} />
       {kinds.data?.items.length === 0 && <p className="banner">Alert channels are not in this plan.</p>}
       <div className="row-2">
         {channel === undefined && (
-          <Field label="Kind" problem={form.at('kind')}>
-            {(ids) => (
-              <select
-                {...ids}
-                className="select"
-                value={draft.kind}
-                onChange={({ target }) => change({ kind: target.value })}
-              >
-                <option value="">Choose…</option>
-                {kinds.data?.items.map((one) => (
-                  <option key={one.kind} value={one.kind}>
-                    {one.displayName}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <SelectField
+            label="Kind"
+            options={[{ value: '', words: 'Choose…' }, ...options]}
+            {...form.field('kind')}
+          />
         )}
-        <Field label="Name" problem={form.at('name')}>
-          {(ids) => (
-            <input
-              {...ids}
-              className="input"
-              placeholder="#ops"
-              value={draft.name}
-              onChange={({ target }) => change({ name: target.value })}
-            />
-          )}
-        </Field>
+        <TextField label="Name" placeholder="#ops" {...form.field('name')} />
       </div>
       {kind !== undefined && (
         <>
-          <Field
+          <TextField
             label={kind.credentialLabel}
-            problem={form.at('secret')}
+            kind="code"
             hint={
               channel?.credentialSet === true
                 ? `Set ${ago(channel.credentialSetAt)}. Leave blank to keep the current secret.`
@@ -121,18 +93,10 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
                   ? undefined
                   : 'Optional.'
             }
-          >
-            {(ids) => (
-              <input
-                {...ids}
-                className="input mono"
-                autoComplete="off"
-                spellCheck={false}
-                value={secret}
-                onChange={({ target }) => setSecret(target.value)}
-              />
-            )}
-          </Field>
+            value={secret}
+            problem={form.at('secret')}
+            onChange={setSecret}
+          />
           <div className="row-2">
             {kind.fields.map((field) => (
               <SettingField
@@ -149,7 +113,6 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
       )}
       <FormFoot
         form={form}
-        shown={['kind', 'name', 'secret', ...(kind?.fields.map(({ name }) => `settings/${name}`) ?? [])]}
         submit={channel === undefined ? 'Create and test' : 'Save'}
         isOff={kind === undefined}
         onCancel={close}
@@ -167,35 +130,9 @@ interface Draft {
   readonly events: Subscriptions | null
 }
 
-function draftOf(channel: Channel | undefined): Draft {
-  return {
-    kind: channel?.kind ?? '',
-    name: channel?.name ?? '',
-    settings: Object.fromEntries(
-      Object.entries(channel?.settings ?? {}).map(([name, value]) => [name, textOf(value)]),
-    ),
-    events: channel?.events ?? null,
-  }
-}
-
-function membersOf(
-  draft: Draft,
-  kind: Kind,
-  secret: string,
-): Omit<Inputs['alertChannels']['update'], 'id' | 'kind'> {
-  return {
-    ...(draft.name.trim() === '' ? {} : { name: draft.name.trim() }),
-    ...(secret === '' ? {} : { secret }),
-    settings: settingsOf(kind.fields, draft.settings),
-    ...(draft.events === null ? {} : { events: draft.events }),
-  }
-}
-
-function textOf(value: unknown): string {
-  if (typeof value === 'object' && value !== null) {
-    return Object.entries(value)
-      .map(([name, one]) => `${name}: ${String(one)}`)
-      .join('\n')
-  }
-  return value === null || value === undefined ? '' : String(value)
-}
+const draftOf = (channel: Channel | undefined): Draft => ({
+  kind: channel?.kind ?? '',
+  name: channel?.name ?? '',
+  settings: typedSettings(channel?.settings ?? {}),
+  events: channel?.events ?? null,
+})

@@ -1,12 +1,12 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Button } from '../parts/Button.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Switch.tsx'
+import { useCall } from '../parts/useCall.ts'
 import { creel } from '../trpc.ts'
 import { ago, duration, plural } from '../words/format.ts'
 import { ChannelForm } from './ChannelForm.tsx'
-import type { Channel } from './channel.ts'
+import { CHANNELS, type Channel } from './channel.ts'
 
 const HOUR_MS = 3_600_000
 const MUTES = [
@@ -43,14 +43,12 @@ export function ChannelItem({ channel, isOpen, onToggle }: Props) {
     mutedUntil,
     name,
   } = channel
-  const queries = useQueryClient()
-  const refresh = () => queries.invalidateQueries({ queryKey: ['channels'] })
-  const change = useMutation({
-    mutationFn: (members: { enabled?: boolean; mutedUntil?: string }) =>
+  const change = useCall(
+    (members: { enabled?: boolean; mutedUntil?: string }) =>
       creel.alertChannels.update.mutate({ id, ...members }),
-    onSettled: refresh,
-  })
-  const test = useMutation({ mutationFn: () => creel.alertChannels.test.mutate({ id }), onSettled: refresh })
+    [CHANNELS],
+  )
+  const test = useCall(() => creel.alertChannels.test.mutate({ id }), [CHANNELS])
   const isMuted = mutedUntil !== null && Date.parse(mutedUntil) > Date.now()
   return (
     <div>

@@ -1,9 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
+import { CheckField, Select } from '../parts/Field.tsx'
 import { alertEventsQuery, type Subscriptions } from './channel.ts'
 
-/** The lowest severity that a channel gets, in words. */
-const SEVERITY_WORDS = { info: 'all', warning: 'warnings and errors', error: 'errors' } as const
-const SEVERITIES = ['info', 'warning', 'error'] as const
+/** The lowest severity that a channel gets. */
+const SEVERITIES = [
+  { value: 'info', words: 'all' },
+  { value: 'warning', words: 'warnings and errors' },
+  { value: 'error', words: 'errors' },
+] as const
 
 interface Props {
   /** Null for all events. */
@@ -18,41 +22,33 @@ export function EventGrid({ value, onChange }: Props) {
   const now: Subscriptions = value ?? items.map(({ kind }) => ({ kind, minSeverity: 'info' as const }))
   const lowest = now[0]?.minSeverity ?? 'info'
   const isOne = now.every(({ minSeverity }) => minSeverity === lowest)
-  const common = isOne ? SEVERITIES.find((one) => one === lowest) : undefined
+  const common = isOne ? SEVERITIES.find((one) => one.value === lowest)?.value : undefined
   return (
     <fieldset className="field">
       <legend className="label">Notify about</legend>
-      <select
-        className="select"
-        aria-label="Severity"
+      <Select
+        label="Severity"
         value={common ?? ''}
-        onChange={({ target }) => {
-          const minSeverity = SEVERITIES.find((one) => one === target.value)
-          if (minSeverity !== undefined) onChange(now.map(({ kind }) => ({ kind, minSeverity })))
+        options={[
+          ...(common === undefined ? [{ value: '' as const, words: 'as set for each event' }] : []),
+          ...SEVERITIES,
+        ]}
+        onChange={(minSeverity) => {
+          if (minSeverity !== '') onChange(now.map(({ kind }) => ({ kind, minSeverity })))
         }}
-      >
-        {common === undefined && <option value="">as set for each event</option>}
-        {SEVERITIES.map((severity) => (
-          <option key={severity} value={severity}>
-            {SEVERITY_WORDS[severity]}
-          </option>
-        ))}
-      </select>
+      />
       <ul>
         {items.map(({ description, displayName, kind }) => {
           const others = now.filter((one) => one.kind !== kind)
           return (
-            <li key={kind} className="acts">
-              <label className="check grow" title={description}>
-                <input
-                  type="checkbox"
-                  checked={others.length < now.length}
-                  onChange={({ target }) =>
-                    onChange(target.checked ? [...others, { kind, minSeverity: common ?? 'info' }] : others)
-                  }
-                />
-                {displayName}
-              </label>
+            <li key={kind} className="acts" title={description}>
+              <CheckField
+                label={displayName}
+                value={others.length < now.length}
+                onChange={(isOn) =>
+                  onChange(isOn ? [...others, { kind, minSeverity: common ?? 'info' }] : others)
+                }
+              />
             </li>
           )
         })}

@@ -1,118 +1,71 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { More } from '../parts/More.tsx'
+import { named, Select } from '../parts/Field.tsx'
+import { More, usePages } from '../parts/More.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Table } from '../parts/Table.tsx'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
 import { type Channel, useEventName } from './channel.ts'
 
-const OUTCOMES = ['delivered', 'failed', 'muted', 'suppressed'] as const
-const TONES: Readonly<Record<(typeof OUTCOMES)[number], string>> = {
-  delivered: 'ok',
-  failed: 'bad',
-  muted: 'plain',
-  suppressed: 'plain',
-}
-const PAGE = 25
+const TONES = { delivered: 'ok', failed: 'bad', muted: 'plain', suppressed: 'plain' } as const
+
+type Outcome = keyof typeof TONES
+
+const OUTCOMES: readonly { value: Outcome | ''; words: string }[] = [
+  { value: '', words: 'All outcomes' },
+  ...(['delivered', 'failed', 'muted', 'suppressed'] as const).map((value) => ({ value, words: value })),
+]
 
 /** Every send of the last 30 days, newest first. */
 export function History({ channels }: { channels: readonly Channel[] }) {
+  const eventName = useEventName()
   const [channelId, setChannelId] = useState('')
-  const [outcome, setOutcome] = useState<(typeof OUTCOMES)[number]>()
+  const [outcome, setOutcome] = useState<Outcome | ''>('')
   const filters = {
     ...(channelId === '' ? {} : { channelId }),
-    ...(outcome === undefined ? {} : { outcome }),
+    ...(outcome === '' ? {} : { outcome }),
   }
-  const history = useInfiniteQuery({
-    queryKey: ['alert history', filters],
-    queryFn: ({ pageParam }) =>
-      creel.alertChannels.deliveries.query({ ...filters, page: pageParam, pageSize: PAGE }),
-    initialPageParam: 1,
-    getNextPageParam: ({ page, totalPages }) => (page < totalPages ? page + 1 : undefined),
-  })
-  const eventName = useEventName()
-  const items = history.data?.pages.flatMap((page) => page.items) ?? []
+  const { items, pages } = usePages(['alert history', filters], 25, (page) =>
+    creel.alertChannels.deliveries.query({ ...filters, ...page }),
+  )
   return (
     <section className="cards" aria-label="History">
       <div className="section-head">
         <h2>History</h2>
-        <select
-          className="select"
-          aria-label="Channel"
+        <Select
+          label="Channel"
           value={channelId}
-          onChange={({ target }) => setChannelId(target.value)}
-        >
-          <option value="">All channels</option>
-          {channels.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <select
-          className="select"
-          aria-label="Outcome"
-          value={outcome ?? ''}
-          onChange={({ target }) => setOutcome(OUTCOMES.find((one) => one === target.value))}
-        >
-          <option value="">All outcomes</option>
-          {OUTCOMES.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
+          options={named(channels, 'All channels')}
+          onChange={setChannelId}
+        />
+        <Select label="Outcome" value={outcome} options={OUTCOMES} onChange={setOutcome} />
       </div>
-      <Problem error={history.error} onRetry={() => void history.refetch()} />
-      {history.data !== undefined && items.length === 0 && <p className="hint">No alerts sent.</p>}
+      <Problem error={pages.error} onRetry={() => void pages.refetch()} />
+      {pages.data !== undefined && items.length === 0 && <p className="hint">No alerts sent.</p>}
       {items.length > 0 && (
-        <div className="table-frame">
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                <th scope="col">Event</th>
-                <th scope="col">Subject</th>
-                <th scope="col">Channel</th>
-                <th scope="col">Outcome</th>
-              </tr>
-            </thead>
-            <tbody>
-              {items.map(
-                ({
-                  at,
-                  channelKind,
-                  channelName,
-                  detail,
-                  emailFallback,
-                  eventKind,
-                  id,
-                  outcome: came,
-                  severity,
-                  subjectName,
-                }) => (
-                  <tr key={id}>
-                    <td title={fullTime(at)}>{ago(at)}</td>
-                    <td>
-                      {eventName(eventKind)} <span className="hint">{severity}</span>
-                    </td>
-                    <th scope="row">{subjectName}</th>
-                    <td>
-                      {channelName ?? channelKind}
-                      {emailFallback && <span className="hint"> by mail, as a channel failed</span>}
-                    </td>
-                    <td>
-                      <span className="badge" data-tone={TONES[came]}>
-                        {came}
-                      </span>{' '}
-                      {detail}
-                    </td>
-                  </tr>
-                ),
-              )}
-            </tbody>
-          </table>
-        </div>
+        <Table heads={['Time', 'Event', 'Subject', 'Channel', 'Outcome']}>
+          {items.map((sent) => (
+            <tr key={sent.id}>
+              <td title={fullTime(sent.at)}>{ago(sent.at)}</td>
+              <td>
+                {eventName(sent.eventKind)} <span className="hint">{sent.severity}</span>
+              </td>
+              <th scope="row">{sent.subjectName}</th>
+              <td>
+                {sent.channelName ?? sent.channelKind}
+                {sent.emailFallback && <span className="hint"> by mail, as a channel failed</span>}
+              </td>
+              <td>
+                <span className="badge" data-tone={TONES[sent.outcome]}>
+                  {sent.outcome}
+                </span>{' '}
+                {sent.detail}
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
-      <More of={history}>Older</More>
+      <More of={pages}>Older</More>
     </section>
   )
 }

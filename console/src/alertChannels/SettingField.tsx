@@ -1,5 +1,6 @@
-import { Field } from '../parts/Field.tsx'
+import { SelectField, TextField } from '../parts/Field.tsx'
 import type { Answers } from '../trpc.ts'
+import { headerLines, headersOf } from '../words/headers.ts'
 
 type SettingDefinition = Answers['alertChannels']['kinds']['items'][number]['fields'][number]
 
@@ -11,39 +12,19 @@ interface Props {
 }
 
 /** Control of one setting of a channel, by the setting's type. */
-export function SettingField({ field, problem, value, onChange }: Props) {
-  const { help, label, options, required, type } = field
+export function SettingField({ field: { help, label, options, required, type }, ...rest }: Props) {
+  const shared = { ...rest, label: required ? label : `${label} (optional)`, hint: help ?? undefined }
+  if (options !== null) {
+    const none = { value: '', words: required ? 'Choose…' : 'Default' }
+    return <SelectField {...shared} options={[none, ...options.map((value) => ({ value, words: value }))]} />
+  }
+  if (type === 'headers') return <TextField {...shared} rows={2} placeholder="Name: value" />
   return (
-    <Field label={required ? label : `${label} (optional)`} problem={problem} hint={help ?? undefined}>
-      {(ids) =>
-        options !== null ? (
-          <select {...ids} className="select" value={value} onChange={({ target }) => onChange(target.value)}>
-            <option value="">{required ? 'Choose…' : 'Default'}</option>
-            {options.map((option) => (
-              <option key={option}>{option}</option>
-            ))}
-          </select>
-        ) : type === 'headers' ? (
-          <textarea
-            {...ids}
-            className="textarea mono"
-            rows={2}
-            placeholder="Name: value"
-            value={value}
-            onChange={({ target }) => onChange(target.value)}
-          />
-        ) : (
-          <input
-            {...ids}
-            className="input"
-            type={type === 'url' ? 'url' : 'text'}
-            inputMode={type === 'integer' ? 'numeric' : undefined}
-            value={value}
-            onChange={({ target }) => onChange(target.value)}
-          />
-        )
-      }
-    </Field>
+    <TextField
+      {...shared}
+      kind={type === 'url' ? 'url' : 'text'}
+      {...(type === 'integer' && { inputMode: 'numeric' })}
+    />
   )
 }
 
@@ -66,11 +47,11 @@ export function settingsOf(
   return settings
 }
 
-function headersOf(text: string): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (const line of text.split('\n').filter((one) => one.trim() !== '')) {
-    const at = line.indexOf(':')
-    headers[(at < 0 ? line : line.slice(0, at)).trim()] = at < 0 ? '' : line.slice(at + 1).trim()
-  }
-  return headers
+/** Stored settings as they are typed. */
+export const typedSettings = (settings: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, textOf(value)]))
+
+function textOf(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return headerLines({ ...value }).join('\n')
+  return value === null || value === undefined ? '' : String(value)
 }

@@ -22,3 +22,6 @@ export function useEventName(): (kind: string) => string {
       ? 'Test message'
       : (events.data?.items.find((one) => one.kind === kind)?.displayName ?? kind)
 }
+
+/** Key of the queries of channels. */
+export const CHANNELS = ['channels']

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Bones } from '../parts/Bones.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
-import { PageHead } from '../shell/PageHead.tsx'
+import { Page } from '../shell/Page.tsx'
 import { endpointsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
 import { AuditEntry } from './AuditEntry.tsx'
@@ -21,36 +21,33 @@ export function AuditScreen() {
   const endpoints = useQuery(endpointsQuery)
   const totalPages = entries.data?.totalPages ?? 0
   return (
-    <main id="main" className="page">
-      <PageHead title="Audit log" />
-      <div className="page-body">
-        <Problem error={entries.error} onRetry={() => void entries.refetch()} />
-        {entries.isLoading && <Bones />}
-        {entries.data !== undefined && (
-          <section className="card" aria-label="Changes">
-            <ol className="audit-entries">
-              {entries.data.items.map((entry) => (
-                <AuditEntry
-                  key={entry.id}
-                  entry={entry}
-                  endpointName={endpoints.data?.items.find(({ id }) => id === entry.endpointId)?.name}
-                />
-              ))}
-            </ol>
-            {totalPages > 1 && (
-              <p>
-                <Button look="small" disabled={page === 1} onClick={() => setPage(page - 1)}>
-                  Newer
-                </Button>{' '}
-                Page {page} of {totalPages}{' '}
-                <Button look="small" disabled={page >= totalPages} onClick={() => setPage(page + 1)}>
-                  Older
-                </Button>
-              </p>
-            )}
-          </section>
-        )}
-      </div>
-    </main>
+    <Page title="Audit log">
+      <Problem error={entries.error} onRetry={() => void entries.refetch()} />
+      {entries.isLoading && <Bones />}
+      {entries.data !== undefined && (
+        <section className="card" aria-label="Changes">
+          <ol className="audit-entries">
+            {entries.data.items.map((entry) => (
+              <AuditEntry
+                key={entry.id}
+                entry={entry}
+                endpointName={endpoints.data?.items.find(({ id }) => id === entry.endpointId)?.name}
+              />
+            ))}
+          </ol>
+          {totalPages > 1 && (
+            <p>
+              <Button look="small" disabled={page === 1} onClick={() => setPage(page - 1)}>
+                Newer
+              </Button>{' '}
+              Page {page} of {totalPages}{' '}
+              <Button look="small" disabled={page >= totalPages} onClick={() => setPage(page + 1)}>
+                Older
+              </Button>
+            </p>
+          )}
+        </section>
+      )}
+    </Page>
   )
 }

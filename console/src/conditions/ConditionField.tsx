@@ -4,7 +4,7 @@ import { Segments } from '../parts/Segments.tsx'
 import type { ProblemWords } from '../words/problem.ts'
 import { ConditionBuilder } from './ConditionBuilder.tsx'
 import { ConditionTest } from './ConditionTest.tsx'
-import { ALWAYS, conditionOf, draftOf, type GroupDraft } from './model.ts'
+import { ALWAYS, conditionOf, draftOf, EMPTY_LEAF, type GroupDraft } from './model.ts'
 
 /** Draft of a condition: the builder's draft, or JSON text. */
 export type ConditionText =
@@ -15,6 +15,22 @@ export type ConditionText =
 export function textOfCondition(document: unknown): ConditionText {
   const draft = draftOf(document)
   return draft === null ? { as: 'json', text: JSON.stringify(document, null, 2) } : { as: 'builder', draft }
+}
+
+/** Draft of a new condition: on the value of a body that the user came from, else one that matches every request. */
+export function conditionOfAddress(params: URLSearchParams): ConditionText {
+  const path = params.get('path')
+  if (path === null) return { as: 'builder', draft: ALWAYS }
+  const leaf = { ...EMPTY_LEAF, path, value: plainOf(params.get('value') ?? '') }
+  return { as: 'builder', draft: { kind: 'group', mode: 'all', items: [leaf] } }
+}
+
+/** Removes the quotes of a JSON string unless the text would then be read as another type. */
+function plainOf(json: string): string {
+  const plain = /^"([^"\\]*)"$/.exec(json)?.[1]
+  return plain === undefined || plain === '' || /^(-?\d|true$|false$|null$|[[{"\s])/.test(plain)
+    ? json
+    : plain
 }
 
 /** @returns the document, or undefined while its JSON cannot be read */
@@ -34,15 +50,15 @@ interface Props {
   readonly onChange: (value: ConditionText) => void
   /** The API's input member for the condition; its problems are shown here. */
   readonly member: string
-  readonly problem: ProblemWords | null
+  readonly problems: ProblemWords | null
 }
 
 /** Field for a condition, in the builder or as JSON: both edit the same document. */
-export function ConditionField({ endpointId, label, value, onChange, member, problem }: Props) {
+export function ConditionField({ endpointId, label, value, onChange, member, problems }: Props) {
   const name = useId()
   const [refusal, setRefusal] = useState('')
   const prefix = `#/${member}`
-  const items = (problem?.items ?? []).filter(
+  const items = (problems?.items ?? []).filter(
     ({ pointer }) => pointer === prefix || pointer.startsWith(`${prefix}/`),
   )
   const show = (as: 'builder' | 'json') => {
@@ -99,6 +115,3 @@ export function ConditionField({ endpointId, label, value, onChange, member, pro
     </section>
   )
 }
-
-/** A condition that matches every request. */
-export const ALWAYS_TEXT: ConditionText = { as: 'builder', draft: ALWAYS }

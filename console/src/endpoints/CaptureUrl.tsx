@@ -1,11 +1,13 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../parts/Button.tsx'
+import { Card } from '../parts/Card.tsx'
 import { CommandLine } from '../parts/CommandLine.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
+import { FormFoot } from '../parts/FormFoot.tsx'
 import { OVERLAP_SECONDS, OverlapField } from '../parts/OverlapField.tsx'
-import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/toasts.ts'
+import { useForm } from '../parts/useForm.ts'
 import { Writes } from '../parts/Writes.tsx'
 import { creel, type Endpoint } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
@@ -18,8 +20,7 @@ export function CaptureUrl({ endpoint }: { endpoint: Endpoint }) {
   const [isAsking, setAsking] = useState(false)
   const { previousUrlUntil, url } = endpoint
   return (
-    <section className="card" aria-label="Capture URL">
-      <h2>Capture URL</h2>
+    <Card title="Capture URL">
       <CommandLine line={url} label="Copy the capture URL" />
       {previousUrlUntil !== null && (
         <p className="hint" title={fullTime(previousUrlUntil)}>
@@ -32,31 +33,26 @@ export function CaptureUrl({ endpoint }: { endpoint: Endpoint }) {
         </Writes>
       </div>
       {isAsking && <RotateUrl endpoint={endpoint} onClose={() => setAsking(false)} />}
-    </section>
+    </Card>
   )
 }
 
 function RotateUrl({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
   const queries = useQueryClient()
-  const [overlapSeconds, setOverlap] = useState(OVERLAP_SECONDS)
-  const rotate = useMutation({
-    mutationFn: () => creel.endpoints.rotateUrl.mutate({ endpointId: endpoint.id, overlapSeconds }),
-    onSuccess: async (rotated) => {
+  const form = useForm({
+    begin: () => ({ overlapSeconds: OVERLAP_SECONDS }),
+    save: ({ overlapSeconds }) =>
+      creel.endpoints.rotateUrl.mutate({ endpointId: endpoint.id, overlapSeconds }),
+    stale: [['endpoints']],
+    onSaved: (rotated) => {
       queries.setQueryData(['endpoint', endpoint.id], rotated)
       onClose()
       toast('Created a new capture URL')
-      await queries.invalidateQueries({ queryKey: ['endpoints'] })
     },
   })
   return (
     <Dialog title={`New capture URL for ${endpoint.name}`} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          rotate.mutate()
-        }}
-      >
+      <form className="form" onSubmit={form.submit}>
         <p>
           Use this when the URL has leaked. Settings, captures and actions stay. Give the new URL to your
           senders while the old one still works.
@@ -68,17 +64,10 @@ function RotateUrl({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => v
               ? 'After that, the old URL answers 404.'
               : 'After that, the old URL answers 404. An older URL that still works ends at once.'
           }
-          value={overlapSeconds}
           max={OVERLAP_SECONDS_MAX}
-          onChange={setOverlap}
+          {...form.field('overlapSeconds')}
         />
-        <Problem error={rotate.error} />
-        <div className="dialog-foot">
-          <Button type="submit" look="primary" disabled={rotate.isPending}>
-            Create new URL
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
+        <FormFoot form={form} submit="Create new URL" onCancel={onClose} />
       </form>
     </Dialog>
   )

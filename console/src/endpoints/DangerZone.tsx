@@ -1,11 +1,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { Button } from '../parts/Button.tsx'
+import { Card } from '../parts/Card.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
-import { Field } from '../parts/Field.tsx'
+import { TextField } from '../parts/Field.tsx'
+import { FormFoot } from '../parts/FormFoot.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/toasts.ts'
+import { useForm } from '../parts/useForm.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 import { plural } from '../words/format.ts'
 
@@ -21,8 +24,7 @@ export function DangerZone({ endpoint }: { endpoint: Endpoint }) {
     },
   })
   return (
-    <section className="card" aria-label="Danger">
-      <h2>Clear or delete</h2>
+    <Card title="Clear or delete" name="Danger">
       <div className="acts">
         <Button disabled={clear.isPending} onClick={() => clear.mutate()}>
           Move all {plural(endpoint.storedRequestCount, 'request')} to the recycle bin
@@ -33,52 +35,37 @@ export function DangerZone({ endpoint }: { endpoint: Endpoint }) {
       </div>
       <Problem error={clear.error} />
       {isAsking && <DeleteEndpoint endpoint={endpoint} onClose={() => setAsking(false)} />}
-    </section>
+    </Card>
   )
 }
 
 function DeleteEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
-  const [typed, setTyped] = useState('')
-  const queries = useQueryClient()
   const [, navigate] = useLocation()
-  const remove = useMutation({
-    mutationFn: () => creel.endpoints.remove.mutate({ endpointId: endpoint.id }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['endpoints'] })
+  const form = useForm({
+    begin: () => ({ typed: '' }),
+    save: () => creel.endpoints.remove.mutate({ endpointId: endpoint.id }),
+    stale: [['endpoints']],
+    onSaved: () => {
       onClose()
       navigate('/')
       toast(`${endpoint.name} deleted`)
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    remove.mutate()
-  }
   return (
     <Dialog title={`Delete ${endpoint.name}?`} onClose={onClose}>
-      <form className="form" onSubmit={submit}>
+      <form className="form" onSubmit={form.submit}>
         <p>
           This deletes the endpoint with {plural(endpoint.storedRequestCount, 'request')} and its actions,
           rules and watchdogs. Its URL stops working at once. This cannot be undone.
         </p>
-        <Field label={`Type ${endpoint.name}`}>
-          {(ids) => (
-            <input
-              {...ids}
-              className="input"
-              autoComplete="off"
-              value={typed}
-              onChange={({ target }) => setTyped(target.value)}
-            />
-          )}
-        </Field>
-        <Problem error={remove.error} />
-        <div className="dialog-foot">
-          <Button type="submit" look="danger" disabled={typed !== endpoint.name || remove.isPending}>
-            Delete permanently
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
+        <TextField label={`Type ${endpoint.name}`} {...form.field('typed')} />
+        <FormFoot
+          form={form}
+          submit="Delete permanently"
+          look="danger"
+          isOff={form.draft.typed !== endpoint.name}
+          onCancel={onClose}
+        />
       </form>
     </Dialog>
   )

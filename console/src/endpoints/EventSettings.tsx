@@ -1,13 +1,11 @@
 import { DEDUPE_MODES, type DedupeMode } from '@creel/core/engine/words'
 import type { FormEvent } from 'react'
 import { Button } from '../parts/Button.tsx'
-import { Field } from '../parts/Field.tsx'
+import { DurationField, inUnits, secondsOf } from '../parts/DurationField.tsx'
+import { Field, TextField } from '../parts/Field.tsx'
 import { Problems } from '../parts/Problem.tsx'
-import { TextField } from '../parts/TextField.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
 import type { Endpoint } from '../trpc.ts'
-import { DurationInput } from '../watchdogs/DurationInput.tsx'
-import { inUnits, secondsOf } from '../watchdogs/words.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { useEndpointChange } from './useEndpointChange.ts'
 
@@ -84,7 +82,7 @@ export function EventSettings({ endpoint }: { endpoint: Endpoint }) {
               hint="Or the same value at another path."
               onChange={(by) => setDraft({ ...draft, by })}
             />
-            <DurationInput
+            <DurationField
               label="For so long after the first"
               problem={problemAt(problem, 'dedupe/windowSeconds')}
               hint="At most 30 days, and as long as requests are kept."

@@ -1,9 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { Button } from '../parts/Button.tsx'
-import { CheckField } from '../parts/CheckField.tsx'
-import { Field } from '../parts/Field.tsx'
+import { CheckField, choices, SelectField, TextField } from '../parts/Field.tsx'
 import { Problems } from '../parts/Problem.tsx'
-import { TextField } from '../parts/TextField.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
 import { namesOf } from '../privacy/storingDraft.ts'
 import type { Endpoint, Inputs } from '../trpc.ts'
@@ -12,8 +10,8 @@ import { useEndpointChange } from './useEndpointChange.ts'
 
 type Members = Inputs['endpoints']['update']
 
-const ALGORITHMS = ['sha256', 'sha1', 'sha512', 'rsa-sha256', 'rsa-sha512', 'ed25519'] as const
-const ENCODINGS = ['hex', 'base64', 'base64url'] as const
+const ALGORITHMS = choices('sha256', 'sha1', 'sha512', 'rsa-sha256', 'rsa-sha512', 'ed25519')
+const ENCODINGS = choices('hex', 'base64', 'base64url')
 const MEMBERS = ['allowedSenders', 'rejectUnverified', 'signatureHeader', 'signaturePrefix', 'signingSecret']
 
 /** Form for the captures that are refused, a signature scheme of one's own, and replays of many requests. */
@@ -24,8 +22,8 @@ export function SenderSettings({ endpoint }: { endpoint: Endpoint }) {
     onlyVerified: endpoint.rejectUnverified,
     mayRehearse: endpoint.allowRehearsal,
     header: manual?.header ?? '',
-    algorithm: manual?.algorithm ?? 'sha256',
-    encoding: manual?.encoding ?? 'hex',
+    algorithm: ALGORITHMS.find(({ value }) => value === manual?.algorithm)?.value ?? 'sha256',
+    encoding: ENCODINGS.find(({ value }) => value === manual?.encoding)?.value ?? 'hex',
     prefix: manual?.prefix ?? '',
   })
   // Secrets are never kept in the browser.
@@ -61,14 +59,14 @@ export function SenderSettings({ endpoint }: { endpoint: Endpoint }) {
         />
         <CheckField
           label="Refuse captures without a valid signature"
-          isOn={draft.onlyVerified}
+          value={draft.onlyVerified}
           problem={problemAt(problem, 'rejectUnverified')}
           hint="They get 401 and are not stored. Without the secret of a provider or scheme nothing is refused."
           onChange={(onlyVerified) => set({ onlyVerified })}
         />
         <CheckField
           label="Allow replays of many requests"
-          isOn={draft.mayRehearse}
+          value={draft.mayRehearse}
           hint="Rehearsals send stored requests to any URL."
           onChange={(mayRehearse) => set({ mayRehearse })}
         />
@@ -83,13 +81,13 @@ export function SenderSettings({ endpoint }: { endpoint: Endpoint }) {
         />
         {draft.header !== '' && (
           <div className="row-2">
-            <Choice
+            <SelectField
               label="Algorithm"
               options={ALGORITHMS}
               value={draft.algorithm}
               onChange={(algorithm) => set({ algorithm })}
             />
-            <Choice
+            <SelectField
               label="Encoding"
               options={ENCODINGS}
               value={draft.encoding}
@@ -126,8 +124,8 @@ export function SenderSettings({ endpoint }: { endpoint: Endpoint }) {
 
 interface Scheme {
   readonly header: string
-  readonly algorithm: string
-  readonly encoding: string
+  readonly algorithm: (typeof ALGORITHMS)[number]['value']
+  readonly encoding: (typeof ENCODINGS)[number]['value']
   readonly prefix: string
 }
 
@@ -136,29 +134,8 @@ function schemeOf({ header, algorithm, encoding, prefix }: Scheme, wasSet: boole
   if (header === '') return wasSet ? { signatureHeader: '' } : {}
   return {
     signatureHeader: header.trim(),
-    signatureAlgorithm: ALGORITHMS.find((known) => known === algorithm) ?? '',
-    signatureEncoding: ENCODINGS.find((known) => known === encoding) ?? '',
+    signatureAlgorithm: algorithm,
+    signatureEncoding: encoding,
     signaturePrefix: prefix,
   }
-}
-
-interface ChoiceProps {
-  readonly label: string
-  readonly options: readonly string[]
-  readonly value: string
-  readonly onChange: (value: string) => void
-}
-
-function Choice({ label, options, value, onChange }: ChoiceProps) {
-  return (
-    <Field label={label}>
-      {(ids) => (
-        <select {...ids} className="select" value={value} onChange={({ target }) => onChange(target.value)}>
-          {options.map((option) => (
-            <option key={option}>{option}</option>
-          ))}
-        </select>
-      )}
-    </Field>
-  )
 }

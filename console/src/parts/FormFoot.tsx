@@ -5,10 +5,11 @@ import type { Form, useRemoval } from './useForm.ts'
 
 interface Props {
   readonly form: Pick<Form<object, unknown>, 'beside' | 'conflict' | 'isSaving'>
-  /** Members whose problems are shown at their fields. */
-  readonly shown: readonly string[]
   /** Label of the save button. */
   readonly submit: string
+  /** Label while it is saved. */
+  readonly busy?: string
+  readonly look?: 'primary' | 'danger'
   /** Whether saving is disabled. */
   readonly isOff?: boolean
   readonly onCancel: () => void
@@ -21,21 +22,22 @@ interface Props {
 /** The end of a form: problems of the whole form; buttons to save, cancel, delete. */
 export function FormFoot({
   form,
-  shown,
   submit,
+  busy = 'Saving…',
+  look = 'primary',
   isOff = false,
   onCancel,
   removal,
   removalWords = 'Confirm: delete',
 }: Props) {
-  const wrong = [...form.beside(shown), ...(removal?.problems ?? [])]
+  const wrong = [...form.beside(), ...(removal?.problems ?? [])]
   return (
     <>
       {form.conflict !== null && <ConflictNote conflict={form.conflict} />}
       <Problems of={wrong} />
       <div className="form-foot">
-        <Button type="submit" look="primary" disabled={form.isSaving || isOff || form.conflict !== null}>
-          {form.isSaving ? 'Saving…' : submit}
+        <Button type="submit" look={look} disabled={form.isSaving || isOff || form.conflict !== null}>
+          {form.isSaving ? busy : submit}
         </Button>
         <Button onClick={onCancel}>Cancel</Button>
         <span className="grow" />

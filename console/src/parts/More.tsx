@@ -1,14 +1,42 @@
-import type { UseInfiniteQueryResult } from '@tanstack/react-query'
+import { type QueryKey, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query'
 import { Button } from './Button.tsx'
 
+interface PageOf<Item> {
+  readonly items: readonly Item[]
+  readonly page: number
+  readonly totalCount: number
+  readonly totalPages: number
+}
+
+/**
+ * A list that is read page by page.
+ *
+ * @param refreshMs how often it is read again; only while it has one page, so that rows do not move further down
+ */
+export function usePages<Item>(
+  queryKey: QueryKey,
+  pageSize: number,
+  read: (page: { page: number; pageSize: number }) => Promise<PageOf<Item>>,
+  refreshMs: number | false = false,
+) {
+  const pages = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam }) => read({ page: pageParam, pageSize }),
+    initialPageParam: 1,
+    getNextPageParam: ({ page, totalPages }) => (page < totalPages ? page + 1 : undefined),
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : refreshMs),
+  })
+  const items = pages.data?.pages.flatMap((page) => page.items) ?? []
+  return { pages, items, totalCount: pages.data?.pages[0]?.totalCount ?? 0 }
+}
+
+interface Props {
+  readonly of: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>
+  readonly children: string
+}
+
 /** Button that loads the next page of a list; absent at its end. */
-export function More({
-  of: { hasNextPage, isFetchingNextPage, fetchNextPage },
-  children,
-}: {
-  of: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>
-  children: string
-}) {
+export function More({ of: { hasNextPage, isFetchingNextPage, fetchNextPage }, children }: Props) {
   if (!hasNextPage) return null
   return (
     <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>

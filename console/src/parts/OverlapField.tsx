@@ -1,19 +1,21 @@
-import { Field } from './Field.tsx'
+import type { ReactNode } from 'react'
+import { SelectField } from './Field.tsx'
 
 const CHOICES = [
-  { seconds: 0, words: 'Ends now' },
-  { seconds: 3600, words: '1 hour' },
-  { seconds: 86_400, words: '1 day' },
-  { seconds: 604_800, words: '1 week' },
-  { seconds: 2_592_000, words: '30 days' },
-] as const
+  { value: 0, words: 'Ends now' },
+  { value: 3600, words: '1 hour' },
+  { value: 86_400, words: '1 day' },
+  { value: 604_800, words: '1 week' },
+  { value: 2_592_000, words: '30 days' },
+]
 
 /** The default choice. */
-export const OVERLAP_SECONDS: number = 86_400
+export const OVERLAP_SECONDS = 86_400
 
 interface Props {
   readonly label: string
-  readonly hint: string
+  readonly hint: ReactNode
+  readonly problem: string
   /** In seconds. */
   readonly value: number
   /** The longest choice, in seconds. */
@@ -22,23 +24,6 @@ interface Props {
 }
 
 /** Choice of how long the replaced value stays valid next to the new one. */
-export function OverlapField({ label, hint, value, max, onChange }: Props) {
-  return (
-    <Field label={label} hint={hint}>
-      {(ids) => (
-        <select
-          {...ids}
-          className="input"
-          value={value}
-          onChange={({ target }) => onChange(Number(target.value))}
-        >
-          {CHOICES.filter(({ seconds }) => seconds <= max).map(({ seconds, words }) => (
-            <option key={seconds} value={seconds}>
-              {words}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  )
+export function OverlapField({ max, ...rest }: Props) {
+  return <SelectField options={CHOICES.filter(({ value }) => value <= max)} {...rest} />
 }

@@ -27,3 +27,19 @@ export function Segments<Value extends string>({ label, value, options, onChange
     </div>
   )
 }
+
+/** The same in a form, with its label above it. */
+export function SegmentsField<Value extends string>({
+  problem = '',
+  ...props
+}: Props<Value> & { problem?: string }) {
+  return (
+    <div className="field">
+      <span className="label" aria-hidden="true">
+        {props.label}
+      </span>
+      <Segments {...props} />
+      {problem !== '' && <p className="field-problem">{problem}</p>}
+    </div>
+  )
+}

@@ -1,6 +1,7 @@
-import { useMutation } from '@tanstack/react-query'
+import type { QueryKey } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type ProblemWords, problemAt, problemBeside, problemOf } from '../words/problem.ts'
+import { useCall } from './useCall.ts'
 import { usePersisted } from './usePersisted.ts'
 
 interface Options<Draft, Saved> {
@@ -10,6 +11,8 @@ interface Options<Draft, Saved> {
   /** Reads the stored version as a draft, to detect changes by other users before they are overwritten. */
   readonly stored?: (() => Promise<Draft | undefined>) | undefined
   readonly save: (draft: Draft) => Promise<Saved>
+  /** Beginnings of the keys of the queries that saving may change. */
+  readonly stale?: readonly QueryKey[]
   /** Called after the API accepted the draft. Only `forget` deletes the kept draft. */
   readonly onSaved?: (saved: Saved) => unknown
 }
@@ -24,26 +27,68 @@ export interface Conflict {
   readonly keepMine: () => void
 }
 
-/** A form: its draft, and the API's messages about it. */
-export interface Form<Draft, Saved> {
+/** One member of a draft, as its field takes it. */
+export interface Bound<Value> {
+  readonly value: Value
+  readonly problem: string
+  readonly onChange: (value: Value) => void
+}
+
+/** A draft, or an object in it, with the API's messages about it. */
+export interface Part<Draft> {
   readonly draft: Draft
   /** Changes some members of the draft. */
   readonly change: (members: Partial<Draft>) => void
+  /** Messages about a member and everything below it, which the caller shows; empty if there are none. */
+  readonly at: (member: string) => string
+  /**
+   * Value of a member, with what a field of it needs.
+   *
+   * @param pointer the member's place in the API's input, if it has another name there
+   */
+  readonly field: <Name extends keyof Draft & string>(member: Name, pointer?: string) => Bound<Draft[Name]>
+  /** An object in the draft. */
+  readonly part: <Name extends keyof Draft & string>(member: Name) => Part<Draft[Name]>
+}
+
+/** A form: its draft, and the API's messages about it. */
+export interface Form<Draft, Saved> extends Part<Draft> {
   readonly isSaving: boolean
   /** Answer to the last save. */
   readonly saved: Saved | undefined
   readonly problem: ProblemWords | null
-  /** Messages about a member and everything below it; empty if there are none. */
-  readonly at: (member: string) => string
-  /** Messages about all other members. */
-  readonly beside: (members: readonly string[]) => readonly string[]
+  /** Messages about all members that this render has asked nothing about. Call it last. */
+  readonly beside: () => readonly string[]
   readonly conflict: Conflict | null
   /** Starts over with the stored version. */
   readonly reset: (stored: Draft) => void
-  /** Saves, one save at a time. */
-  readonly submit: (event?: FormEvent) => void
+  /** Saves, one save at a time. `members` are sent in place of the draft's. */
+  readonly submit: (event?: FormEvent, members?: Partial<Draft>) => void
   /** Deletes the kept draft, after it was saved or discarded. */
   readonly forget: () => void
+}
+
+function partOf<Draft>(
+  draft: Draft,
+  set: (update: (now: Draft) => Draft) => void,
+  at: (member: string) => string,
+): Part<Draft> {
+  return {
+    draft,
+    at,
+    change: (members) => set((now) => ({ ...now, ...members })),
+    field: (member, pointer = member) => ({
+      value: draft[member],
+      problem: at(pointer),
+      onChange: (value) => set((now) => ({ ...now, [member]: value })),
+    }),
+    part: (member) =>
+      partOf(
+        draft[member],
+        (update) => set((now) => ({ ...now, [member]: update(now[member]) })),
+        (below) => at(`${member}/${below}`),
+      ),
+  }
 }
 
 /**
@@ -55,6 +100,7 @@ export function useForm<Draft extends object, Saved>({
   begin,
   stored,
   save,
+  stale = [],
   onSaved,
 }: Options<Draft, Saved>): Form<Draft, Saved> {
   const [{ draft, began }, setKept, forget] = usePersisted(keptAs, () => {
@@ -62,35 +108,39 @@ export function useForm<Draft extends object, Saved>({
     return { draft: first, began: first }
   })
   const [theirs, setTheirs] = useState<Draft>()
-  const saving = useMutation({
-    mutationFn: async () => {
+  const saving = useCall(
+    async (members: Partial<Draft> | undefined) => {
       const now = await stored?.()
       if (now !== undefined && !isSame(now, began) && !isSame(now, draft)) {
         setTheirs(now)
         return undefined
       }
-      const answer = await save(draft)
+      const answer = await save({ ...draft, ...members })
       return { answer, now: (await stored?.()) ?? draft }
     },
-    onSuccess: async (outcome) => {
+    stale,
+    async (outcome) => {
       if (outcome === undefined) return
       setKept((kept) => ({ ...kept, began: outcome.now }))
       await onSaved?.(outcome.answer)
     },
-  })
+  )
   const problem = saving.error === null ? null : problemOf(saving.error)
   const settle = (next: Draft, now: Draft) => {
     setTheirs(undefined)
     setKept({ draft: next, began: now })
   }
+  const shown: string[] = []
+  const at = (member: string) => {
+    shown.push(member)
+    return problemAt(problem, member)
+  }
   return {
-    draft,
-    change: (members) => setKept((kept) => ({ ...kept, draft: { ...kept.draft, ...members } })),
+    ...partOf(draft, (update) => setKept((kept) => ({ ...kept, draft: update(kept.draft) })), at),
     isSaving: saving.isPending,
     saved: saving.data?.answer,
     problem,
-    at: (member) => problemAt(problem, member),
-    beside: (members) => problemBeside(problem, members),
+    beside: () => problemBeside(problem, shown),
     conflict:
       theirs === undefined
         ? null
@@ -101,9 +151,9 @@ export function useForm<Draft extends object, Saved>({
             keepMine: () => settle(draft, theirs),
           },
     reset: (now) => settle(now, now),
-    submit: (event) => {
+    submit: (event, members) => {
       event?.preventDefault()
-      if (!saving.isPending) saving.mutate()
+      if (!saving.isPending) saving.mutate(members)
     },
     forget,
   }
@@ -113,9 +163,13 @@ export function useForm<Draft extends object, Saved>({
 const isSame = (left: object, right: object) => JSON.stringify(left) === JSON.stringify(right)
 
 /** A removal that needs confirmation: the first call only arms it. */
-export function useRemoval(remove: () => Promise<unknown>, onRemoved: () => unknown) {
+export function useRemoval(
+  remove: () => Promise<unknown>,
+  stale: readonly QueryKey[],
+  onRemoved: () => unknown,
+) {
   const [isAsked, setAsked] = useState(false)
-  const removing = useMutation({ mutationFn: remove, onSuccess: () => onRemoved() })
+  const removing = useCall(remove, stale, onRemoved)
   return {
     isAsked,
     problems: removing.error === null ? [] : problemBeside(problemOf(removing.error), []),

@@ -2,9 +2,8 @@ import { CREDENTIAL_HEADERS } from '@creel/core/engine/words'
 import { type FormEvent, useState } from 'react'
 import { useEndpointChange } from '../endpoints/useEndpointChange.ts'
 import { Button } from '../parts/Button.tsx'
-import { CheckField } from '../parts/CheckField.tsx'
+import { CheckField, TextField } from '../parts/Field.tsx'
 import { Problems } from '../parts/Problem.tsx'
-import { TextField } from '../parts/TextField.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
 import type { Endpoint } from '../trpc.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
@@ -75,7 +74,7 @@ export function PrivacySettings({ endpoint }: { endpoint: Endpoint }) {
         />
         <CheckField
           label="Forward the original"
-          isOn={draft.keepsOriginal}
+          value={draft.keepsOriginal}
           problem={problemAt(problem, 'forwardOriginal')}
           hint="It is kept, sealed, until its deliveries have ended."
           onChange={(keepsOriginal) => setDraft({ ...draft, keepsOriginal })}

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { TextField } from '../parts/Field.tsx'
 import { Problem } from '../parts/Problem.tsx'
-import { TextField } from '../parts/TextField.tsx'
 import { useSettled } from '../parts/useSettled.ts'
 import { SamplePicker, useSample } from '../requests/SamplePicker.tsx'
 import { type Answers, creel, type Endpoint } from '../trpc.ts'

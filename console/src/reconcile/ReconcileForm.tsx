@@ -1,123 +1,75 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../parts/Button.tsx'
-import { Field } from '../parts/Field.tsx'
+import { SelectField, TextField } from '../parts/Field.tsx'
 import { Problems } from '../parts/Problem.tsx'
+import { useForm } from '../parts/useForm.ts'
 import { creel, type Endpoint } from '../trpc.ts'
-import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 
 const DAY_MS = 86_400_000
-const DAYS = [1, 3, 7, 30] as const
+const PERIODS = [1, 3, 7, 30].map((days) => ({
+  value: days,
+  words: days === 1 ? 'Last day' : `Last ${days} days`,
+}))
 
 /** Starts a comparison with the sender's list: first to count, then to bring what is missing. */
 export function ReconcileForm({ endpoint, providerName }: { endpoint: Endpoint; providerName: string }) {
-  const queries = useQueryClient()
   // Never kept in the browser, and by the service for this run only.
   const [credential, setCredential] = useState('')
-  const [hookUrl, setHookUrl] = useState('')
-  const [days, setDays] = useState('3')
-  const [types, setTypes] = useState('')
   const isGithub = endpoint.provider === 'github'
-  const start = useMutation({
-    mutationFn: (dryRun: boolean) =>
+  const form = useForm({
+    begin: () => ({ hookUrl: '', days: 3, types: '', dryRun: true }),
+    save: ({ days, dryRun, hookUrl, types }) =>
       creel.reconcile.start.mutate({
         endpointId: endpoint.id,
         credentials: isGithub ? { token: credential, hookUrl: hookUrl.trim() } : { apiKey: credential },
-        since: new Date(Date.now() - Number(days) * DAY_MS).toISOString(),
+        since: new Date(Date.now() - days * DAY_MS).toISOString(),
         types: types.split(',').flatMap((type) => type.trim() || []),
         dryRun,
       }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['reconciliations', endpoint.id] }),
+    stale: [['reconciliations', endpoint.id]],
   })
-  const problem = start.error === null ? null : problemOf(start.error)
-  const credentialMember = isGithub ? 'credentials/token' : 'credentials/apiKey'
+  const isOff = form.isSaving || credential === ''
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        start.mutate(true)
-      }}
-    >
+    <form className="form" onSubmit={form.submit}>
       <p className="hint">
         {providerName} keeps a list of its events.{' '}
         {isGithub
           ? 'GitHub is asked to send the missing ones again.'
           : 'Missing events are captured from that list; actions run as for any capture.'}
       </p>
-      <Field
+      <TextField
         label={isGithub ? 'Token with write access to the hook' : 'API key with read access to events'}
-        problem={problemAt(problem, credentialMember)}
+        kind="password"
         hint="For this run only: stored encrypted, and erased at its end."
-      >
-        {(ids) => (
-          <input
-            {...ids}
-            className="input mono"
-            type="password"
-            autoComplete="off"
-            value={credential}
-            onChange={({ target }) => setCredential(target.value)}
-          />
-        )}
-      </Field>
+        value={credential}
+        problem={form.at(isGithub ? 'credentials/token' : 'credentials/apiKey')}
+        onChange={setCredential}
+      />
       {isGithub && (
-        <Field
+        <TextField
           label="API URL of the hook"
-          problem={problemAt(problem, 'credentials/hookUrl')}
+          kind="code"
           hint="For example https://api.github.com/repos/octo/app/hooks/1"
-        >
-          {(ids) => (
-            <input
-              {...ids}
-              className="input mono"
-              spellCheck={false}
-              value={hookUrl}
-              onChange={({ target }) => setHookUrl(target.value)}
-            />
-          )}
-        </Field>
+          {...form.field('hookUrl', 'credentials/hookUrl')}
+        />
       )}
-      <Field label="Period" problem={problemAt(problem, 'since')}>
-        {(ids) => (
-          <select {...ids} className="input" value={days} onChange={({ target }) => setDays(target.value)}>
-            {DAYS.map((number) => (
-              <option key={number} value={number}>
-                {number === 1 ? 'Last day' : `Last ${number} days`}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field
+      <SelectField label="Period" options={PERIODS} {...form.field('days', 'since')} />
+      <TextField
         label="Event types"
-        problem={problemAt(problem, 'types')}
+        kind="code"
         hint={
           isGithub
             ? 'Optional. Separate several with commas.'
             : 'The types sent to this endpoint, separated by commas. Leave blank for all types of the account.'
         }
-      >
-        {(ids) => (
-          <input
-            {...ids}
-            className="input mono"
-            spellCheck={false}
-            value={types}
-            onChange={({ target }) => setTypes(target.value)}
-          />
-        )}
-      </Field>
-      <Problems of={problemBeside(problem, [credentialMember, 'credentials/hookUrl', 'since', 'types'])} />
+        {...form.field('types')}
+      />
+      <Problems of={form.beside()} />
       <div className="form-foot">
-        <Button type="submit" disabled={start.isPending || credential === ''}>
+        <Button type="submit" disabled={isOff}>
           Count missing
         </Button>
-        <Button
-          look="primary"
-          disabled={start.isPending || credential === ''}
-          onClick={() => start.mutate(false)}
-        >
+        <Button look="primary" disabled={isOff} onClick={() => form.submit(undefined, { dryRun: false })}>
           Fetch missing
         </Button>
       </div>

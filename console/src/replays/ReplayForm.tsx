@@ -1,16 +1,16 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
 import { useAddress } from '../address.ts'
 import { Button } from '../parts/Button.tsx'
-import { Field } from '../parts/Field.tsx'
+import { CheckField, named, SelectField, TextField } from '../parts/Field.tsx'
 import { Problems } from '../parts/Problem.tsx'
+import { useCall } from '../parts/useCall.ts'
+import { useForm } from '../parts/useForm.ts'
 import { actionsQuery } from '../requests/queries.ts'
 import { type Answers, creel, type Endpoint } from '../trpc.ts'
 import { duration, plural } from '../words/format.ts'
 import { filtersOf, parseSearch } from '../words/grammar.ts'
-import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
+import { problemBeside, problemOf } from '../words/problem.ts'
 
-const URL_CHOICE = 'url'
 const SAMPLE = 500
 const FAULTS = [
   { name: 'duplicate', words: 'Duplicates', share: 0.1 },
@@ -18,224 +18,152 @@ const FAULTS = [
   { name: 'badSignature', words: 'Wrong signatures', share: 0.02 },
   { name: 'drop', words: 'Dropped requests', share: 0.01 },
 ] as const
-const NAMED = ['to/url', 'to/actionId', 'select', 'sign', 'compare/with', 'compare/actionId'] as const
+const SIGNATURES = [
+  { value: 'as-captured', words: 'As captured' },
+  { value: 'provider', words: 'Signed anew, as the provider does' },
+  { value: 'creel', words: 'With the secret of the action' },
+] as const
+const BASELINES = [
+  { value: 'recorded', words: 'Recorded answers' },
+  { value: 'first', words: 'The first answer to each duplicate' },
+  { value: '', words: 'Nothing' },
+] as const
 
 type Planned = Answers['replays']['start']
 
+interface Draft {
+  readonly search: string
+  readonly url: string
+  /** The action to send through; empty for the URL. */
+  readonly actionId: string
+  readonly sign: (typeof SIGNATURES)[number]['value']
+  readonly baseline: (typeof BASELINES)[number]['value']
+  /** The action whose answers are the baseline; empty for the first. */
+  readonly answersOf: string
+  readonly perSecond: string
+  readonly seed: string
+  readonly faults: readonly string[]
+}
+
 /** Chooses requests and a destination, shows what would be sent where, and then starts exactly that replay. */
 export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
-  const queries = useQueryClient()
   const [params] = useAddress()
   const actions = useQuery(actionsQuery(endpoint.id))
-  const [search, setSearch] = useState(params.get('q') ?? '')
-  const [url, setUrl] = useState('')
-  const [to, setTo] = useState(URL_CHOICE)
-  const [sign, setSign] = useState<'as-captured' | 'creel' | 'provider'>('as-captured')
-  const [baseline, setBaseline] = useState('recorded')
-  const [answersOf, setAnswersOf] = useState('')
-  const [perSecond, setPerSecond] = useState('20')
-  const [seed, setSeed] = useState('')
-  const [faults, setFaults] = useState<ReadonlySet<string>>(new Set())
   const ids = (params.get('requests') ?? '')
     .split(',')
     .flatMap((id) => (/^\d{1,15}$/.test(id) ? [Number(id)] : []))
   const forwards = actions.data?.actions.filter(({ kind }) => kind === 'forward') ?? []
   // Two actions answer the same request differently, so one of them is the baseline.
-  const needsAction = baseline === 'recorded' && to === URL_CHOICE && forwards.length > 1
-  const compare = {
-    with: baseline,
-    ...(needsAction ? { actionId: answersOf === '' ? forwards[0]?.id : answersOf } : {}),
-  }
-
-  const terms = {
+  const needsAction = ({ actionId, baseline }: Draft) =>
+    baseline === 'recorded' && actionId === '' && forwards.length > 1
+  const termsOf = (draft: Draft) => ({
     endpointId: endpoint.id,
-    select: ids.length > 0 ? { requestIds: ids } : { filter: filtersOf(parseSearch(search)), sample: SAMPLE },
-    to: to === URL_CHOICE ? { url: url.trim(), appendPath: true } : { actionId: to },
-    sign,
-    pace: { perSecond: Number(perSecond) },
+    select:
+      ids.length > 0 ? { requestIds: ids } : { filter: filtersOf(parseSearch(draft.search)), sample: SAMPLE },
+    to: draft.actionId === '' ? { url: draft.url.trim(), appendPath: true } : { actionId: draft.actionId },
+    sign: draft.sign,
+    pace: { perSecond: Number(draft.perSecond) },
     faults: Object.fromEntries(
-      FAULTS.filter(({ name }) => faults.has(name)).map(({ name, share }) => [name, share]),
+      FAULTS.filter(({ name }) => draft.faults.includes(name)).map(({ name, share }) => [name, share]),
     ),
-    ...(seed === '' ? {} : { seed: Number(seed) }),
-    ...(baseline === '' ? {} : { compare }),
-  }
-  const shape = JSON.stringify(terms)
-  const plan = useMutation({
-    mutationFn: async () => ({
-      shape,
-      planned: await creel.replays.start.mutate({ ...terms, dryRun: true }),
+    ...(draft.seed === '' ? {} : { seed: Number(draft.seed) }),
+    ...(draft.baseline !== '' && {
+      compare: {
+        with: draft.baseline,
+        ...(needsAction(draft) && { actionId: draft.answersOf || forwards[0]?.id }),
+      },
     }),
-    onMutate: () => start.reset(),
   })
-  // A plan of other terms is not what would be sent.
-  const planned = plan.data?.shape === shape ? plan.data.planned : undefined
-  const start = useMutation({
-    // With the seed of the plan: what was shown is what is sent.
-    mutationFn: (seedOfPlan: number) => creel.replays.start.mutate({ ...terms, seed: seedOfPlan }),
-    onSuccess: () => {
-      plan.reset()
-      return queries.invalidateQueries({ queryKey: ['replays', endpoint.id] })
+  const plan = useForm({
+    begin: (): Draft => ({
+      search: params.get('q') ?? '',
+      url: '',
+      actionId: '',
+      sign: 'as-captured',
+      baseline: 'recorded',
+      answersOf: '',
+      perSecond: '20',
+      seed: '',
+      faults: [],
+    }),
+    save: async (planOf) => {
+      start.reset()
+      return { planOf, planned: await creel.replays.start.mutate({ ...termsOf(planOf), dryRun: true }) }
     },
   })
-  const wrong = start.error ?? plan.error
-  const problem = wrong === null ? null : problemOf(wrong)
+  const { draft } = plan
+  const start = useCall(
+    // With the seed of the plan: what was shown is what is sent.
+    (seed: number) => creel.replays.start.mutate({ ...termsOf(draft), seed }),
+    [['replays', endpoint.id]],
+  )
+  // A plan of other terms is not what would be sent, and one that was started is done with.
+  const isCurrent = JSON.stringify(plan.saved?.planOf) === JSON.stringify(draft) && !start.isSuccess
+  const planned = isCurrent ? plan.saved?.planned : undefined
+  const { actionId, faults, url } = draft
   const destination =
-    to === URL_CHOICE ? url.trim() : (forwards.find(({ id }) => id === to)?.name ?? 'the action')
+    actionId === '' ? url.trim() : (forwards.find(({ id }) => id === actionId)?.name ?? 'the action')
+  const through = forwards.map(({ id, name }) => ({ id, name: `Through ${name}` }))
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        plan.mutate()
-      }}
-    >
+    <form className="form" onSubmit={plan.submit}>
       {ids.length > 0 ? (
         <p>{plural(ids.length, 'selected capture')}</p>
       ) : (
-        <Field
+        <TextField
           label="Captures"
-          problem={problemAt(problem, 'select')}
+          kind="code"
           hint={`A search as in the list, like label:order.paid since:7d. At most ${SAMPLE} at random; blank means all.`}
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              className="input mono"
-              spellCheck={false}
-              value={search}
-              onChange={({ target }) => setSearch(target.value)}
-            />
-          )}
-        </Field>
+          {...plan.field('search', 'select')}
+        />
       )}
-      <Field label="Send" problem={problemAt(problem, 'to/actionId')}>
-        {(attributes) => (
-          <select {...attributes} className="input" value={to} onChange={({ target }) => setTo(target.value)}>
-            <option value={URL_CHOICE}>To a URL</option>
-            {forwards.map(({ id, name }) => (
-              <option key={id} value={id}>
-                Through {name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      {to === URL_CHOICE && (
-        <Field
+      <SelectField
+        label="Send"
+        options={named(through, 'To a URL')}
+        {...plan.field('actionId', 'to/actionId')}
+      />
+      {actionId === '' && (
+        <TextField
           label="URL"
-          problem={problemAt(problem, 'to/url')}
+          kind="url"
+          placeholder="https://staging.example.com/hooks"
           hint="The captured path and query follow it. For a server on your machine: creel rehearse --to 3000"
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              className="input mono"
-              type="url"
-              placeholder="https://staging.example.com/hooks"
-              value={url}
-              onChange={({ target }) => setUrl(target.value)}
-            />
-          )}
-        </Field>
+          {...plan.field('url', 'to/url')}
+        />
       )}
-      <Field label="Signature" problem={problemAt(problem, 'sign')}>
-        {(attributes) => (
-          <select
-            {...attributes}
-            className="input"
-            value={sign}
-            onChange={({ target }) =>
-              setSign(
-                target.value === 'provider' ? 'provider' : target.value === 'creel' ? 'creel' : 'as-captured',
-              )
-            }
-          >
-            <option value="as-captured">As captured</option>
-            <option value="provider">Signed anew, as the provider does</option>
-            <option value="creel">With the secret of the action</option>
-          </select>
-        )}
-      </Field>
-      <Field label="Compare with" problem={problemAt(problem, 'compare/with')}>
-        {(attributes) => (
-          <select
-            {...attributes}
-            className="input"
-            value={baseline}
-            onChange={({ target }) => setBaseline(target.value)}
-          >
-            <option value="recorded">Recorded answers</option>
-            <option value="first">The first answer to each duplicate</option>
-            <option value="">Nothing</option>
-          </select>
-        )}
-      </Field>
-      {needsAction && (
-        <Field label="Answers of" problem={problemAt(problem, 'compare/actionId')}>
-          {(attributes) => (
-            <select
-              {...attributes}
-              className="input"
-              value={answersOf}
-              onChange={({ target }) => setAnswersOf(target.value)}
-            >
-              {forwards.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+      <SelectField label="Signature" options={SIGNATURES} {...plan.field('sign')} />
+      <SelectField label="Compare with" options={BASELINES} {...plan.field('baseline', 'compare/with')} />
+      {needsAction(draft) && (
+        <SelectField
+          label="Answers of"
+          options={named(forwards)}
+          {...plan.field('answersOf', 'compare/actionId')}
+          value={draft.answersOf || (forwards[0]?.id ?? '')}
+        />
       )}
       <fieldset className="faults">
         <legend>Faults</legend>
         {FAULTS.map(({ name, words, share }) => (
-          <label key={name} className="check">
-            <input
-              type="checkbox"
-              checked={faults.has(name)}
-              onChange={({ target }) => {
-                const next = new Set(faults)
-                if (target.checked) next.add(name)
-                else next.delete(name)
-                setFaults(next)
-              }}
-            />
-            {words} ({share * 100} %)
-          </label>
+          <CheckField
+            key={name}
+            label={`${words} (${share * 100} %)`}
+            value={faults.includes(name)}
+            onChange={(isOn) =>
+              plan.change({ faults: isOn ? [...faults, name] : faults.filter((one) => one !== name) })
+            }
+          />
         ))}
       </fieldset>
-      <Field label="Requests a second">
-        {(attributes) => (
-          <input
-            {...attributes}
-            className="input"
-            type="number"
-            min="0.1"
-            max="1000"
-            step="any"
-            value={perSecond}
-            onChange={({ target }) => setPerSecond(target.value)}
-          />
-        )}
-      </Field>
-      <Field label="Seed" hint="The same seed gives the same rehearsal. Blank means a new one.">
-        {(attributes) => (
-          <input
-            {...attributes}
-            className="input"
-            type="number"
-            min="0"
-            value={seed}
-            onChange={({ target }) => setSeed(target.value)}
-          />
-        )}
-      </Field>
-      <Problems of={problemBeside(problem, NAMED)} />
+      <TextField label="Requests a second" kind="number" {...plan.field('perSecond', 'pace/perSecond')} />
+      <TextField
+        label="Seed"
+        kind="number"
+        hint="The same seed gives the same rehearsal. Blank means a new one."
+        {...plan.field('seed')}
+      />
+      <Problems of={start.error === null ? plan.beside() : problemBeside(problemOf(start.error), [])} />
       {planned !== undefined && <Plan planned={planned} destination={destination} />}
       <div className="form-foot">
-        <Button type="submit" disabled={plan.isPending || start.isPending}>
+        <Button type="submit" disabled={plan.isSaving || start.isPending}>
           Dry run
         </Button>
         {planned !== undefined && (

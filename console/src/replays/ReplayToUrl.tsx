@@ -1,14 +1,12 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Button } from '../parts/Button.tsx'
-import { CheckField } from '../parts/CheckField.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
-import { Problems } from '../parts/Problem.tsx'
-import { TextField } from '../parts/TextField.tsx'
-import { usePersisted } from '../parts/usePersisted.ts'
+import { CheckField, TextField } from '../parts/Field.tsx'
+import { Problem, Problems } from '../parts/Problem.tsx'
+import { useForm } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
 import { attemptErrorWords } from '../words/attemptError.ts'
 import { duration } from '../words/format.ts'
-import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import type { ReplayResult } from './queries.ts'
 
 interface Props {
@@ -21,16 +19,17 @@ const LOOK_EVERY_MS = 300
 
 /** Sends one captured request to a URL, as it was captured, and shows the answer. */
 export function ReplayToUrl({ endpointId, requestId, onClose }: Props) {
-  const [draft, setDraft] = usePersisted('replay to url', { url: '', appendPath: false })
-  const start = useMutation({
-    mutationFn: () =>
+  const form = useForm({
+    keptAs: 'replay to url',
+    begin: (): { url: string; appendPath: boolean } => ({ url: '', appendPath: false }),
+    save: ({ appendPath, url }) =>
       creel.replays.start.mutate({
         endpointId,
         select: { requestIds: [requestId] },
-        to: { url: draft.url.trim(), appendPath: draft.appendPath },
+        to: { url: url.trim(), appendPath },
       }),
   })
-  const replayId = start.data?.replay?.id
+  const replayId = form.saved?.replay?.id
   const result = useQuery({
     queryKey: ['replay to url', endpointId, replayId],
     queryFn: async () => {
@@ -40,36 +39,27 @@ export function ReplayToUrl({ endpointId, requestId, onClose }: Props) {
     enabled: replayId !== undefined,
     refetchInterval: ({ state }) => (isOver(state.data) ? false : LOOK_EVERY_MS),
   })
-  const wrong = start.error ?? result.error
-  const problem = wrong === null ? null : problemOf(wrong)
-  const isSending = start.isPending || (replayId !== undefined && wrong === null && !isOver(result.data))
+  const isWaiting = replayId !== undefined && result.error === null && !isOver(result.data)
+  const isSending = form.isSaving || isWaiting
   return (
     <Dialog title={`Replay #${requestId} to a URL`} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          start.mutate()
-        }}
-      >
+      <form className="form" onSubmit={form.submit}>
         <TextField
           label="URL"
           kind="url"
-          value={draft.url}
-          problem={problemAt(problem, 'to/url')}
           placeholder="https://staging.example.com/hooks"
           hint={`Sent as captured, once. To a server on your machine: creel replay ${requestId} --to 3000`}
-          onChange={(url) => setDraft({ ...draft, url })}
+          {...form.field('url', 'to/url')}
         />
         <CheckField
           label="Append the captured path and query"
-          isOn={draft.appendPath}
-          onChange={(appendPath) => setDraft({ ...draft, appendPath })}
+          {...form.field('appendPath', 'to/appendPath')}
         />
-        <Problems of={problemBeside(problem, ['to/url'])} />
+        <Problems of={form.beside()} />
+        <Problem error={result.error} />
         <output aria-live="polite">{isOver(result.data) && !isSending && <Answer of={result.data} />}</output>
-        <div className="dialog-foot">
-          <Button type="submit" look="primary" disabled={isSending || draft.url.trim() === ''}>
+        <div className="form-foot">
+          <Button type="submit" look="primary" disabled={isSending || form.draft.url.trim() === ''}>
             {isSending ? 'Sending…' : 'Send'}
           </Button>
           <Button onClick={onClose}>Close</Button>

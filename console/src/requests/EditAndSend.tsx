@@ -1,10 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { BodyView } from '../body/BodyView.tsx'
 import { CodeEditor } from '../editor/CodeEditor.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
-import { Field } from '../parts/Field.tsx'
+import { CheckField, SelectField, TextField } from '../parts/Field.tsx'
 import { Problem, Problems } from '../parts/Problem.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
 import { useForm } from '../parts/useForm.ts'
@@ -22,13 +22,10 @@ interface Props {
   readonly onClose: () => void
 }
 
-const SHOWN = ['actionId', 'method', 'headers', 'body']
-
 /**
  * Form to edit a captured request and send it through one action. The answer appears next to it, and the draft is kept.
  */
 export function EditAndSend({ endpoint, request, onClose }: Props) {
-  const queries = useQueryClient()
   const list = useQuery(actionsQuery(endpoint.id))
   const forwards = list.data?.actions.filter(({ kind }) => kind === 'forward') ?? []
   const ids = { endpointId: endpoint.id, requestId: request.id }
@@ -40,10 +37,11 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
         ...ids,
         ...membersOfDraft({ ...draft, actionId: draft.actionId || (forwards[0]?.id ?? '') }, request),
       }),
-    onSaved: () => queries.invalidateQueries({ queryKey: ['attempts', endpoint.id, request.id] }),
+    stale: [['attempts', endpoint.id, request.id]],
   })
   const { change, draft } = form
   const action = forwards.find(({ id }) => id === draft.actionId) ?? forwards[0]
+  const isUnsigned = action?.signing.signed === false
   const changed = changedLines(draft, request)
   const pretty = isEditable(request) ? laidOut(draft.body) : null
   return (
@@ -57,33 +55,16 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
         <form className="sending" onSubmit={form.submit} aria-label="Edit and send">
           <Problem error={list.error} />
           <div className="sending-line">
-            <Field label="Send via" problem={form.at('actionId')}>
-              {(field) => (
-                <select
-                  {...field}
-                  className="select"
-                  value={action?.id ?? ''}
-                  onChange={({ target }) => change({ actionId: target.value })}
-                >
-                  {forwards.map(({ id, isActive, name }) => (
-                    <option key={id} value={id}>
-                      {isActive ? name : `${name} (off)`}
-                    </option>
-                  ))}
-                </select>
-              )}
-            </Field>
-            <Field label="Method" problem={form.at('method')}>
-              {(field) => (
-                <input
-                  {...field}
-                  className="input mono method-input"
-                  value={draft.method}
-                  spellCheck={false}
-                  onChange={({ target }) => change({ method: target.value })}
-                />
-              )}
-            </Field>
+            <SelectField
+              label="Send via"
+              options={forwards.map(({ id, isActive, name }) => ({
+                value: id,
+                words: isActive ? name : `${name} (off)`,
+              }))}
+              {...form.field('actionId')}
+              value={action?.id ?? ''}
+            />
+            <TextField label="Method" kind="code" {...form.field('method')} />
             <code className="cut sending-url" title={action?.url ?? undefined}>
               {withoutScheme(action?.url ?? '')}
             </code>
@@ -95,39 +76,25 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
           </div>
           <div className="sending-grid">
             <div className="sending-side">
-              <Headers
-                value={draft.headers}
-                problem={form.problem}
-                onChange={(headers) => change({ headers })}
-              />
+              <Headers problems={form.problem} {...form.field('headers')} />
               <BodyField
                 request={request}
-                value={draft.body}
                 pretty={pretty}
-                problem={form.at('body')}
-                onChange={(body) => change({ body })}
+                {...form.field('body')}
                 onRun={() => form.submit()}
               />
               <div className="acts">
-                <label className="check">
-                  <input
-                    type="checkbox"
-                    checked={draft.sign && action?.signing.signed !== false}
-                    disabled={action?.signing.signed === false}
-                    onChange={({ target }) => change({ sign: target.checked })}
-                  />
-                  {action?.signing.signed === false ? 'Not signed' : 're-sign'}
-                </label>
-                <label className="check">
-                  <input
-                    type="checkbox"
-                    checked={draft.transform}
-                    onChange={({ target }) => change({ transform: target.checked })}
-                  />
-                  run the rules ({action?.ruleCount ?? 0})
-                </label>
+                <CheckField
+                  label={isUnsigned ? 'Not signed' : 're-sign'}
+                  {...form.field('sign')}
+                  {...(isUnsigned && { value: false, isDisabled: true })}
+                />
+                <CheckField
+                  label={`run the rules (${action?.ruleCount ?? 0})`}
+                  {...form.field('transform')}
+                />
               </div>
-              <Problems of={form.beside(SHOWN)} />
+              <Problems of={form.beside()} />
               <div className="form-foot">
                 <Button type="submit" look="primary" disabled={form.isSaving || action === undefined}>
                   {form.isSaving ? 'Sending…' : form.saved === undefined ? 'Send' : 'Send again'}{' '}
@@ -151,13 +118,13 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
 
 interface HeadersProps {
   readonly value: string
-  readonly problem: ProblemWords | null
+  readonly problems: ProblemWords | null
   readonly onChange: (value: string) => void
 }
 
 /** The header fields, one a line; messages name their line. */
-function Headers({ value, problem, onChange }: HeadersProps) {
-  const wrong = (problem?.items ?? []).flatMap(({ detail, pointer }) => {
+function Headers({ value, problems, onChange }: HeadersProps) {
+  const wrong = (problems?.items ?? []).flatMap(({ detail, pointer }) => {
     const line = /^#\/headers(?:\/(\d+))?/.exec(pointer)
     if (line === null) return []
     return [line[1] === undefined ? detail : `Line ${Number(line[1]) + 1}: ${detail}`]
@@ -167,23 +134,15 @@ function Headers({ value, problem, onChange }: HeadersProps) {
   return (
     <details open={isOpen || wrong.length > 0} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{plural(count, 'header')}</summary>
-      <Field
+      <TextField
         label={<span className="sr-only">Headers</span>}
+        rows={Math.max(2, Math.min(10, count + 1))}
+        kind="code"
+        value={value}
         problem={wrong.join(' ')}
         hint="One per line. Host, Content-Length and connection headers are set again when sending."
-      >
-        {(field) => (
-          <textarea
-            {...field}
-            className="textarea mono"
-            rows={Math.min(10, count + 1)}
-            wrap="off"
-            value={value}
-            spellCheck={false}
-            onChange={({ target }) => onChange(target.value)}
-          />
-        )}
-      </Field>
+        onChange={onChange}
+      />
     </details>
   )
 }

@@ -1,11 +1,12 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Bones } from '../parts/Bones.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
-import { Field } from '../parts/Field.tsx'
+import { CheckField, SelectField } from '../parts/Field.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/toasts.ts'
+import { useCall } from '../parts/useCall.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 
 interface Props {
@@ -25,14 +26,15 @@ export function SendSample({ endpoint, onClose }: Props) {
   const items = samples.data?.items ?? []
   const provider = items.find((one) => one.provider === chosen.provider) ?? items[0]
   const event = provider?.events.find((one) => one.event === chosen.event) ?? provider?.events[0]
-  const send = useMutation({
-    mutationFn: (sample: { provider: string; event: string }) =>
+  const send = useCall(
+    (sample: { provider: string; event: string }) =>
       creel.samples.send.mutate({ endpointId: endpoint.id, badSignature, ...sample }),
-    onSuccess: (sent) => {
+    [],
+    (sent) => {
       toast(`Sent ${sent.event} as #${sent.requestId}${sent.signed ? '' : ', not signed'}`)
       onClose()
     },
-  })
+  )
   const submit = (submitted: FormEvent) => {
     submitted.preventDefault()
     if (provider !== undefined && event !== undefined)
@@ -44,50 +46,26 @@ export function SendSample({ endpoint, onClose }: Props) {
       {samples.isLoading && <Bones />}
       {provider !== undefined && event !== undefined && (
         <form className="form" onSubmit={submit}>
-          <Field label="Provider">
-            {(ids) => (
-              <select
-                {...ids}
-                className="select"
-                value={provider.provider}
-                onChange={({ target }) => setChosen({ provider: target.value, event: '' })}
-              >
-                {items.map(({ provider: slug, name }) => (
-                  <option key={slug} value={slug}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <Field label="Event" hint={event.summary}>
-            {(ids) => (
-              <select
-                {...ids}
-                className="select mono"
-                value={event.event}
-                onChange={({ target }) => setChosen({ provider: provider.provider, event: target.value })}
-              >
-                {provider.events.map(({ event: name }) => (
-                  <option key={name}>{name}</option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={badSignature}
-              onChange={({ target }) => setBadSignature(target.checked)}
-            />
-            Sign with a wrong secret
-          </label>
+          <SelectField
+            label="Provider"
+            options={items.map(({ provider: value, name }) => ({ value, words: name }))}
+            value={provider.provider}
+            onChange={(slug) => setChosen({ provider: slug, event: '' })}
+          />
+          <SelectField
+            label="Event"
+            hint={event.summary}
+            options={provider.events.map(({ event: name }) => ({ value: name, words: name }))}
+            value={event.event}
+            onChange={(name) => setChosen({ provider: provider.provider, event: name })}
+          />
+          <CheckField label="Sign with a wrong secret" value={badSignature} onChange={setBadSignature} />
           <p className="hint">
             The event is signed with the secret of this endpoint if it has the same provider, and runs its
             actions.
           </p>
           <Problem error={send.error} />
-          <div className="dialog-foot">
+          <div className="form-foot">
             <Button type="submit" look="primary" disabled={send.isPending}>
               {send.isPending ? 'Sending…' : 'Send'}
             </Button>

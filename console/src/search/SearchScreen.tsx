@@ -7,7 +7,7 @@ import { Clock } from '../parts/Clock.tsx'
 import { Method } from '../parts/Method.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
-import { PageHead } from '../shell/PageHead.tsx'
+import { Page } from '../shell/Page.tsx'
 import { endpointsQuery } from '../shell/queries.ts'
 import type { Endpoint } from '../trpc.ts'
 import { count, plural } from '../words/format.ts'
@@ -27,34 +27,31 @@ export function SearchScreen() {
   }
   const isCut = list.data !== undefined && list.data.totalCount > list.data.items.length
   return (
-    <main id="main" className="page">
-      <PageHead title="Search" />
-      <div className="page-body">
-        <form className="search-all" role="search" onSubmit={submit}>
-          <input
-            key={q}
-            name="q"
-            className="input"
-            type="search"
-            aria-label="Search the captures of all endpoints"
-            placeholder="Text, or state:failed label:invoice.paid since:2h"
-            defaultValue={q}
-            spellCheck={false}
-            autoComplete="off"
-          />
-          <Button type="submit" look="primary">
-            Search
-          </Button>
-        </form>
-        <Problem error={list.error} onRetry={() => void list.refetch()} />
-        {isCut && <p className="hint">The {list.data.items.length} newest endpoints are searched.</p>}
-        {q === '' ? (
-          <p className="hint">The search has the words of an endpoint’s list, and covers all endpoints.</p>
-        ) : (
-          list.data !== undefined && <Results key={q} q={q} all={list.data.items} />
-        )}
-      </div>
-    </main>
+    <Page title="Search">
+      <form className="search-all" role="search" onSubmit={submit}>
+        <input
+          key={q}
+          name="q"
+          className="input"
+          type="search"
+          aria-label="Search the captures of all endpoints"
+          placeholder="Text, or state:failed label:invoice.paid since:2h"
+          defaultValue={q}
+          spellCheck={false}
+          autoComplete="off"
+        />
+        <Button type="submit" look="primary">
+          Search
+        </Button>
+      </form>
+      <Problem error={list.error} onRetry={() => void list.refetch()} />
+      {isCut && <p className="hint">The {list.data.items.length} newest endpoints are searched.</p>}
+      {q === '' ? (
+        <p className="hint">The search has the words of an endpoint’s list, and covers all endpoints.</p>
+      ) : (
+        list.data !== undefined && <Results key={q} q={q} all={list.data.items} />
+      )}
+    </Page>
   )
 }
 

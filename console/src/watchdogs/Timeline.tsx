@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { creel } from '../trpc.ts'
 import { count, fullTime, interval, plural } from '../words/format.ts'
-import type { Watchdog } from './words.ts'
+import type { Watchdog } from './WatchdogForm.tsx'
 
 const WIDTH = 1000
 const HEIGHT = 34

@@ -1,47 +1,34 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
 import { isRecord } from '../body/isRecord.ts'
 import {
-  ALWAYS_TEXT,
   ConditionField,
+  conditionOfAddress,
   documentOfText,
   textOfCondition,
 } from '../conditions/ConditionField.tsx'
-import { EMPTY_LEAF } from '../conditions/model.ts'
-import { Field } from '../parts/Field.tsx'
+import { DurationField, inUnits, secondsOf } from '../parts/DurationField.tsx'
+import { CheckField, named, SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
 import { toast } from '../parts/toasts.ts'
-import { useForm, useRemoval } from '../parts/useForm.ts'
+import { type Bound, useForm, useRemoval } from '../parts/useForm.ts'
 import { endpointsQuery } from '../shell/queries.ts'
-import { creel } from '../trpc.ts'
-import { DurationInput } from './DurationInput.tsx'
+import { type Answers, creel } from '../trpc.ts'
 import { Suggestion } from './Suggestion.tsx'
-import { WhoIsTold } from './WhoIsTold.tsx'
-import { inUnits, secondsOf, type Watchdog } from './words.ts'
 
-const MEMBERS = ['endpointId', 'name', 'match', 'expectedIntervalSeconds', 'graceSeconds', 'alertContactIds']
-const HOUR = 3600
+/** A watchdog. */
+export type Watchdog = Answers['watchdogs']['list']['items'][number]
+
+const HOUR_SECONDS = 3600
+const STALE = [['watchdogs']]
 
 function draftOf(watchdog: Watchdog | undefined, params: URLSearchParams) {
-  const path = params.get('path')
-  const match =
-    watchdog !== undefined
-      ? textOfCondition(watchdog.match)
-      : path === null
-        ? ALWAYS_TEXT
-        : ({
-            as: 'builder',
-            draft: {
-              kind: 'group',
-              mode: 'all',
-              items: [{ ...EMPTY_LEAF, path, value: params.get('value') ?? '' }],
-            },
-          } as const)
   return {
     endpointId: watchdog?.endpointId ?? params.get('endpoint') ?? '',
     name: watchdog?.name ?? '',
-    match,
-    every: inUnits(watchdog?.expectedIntervalSeconds ?? HOUR),
+    match: watchdog === undefined ? conditionOfAddress(params) : textOfCondition(watchdog.match),
+    every: inUnits(watchdog?.expectedIntervalSeconds ?? HOUR_SECONDS),
     grace: watchdog === undefined ? { amount: '', unit: 'minutes' as const } : inUnits(watchdog.graceSeconds),
     contacts: watchdog?.alertContactIds ?? [],
   }
@@ -49,7 +36,6 @@ function draftOf(watchdog: Watchdog | undefined, params: URLSearchParams) {
 
 /** Form of a watchdog: the expected requests, their interval, and the contacts to alert. */
 export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undefined; onClose: () => void }) {
-  const queries = useQueryClient()
   const [params] = useAddress()
   const endpoints = useQuery(endpointsQuery)
   const endpointOf = (draft: { readonly endpointId: string }) =>
@@ -75,54 +61,40 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
         ? creel.watchdogs.create.mutate({ endpointId: endpointOf(draft), ...members })
         : creel.watchdogs.update.mutate({ id: watchdog.id, ...members })
     },
+    stale: STALE,
     onSaved: ({ name }) => done(`${name} saved`),
   })
-  const { change, draft, problem } = form
+  const { change, draft } = form
   const endpointId = endpointOf(draft)
   const close = () => {
     form.forget()
     onClose()
   }
-  const done = async (words: string) => {
-    await queries.invalidateQueries({ queryKey: ['watchdogs'] })
+  const done = (words: string) => {
     toast(words)
     close()
   }
   const removal = useRemoval(
     () => creel.watchdogs.remove.mutate({ id: watchdog?.id ?? '' }),
+    STALE,
     () => done('Deleted'),
   )
   return (
     <form className="form card" onSubmit={form.submit} aria-label={watchdog?.name ?? 'New watchdog'}>
       <div className="row-2">
-        <Field label="Endpoint" problem={form.at('endpointId')}>
-          {(ids) => (
-            <select
-              {...ids}
-              className="select"
-              disabled={watchdog !== undefined}
-              value={endpointId}
-              onChange={({ target }) => change({ endpointId: target.value })}
-            >
-              {endpoints.data?.items.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label="Name" problem={form.at('name')} hint="Defaults to the endpoint’s name.">
-          {(ids) => (
-            <input
-              {...ids}
-              className="input"
-              placeholder="Nightly export"
-              value={draft.name}
-              onChange={({ target }) => change({ name: target.value })}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Endpoint"
+          isDisabled={watchdog !== undefined}
+          options={named(endpoints.data?.items)}
+          {...form.field('endpointId')}
+          value={endpointId}
+        />
+        <TextField
+          label="Name"
+          placeholder="Nightly export"
+          hint="Defaults to the endpoint’s name."
+          {...form.field('name')}
+        />
       </div>
       {endpointId !== '' && (
         <>
@@ -130,9 +102,8 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
             endpointId={endpointId}
             label="Condition"
             member="match"
-            problem={problem}
-            value={draft.match}
-            onChange={(next) => change({ match: next })}
+            problems={form.problem}
+            {...form.field('match')}
           />
           <Suggestion
             endpointId={endpointId}
@@ -142,32 +113,50 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
         </>
       )}
       <div className="row-2">
-        <DurationInput
-          label="Expected every"
-          problem={form.at('expectedIntervalSeconds')}
-          value={draft.every}
-          onChange={(every) => change({ every })}
-        />
-        <DurationInput
+        <DurationField label="Expected every" {...form.field('every', 'expectedIntervalSeconds')} />
+        <DurationField
           label="Grace period"
-          problem={form.at('graceSeconds')}
           hint="Defaults to a fifth of the interval."
-          value={draft.grace}
-          onChange={(grace) => change({ grace })}
+          {...form.field('grace', 'graceSeconds')}
         />
       </div>
-      <WhoIsTold
-        problem={form.at('alertContactIds')}
-        chosen={draft.contacts}
-        onChange={(contacts) => change({ contacts })}
-      />
+      <ContactsField {...form.field('contacts', 'alertContactIds')} />
       <FormFoot
         form={form}
-        shown={MEMBERS}
         submit={watchdog === undefined ? 'Create watchdog' : 'Save'}
         onCancel={close}
         removal={watchdog === undefined ? undefined : removal}
       />
     </form>
+  )
+}
+
+/** Choice of the contacts that get alarms by mail, in addition to the alert channels. */
+function ContactsField({ problem, value, onChange }: Bound<string[]>) {
+  const contacts = useQuery({ queryKey: ['contacts'], queryFn: () => creel.contacts.list.query({}) })
+  const items = contacts.data?.items ?? []
+  return (
+    <fieldset className="field">
+      <legend className="label">Notify</legend>
+      <p className="hint">
+        The{' '}
+        <Link className="link" href="/alerts">
+          alert channels
+        </Link>{' '}
+        with watchdog events
+        {items.length > 0 ? ', and by mail:' : '.'}
+      </p>
+      <div className="acts">
+        {items.map(({ email, id, name }) => (
+          <CheckField
+            key={id}
+            label={name ?? email}
+            value={value.includes(id)}
+            onChange={(isOn) => onChange(isOn ? [...value, id] : value.filter((one) => one !== id))}
+          />
+        ))}
+      </div>
+      {problem !== '' && <p className="field-problem">{problem}</p>}
+    </fieldset>
   )
 }

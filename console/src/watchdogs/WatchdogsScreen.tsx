@@ -5,13 +5,21 @@ import { Bones } from '../parts/Bones.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { WriteLink, Writes } from '../parts/Writes.tsx'
-import { PageHead } from '../shell/PageHead.tsx'
+import { Page } from '../shell/Page.tsx'
 import { watchdogsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
 import { ago, fullTime, interval } from '../words/format.ts'
 import { Timeline } from './Timeline.tsx'
-import { WatchdogForm } from './WatchdogForm.tsx'
-import { STATES, type Watchdog } from './words.ts'
+import { type Watchdog, WatchdogForm } from './WatchdogForm.tsx'
+
+/** Label and colour of each state. */
+const STATES: Readonly<Record<Watchdog['state'], { words: string; tone: string }>> = {
+  waiting: { words: 'waiting for first match', tone: 'plain' },
+  onTime: { words: 'on time', tone: 'ok' },
+  late: { words: 'late', tone: 'warn' },
+  alarmed: { words: 'alarmed', tone: 'bad' },
+  paused: { words: 'paused', tone: 'plain' },
+}
 
 /** Every watchdog; `id` is the one being edited, or `new`. */
 export function WatchdogsScreen({ id }: { id: string | undefined }) {
@@ -20,38 +28,40 @@ export function WatchdogsScreen({ id }: { id: string | undefined }) {
   const close = () => navigate('/watchdogs')
   const items = list.data?.items ?? []
   return (
-    <main id="main" className="page">
-      <PageHead title="Watchdogs">
-        <span className="grow" />
-        {id !== 'new' && (
-          <WriteLink href="/watchdogs/new" className="button primary">
-            <Plus size={14} /> Add watchdog
-          </WriteLink>
-        )}
-      </PageHead>
-      <div className="page-body">
-        <Writes>
-          <Problem error={list.error} onRetry={() => void list.refetch()} />
-          {id === 'new' && <WatchdogForm watchdog={undefined} onClose={close} />}
-          {list.isLoading && <Bones />}
-          {list.data !== undefined && items.length === 0 && id !== 'new' && (
-            <div className="nothing">
-              <h2>No watchdogs yet</h2>
-              <p>
-                A watchdog alerts you when an expected request does not arrive, such as a nightly export or an
-                hourly heartbeat.
-              </p>
-              <WriteLink href="/watchdogs/new" className="button primary">
-                Add watchdog
-              </WriteLink>
-            </div>
+    <Page
+      title="Watchdogs"
+      head={
+        <>
+          <span className="grow" />
+          {id !== 'new' && (
+            <WriteLink href="/watchdogs/new" className="button primary">
+              <Plus size={14} /> Add watchdog
+            </WriteLink>
           )}
-          {items.map((watchdog) => (
-            <Item key={watchdog.id} watchdog={watchdog} isOpen={id === watchdog.id} onClose={close} />
-          ))}
-        </Writes>
-      </div>
-    </main>
+        </>
+      }
+    >
+      <Writes>
+        <Problem error={list.error} onRetry={() => void list.refetch()} />
+        {id === 'new' && <WatchdogForm watchdog={undefined} onClose={close} />}
+        {list.isLoading && <Bones />}
+        {list.data !== undefined && items.length === 0 && id !== 'new' && (
+          <div className="nothing">
+            <h2>No watchdogs yet</h2>
+            <p>
+              A watchdog alerts you when an expected request does not arrive, such as a nightly export or an
+              hourly heartbeat.
+            </p>
+            <WriteLink href="/watchdogs/new" className="button primary">
+              Add watchdog
+            </WriteLink>
+          </div>
+        )}
+        {items.map((watchdog) => (
+          <Item key={watchdog.id} watchdog={watchdog} isOpen={id === watchdog.id} onClose={close} />
+        ))}
+      </Writes>
+    </Page>
   )
 }
 

@@ -1,0 +1,62 @@
+import type { ReactNode } from 'react'
+import { Field, Select } from './Field.tsx'
+
+const UNITS = [
+  ['days', 86_400],
+  ['hours', 3600],
+  ['minutes', 60],
+  ['seconds', 1],
+] as const
+
+const NAMES = UNITS.map(([value]) => ({ value, words: value }))
+
+/** A duration as it is typed. */
+export interface Duration {
+  readonly amount: string
+  readonly unit: (typeof UNITS)[number][0]
+}
+
+/** Seconds in the longest unit that divides them evenly. */
+export function inUnits(seconds: number): Duration {
+  const [unit, size] = UNITS.find(([, one]) => seconds >= one && seconds % one === 0) ?? UNITS[2]
+  return { amount: String(seconds / size), unit }
+}
+
+/** Converts to seconds; NaN if the amount is not a number. */
+export function secondsOf({ amount, unit }: Duration): number {
+  const size = UNITS.find(([name]) => name === unit)?.[1] ?? 1
+  return amount.trim() === '' ? Number.NaN : Math.round(Number(amount) * size)
+}
+
+interface Props {
+  readonly label: string
+  readonly problem: string
+  readonly hint?: ReactNode
+  readonly value: Duration
+  readonly onChange: (value: Duration) => void
+}
+
+/** A duration, as a number and a unit. */
+export function DurationField({ label, problem, hint, value, onChange }: Props) {
+  return (
+    <Field label={label} problem={problem} hint={hint}>
+      {(ids) => (
+        <span className="acts">
+          <input
+            {...ids}
+            className="input short"
+            inputMode="decimal"
+            value={value.amount}
+            onChange={({ target }) => onChange({ ...value, amount: target.value })}
+          />
+          <Select
+            label={`${label}: unit`}
+            value={value.unit}
+            options={NAMES}
+            onChange={(unit) => onChange({ ...value, unit })}
+          />
+        </span>
+      )}
+    </Field>
+  )
+}

@@ -1,0 +1,18 @@
+/** Lines of a text that hold something. */
+export const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '')
+
+/** A line like `Name: value`. One without a colon is a name, so that the API's refusal explains it. */
+export function fieldOf(line: string): { name: string; value: string } {
+  const at = line.indexOf(':')
+  return at < 0
+    ? { name: line.trim(), value: '' }
+    : { name: line.slice(0, at).trim(), value: line.slice(at + 1).trim() }
+}
+
+/** Header fields that are typed one a line, by name. */
+export const headersOf = (text: string): Record<string, string> =>
+  Object.fromEntries(linesOf(text).map((line) => Object.values(fieldOf(line))))
+
+/** Header fields as lines. */
+export const headerLines = (headers: Readonly<Record<string, unknown>>): string[] =>
+  Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`)
