@@ -19,6 +19,7 @@ import * as events from './20261122T1190_events.ts'
 import * as reconciliations from './20261122T1200_reconciliations.ts'
 import * as replays from './20261122T1210_replays.ts'
 import * as searchPages from './20261122T1220_search_pages.ts'
+import * as failedAttempts from './20261124T0300_failed_attempts.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -45,4 +46,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1200_reconciliations': reconciliations,
   '20261122T1210_replays': replays,
   '20261122T1220_search_pages': searchPages,
+  '20261124T0300_failed_attempts': failedAttempts,
 }

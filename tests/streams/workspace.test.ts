@@ -5,10 +5,18 @@ import { EventSource } from 'eventsource'
 import { z } from 'zod'
 import type { Client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const WorkspaceEvent = z.strictObject({
-  endpoints: z.array(z.looseObject({ id: z.string(), storedRequestCount: z.int(), rejectedCount: z.int() })),
+  endpoints: z.array(
+    z.looseObject({
+      id: z.string(),
+      storedRequestCount: z.int(),
+      rejectedCount: z.int(),
+      attentionCount: z.int(),
+    }),
+  ),
   isListChanged: z.boolean(),
   openIncidentCount: z.int(),
   alarmedWatchdogCount: z.int(),
@@ -60,6 +68,32 @@ test('first it says where the workspace stands, then what changed, once a second
   const made = await service.alice.endpoint()
   await eventually('the new endpoint', () => feed.stored(made.id) === 0)
   expect(feed.heard.at(-1)?.isListChanged).toBe(true)
+})
+
+test('it says how many requests need attention, until their deliveries succeed or they are deleted', async () => {
+  await using receiver = await startReceiver({ status: 500 })
+  const endpoint = await service.alice.endpoint({ name: 'troubled' })
+  for (const name of ['one', 'two']) {
+    await service.alice.post(endpoint.at('/actions'), {
+      kind: 'forward',
+      name,
+      url: receiver.url,
+      delivery: { retry: { delays: ['1h'] } },
+    })
+  }
+  const rows = await endpoint.captureMany(2)
+  await receiver.take(4)
+  using feed = follow(service.alice, service.alice.key)
+  const attention = () =>
+    feed.heard.flatMap(({ endpoints }) => endpoints.filter(({ id }) => id === endpoint.id)).at(-1)
+      ?.attentionCount
+  // Two requests, though four deliveries failed.
+  await eventually('both', () => attention() === 2)
+  receiver.answer = { status: 200 }
+  await service.alice.post(endpoint.at(`/requests/${rows[0]?.id}/replay`), {})
+  await eventually('one is replayed', () => attention() === 1)
+  await service.alice.delete(endpoint.at(`/requests/${rows[1]?.id}`))
+  await eventually('one is deleted', () => attention() === 0)
 })
 
 test('a key of one endpoint hears of nothing else', async () => {

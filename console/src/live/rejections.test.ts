@@ -11,6 +11,7 @@ const counts = (...rejected: readonly (readonly [id: string, count: number])[]) 
     storedRequestCount: 0,
     lastRequestAt: null,
     rejectedCount,
+    attentionCount: 0,
   })),
 })
 

@@ -10,6 +10,7 @@ const endpoint = (id: string, storedRequestCount: number): WorkspaceEvent['endpo
   storedRequestCount,
   lastRequestAt: null,
   rejectedCount: 0,
+  attentionCount: 0,
 })
 
 const event = (members: Partial<WorkspaceEvent>): WorkspaceEvent => ({

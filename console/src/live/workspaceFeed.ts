@@ -6,6 +6,12 @@ export type WorkspaceEvent = Answers['workspace']['follow'] extends AsyncIterabl
 
 type Endpoints = Answers['endpoints']['list']
 
+/** Key of the numbers of requests that need attention, by endpoint, as the stream tells them. */
+export const ATTENTION = ['attention']
+
+/** See {@link ATTENTION}. */
+export type Attention = ReadonlyMap<string, number>
+
 /** Applies events to the query cache: updates counts in place, and refetches lists that changed. */
 export class WorkspaceCache {
   #last: Pick<WorkspaceEvent, 'openIncidentCount' | 'alarmedWatchdogCount'> | undefined
@@ -14,6 +20,9 @@ export class WorkspaceCache {
 
   /** Applies an event of the stream. */
   hear(event: WorkspaceEvent): void {
+    const attention = new Map(this.queries.getQueryData<Attention>(ATTENTION))
+    for (const { id, attentionCount } of event.endpoints) attention.set(id, attentionCount)
+    this.queries.setQueryData<Attention>(ATTENTION, attention)
     const known = this.queries.getQueryData<Endpoints>(['endpoints'])
     if (known !== undefined) this.#hearEndpoints(known, event)
     const last = this.#last

@@ -1,10 +1,20 @@
+import { FAILED_STATES } from '../engine/words/index.ts'
 import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
 
 /** Endpoints in an overview, the size of a list's first page. */
 export const OVERVIEW_ENDPOINTS = 100
 
-/** An endpoint in an overview. `rejectedCount`: captures answered 429 since its creation. */
-export type OverviewRow = RowsOf<typeof ENDPOINTS>
+/**
+ * An endpoint in an overview. `rejectedCount`: captures answered 429 since its creation. `attentionCount`: see
+ * {@link readAttention}.
+ */
+export type OverviewRow = RowsOf<typeof ENDPOINTS> & { readonly attentionCount: number }
+
+/** Newest failed attempts of an endpoint that the number of requests which need attention is counted from. */
+const FAILURES_MAX = 200
+
+/** Requests of an endpoint that need attention, by its id. Other endpoints have none. */
+export type Attention = ReadonlyMap<string, number>
 
 /** State of a workspace. */
 export interface Overview {
@@ -22,6 +32,51 @@ const ENDPOINTS = statement(
   order by e.created_at desc, e.id desc limit ${OVERVIEW_ENDPOINTS}`,
 )
 
+// The newest failure of an action counts if no attempt has followed it, and request and action are still there.
+const ATTENTION = statement(
+  'overview of attention',
+  `select e.id, n.attention_count
+  from (
+    select id from endpoints
+    where workspace_id = $1::uuid and deleted_at is null and ($2::uuid is null or id = $2::uuid)
+    order by created_at desc, id desc limit ${OVERVIEW_ENDPOINTS}
+  ) e cross join lateral (
+    select count(distinct f.request_id)::int as attention_count
+    from (
+      select a.request_id, a.action_id, max(a.id) as id
+      from (
+        select request_id, action_id, id, trigger from delivery_attempts
+        where endpoint_id = e.id and state in (${[...FAILED_STATES, 'Interrupted'].map((state) => `'${state}'`).join(', ')})
+        order by id desc limit ${FAILURES_MAX}
+      ) a
+      where a.trigger <> 'rehearsal'
+      group by a.request_id, a.action_id
+    ) f
+    where exists (select from actions c where c.id = f.action_id)
+      and exists (
+        select from requests r
+        where r.endpoint_id = e.id and r.id = f.request_id and r.deleted_at is null and r.hidden_at is null)
+      and not exists (
+        select from delivery_attempts b
+        where b.endpoint_id = e.id and b.request_id = f.request_id and b.id > f.id
+          and b.action_id = f.action_id and b.trigger <> 'rehearsal')
+  ) n
+  where n.attention_count > 0`,
+)
+
+/**
+ * Counts the requests that need attention, by endpoint. It looks at the newest {@link FAILURES_MAX} failures of each, so
+ * that its cost does not grow with captures or failures.
+ */
+export async function readAttention(
+  db: Db,
+  workspaceId: string,
+  onlyEndpointId: string | null,
+): Promise<Attention> {
+  const rows = await run(db, ATTENTION, [workspaceId, onlyEndpointId])
+  return new Map(rows.map(({ id, attentionCount }) => [id, attentionCount]))
+}
+
 const TROUBLES = statement(
   'overview of troubles',
   `select
@@ -35,16 +90,18 @@ const TROUBLES = statement(
  * Reads the state of a workspace, in two statements whose cost does not grow with its captures.
  *
  * @param onlyEndpointId limits the overview to this endpoint, if given
+ * @param attention a recent count
  */
 export async function readOverview(
   db: Db,
   workspaceId: string,
   onlyEndpointId: string | null,
+  attention: Attention,
 ): Promise<Overview> {
   const of = [workspaceId, onlyEndpointId]
   const [endpoints, [troubles]] = await Promise.all([run(db, ENDPOINTS, of), run(db, TROUBLES, of)])
   return {
-    endpoints,
+    endpoints: endpoints.map((row) => ({ ...row, attentionCount: attention.get(row.id) ?? 0 })),
     openIncidentCount: troubles?.openIncidentCount ?? 0,
     alarmedWatchdogCount: troubles?.alarmedWatchdogCount ?? 0,
   }

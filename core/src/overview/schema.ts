@@ -16,6 +16,8 @@ export const WorkspaceEvent = z.object({
         lastRequestAt: Timestamp.nullable(),
         /** Captures answered 429 since its creation; the difference of two events is the number in between. */
         rejectedCount: z.int(),
+        /** Requests among those of its newest 200 failed attempts whose delivery failed or is a dead letter. */
+        attentionCount: z.int(),
       }),
     )
     .max(OVERVIEW_ENDPOINTS),

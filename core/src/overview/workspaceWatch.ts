@@ -2,10 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../api/context.ts'
 import type { EndpointChanges } from '../platform/changes/index.ts'
 import { stateOf } from '../platform/stateOf.ts'
-import { type Overview, readOverview } from './queries.ts'
+import { type Attention, type Overview, readAttention, readOverview } from './queries.ts'
 
 /** Minimum interval of reading a workspace, for all its followers in this process. */
 const BEAT_MILLISECONDS = 1_000
+
+/** Minimum interval of counting what needs attention, which looks at more rows. */
+const ATTENTION_MILLISECONDS = 5_000
 
 /** Reader of a stream of overviews. It skips overviews that it is too slow to take. */
 export interface WorkspaceFollower {
@@ -31,7 +34,7 @@ const watchesOf = stateOf<EndpointChanges, Map<string, WorkspaceWatch>>(() => ne
  * Without followers nothing is read.
  */
 export function joinWorkspace(
-  ctx: Pick<Context, 'db' | 'endpointChanges' | 'workspace' | 'onlyEndpointId' | 'log'>,
+  ctx: Pick<Context, 'clock' | 'db' | 'endpointChanges' | 'workspace' | 'onlyEndpointId' | 'log'>,
   ended: AbortSignal,
 ): WorkspaceFollower {
   const watches = watchesOf(ctx.endpointChanges)
@@ -64,6 +67,7 @@ export function joinWorkspace(
 }
 
 function startWatch({
+  clock,
   db,
   endpointChanges,
   workspace,
@@ -72,11 +76,17 @@ function startWatch({
 }: Parameters<typeof joinWorkspace>[0]): WorkspaceWatch {
   let isDirty = false
   let isLooking = false
+  let attention: Attention = new Map()
+  let attentionAt = Number.NEGATIVE_INFINITY
   const look = async () => {
     while (isDirty && watch.members.size > 0) {
       isDirty = false
       try {
-        watch.overview = await readOverview(db, workspace.id, onlyEndpointId)
+        if (clock.now().getTime() - attentionAt >= ATTENTION_MILLISECONDS) {
+          attentionAt = clock.now().getTime()
+          attention = await readAttention(db, workspace.id, onlyEndpointId)
+        }
+        watch.overview = await readOverview(db, workspace.id, onlyEndpointId, attention)
         for (const wake of [...watch.members]) wake()
       } catch (error) {
         // The next change, or the next poll, tries again.

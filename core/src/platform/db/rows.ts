@@ -839,6 +839,10 @@ export interface StatementRows {
   'overdue flows': {
     readonly actionId: string
   }
+  'overview of attention': {
+    readonly id: string
+    readonly attentionCount: number
+  }
   'overview of endpoints': {
     readonly id: string
     readonly name: string

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { openConsole, startConsoleService } from '../support/console.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+/** The endpoints in the sidebar: a filter, groups, and what needs attention. */
+
+test('endpoints are filtered and grouped, and a counter leads to the requests that need attention', async () => {
+  await using receiver = await startReceiver({ status: 500 })
+  const service = await startConsoleService()
+  const { alice } = service
+  for (const name of ['orders/us', 'crm', 'billing', 'mail', 'sms']) await alice.endpoint({ name })
+  const endpoint = await alice.endpoint({ name: 'orders/eu' })
+  await alice.post(endpoint.at('/actions'), {
+    kind: 'forward',
+    url: receiver.url,
+    delivery: { retry: { delays: ['1h'] } },
+  })
+  await endpoint.captureMany(2)
+  await receiver.take(2)
+  const { page, goTo, faults } = await openConsole(alice)
+  await goTo('/usage')
+  const list = page.getByRole('region', { name: 'Endpoints' })
+  const group = list.getByRole('group').filter({ hasText: 'orders' })
+  await group.getByRole('link', { name: /^eu/ }).waitFor()
+  await group.getByRole('link', { name: /^us/ }).waitFor()
+  expect(await list.getByRole('link', { name: /^crm/ }).count()).toBe(1)
+  await list.getByLabel('Filter endpoints').fill('ORDERS/u')
+  await list.getByRole('link', { name: /^crm/ }).waitFor({ state: 'detached' })
+  await list.getByRole('link', { name: /us/ }).waitFor()
+  await list.getByLabel('Filter endpoints').fill('nothing')
+  await list.getByText('No endpoint has this name.').waitFor()
+  await list.getByLabel('Filter endpoints').fill('')
+  await list.getByRole('link', { name: '2 need attention in orders/eu' }).click()
+  await page.getByText('Needs attention').or(page.getByText('needs:attention')).first().waitFor()
+  await page.locator('.row').nth(1).waitFor()
+  expect(await page.locator('.row').count()).toBe(2)
+  expect(faults).toEqual([])
+})
