@@ -26,6 +26,9 @@ const TAKE = {
   notifyPollingIntervalSeconds: 2,
 } as const
 
+/** Interval of polling queues whose jobs are all due when they are added, in case that an announcement is lost. */
+const SCHEDULED_POLL_SECONDS = 15
+
 /** Delay before another try to queue the next run of a chain. */
 const CHAIN_RETRY_MS = 1000
 
@@ -96,8 +99,11 @@ async function startWorker(
     name,
     batches = 1,
     batchSize = TAKE.batchSize,
-    pollSeconds = TAKE.notifyPollingIntervalSeconds,
     everySeconds,
+    cron,
+    pollSeconds = cron !== undefined && everySeconds === undefined
+      ? SCHEDULED_POLL_SECONDS
+      : TAKE.notifyPollingIntervalSeconds,
   } = queue
   const settle = async ({ id, data, signal }: BossJob<unknown>): Promise<JobResult> => {
     try {

@@ -28,7 +28,7 @@ export interface Queue<Payload = unknown> {
   readonly batches?: number
   /** Jobs of a batch, which ends with its slowest. Default 8. */
   readonly batchSize?: number
-  /** Interval of polling for jobs that become due, in seconds. Default 2. */
+  /** Interval of polling for jobs that become due, in seconds. Default 2, or 15 with a cron line only. */
   readonly pollSeconds?: number
   /** Cron line, in UTC, for scheduled jobs. */
   readonly cron?: string
