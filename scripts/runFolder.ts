@@ -15,8 +15,8 @@ export interface RunFolder {
   /** A copy of the empty database folder. */
   readonly prepared: string
   readonly executables: string
-  /** Bun's report of the last tests. */
-  readonly report: string
+  /** Path of Bun's report of some tests. */
+  report(name: string): string
   /** Durations of the files, as Bun reads them. */
   readonly timings: string
   /** Record of the files' processor time. */
@@ -43,7 +43,7 @@ export async function makeRunFolder(): Promise<RunFolder> {
     database: join(folder, 'database'),
     prepared: join(folder, 'prepared'),
     executables: folder,
-    report: join(folder, 'report.xml'),
+    report: (name) => join(folder, `${name}.xml`),
     timings: join(folder, 'timings.json'),
     record: join(folder, 'record.jsonl'),
     temporary,

@@ -8,7 +8,7 @@
  * failed`, after what failed, with file and first line of error; the exit code is 0 when nothing failed.
  */
 import { existsSync, lstatSync } from 'node:fs'
-import { readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
 import { parseArgs } from 'node:util'
 import { errorsOutside, type Failure, failureLines, failuresOf } from './failures.ts'
@@ -31,9 +31,14 @@ const UNIT_FOLDERS = [
   './scripts',
 ]
 /**
- * Tests that bound how long a bystander waits during an attack. A whole run executes them alone, one after the other.
+ * Tests that bound how long a bystander waits during an attack. They run one after the other. A whole run executes them
+ * beside the other tests, which get the processor time that they leave: attacks wait for much of their time.
  */
-const ALONE = ['./tests/attacks', './tests/security/search.test.ts']
+const URGENT = ['./tests/attacks', './tests/security/search.test.ts']
+/** Command before the tests that yield to the urgent ones. */
+const YIELDING = ['nice', '-n', '15']
+/** Flag that leaves out the urgent tests. */
+const IGNORE_URGENT = `--path-ignore-patterns={${URGENT.map((path) => (path.endsWith('.ts') ? path.slice(2) : `${path.slice(2)}/**`)).join(',')}}`
 /**
  * Tests are short, so the last tier of the compiler, a quarter of the processor's time, does not pay off. Tests that
  * measure run with it, like the service.
@@ -53,8 +58,8 @@ const { isUnit, isWhole, paths, isRecording, seed } = readArguments(process.argv
 const folder = await makeRunFolder()
 const opening = isUnit ? undefined : isWhole || isRecording ? ownPostgres() : holdKeptPostgres()
 let ended: Promise<void> | undefined
-/** The process of Bun while it runs tests. */
-let testing: Bun.Subprocess | undefined
+/** The processes of Bun that run tests. */
+const testing = new Set<Bun.Subprocess>()
 const end = () => {
   ended ??= (async () => {
     await (await opening?.catch(() => undefined))?.release()
@@ -65,7 +70,7 @@ const end = () => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => {
     // A terminal signals every process of the run, `kill` only this one.
-    testing?.kill('SIGKILL')
+    for (const child of testing) child.kill('SIGKILL')
     void end().finally(() => process.exit(130))
   })
 }
@@ -96,17 +101,16 @@ try {
     ...(isRecording ? { CREEL_TEST_RECORD: folder.record, CREEL_TEST_RUN: String(process.pid) } : {}),
   }
   writeTimingsForBun(folder.timings, seed)
+  const light = { ...environment, ...LIGHT }
   const runs = isWhole
-    ? [
-        await runTests({ ...environment, ...LIGHT }, [
-          `--path-ignore-patterns={${ALONE.map((path) => (path.endsWith('.ts') ? path.slice(2) : `${path.slice(2)}/**`)).join(',')}}`,
-        ]),
-        await runTests(environment, ALONE, 1),
-      ]
+    ? await inOrder([
+        () => runTests({ name: 'others', environment: light, words: [IGNORE_URGENT], before: YIELDING }),
+        () => runTests({ name: 'urgent', environment, words: URGENT, parallel: 1 }),
+      ])
     : [
-        paths.every(isAlone)
-          ? await runTests(environment, paths, 1)
-          : await runTests({ ...environment, ...LIGHT }, paths),
+        paths.every(isUrgent)
+          ? await runTests({ name: 'urgent', environment, words: paths, parallel: 1 })
+          : await runTests({ name: 'others', environment: light, words: paths }),
       ]
   const passed = runs.reduce((sum, run) => sum + run.passed, 0)
   const failed = runs.reduce((sum, run) => sum + run.failed, 0)
@@ -126,10 +130,18 @@ try {
   finish(0, 1)
 }
 
-/** Whether a path is, or is below, one that a whole run executes alone. */
-function isAlone(path: string): boolean {
+/** Whether a path is, or is below, one of {@link URGENT}. */
+function isUrgent(path: string): boolean {
   const normal = `./${normalize(path)}`
-  return ALONE.some((alone) => normal === alone || normal.startsWith(`${alone}/`))
+  return URGENT.some((urgent) => normal === urgent || normal.startsWith(`${urgent}/`))
+}
+
+/** At once, or one after the other if processor time is recorded. */
+async function inOrder(runs: readonly (() => Promise<Ran>)[]): Promise<readonly Ran[]> {
+  if (!isRecording) return await Promise.all(runs.map((run) => run()))
+  const results: Ran[] = []
+  for (const run of runs) results.push(await run())
+  return results
 }
 
 function readArguments(words: readonly string[]) {
@@ -197,15 +209,27 @@ interface Ran {
   readonly outside: readonly string[]
 }
 
-/**
- * @param words the files, and further flags
- * @param parallel number of files that run at once
- */
-async function runTests(
-  environment: Record<string, string>,
-  words: readonly string[],
+/** Tests of one process of Bun and its workers. */
+interface Run {
+  /** Names its report. */
+  readonly name: 'others' | 'urgent'
+  readonly environment: Record<string, string>
+  /** The files, and further flags. */
+  readonly words: readonly string[]
+  /** Number of files that run at once. */
+  readonly parallel?: number
+  /** Words before the command. */
+  readonly before?: readonly string[]
+}
+
+async function runTests({
+  name,
+  environment,
+  words,
   parallel = isRecording ? 1 : PARALLEL,
-): Promise<Ran> {
+  before = [],
+}: Run): Promise<Ran> {
+  const reportPath = folder.report(name)
   const options = [
     `--parallel=${parallel}`,
     // Reloading the program for each file would take a third of the time of the tests of routes.
@@ -213,10 +237,9 @@ async function runTests(
     `--timeout=${TEST_SECONDS_MAX * 1000}`,
     `--timings=${folder.timings}`,
     '--reporter=junit',
-    `--reporter-outfile=${folder.report}`,
+    `--reporter-outfile=${reportPath}`,
   ]
-  await rm(folder.report, { force: true })
-  const child = Bun.spawn([process.execPath, 'test', ...options, ...words], {
+  const child = Bun.spawn([...before, process.execPath, 'test', ...options, ...words], {
     cwd: ROOT,
     env: {
       ...process.env,
@@ -225,12 +248,14 @@ async function runTests(
     },
     stdio: ['ignore', 'inherit', 'pipe'],
   })
-  testing = child
+  testing.add(child)
+  // No other output comes between.
+  const isHeld = isWhole && name === 'urgent'
   let said = ''
   const decoder = new TextDecoder()
   const reading = (async () => {
     for await (const chunk of child.stderr) {
-      process.stderr.write(chunk)
+      if (!isHeld) process.stderr.write(chunk)
       said += decoder.decode(chunk, { stream: true })
     }
   })()
@@ -242,6 +267,7 @@ async function runTests(
   }
   // A leftover process of a test may keep the pipe open for ever.
   await Promise.race([reading, Bun.sleep(LAST_WORDS_MILLISECONDS)])
+  if (isHeld) process.stderr.write(said)
   const count = (word: string) =>
     // Bun's summary is the last thing it says.
     Number(
@@ -251,7 +277,7 @@ async function runTests(
   const failed = count('fail') + count('errors?')
   // Also when Bun itself died, or a file could not be loaded.
   const outside = errorsOutside(said)
-  const report = await readFile(folder.report, 'utf8').catch(() => '')
+  const report = await readFile(reportPath, 'utf8').catch(() => '')
   return {
     passed,
     failed: exitCode === 0 ? failed : Math.max(1, failed),

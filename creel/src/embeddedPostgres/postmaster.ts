@@ -105,8 +105,9 @@ function settings(home: PostgresHome, durable: boolean): Record<string, string> 
     jit: 'off',
     max_parallel_workers_per_gather: '0',
     random_page_cost: '1.1',
-    // Captures are inserted and evicted all day: small, frequent runs are better than rare, long ones.
-    autovacuum_naptime: '15s',
+    // Captures are inserted and evicted all day: small, frequent runs are better than rare, long ones. The test suite
+    // has dozens of databases for some seconds each, and a run starts a process for each.
+    autovacuum_naptime: durable ? '15s' : '5min',
     autovacuum_vacuum_cost_limit: '1000',
     timezone: 'UTC',
     log_timezone: 'UTC',
