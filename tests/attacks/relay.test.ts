@@ -84,6 +84,25 @@ test('an IPv6 /48 keeps few endpoints, however many addresses it has, and leaves
   })
   expect((await ask('2001:db8:78:1::1')).status).toBe(201)
   expect((await ask('198.51.100.77')).status).toBe(201)
+  // The longest idle place of the network ends first; one that is in use stays.
+  const placed = async () =>
+    (
+      await sql<{ id: string }>`select e.id from relay_endpoints r join endpoints e on e.id = r.endpoint_id
+        where starts_with(r.address, '2001:db8:77:') and e.deleted_at is null order by r.created_at`.execute(
+        db,
+      )
+    ).rows.map(({ id }) => id)
+  const [longest = '', next = '', used = ''] = await placed()
+  await sql`update relay_endpoints set created_at = now() - case endpoint_id::text when ${used} then interval '50 minutes'
+      when ${longest} then interval '40 minutes' else interval '20 minutes' end
+    where endpoint_id::text in (${longest}, ${next}, ${used})`.execute(db)
+  expect((await fetch(`${base}/hook/${used}`, { method: 'POST', body: '{}' })).status).toBe(200)
+  expect((await ask('2001:db8:77:fff0::1')).status).toBe(201)
+  const left = await placed()
+  expect(left).toHaveLength(RELAY_LIVE_PER_NETWORK)
+  expect(left).not.toContain(longest)
+  expect(left).toEqual(expect.arrayContaining([next, used]))
+  expect((await fetch(`${base}/hook/${longest}`, { method: 'POST' })).status).toBe(404)
 })
 
 test('an endpoint holds few requests and small bodies, and takes its own place only', async () => {
@@ -181,6 +200,8 @@ test('a full relay refuses strangers with a time to wait, and serves its own', a
         response_headers, response_body, created_at, expires_at)
       select gen_random_uuid(), id, 'full', true, 200, 'text/plain', '{}', '', now(), now() + interval '1 day' from made
       returning id, workspace_id
+    ), counted as (
+      insert into endpoint_counters (endpoint_id) select id from placed
     )
     insert into relay_endpoints (endpoint_id, workspace_id, address, created_at)
     select id, workspace_id, 'many', now() from placed`.execute(db)
@@ -189,4 +210,12 @@ test('a full relay refuses strangers with a time to wait, and serves its own', a
     expect(refused.status).toBe(503)
     expect(refused.headers.get('retry-after')).toBe('60')
   })
+  // Those that were idle for the longest time end, so that strangers find a place again.
+  await sql`update relay_endpoints set created_at = now() - interval '20 minutes' where address = 'many'`.execute(
+    db,
+  )
+  await sweepRelay({ db, clock: { now: () => new Date() } })
+  const live = await sql<{ count: number }>`select count(*)::int as count from relay_endpoints r
+    join endpoints e on e.id = r.endpoint_id where e.deleted_at is null`.execute(db)
+  expect(live.rows[0]?.count).toBe(RELAY_ENDPOINTS_MAX * 0.9)
 })

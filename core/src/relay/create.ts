@@ -3,9 +3,11 @@ import { DomainError } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import { captureUrlOf, DEFAULT_RESPONSE, insertEndpoint } from '../endpoints/index.ts'
 import { addKey } from '../keys/index.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { insertWorkspace } from '../workspaces/index.ts'
-import { insertRelayEndpoint, lockUse, type RelayUse } from './statements.ts'
+import { findIdle, insertRelayEndpoint, lockUse, networkOf, type RelayUse } from './statements.ts'
 import {
+  endRelayEndpoint,
   RELAY_CREATIONS_PER_ADDRESS,
   RELAY_ENDPOINTS_MAX,
   RELAY_IDLE_MS,
@@ -14,6 +16,7 @@ import {
   RELAY_LIVE_PER_NETWORK,
   RELAY_RATE_MS,
   RELAY_RETRY_MS,
+  RELAY_YIELD_MS,
 } from './sweep.ts'
 
 /** An endpoint that a relay gave to a stranger. */
@@ -33,8 +36,8 @@ export interface RelayedEndpoint {
 const PLAN = 'free'
 
 /**
- * Gives an endpoint with a key of its own to a stranger, within the bounds of `limits.ts`. Creations run one after the
- * other over all processes.
+ * Gives an endpoint with a key of its own to a stranger, within the bounds of `sweep.ts`. A network that has all its places gives its longest idle one.
+ * Creations run one after the other over all processes.
  *
  * @param address of the stranger; of IPv6 its /64
  * @throws DomainError `rate_limited` when the address has too many, or `unavailable` when the relay has; both with the
@@ -44,7 +47,9 @@ export async function createRelayEndpoint(services: Services, address: string): 
   const now = services.clock.now()
   const since = new Date(now.getTime() - RELAY_RATE_MS)
   return await services.db.transaction().execute(async (trx) => {
-    requirePlace(await lockUse(trx, { address, now, since }), now)
+    const use = await lockUse(trx, { address, now, since })
+    const isEnded = use.liveInNetwork >= RELAY_LIVE_PER_NETWORK && (await endLongestIdle(trx, address, now))
+    requirePlace({ ...use, liveInNetwork: use.liveInNetwork - (isEnded ? 1 : 0) }, now)
     const [workspaceId, endpointId] = [randomUUID(), randomUUID()]
     const expiresAt = new Date(now.getTime() + RELAY_LIFE_MS)
     const name = `relay ${endpointId.slice(0, 8)}`
@@ -69,6 +74,15 @@ export async function createRelayEndpoint(services: Services, address: string): 
       idleSeconds: RELAY_IDLE_MS / 1000,
     }
   })
+}
+
+/** Ends the endpoint of a network that was idle for the longest time. @returns whether there was one */
+async function endLongestIdle(trx: Trx, address: string, now: Date): Promise<boolean> {
+  const since = new Date(now.getTime() - RELAY_YIELD_MS)
+  const [longest] = await findIdle(trx, { now, since, network: networkOf(address), limit: 1 })
+  if (longest === undefined) return false
+  await endRelayEndpoint(trx, longest, now)
+  return true
 }
 
 function requirePlace({ stored, live, liveInNetwork, created, firstAt }: RelayUse, now: Date): void {

@@ -3,6 +3,12 @@ import { type Db, type RowsOf, run, statement, type Trx } from '../platform/db/i
 /** Serializes creations over all processes, so that no bound is exceeded: "relay" in ASCII. */
 const LOCK = statement('lock relay', 'select pg_advisory_xact_lock(491327284601)')
 
+const LIVE = statement(
+  'count live relay endpoints',
+  `select count(*)::int as live from relay_endpoints r
+  join endpoints e on e.id = r.endpoint_id and e.deleted_at is null`,
+)
+
 /** `$1` the address, `$2` the present, `$3` the start of the rate's window, `$4` the beginning of its network or null. */
 const USE = statement(
   'read use of relay',
@@ -34,7 +40,7 @@ export async function lockUse(
 }
 
 /** The beginning that all addresses of an IPv6 /48 share, as {@link insertRelayEndpoint} stores them; null for IPv4. */
-function networkOf(address: string): string | null {
+export function networkOf(address: string): string | null {
   return /^(?:[0-9a-f]+:){3}/i.exec(address)?.[0] ?? null
 }
 
@@ -46,21 +52,42 @@ export async function insertRelayEndpoint(
   await trx.insertInto('relayEndpoints').values(row).execute()
 }
 
-/** `$1` the present, `$2` the time of the last use before which an endpoint is idle. */
+/**
+ * `$1` the present, `$2` the time of the last use before which an endpoint is idle, `$3` the beginning of a network or
+ * null for all, `$4` the most of them or null for all.
+ */
 const FIND_IDLE = statement(
   'find idle relay endpoints',
   `select r.endpoint_id from relay_endpoints r
   join endpoints e on e.id = r.endpoint_id and e.deleted_at is null
   join endpoint_counters c on c.endpoint_id = e.id
-  where r.created_at < $2 and coalesce(c.last_request_at < $2, true)
-    and not exists (select from api_keys k where k.endpoint_id = e.id and k.last_used_at >= $2)
-    and not exists (select from concurrency_slots s where s.scope = 'listener:' || e.id and s.ends_at > $1)`,
+  left join lateral (select max(k.last_used_at) as at from api_keys k where k.endpoint_id = e.id) k on true
+  where greatest(r.created_at, c.last_request_at, k.at) < $2 and ($3::text is null or starts_with(r.address, $3))
+    and not exists (select from concurrency_slots s where s.scope = 'listener:' || e.id and s.ends_at > $1)
+  order by greatest(r.created_at, c.last_request_at, k.at) limit $4`,
 )
 
-/** The live endpoints that had no capture, no call and no listener since a time. */
-export async function findIdle(db: Db, now: Date, since: Date): Promise<string[]> {
-  const rows = await run(db, FIND_IDLE, [now, since])
+/** The live endpoints that had no capture, no call and no listener since a time, the longest idle first. */
+export async function findIdle(
+  db: Db,
+  { now, since, network = null, limit = null }: IdleSearch,
+): Promise<string[]> {
+  const rows = await run(db, FIND_IDLE, [now, since, network, limit])
   return rows.map(({ endpointId }) => endpointId)
+}
+
+interface IdleSearch {
+  readonly now: Date
+  readonly since: Date
+  /** As {@link networkOf} returns it; null for all. */
+  readonly network?: string | null
+  readonly limit?: number | null
+}
+
+/** Endpoints of all addresses that have not ended. */
+export async function countLive(db: Db): Promise<number> {
+  const [row] = await run(db, LIVE, [])
+  return row?.live ?? 0
 }
 
 /** `$1` the end of the rate's window for what was created. */

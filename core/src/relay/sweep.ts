@@ -2,8 +2,9 @@ import type { Services } from '../api/services.ts'
 import { markEndpointDeleted } from '../endpoints/index.ts'
 import { type Plans, withLimits } from '../plans/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { deleteWorkspaces } from '../workspaces/index.ts'
-import { findEmptyWorkspaces, findIdle, forgetEnded } from './statements.ts'
+import { countLive, findEmptyWorkspaces, findIdle, forgetEnded } from './statements.ts'
 
 const MIB = 1_048_576
 const MINUTE_MS = 60_000
@@ -21,6 +22,10 @@ export const RELAY_CREATIONS_PER_ADDRESS = 20
 export const RELAY_RATE_MS = HOUR_MS
 /** An endpoint ends after this time without a capture, a call or a listener. */
 export const RELAY_IDLE_MS = 2 * HOUR_MS
+/** While places are short, an endpoint that was idle for this time may end: the longest idle first. */
+export const RELAY_YIELD_MS = 15 * MINUTE_MS
+/** Live endpoints beyond which places are short: those that were deleted hold theirs until they are purged. */
+const SHORT_OF_PLACES = 0.9 * RELAY_ENDPOINTS_MAX
 /** An endpoint ends after this time in any case. */
 export const RELAY_LIFE_MS = 24 * HOUR_MS
 /** Retention of the audit log, whose entries strangers cause. */
@@ -56,14 +61,24 @@ export const relayPlans = (): Plans => withLimits(() => RELAY_LIMITS)
  */
 export async function sweepRelay({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const now = clock.now()
-  for (const endpointId of await findIdle(db, now, new Date(now.getTime() - RELAY_IDLE_MS))) {
-    await db.transaction().execute(async (trx) => {
-      await markEndpointDeleted(trx, endpointId, now)
-      await announceEndpointChange(trx, endpointId)
-    })
+  const idleSince = (ms: number) => new Date(now.getTime() - ms)
+  const ended = await findIdle(db, { now, since: idleSince(RELAY_IDLE_MS) })
+  const beyond = Math.ceil((await countLive(db)) - ended.length - SHORT_OF_PLACES)
+  if (beyond > 0) {
+    const longest = { now, since: idleSince(RELAY_YIELD_MS), limit: ended.length + beyond }
+    ended.push(...(await findIdle(db, longest)).filter((id) => !ended.includes(id)))
+  }
+  for (const endpointId of ended) {
+    await db.transaction().execute(async (trx) => await endRelayEndpoint(trx, endpointId, now))
   }
   await db.transaction().execute(async (trx) => {
     await deleteWorkspaces(trx, await findEmptyWorkspaces(trx))
     await forgetEnded(trx, new Date(now.getTime() - RELAY_RATE_MS))
   })
+}
+
+/** Ends an endpoint of a relay in the caller's transaction. */
+export async function endRelayEndpoint(trx: Trx, endpointId: string, now: Date): Promise<void> {
+  await markEndpointDeleted(trx, endpointId, now)
+  await announceEndpointChange(trx, endpointId)
 }

@@ -146,6 +146,9 @@ export interface StatementRows {
     readonly expiring: number
   }
   'count failures of actions': never
+  'count live relay endpoints': {
+    readonly live: number
+  }
   'count older requests beyond bytes': {
     readonly longer: number
     readonly all: number
