@@ -10,6 +10,7 @@ import delivery from '../../../docs/delivery.md' with { type: 'text' }
 import errors from '../../../docs/errors.md' with { type: 'text' }
 import install from '../../../docs/install.md' with { type: 'text' }
 import keys from '../../../docs/keys.md' with { type: 'text' }
+import migrating from '../../../docs/migrating.md' with { type: 'text' }
 import operations from '../../../docs/operations.md' with { type: 'text' }
 import plans from '../../../docs/plans.md' with { type: 'text' }
 import privacy from '../../../docs/privacy.md' with { type: 'text' }
@@ -30,6 +31,7 @@ import runbook from '../../../docs/runbook.md' with { type: 'text' }
 import scale from '../../../docs/scale.md' with { type: 'text' }
 import security from '../../../docs/security.md' with { type: 'text' }
 import terminal from '../../../docs/terminal.md' with { type: 'text' }
+import troubleshooting from '../../../docs/troubleshooting.md' with { type: 'text' }
 
 /** A page of the documentation, as bundled with the program. */
 interface Page {
@@ -50,6 +52,16 @@ export const PAGES: readonly Page[] = [
     file: 'concepts.md',
     about: 'every feature in words, with a command that works',
     text: concepts,
+  },
+  {
+    file: 'migrating.md',
+    about: 'from webhook.site, ngrok, smee and the Stripe CLI: what you do there, and how here',
+    text: migrating,
+  },
+  {
+    file: 'troubleshooting.md',
+    about: 'my webhook did not arrive: from the sender to your code, step by step',
+    text: troubleshooting,
   },
   {
     file: 'answers.md',
