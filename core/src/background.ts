@@ -10,6 +10,7 @@ import {
   FAILING_CHECK,
   FLOW_SWEEP,
   finishNotify,
+  queueArrived,
   RECOVERY_SWEEP,
   recoverInterrupted,
   startDispatcher,
@@ -21,6 +22,7 @@ import {
 import { LANE_SWEEP, type Lanes, lanesOf } from './dispatch/index.ts'
 import { ERASURE_RUNS, ERASURE_SWEEP, runErasure, sweepErasures } from './erasures/index.ts'
 import { IMPORT_SWEEP, sweepImports } from './exports/index.ts'
+import type { Trx } from './platform/db/index.ts'
 import type { Queue } from './platform/queues.ts'
 import {
   RECONCILIATION_RUNS,
@@ -109,6 +111,18 @@ export const QUEUES: readonly Queue[] = [
   ...LANES.map(({ queue }) => queue),
   ...QUEUE_WORK.map(({ queue }) => queue),
 ]
+
+/**
+ * Queues all open work of a workspace that arrives from another cell, in the transaction in which it arrives.
+ */
+export async function queueWorkOf(
+  services: Pick<Services, 'enqueue' | 'clock'>,
+  trx: Trx,
+  workspaceId: string,
+): Promise<void> {
+  await queueArrived(services, trx, workspaceId)
+  for (const lanes of LANES) await lanes.queueArrived(services, trx, workspaceId)
+}
 
 /** Starts the sending side of deliveries. */
 export function startDispatch(services: Services, options: Omit<DispatcherOptions, 'pauseGone'>): Dispatcher {

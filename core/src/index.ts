@@ -28,6 +28,7 @@ export {
   QUEUE_WORK,
   QUEUES,
   type QueueWork,
+  queueWorkOf,
   type RunningLoop,
   startDispatch,
   startLoops,

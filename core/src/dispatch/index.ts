@@ -1,6 +1,18 @@
-export type { Adapter, Ended, LaneKind, Look, Outcome, Send } from './adapter.ts'
-export { type DueLane, LANE_SWEEP, type Lane, type LaneQueue, laneQueue, queueLanes } from './jobs.ts'
+export type { Adapter, Ended, LaneKind, LanesWith, Look, Outcome, Room, Send, Signal } from './adapter.ts'
+export { SIGNALS } from './adapter.ts'
+export {
+  type DueLane,
+  LANE_SWEEP,
+  type Lane,
+  LaneJobs,
+  type LaneQueue,
+  laneQueue,
+  queueLanes,
+  queueRecovery,
+  type SharedJob,
+} from './jobs.ts'
 export { type Lanes, lanesOf } from './lanes.ts'
+export { LATE_MS_MAX, LEAD_MS_MAX, type PacedStart, type StartPlace } from './pacing.ts'
 export { Recorder, type Recording } from './recorder.ts'
 export {
   nextAttemptAt,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { NO_PAYLOAD, type Queue, queue } from '../platform/queues.ts'
+import { type Job, NO_PAYLOAD, type Queue, queue } from '../platform/queues.ts'
 import type { SlotLane } from './slots.ts'
 
 /** Unit of order, policy and fairness: an action, an alert channel, a subscription. Ids are unique over all kinds. */
@@ -13,13 +13,24 @@ export interface DueLane extends Lane {
   readonly dueAt: Date
 }
 
+/** A job that lanes share: see {@link sharedJob}. */
+export interface SharedJob extends Lane {
+  readonly at: number
+}
+
 const LaneJob = z.object({ laneId: z.string(), workspaceId: z.string() })
 
 /** A queue whose jobs each name a lane to look at. */
 export type LaneQueue = Queue<z.output<typeof LaneJob>>
 
-/** Work that is due within this time is left to a timer of the process that knows it, besides its job. */
-export const SOON_MS = 10_000
+/** A job that is due within this time is not shared: it may be taken before the transaction of the work commits. */
+const SOON_MS = 10_000
+/** Shared jobs of lanes whose work is due now are this far apart. */
+const STEP_MS = 5_000
+/** A job that was queued is relied on if it is due at least this much later. */
+const RELIED_MS = 5_000
+/** The most lanes whose jobs are remembered. */
+const REMEMBERED_MAX = 10_000
 
 /** Declares the queue of an adapter. A job is short: the sends that it starts go on without it. */
 export function laneQueue(name: string): LaneQueue {
@@ -48,46 +59,100 @@ export const LANE_SWEEP = queue({
   cron: '* * * * *',
 })
 
+type JobServices = Pick<Services, 'enqueue' | 'clock'>
+
 /**
- * Queues looks at lanes, in the transaction that makes their work. Lanes whose work is due much later share jobs: at
- * most one for each second. A job that is due soon is not shared, because it may be taken before this transaction
- * commits, and then would not see its work.
+ * Queues looks at lanes, in the transaction that makes their work. Lanes whose work is due much later share jobs. A job
+ * that is due soon is not shared, because it may be taken before this transaction commits, and then would not see its
+ * work.
  */
 export async function queueLanes(
-  services: Pick<Services, 'enqueue' | 'clock'>,
+  services: JobServices,
   trx: Trx,
   queued: LaneQueue,
   lanes: readonly DueLane[],
 ): Promise<void> {
   const now = services.clock.now()
-  const soon = new Date(now.getTime() + SOON_MS)
   const jobs = lanes.map((lane) => {
-    if (lane.dueAt >= soon) return sharedJob(lane, 1000)
+    if (lane.dueAt.getTime() >= now.getTime() + SOON_MS) return jobOf(sharedJob(lane, now))
     const job = { payload: payloadOf(lane), key: `${lane.id}:${randomUUID()}` }
     return lane.dueAt > now ? { ...job, startAfter: lane.dueAt } : job
   })
-  // In one order in all transactions: an equal key waits for the end of the other one.
-  const ordered = jobs.toSorted((a, b) => (a.key < b.key ? -1 : 1))
-  await services.enqueue(trx, queued, ordered)
+  await insert(services, trx, queued, jobs)
+}
+
+/** Queues a look at each lane, as the recovery of a signal that leads to a look sooner. */
+export async function queueRecovery(
+  services: JobServices,
+  trx: Trx,
+  queued: LaneQueue,
+  lanes: readonly Lane[],
+): Promise<void> {
+  const dueAt = services.clock.now()
+  const jobs = lanes.map((lane) => jobOf(sharedJob({ ...lane, dueAt }, dueAt)))
+  await insert(services, trx, queued, jobs)
 }
 
 /**
- * Queues a further look at a lane whose work other transactions have made, so that it is made if this process dies. At
- * most one for each five seconds.
+ * The jobs of the lanes of one kind that this process has queued. A busy lane costs one insert in some seconds, however
+ * often it gets work, because each job leads to a look, and each look that leaves work queues the next job.
  */
-export async function queueRecovery(
-  { enqueue, clock }: Pick<Services, 'enqueue' | 'clock'>,
-  trx: Trx,
-  queued: LaneQueue,
-  lane: DueLane,
-): Promise<void> {
-  const dueAt = new Date(Math.max(lane.dueAt.getTime(), clock.now().getTime() + SOON_MS))
-  await enqueue(trx, queued, [sharedJob({ ...lane, dueAt }, 5000)])
+export class LaneJobs {
+  readonly #queue: LaneQueue
+  readonly #queuedFor = new Map<string, number>()
+
+  constructor(queued: LaneQueue) {
+    this.#queue = queued
+  }
+
+  /** Jobs that the lanes still need. */
+  missing(lanes: readonly DueLane[], now: Date): readonly SharedJob[] {
+    const jobs = new Map<string, SharedJob>()
+    for (const lane of lanes) {
+      const job = sharedJob(lane, now)
+      const known = this.#queuedFor.get(lane.id) ?? 0
+      const isRelied = known >= now.getTime() + RELIED_MS && known <= job.at
+      if (!isRelied && job.at < (jobs.get(lane.id)?.at ?? Number.POSITIVE_INFINITY)) jobs.set(lane.id, job)
+    }
+    return [...jobs.values()]
+  }
+
+  /** Inserts jobs. {@link haveCommitted} is to be called when the transaction has committed. */
+  async insert(services: JobServices, trx: Trx, jobs: readonly SharedJob[]): Promise<void> {
+    await insert(services, trx, this.#queue, jobs.map(jobOf))
+  }
+
+  /** Remembers jobs that exist now. */
+  haveCommitted(jobs: readonly SharedJob[]): void {
+    if (this.#queuedFor.size + jobs.length > REMEMBERED_MAX) this.#queuedFor.clear()
+    for (const { id, at } of jobs) this.#queuedFor.set(id, at)
+  }
 }
 
-const payloadOf = ({ id, workspaceId }: DueLane) => ({ laneId: id, workspaceId })
+async function insert(
+  { enqueue }: JobServices,
+  trx: Trx,
+  queued: LaneQueue,
+  jobs: readonly Job<z.output<typeof LaneJob>>[],
+): Promise<void> {
+  // In one order in all transactions: an equal key waits for the end of the other one.
+  await enqueue(
+    trx,
+    queued,
+    jobs.toSorted((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1)),
+  )
+}
 
-function sharedJob(lane: DueLane, stepMs: number) {
-  const at = Math.ceil(lane.dueAt.getTime() / stepMs) * stepMs
-  return { payload: payloadOf(lane), key: `${lane.id}@${at}`, startAfter: new Date(at) }
+const payloadOf = ({ id, workspaceId }: Lane) => ({ laneId: id, workspaceId })
+
+/** A job of which there is one at most: for each second of work that is due later, and in some seconds of other work. */
+function sharedJob({ id, workspaceId, dueAt }: DueLane, now: Date): SharedJob {
+  const soonAt = now.getTime() + SOON_MS
+  const isLater = dueAt.getTime() > soonAt
+  const [time, stepMs] = isLater ? [dueAt.getTime(), 1000] : [soonAt, STEP_MS]
+  return { id, workspaceId, at: Math.ceil(time / stepMs) * stepMs }
+}
+
+function jobOf(job: SharedJob) {
+  return { payload: payloadOf(job), key: `${job.id}@${job.at}`, startAfter: new Date(job.at) }
 }

@@ -1,19 +1,35 @@
 import type { Services } from '../api/services.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { within } from '../platform/time/index.ts'
-import type { Adapter, Ended, Outcome, Send } from './adapter.ts'
-import { type DueLane, type Lane, type LaneQueue, queueLanes, queueRecovery, SOON_MS } from './jobs.ts'
+import { Turns } from '../platform/turns/index.ts'
+import {
+  type Adapter,
+  type Ended,
+  type Look,
+  type Outcome,
+  type Send,
+  SIGNALS,
+  type Signal,
+} from './adapter.ts'
+import { type DueLane, type Lane, LaneJobs, type LaneQueue, queueRecovery } from './jobs.ts'
 import { laneLooks, sendsInFlight } from './metrics.ts'
+import { Pacing, type StartPlace } from './pacing.ts'
 import { Recorder } from './recorder.ts'
 import type { HeldSlot, Slots } from './slots.ts'
 
-/** The most sends that one look claims. */
-const LOOK_SENDS = 16
+/** The most sends that one look claims: the first one few, further ones up to twice as many as the one before. */
+const LOOK_SENDS_MIN = 16
+const LOOK_SENDS_MAX = 128
 /** Delay before a look while the process is too busy for sends of this kind. */
 const BUSY_MS = 400
 /** Longest wait of a job for its look. */
 const JOB_WAIT_MS = 250
 /** Delay before a look after an error. */
 const RETRY_MS = 1000
+/** Work that is due within this time is also left to a timer of the process that knows it. */
+const TIMER_MS_MAX = 60_000
+/** The most lanes whose closed state is remembered: a look at one that was forgotten finds that it is closed. */
+const WATCHES_MAX = 10_000
 /** The last records may take as long as the sends, and at least this long. */
 const RECORD_MS_MIN = 1000
 
@@ -31,16 +47,21 @@ export interface RunningLanes {
   stop(timeoutMs: number): Promise<void>
 }
 
+/** State of a lane in this process. */
 interface Watch {
-  /** Whether the lane has to be looked at again. */
-  isHeard: boolean
-  done: Promise<void>
+  /** Resolves at the end of the look that is under way; it does not fail. */
+  looking: Promise<void> | null
+  /** The strongest signal during that look. */
+  heard: Signal | null
+  /** The weakest signal that leads to another look. */
+  opensBy: Signal
+  timer: ReturnType<typeof setTimeout> | undefined
 }
 
 /**
  * Starts the sends of one kind: a look claims what may start in a lane, each send ends on its own, and results are
- * recorded in batches. There is one look at a lane at a time in a process. The job of a lane leads to a look. Timers and
- * ends of sends lead to further ones sooner, but every time at which work is due has a job, so that another process
+ * recorded in batches. There is one look at a lane at a time in a process. The job of a lane leads to a look. Signals,
+ * timers and ends of sends lead to further ones sooner, but a lane with work has a job, so that another process
  * continues if this one dies.
  */
 export function startLanes<One extends Send, Result extends Outcome>(
@@ -51,101 +72,144 @@ export function startLanes<One extends Send, Result extends Outcome>(
   const { kind, queue } = adapter
   const { log, db, clock } = services
   const watches = new Map<string, Watch>()
-  const timers = new Map<string, ReturnType<typeof setTimeout>>()
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
   const cutOff = new AbortController()
+  const jobs = new LaneJobs(queue)
+  const pacing = new Pacing(clock)
+  // Sends wait for a connection after they are claimed, so that the next one begins as soon as an answer is received,
+  // without a round trip to the database in between. The slots bound their number.
+  const turns = new Turns({ atOnce: slots.limits.perLane })
 
   const recorder = new Recorder<Ended<One, Result>>(services, {
     leftMs: ({ send }) => send.leaseUntil.getTime() - clock.now().getTime(),
     idsOf: ({ lane }) => ({ kind, lane: lane.id }),
     async record(batch) {
-      const due = await db.transaction().execute(async (trx) => {
-        const left = await adapter.record(services, trx, batch)
-        await queueLanes(services, trx, queue, left.filter(isLater))
-        return left
-      })
-      for (const lane of due) if (!isLater(lane)) void signal(lane)
+      const lanes = await recordBatch(batch)
+      adapter.recorded?.(services, batch)
+      if (adapter.heard === undefined) for (const lane of lanes) void signal(lane, 'end')
     },
   })
 
-  const isLater = ({ dueAt }: DueLane) => dueAt > clock.now()
+  async function recordBatch(batch: readonly Ended<One, Result>[]): Promise<readonly Lane[]> {
+    const dueAt = clock.now()
+    const ended = batch.map(({ lane }) => ({ ...lane, dueAt }))
+    const haveJobs = jobs.missing(ended, dueAt).length === 0
+    if (haveJobs && (await adapter.recordAlone?.(services, batch)) === true) return ended
+    return await withJobs(async (trx) => {
+      const left = await adapter.record(services, trx, batch)
+      return { value: left, left }
+    })
+  }
 
-  /** @returns the end of the look, which does not fail */
-  function signal(lane: Lane): Promise<void> {
-    const known = watches.get(lane.id)
-    if (known !== undefined) {
-      known.isHeard = true
-      return known.done
-    }
-    const watch: Watch = { isHeard: false, done: Promise.resolve() }
+  /** Runs a transaction, and queues the jobs of the lanes with work that it leaves. */
+  async function withJobs<Value>(
+    work: (trx: Trx) => Promise<{ readonly value: Value; readonly left: readonly DueLane[] }>,
+  ): Promise<Value> {
+    const { value, missing } = await db.transaction().execute(async (trx) => {
+      const done = await work(trx)
+      const missing = jobs.missing(done.left, clock.now())
+      await jobs.insert(services, trx, missing)
+      return { value: done.value, missing }
+    })
+    jobs.haveCommitted(missing)
+    return value
+  }
+
+  /** @returns the end of the look, if there is one */
+  function signal(lane: Lane, heard: Signal): Promise<void> {
+    if (stopping.signal.aborted) return Promise.resolve()
+    const watch = watches.get(lane.id) ?? { looking: null, heard: null, opensBy: 'work', timer: undefined }
     watches.set(lane.id, watch)
-    clearTimeout(timers.get(lane.id))
-    timers.delete(lane.id)
-    watch.done = lookUntilDone(lane, watch)
+    if (watch.looking === null) return opens(watch.opensBy, heard) ? look(lane, watch) : Promise.resolve()
+    if (watch.heard === null || opens(watch.heard, heard)) watch.heard = heard
+    return watch.looking
+  }
+
+  function look(lane: Lane, watch: Watch): Promise<void> {
+    clearTimeout(watch.timer)
+    watch.timer = undefined
+    watch.looking = lookUntilDone(lane, watch)
       .catch((err: unknown) => {
         log.error({ err, kind, lane: lane.id }, 'could not look at a lane')
         return RETRY_MS
       })
       .then((nextMs) => {
-        watches.delete(lane.id)
-        if (nextMs === null || nextMs > SOON_MS || stopping.signal.aborted) return
-        const timer = setTimeout(() => {
-          timers.delete(lane.id)
-          void signal(lane)
-        }, nextMs)
-        timers.set(lane.id, timer)
+        watch.looking = null
+        if (stopping.signal.aborted) return
+        if (nextMs !== null && nextMs <= TIMER_MS_MAX)
+          watch.timer = setTimeout(() => void look(lane, watch), nextMs)
+        else if (watch.opensBy === 'work' || watches.size > WATCHES_MAX) watches.delete(lane.id)
       })
-    return watch.done
+    return watch.looking
   }
 
   /** @returns milliseconds until the next look; null if a signal leads to it */
   async function lookUntilDone(lane: Lane, watch: Watch): Promise<number | null> {
-    for (;;) {
-      watch.isHeard = false
-      const most = adapter.room?.(LOOK_SENDS) ?? LOOK_SENDS
-      if (most === 0) return BUSY_MS
+    for (let most = LOOK_SENDS_MIN; ; most = Math.min(LOOK_SENDS_MAX, 2 * most)) {
+      watch.heard = null
+      const room = adapter.room?.(most) ?? most
+      if (room === 0) return BUSY_MS
       await recorder.hasRoom()
-      const held = await slots.hold(lane, most, stopping.signal)
+      const held = await slots.hold(lane, room, stopping.signal)
       if (held === 0) return null
-      const nextMs = await look(lane, held)
-      if (nextMs !== 0 && !watch.isHeard) return nextMs
+      const { nextInMs, opensBy = 'work' } = await lookInSlots(lane, held)
+      watch.opensBy = opensBy
+      if (nextInMs === 0 || (watch.heard !== null && opens(opensBy, watch.heard))) continue
+      return nextInMs
     }
   }
 
   /** Claims sends for held slots and begins them. */
-  async function look(lane: Lane, held: number): Promise<number | null> {
+  async function lookInSlots(lane: Lane, held: number): Promise<Look<One>> {
     let unused = held
     try {
-      laneLooks.inc({ kind })
-      const { sends, nextInMs } = await db.transaction().execute(async (trx) => {
-        const found = await adapter.look(services, trx, lane, held)
-        const ends = found.sends.map(({ leaseUntil }) => leaseUntil.getTime())
-        if (found.nextInMs !== null) ends.push(clock.now().getTime() + found.nextInMs)
-        if (ends.length > 0)
-          await queueRecovery(services, trx, queue, { ...lane, dueAt: new Date(Math.min(...ends)) })
-        return found
-      })
-      for (const send of sends) {
+      const found = await claim(lane, held)
+      for (const send of found.sends) {
         unused -= 1
         slots.use(lane, send.bytes)
         const attempt = run(lane, send).finally(() => running.delete(attempt))
         running.add(attempt)
       }
-      return nextInMs
+      await found.afterwards?.()
+      return found
     } finally {
       slots.giveBack(lane, unused)
     }
   }
 
+  /** Claims sends. If that fails for several it claims one, and postpones it if it fails, so that it blocks no other. */
+  async function claim(lane: Lane, most: number): Promise<Look<One>> {
+    const begunAt = performance.now()
+    try {
+      laneLooks.inc({ kind })
+      const found = await withJobs(async (trx) => {
+        const value = await adapter.look(services, trx, lane, { slots: most, leadMs: pacing.leadMs })
+        if (value.nextInMs === null) return { value, left: [] }
+        return { value, left: [{ ...lane, dueAt: new Date(clock.now().getTime() + value.nextInMs) }] }
+      })
+      if (found.clockAt !== undefined) pacing.looked(performance.now() - begunAt, found.clockAt)
+      return found
+    } catch (err) {
+      if (adapter.postpone === undefined) throw err
+      if (most > 1) return await claim(lane, 1)
+      await adapter.postpone(services, lane)
+      throw err
+    }
+  }
+
   async function run(lane: Lane, send: One): Promise<void> {
-    const startedAt = performance.now()
     let held: HeldSlot | null = null
     sendsInFlight.inc({ kind })
     try {
-      const outcome = await adapter.send(services, send, cutOff.signal)
-      const { answered } = outcome
-      if (answered !== null) held = { durationMs: performance.now() - startedAt, answered }
+      const { outcome, tookMs } = await turns.run(lane.id, async () => {
+        const startedAt = performance.now()
+        const outcome = await adapter.send(services, send, cutOff.signal, () => start(lane, send))
+        return { outcome, tookMs: performance.now() - startedAt }
+      })
+      if (outcome === null) return
+      const { answered, durationMs = tookMs } = outcome
+      if (answered !== null) held = { durationMs, answered }
       recorder.record({ lane, send, outcome })
     } catch (err) {
       // An error of our own fails one send only. It is due again when its lease ends.
@@ -156,6 +220,18 @@ export function startLanes<One extends Send, Result extends Outcome>(
     }
   }
 
+  /** Waits until a paced send may start. */
+  async function start(lane: Lane, { start: paced }: One): Promise<void> {
+    if (paced === undefined || paced === null) return
+    const reserve = async (place: StartPlace) => (await adapter.reserve?.(services, lane, place)) ?? null
+    await pacing.wait(paced, () => stopping.signal.aborted, reserve)
+  }
+
+  const stopHearing = services.endpointChanges.onAny((announced) => {
+    const heard = announced === null ? undefined : adapter.heard?.(announced)
+    if (heard !== undefined) void signal(heard.lane, heard.signal)
+  })
+
   return {
     queue,
 
@@ -163,23 +239,28 @@ export function startLanes<One extends Send, Result extends Outcome>(
       const { laneId: id, workspaceId } = queue.payload.parse(job)
       const lane = { id, workspaceId }
       const isDone = await within(
-        signal(lane).then(() => true),
+        signal(lane, 'change').then(() => true),
         JOB_WAIT_MS,
       )
       if (isDone === true && !stopping.signal.aborted) return
-      const again = { ...lane, dueAt: clock.now() }
-      await db.transaction().execute((trx) => queueRecovery(services, trx, queue, again))
+      await db.transaction().execute((trx) => queueRecovery(services, trx, queue, [lane]))
     },
 
     async stop(timeoutMs) {
       stopping.abort()
-      for (const timer of timers.values()) clearTimeout(timer)
+      stopHearing()
+      for (const { timer } of watches.values()) clearTimeout(timer)
       const until = performance.now() + timeoutMs
-      await within(Promise.all([...watches.values()].map(({ done }) => done)), timeoutMs)
+      await within(Promise.all([...watches.values()].map(({ looking }) => looking)), timeoutMs)
       await within(Promise.all(running), until - performance.now())
       cutOff.abort()
       await within(Promise.all(running), RECORD_MS_MIN)
       await within(recorder.isDone(), Math.max(RECORD_MS_MIN, until - performance.now()))
     },
   }
+}
+
+/** Whether a signal is at least as strong as the one that opens a lane. */
+function opens(by: Signal, heard: Signal): boolean {
+  return SIGNALS.indexOf(heard) >= SIGNALS.indexOf(by)
 }

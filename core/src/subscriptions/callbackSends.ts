@@ -103,13 +103,14 @@ const LEFT = statement(
   group by s.id`,
 )
 
-/** Subscriptions with messages that were due before `$1`. */
-const OVERDUE = statement(
-  'overdue events to send',
+/** Subscriptions with messages that were due before `$1`, or, if that is null, those of the workspace `$2`. */
+const FIND = statement(
+  'subscriptions with events to send',
   `select s.id, s.workspace_id from event_subscriptions s
-  where exists (
+  where ($2::uuid is null or s.workspace_id = $2::uuid) and exists (
     select from event_deliveries d
-    where d.subscription_id = s.id and d.state = 'waiting' and greatest(d.next_at, d.leased_until) < $1::timestamptz
+    where d.subscription_id = s.id and d.state = 'waiting'
+      and ($1::timestamptz is null or greatest(d.next_at, d.leased_until) < $1::timestamptz)
   )`,
 )
 
@@ -138,7 +139,7 @@ export const CALLBACK_SENDS: Adapter<CallbackSend, CallbackResult> = {
   queue: CALLBACK_LANES,
   room: (most) => pace.room(most),
 
-  async look({ clock }, trx, lane, most): Promise<Look<CallbackSend>> {
+  async look({ clock }, trx, lane, { slots }): Promise<Look<CallbackSend>> {
     const now = clock.now()
     const [subscription] = await run(trx, LOCK, [lane.id, now])
     if (subscription === undefined) return { sends: [], nextInMs: null }
@@ -146,13 +147,13 @@ export const CALLBACK_SENDS: Adapter<CallbackSend, CallbackResult> = {
     if (sealed) return { sends: [], nextInMs: SEALED_MS }
     const leaseUntil = new Date(now.getTime() + LEASE_MS)
     const atOnce = isFailing ? 1 : SENDS_AT_ONCE
-    const claimed = await run(trx, CLAIM, [lane.id, now, most, atOnce, leaseUntil])
+    const claimed = await run(trx, CLAIM, [lane.id, now, slots, atOnce, leaseUntil])
     pace.count(claimed.length)
     const sends = claimed.map((row) => {
       const bytes = Buffer.byteLength(row.body ?? '')
       return { ...row, bytes, leaseUntil, lane, callback, watermark }
     })
-    if (sends.length === most) return { sends, nextInMs: 0 }
+    if (sends.length === slots) return { sends, nextInMs: 0 }
     const [next] = await run(trx, NEXT, [lane.id, now])
     const nextInMs = next?.at instanceof Date ? next.at.getTime() - now.getTime() : null
     return { sends, nextInMs }
@@ -176,7 +177,8 @@ export const CALLBACK_SENDS: Adapter<CallbackSend, CallbackResult> = {
     )
   },
 
-  overdue: async ({ db }, before) => await run(db, OVERDUE, [before]),
+  find: async (db, which) =>
+    await run(db, FIND, 'dueBefore' in which ? [which.dueBefore, null] : [null, which.workspaceId]),
 }
 
 /** Statuses by which a receiver gives an event up. */

@@ -1,4 +1,4 @@
-import type { Db } from '@creel/core'
+import { type Db, queueWorkOf } from '@creel/core'
 import {
   abortMove,
   findMove,
@@ -8,7 +8,6 @@ import {
   moveWorkspace,
   purgeMoved,
 } from '@creel/core/cells'
-import { queueArrived } from '@creel/core/deliveries'
 import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { pino } from 'pino'
@@ -104,7 +103,7 @@ async function act(workspace: string, { to, abort, purge }: MoveCommandOptions):
         const pair = { source: from, target: into }
         if (abort === true) return await abortMove(pair, workspace)
         const enqueueOpen: Parameters<typeof moveWorkspace>[1]['enqueueOpen'] = (arriving, id) =>
-          queueArrived(services, arriving, id)
+          queueWorkOf(services, arriving, id)
         return await moveWorkspace(pair, { workspace, toCell: toCell ?? '', enqueueOpen, tell: printHint })
       })
     })

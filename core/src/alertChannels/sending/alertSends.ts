@@ -69,11 +69,21 @@ const LEFT = statement(
   ) d`,
 )
 
-/** Lanes with sends that were due before `$1`. */
-const OVERDUE = statement(
-  'overdue alerts to send',
+/** When the first lease of the lane `$1` ends after `$2`. */
+const LEASED = statement(
+  'leased alerts',
+  `select min(d.leased_until) as until from alert_deliveries d
+  where d.lane_id = $1::uuid and d.leased_until is not null and d.leased_until > $2::timestamptz`,
+)
+
+/** Lanes with sends that were due before `$1`, or, if that is null, that the workspace `$2` has. */
+const FIND = statement(
+  'lanes of alerts to send',
   `select distinct d.lane_id as id, d.workspace_id from alert_deliveries d
-  where greatest(d.next_attempt_at, d.leased_until) < $1::timestamptz and d.next_attempt_at is not null limit 1000`,
+  where d.next_attempt_at is not null
+    and case when $2::uuid is null then greatest(d.next_attempt_at, d.leased_until) < $1::timestamptz
+      else d.workspace_id = $2::uuid end
+  limit 1000`,
 )
 
 /** A claimed send of an alert. */
@@ -97,19 +107,21 @@ export function alertSends(onNotified: OnNotified): Adapter<AlertSend, AlertResu
     kind: 'alert',
     queue: ALERT_LANES,
 
-    async look({ clock }, trx, { id }, most): Promise<Look<AlertSend>> {
+    async look({ clock }, trx, { id }, { slots }): Promise<Look<AlertSend>> {
       const now = clock.now()
-      const picked = await run(trx, PICK, [id, now, most])
+      const picked = await run(trx, PICK, [id, now, slots])
       const rows = await claimSends(
         trx,
         picked.map((row) => row.id),
         now,
       )
       const sends = rows.map((row) => ({ ...row, bytes: 0, leaseUntil: row.leasedUntil ?? now }))
-      if (sends.length === most) return { sends, nextInMs: 0 }
+      if (sends.length === slots) return { sends, nextInMs: 0 }
       const [left] = await run(trx, LEFT, [[id], now])
-      if (left?.dueAt === undefined || left.dueAt === null) return { sends, nextInMs: null }
-      return { sends, nextInMs: Math.max(BEHIND_MS, left.dueAt.getTime() - now.getTime()) }
+      const [leased] = await run(trx, LEASED, [id, now])
+      const times = [left?.dueAt, leased?.until].flatMap((at) => (at instanceof Date ? [at.getTime()] : []))
+      if (times.length === 0) return { sends, nextInMs: null }
+      return { sends, nextInMs: Math.max(BEHIND_MS, Math.min(...times) - now.getTime()) }
     },
 
     async send(services, row, signal) {
@@ -129,7 +141,8 @@ export function alertSends(onNotified: OnNotified): Adapter<AlertSend, AlertResu
       )
     },
 
-    overdue: async ({ db }, before) => await run(db, OVERDUE, [before]),
+    find: async (db, which) =>
+      await run(db, FIND, 'dueBefore' in which ? [which.dueBefore, null] : [null, which.workspaceId]),
   }
 }
 

@@ -548,8 +548,15 @@ export interface StatementRows {
   'keep sent bodies': {
     readonly count: number
   }
+  'lanes of alerts to send': {
+    readonly id: string
+    readonly workspaceId: string
+  }
   'last id of requests': {
     readonly lastId: number
+  }
+  'leased alerts': {
+    readonly until: Date | null
   }
   'list endpoints': {
     readonly id: string
@@ -830,14 +837,6 @@ export interface StatementRows {
     readonly id: number
     readonly isExpired: boolean | null
     readonly oldestRequestId: number
-  }
-  'overdue alerts to send': {
-    readonly id: string
-    readonly workspaceId: string
-  }
-  'overdue events to send': {
-    readonly id: string
-    readonly workspaceId: string
   }
   'overdue flows': {
     readonly actionId: string
@@ -1135,6 +1134,10 @@ export interface StatementRows {
     readonly importedCount: number
     readonly firstId: number
     readonly lastId: number
+  }
+  'subscriptions with events to send': {
+    readonly id: string
+    readonly workspaceId: string
   }
   'subscriptions with news': {
     readonly id: string
