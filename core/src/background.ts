@@ -8,14 +8,13 @@ import {
   type DispatcherOptions,
   DUE_ATTEMPTS,
   FAILING_CHECK,
-  FLOW_SWEEP,
   finishNotify,
+  flowSends,
   queueArrived,
   RECOVERY_SWEEP,
   recoverInterrupted,
   startDispatcher,
   startPresence,
-  sweepFlows,
   watchBacklogs,
   watchFailing,
 } from './deliveries/index.ts'
@@ -71,12 +70,15 @@ function work<Payload>(
 }
 
 /** Sends that the scheduler makes, by kind. */
-export const LANES: readonly Lanes[] = [lanesOf(alertSends(finishNotify)), lanesOf(CALLBACK_SENDS)]
+export const LANES: readonly Lanes[] = [
+  lanesOf(flowSends(pauseGone)),
+  lanesOf(alertSends(finishNotify)),
+  lanesOf(CALLBACK_SENDS),
+]
 
 /** Every queue but {@link DUE_ATTEMPTS} and those of {@link LANES}, with its work. */
 export const QUEUE_WORK: readonly QueueWork[] = [
   work(RECOVERY_SWEEP, recoverInterrupted),
-  work(FLOW_SWEEP, sweepFlows),
   work(BACKLOG_CHECK, watchBacklogs),
   work(FAILING_CHECK, watchFailing),
   work(ALERT_FAN_OUT, fanOutAlert),

@@ -52,7 +52,7 @@ export async function startWorkers(
   { dispatches = true, processes = 1 }: { readonly dispatches?: boolean; readonly processes?: number } = {},
 ): Promise<RunningWorkers> {
   const slots = new Slots(dividedLimits(processes))
-  const dispatcher = startDispatch(services, { dispatches, slots })
+  const dispatcher = startDispatch(services, { slots })
   const lanes = dispatches ? LANES.map((one) => one.start(services, slots)) : []
   const stopping = new AbortController()
   const loops = await startLoops(services, 'jobs', { calls: dispatches })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { pauseGone } from '@creel/core/actions'
-import { type Attempt, pickAttempts, recordAttempts } from '@creel/core/deliveries'
+import { type Attempt, flowSends, recordAttempts } from '@creel/core/deliveries'
 import { sql } from 'kysely'
 import { servicePerTest, type TestService } from '../support/service.ts'
-import { governedAction, sendAll } from './governed.ts'
+import { type GovernedAction, governedAction, sendAll } from './governed.ts'
 
 /** The rule by which attempts are picked, on random flows: two processes look and record at the same time. */
 
@@ -35,6 +35,16 @@ const openOf = async ({ db }: TestService) =>
       .executeTakeFirstOrThrow()
   ).count
 
+const flows = flowSends(pauseGone)
+
+/** Looks at the flow of an action, as a process with so many free slots does. */
+async function lookAt({ running: { services } }: TestService, { id, client }: GovernedAction, slots = 5) {
+  const lane = { id, workspaceId: client.workspaceId }
+  return await services.db
+    .transaction()
+    .execute((trx) => flows.look(services, trx, lane, { slots, leadMs: 1 }))
+}
+
 describe('picking', () => {
   test('keeps the order of every key and the concurrency, loses nothing and repeats nothing', async () => {
     const random = randomOf(SEED)
@@ -55,11 +65,8 @@ describe('picking', () => {
     const keyOf = ({ request }: Attempt) => String(JSON.parse(Buffer.from(request.body).toString()).key)
 
     const look = async () => {
-      const { attempts } = await pickAttempts(services, action.id, {
-        slots: 1 + Math.floor(random() * 12),
-        leadMs: 1,
-      })
-      for (const { attempt } of attempts) {
+      const { sends } = await lookAt(service, action, 1 + Math.floor(random() * 12))
+      for (const { attempt } of sends) {
         if (begun.some((other) => keyOf(other) === keyOf(attempt))) faults.push(`${keyOf(attempt)} overlaps`)
         begun.push(attempt)
       }
@@ -102,7 +109,7 @@ describe('picking', () => {
     const service = await startService({ limits: LIMITS, parts: ['gateway'] })
     const action = await governedAction(service.alice, 'http://127.0.0.1:9/', { order: { by: 'endpoint' } })
     const { services } = service.running
-    const pick = async () => (await pickAttempts(services, action.id, { slots: 5, leadMs: 1 })).attempts
+    const pick = async () => (await lookAt(service, action)).sends
     await sendAll(action.endpoint, [{ n: 1 }])
     const [first] = await pick()
     const deliveryId = first?.attempt.deliveryId ?? 0
@@ -119,20 +126,18 @@ describe('picking', () => {
     const service = await startService({ limits: LIMITS, parts: ['gateway'] })
     const action = await governedAction(service.alice, 'http://127.0.0.1:9/', { concurrency: 1 })
     await sendAll(action.endpoint, [{ n: 1 }, { n: 2 }])
-    const { services } = service.running
     const { workspaceId } = service.alice
     const seal = (until: string | null) =>
       sql`update workspaces set sealed_until = ${until}::timestamptz where id = ${workspaceId}`.execute(
         service.db,
       )
-    const pick = () => pickAttempts(services, action.id, { slots: 5, leadMs: 1 })
     // As a move leaves it that was killed after its last pass.
     await seal('infinity')
-    const sealed = await pick()
-    expect(sealed).toMatchObject({ attempts: [], others: [], hasMore: false, opensBy: 'change' })
-    expect(sealed.nextLookInMs).toBeWithin(1000, 2001)
+    const sealed = await lookAt(service, action)
+    expect(sealed).toMatchObject({ sends: [], opensBy: 'change' })
+    expect(sealed.nextInMs).toBeWithin(1000, 2001)
     await seal(null)
-    expect((await pick()).attempts).toHaveLength(1)
+    expect((await lookAt(service, action)).sends).toHaveLength(1)
   })
 })
 

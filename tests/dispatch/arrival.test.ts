@@ -23,7 +23,7 @@ test('all work of a workspace that arrives from another cell has jobs that are d
   lanes.push(await alice.expect(alice.post('/api/v1/alert-channels', channel), Made))
   const tell = { kind: 'notify', name: 'Tell', alertChannelId: lanes[1]?.id }
   await alice.expect(alice.post(endpoint.at('/actions'), tell), Made)
-  for (const delivery of [undefined])
+  for (const delivery of [{ concurrency: 1 }, undefined])
     lanes.push(
       await alice.expect(
         alice.post(endpoint.at('/actions'), { kind: 'forward', url: failing.url, delivery }),
@@ -39,7 +39,7 @@ test('all work of a workspace that arrives from another cell has jobs that are d
       (select count(*) from delivery_attempts where state = 'Failed' and kind = 'forward')::int as made`.execute(
       db,
     )
-    return rows[0]?.made === 3
+    return rows[0]?.made === 4
   })
   await running.stop()
   await sql`delete from pgboss.job where name like '%.lanes' or name = 'deliveries.attempt'`.execute(db)

@@ -4,7 +4,7 @@ import { closeIncidentsSilently } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
-import { applyPolicy, dropDeliveries, flowSignal, policyText, resumeDeliveries } from '../deliveries/index.ts'
+import { applyPolicy, dropDeliveries, policyText, resumeDeliveries, wakeFlows } from '../deliveries/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable, Trx } from '../platform/db/index.ts'
 import { authColumns } from './auth.ts'
@@ -72,7 +72,9 @@ export async function writeAction(
   await updateAction(trx, stored.id, { ...columns, ...offSince })
   if (!wasOn && isNowOn) await resumeDeliveries(ctx, trx, [stored.id])
   if (columns.deliveryPolicy !== undefined) await applyPolicy(ctx, trx, stored.id, columns.deliveryPolicy)
-  await announceEndpointChange(trx, stored.endpointId, flowSignal('change', stored.id))
+  await announceEndpointChange(trx, stored.endpointId)
+  if (stored.governed || columns.deliveryPolicy !== undefined)
+    await wakeFlows(ctx, trx, [{ id: stored.id, workspaceId: ctx.workspace.id }], 'change')
 }
 
 function changedColumns(ctx: Context, stored: ActionRow, input: UpdateInput): Updateable<ActionsTable> {

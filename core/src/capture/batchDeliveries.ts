@@ -16,6 +16,7 @@ import {
   startInFlowsParameters,
   startParameters,
 } from '../deliveries/index.ts'
+import type { LaneJobs, SharedJob } from '../dispatch/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import type { Pipeline, TextRow, Trx } from '../platform/db/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
@@ -33,6 +34,8 @@ export type DeliveryServices = Pick<
   'db' | 'plans' | 'secrets' | 'clock' | 'enqueue' | 'log' | 'workerId'
 > & {
   readonly firstAttempts: FirstAttempts
+  /** Jobs of the flows of governed actions. */
+  readonly flowJobs: LaneJobs
 }
 
 interface Planned {
@@ -56,6 +59,7 @@ export class BatchDeliveries {
   /** End of the lease of attempts whose action has no time limit of its own. */
   readonly #leaseUntil: Date
   readonly #planned = new Map<Group, readonly Planned[]>()
+  readonly #flowJobs: readonly SharedJob[]
   #started: readonly StartedDelivery[] = []
 
   /** Holds slots. {@link begin} or {@link release} gives them back. */
@@ -71,11 +75,15 @@ export class BatchDeliveries {
       )
       if (planned.length > 0) this.#planned.set(group, planned)
     }
+    const flows = this.#all.flatMap(({ flow, capture, action: { id } }) =>
+      flow === null ? [] : [{ id, workspaceId: capture.settings.workspaceId, dueAt: this.#now }],
+    )
+    this.#flowJobs = services.flowJobs.missing(flows, this.#now)
   }
 
   /** Whether some deliveries need a job, which must be queued in the same transaction. */
   get needJobs(): boolean {
-    return this.#all.some(needsJob)
+    return this.#flowJobs.length > 0 || this.#all.some(needsJob)
   }
 
   /** Adds the statement that starts the deliveries of a group, after the one that stores its captures. */
@@ -105,7 +113,7 @@ export class BatchDeliveries {
     this.#started = rows.map(startedDelivery)
   }
 
-  /** Queues the first attempts that are not claimed. */
+  /** Queues the first attempts that are not claimed, and the flows that have no job. */
   async enqueue(trx: Trx): Promise<void> {
     const attempts = this.#each((planned, { deliveryId }) => {
       const { action, capture } = planned
@@ -119,12 +127,14 @@ export class BatchDeliveries {
         : undefined
     })
     await this.#services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(attempts))
+    await this.#services.flowJobs.insert(this.#services, trx, this.#flowJobs)
   }
 
   /** Begins the claimed attempts. Call it once the captures are committed. */
   begin(): void {
     const claimed = this.#each((planned, started) => this.#claimed(planned, started))
     if (claimed.length > 0) void beginFirstAttempts(this.#services, claimed)
+    this.#services.flowJobs.haveCommitted(this.#flowJobs)
   }
 
   /** Gives the slots back. Call it when the captures are not known to be committed. */

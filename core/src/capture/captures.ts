@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Services, Urls } from '../api/services.ts'
-import { type FirstAttempts, NO_FIRST_ATTEMPTS } from '../deliveries/index.ts'
+import { DELIVERY_LANES, type FirstAttempts, NO_FIRST_ATTEMPTS } from '../deliveries/index.ts'
+import { LaneJobs } from '../dispatch/index.ts'
 import { captureUrlOf, learnSigningSecret } from '../endpoints/index.ts'
 import type { CapturedRequest } from '../engine/message/index.ts'
 import { hidesAddress } from '../engine/storing/index.ts'
@@ -105,7 +106,10 @@ export function createCaptures(
   } = {},
 ): Captures {
   const cache = createSettingsCache(load, services.clock)
-  const queue = createCaptureQueue({ ...services, firstAttempts }, pool)
+  const queue = createCaptureQueue(
+    { ...services, firstAttempts, flowJobs: new LaneJobs(DELIVERY_LANES) },
+    pool,
+  )
   const evaluator = createEvaluations(services)
   const history = createRejectionHistory(services)
   const refusals = createRateRefusals(services, history)

@@ -22,12 +22,12 @@ export function hasConsequences(capture: EvaluatedCapture): boolean {
  * @param stored in the order of their ids
  */
 export async function applyConsequences(
-  services: Pick<Services, 'enqueue' | 'secrets'>,
+  services: Pick<Services, 'enqueue' | 'clock' | 'secrets'>,
   trx: Trx,
   stored: readonly StoredCapture[],
 ): Promise<void> {
   await insertOriginals(services, trx, stored.flatMap(originalOf))
-  await insertDeliveries(trx, services.enqueue, stored.flatMap(deliveriesOf))
+  await insertDeliveries(services, trx, stored.flatMap(deliveriesOf))
 }
 
 /** The original of a capture whose deliveries may have more than is stored. */
@@ -60,7 +60,10 @@ const NO_SIGNALS: readonly string[] = []
 /** Signals for the deliveries of a capture that wait in flows. Announce them once it is committed. */
 export function flowSignalsOf({ dispatch, settings }: EvaluatedCapture): readonly string[] {
   if (!settings.hasFlows) return NO_SIGNALS
-  return dispatch.actions.filter(({ governed }) => governed).map(({ id }) => flowSignal('work', id))
+  const { workspaceId } = settings
+  return dispatch.actions.flatMap(({ governed, id }) =>
+    governed ? [flowSignal('work', { id, workspaceId })] : [],
+  )
 }
 
 function deliveriesOf({ capture, requestId }: StoredCapture): NewDelivery[] {

@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely'
 import type { ChannelState } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
-import { type DeliveryAttemptsTable, run, statement, type Trx } from '../platform/db/index.ts'
+import { type DeliveryAttemptsTable, run, type Trx } from '../platform/db/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import { NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
@@ -11,17 +11,8 @@ import { type DueRow, dueParameters, FIND_DUE, isOff, isWaiting, offUntil } from
 import { adoptDeliveries, isInFlow } from './flow/adopt.ts'
 import { DUE_ATTEMPTS } from './jobs.ts'
 import { channelsOf, startNotify } from './notify.ts'
-import { insertAttempts, removeDeliveries } from './queries.ts'
-
-const FIND_UNREACHABLE = statement(
-  'find unreachable deliveries',
-  `select d.id from deliveries d
-  where d.id = any($1::bigint[]) and d.finished_at is null
-    and not exists (
-      select from actions a join endpoints e on e.id = a.endpoint_id and e.deleted_at is null
-      join requests r on r.endpoint_id = d.endpoint_id and r.id = d.request_id
-      where a.id = d.action_id)`,
-)
+import { insertAttempts } from './queries.ts'
+import { removeUnreachable } from './unreachable.ts'
 
 /**
  * Takes the due attempts that `claimForwards` left, in one transaction. Safe to call twice for the same attempt.
@@ -42,14 +33,14 @@ export async function claimDeferred(services: Services, due: readonly DueAttempt
     const known = new Set(rows.map((row) => row.deliveryId))
     await removeUnreachable(
       trx,
-      due.filter(({ deliveryId }) => !known.has(deliveryId)),
+      due.map(({ deliveryId }) => deliveryId).filter((id) => !known.has(id)),
     )
     // A forward that does not wait was switched on a moment ago. It gets a new job below.
     const ready = rows.filter(
       (row) => row.kind === 'notify' && row.sealedUntil === null && !isWaiting(row, now),
     )
     const ofFlows = rows.filter(isInFlow)
-    await adoptDeliveries(trx, ofFlows)
+    await adoptDeliveries(services, trx, ofFlows)
     await wakeLater(
       services,
       trx,
@@ -84,18 +75,6 @@ async function startNotifies(
     else unsent.push({ ...attempt, refusal: 'channel_unavailable' })
   }
   return unsent
-}
-
-/**
- * Removes deliveries whose action, endpoint or request is gone. Others were missing because another worker took them.
- */
-async function removeUnreachable(trx: Trx, missing: readonly DueAttempt[]): Promise<void> {
-  if (missing.length === 0) return
-  const rows = await run(trx, FIND_UNREACHABLE, [missing.map((one) => one.deliveryId)])
-  await removeDeliveries(
-    trx,
-    rows.map(({ id }) => id),
-  )
 }
 
 /** Delay of attempts of a sealed workspace, in milliseconds. A seal takes a second or two. */

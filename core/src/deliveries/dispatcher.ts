@@ -7,7 +7,6 @@ import type { DueAttempt } from './attemptJobs.ts'
 import { claimForwards } from './claim.ts'
 import { claimDeferred } from './claimDeferred.ts'
 import type { FirstAttempts, SlotRequest } from './firstAttempts.ts'
-import { startFlows } from './flow/flows.ts'
 import { postponeAttempts } from './openDeliveries.ts'
 import { type Ended, type PauseGone, recordAttempts } from './record.ts'
 import { sendAttempt } from './send.ts'
@@ -36,8 +35,6 @@ export interface Dispatcher {
 
 /** Settings of a dispatcher. */
 export interface DispatcherOptions {
-  /** False leaves the deliveries of governed actions in their flows. */
-  readonly dispatches: boolean
   readonly slots: Slots
   readonly pauseGone: PauseGone
 }
@@ -46,10 +43,7 @@ export interface DispatcherOptions {
  * Starts the sending side: attempts begin as their jobs come, end when they end, and are recorded in batches. A
  * batch of jobs never waits for its slowest member, nor one destination for another.
  */
-export function startDispatcher(
-  services: Services,
-  { dispatches, slots, pauseGone }: DispatcherOptions,
-): Dispatcher {
+export function startDispatcher(services: Services, { slots, pauseGone }: DispatcherOptions): Dispatcher {
   // Attempts wait for a connection after they are claimed, so that the next one is sent as soon as an answer is
   // received, without a round trip to the database in between. The slots bound their number.
   const turns = new Turns({ atOnce: slots.limits.perLane })
@@ -70,12 +64,10 @@ export function startDispatcher(
     freed = Promise.withResolvers()
   }
 
-  async function run(attempt: Attempt, due: SlotRequest, ready?: () => Promise<void>): Promise<void> {
+  async function run(attempt: Attempt, due: SlotRequest): Promise<void> {
     let held: HeldSlot | null = null
     try {
-      const result = await turns.run(due.actionId, () =>
-        sendAttempt(services, attempt, stopping.signal, ready),
-      )
+      const result = await turns.run(due.actionId, () => sendAttempt(services, attempt, stopping.signal))
       // The attempt was cut off by the end of this process. It has no result, and its lease ends when the process
       // leaves.
       if (stopping.signal.aborted && result.received === null) return
@@ -156,21 +148,6 @@ export function startDispatcher(
     isSlow: (actionId) => slots.isSlow(actionId),
   }
 
-  const flows = dispatches
-    ? startFlows(services, {
-        async hold(lane, most, signal) {
-          await recorder.hasRoom()
-          return await slots.hold(lane, most, signal)
-        },
-        giveBack: (lane, unused) => slots.giveBack(lane, unused),
-        begin({ id: actionId, workspaceId }, { attempt, bodyBytes }, ready) {
-          const one = { actionId, workspaceId, bodyBytes }
-          slots.use(laneOf(one), bodyBytes)
-          void run(attempt, one, ready)
-        },
-      })
-    : undefined
-
   return {
     firstAttempts,
 
@@ -203,7 +180,6 @@ export function startDispatcher(
 
     async drain(timeoutMs) {
       isDraining = true
-      await flows?.stop()
       const until = performance.now() + timeoutMs
       while (slots.size > 0 && performance.now() < until)
         await Promise.race([freed.promise, sleep(until - performance.now())])

@@ -1,3 +1,5 @@
+import type { Services } from '../api/services.ts'
+import { queueRecovery } from '../dispatch/index.ts'
 import {
   BOOL,
   encodeArray,
@@ -10,8 +12,8 @@ import {
   type Trx,
   UUID,
 } from '../platform/db/index.ts'
-import type { Enqueue } from '../platform/queues.ts'
 import { attemptJobs } from './attemptJobs.ts'
+import { DELIVERY_LANES } from './flow/jobs.ts'
 import { DUE_ATTEMPTS } from './jobs.ts'
 import type { Trigger } from './states.ts'
 
@@ -46,11 +48,11 @@ const INSERT = statement(
 /**
  * Queues deliveries in the caller's transaction, so that the captures, the deliveries and their jobs exist together or
  * not at all. Any number of deliveries takes two statements: one for the rows, one for the jobs. Deliveries of governed
- * actions have no jobs: the caller announces them when the transaction is committed.
+ * actions share a job of their flow: the caller announces them when the transaction is committed.
  */
 export async function insertDeliveries(
+  services: Pick<Services, 'enqueue' | 'clock'>,
   trx: Trx,
-  enqueue: Enqueue,
   deliveries: readonly NewDelivery[],
 ): Promise<void> {
   if (deliveries.length === 0) return
@@ -68,11 +70,16 @@ export async function insertDeliveries(
     column(BOOL, ({ flow }) => flow !== null),
     column(TEXT, ({ flow }) => flow?.orderKey ?? null),
   ])
-  const inFlow = new Set(deliveries.filter(({ flow }) => flow !== null).map(({ actionId }) => actionId))
-  const queued = rows.filter(({ actionId }) => !inFlow.has(actionId))
+  const flows = new Map(
+    deliveries.flatMap(({ flow, actionId: id, workspaceId }) =>
+      flow === null ? [] : [[id, { id, workspaceId }] as const],
+    ),
+  )
+  await queueRecovery(services, trx, DELIVERY_LANES, [...flows.values()])
+  const queued = rows.filter(({ actionId }) => !flows.has(actionId))
   if (queued.length === 0) return
   const ofRequest = new Map(deliveries.map((delivery) => [delivery.requestId, delivery]))
-  await enqueue(
+  await services.enqueue(
     trx,
     DUE_ATTEMPTS,
     attemptJobs(

@@ -36,20 +36,6 @@ export const RECOVERY_SWEEP = queue({
   everySeconds: 1,
 })
 
-/**
- * Owns the deliveries that wait in flows: each run leads to looks at the flows with overdue deliveries. Signals and timers
- * lead to looks at once, but may be lost with their process.
- */
-export const FLOW_SWEEP = queue({
-  name: 'deliveries.flows',
-  payload: NO_PAYLOAD,
-  options: { policy: 'short', retryLimit: 0, expireInSeconds: 60, deleteAfterSeconds: 60 },
-  pollSeconds: 1,
-  cron: '* * * * *',
-  everySeconds: 5,
-  calls: true,
-})
-
 /** Raises alerts about deliveries that wait for longer than their action allows. Short: one queued is enough. */
 export const BACKLOG_CHECK = queue({
   name: 'deliveries.backlog',

@@ -1,10 +1,11 @@
 import { closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import type { Trx } from '../platform/db/index.ts'
+import { run, statement, type Trx } from '../platform/db/index.ts'
 import { attemptJobs, type DueAttempt } from './attemptJobs.ts'
 import { closeFlowIncidents } from './flow/control.ts'
-import { flowSignal } from './flow/signals.ts'
+import { LANES_OF_ACTIONS } from './flow/statements.ts'
+import { flowsOf, wakeFlows } from './flow/wake.ts'
 import { DUE_ATTEMPTS } from './jobs.ts'
 import {
   type DeliveriesOf,
@@ -17,6 +18,19 @@ import {
 import { countAttempts } from './storageBytes.ts'
 
 type DeliveryServices = Pick<Services, 'clock' | 'enqueue'>
+
+/** A delivery whose next attempt is queued. */
+export type WaitingDelivery = Pick<
+  OpenDelivery,
+  'id' | 'attemptCount' | 'actionId' | 'workspaceId' | 'bodyBytes' | 'flowState'
+>
+
+/** Makes deliveries `$1` that wait in flows due at `$2`. */
+const MAKE_DUE = statement(
+  'make deliveries due',
+  `update deliveries set flow_due_at = $2::timestamptz
+  where id = any($1::bigint[]) and flow_state = 'waiting' and flow_due_at > $2::timestamptz`,
+)
 
 /**
  * Queues the waiting deliveries of actions that were just switched on or are no longer suspended. Deliveries whose next
@@ -32,7 +46,21 @@ export async function resumeDeliveries(
   const deliveries = await findOpenDeliveries(trx, { actionIds })
   const due = deliveries.filter(({ nextAttemptAt, flowState }) => nextAttemptAt <= now && flowState === null)
   await services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(due.map(nextAttempt)))
-  await announceEndpointChange(trx, ...actionIds.map((id) => flowSignal('change', id)))
+  await wakeFlows(services, trx, await run(trx, LANES_OF_ACTIONS, [actionIds]), 'change')
+}
+
+/** Queues the next attempts of deliveries, as due at once: by jobs, or in the flows of their actions. */
+export async function attemptNow(
+  services: DeliveryServices,
+  trx: Trx,
+  deliveries: readonly WaitingDelivery[],
+): Promise<void> {
+  const plain = deliveries.filter(({ flowState }) => flowState === null)
+  const inFlow = deliveries.filter(({ flowState }) => flowState !== null)
+  await services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(plain.map(nextAttempt)))
+  if (inFlow.length === 0) return
+  await run(trx, MAKE_DUE, [inFlow.map(({ id }) => id), services.clock.now()])
+  await wakeFlows(services, trx, flowsOf(inFlow), 'change')
 }
 
 /**
@@ -60,7 +88,7 @@ export async function postponeAttempts(
 }
 
 /** The next attempt of a delivery, to be queued as due at once. */
-export function nextAttempt(delivery: OpenDelivery): DueAttempt {
+function nextAttempt(delivery: WaitingDelivery): DueAttempt {
   const { id, attemptCount, actionId, workspaceId, bodyBytes } = delivery
   return { deliveryId: id, attempt: attemptCount + 1, actionId, workspaceId, bodyBytes }
 }
@@ -122,6 +150,7 @@ export async function endDeliveries(
     trx,
     deliveries.map(({ id }) => id),
   )
+  await wakeFlows(services, trx, flowsOf(deliveries), 'end')
   await openDeadLetterIncidents(services, trx, deliveries, error)
   await announceEndpointChange(trx, ...deliveries.map(({ endpointId }) => endpointId))
 }

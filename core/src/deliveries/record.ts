@@ -88,21 +88,40 @@ export async function recordAttempts(
   pauseGone: PauseGone,
 ): Promise<void> {
   if (ended.length === 0) return
-  const concluded = ended.map((one) => ({ ...one, outcome: outcomeOf(one, services.retryDelaysSeconds) }))
-  if (!(await recordPlainSuccesses(services, concluded))) {
-    await services.db.transaction().execute(async (trx) => {
-      const finished = concluded.map(finishedAttempt)
-      const kept = await finishAttempts(trx, finished, services.clock.now())
-      const counted = concluded.filter(({ attempt }) => kept.has(attempt.id))
-      const live = counted.filter(({ attempt }) => !isGuest(attempt))
-      await queueRetries(services, trx, live)
-      await tellIncidents(services, trx, live)
-      await countFailures(services, trx, live)
-      await recordRuleOutcomes(services, trx, live.map(ruleOutcome))
-      await recordOutcomes(services, trx, live)
-      await pauseGone(services, trx, live.filter(asksForPause).map(goneReceiver))
-    })
-  }
+  const concluded = ended.map((one) => conclude(services, one))
+  if (!(await recordPlainSuccesses(services, concluded)))
+    await services.db.transaction().execute((trx) => recordConcluded(services, trx, concluded, pauseGone))
+  tellRecorded(services, concluded)
+}
+
+/** Decides the outcome of an ended attempt. */
+export function conclude(
+  { retryDelaysSeconds }: Pick<Services, 'retryDelaysSeconds'>,
+  ended: Ended,
+): Concluded {
+  return { ...ended, outcome: outcomeOf(ended, retryDelaysSeconds) }
+}
+
+/** Records outcomes with all their consequences, in the caller's transaction. */
+export async function recordConcluded(
+  services: Services,
+  trx: Trx,
+  concluded: readonly Concluded[],
+  pauseGone: PauseGone,
+): Promise<void> {
+  const kept = await finishAttempts(trx, concluded.map(finishedAttempt), services.clock.now())
+  const counted = concluded.filter(({ attempt }) => kept.has(attempt.id))
+  const live = counted.filter(({ attempt }) => !isGuest(attempt))
+  await queueRetries(services, trx, live)
+  await tellIncidents(services, trx, live)
+  await countFailures(services, trx, live)
+  await recordRuleOutcomes(services, trx, live.map(ruleOutcome))
+  await recordOutcomes(services, trx, live)
+  await pauseGone(services, trx, live.filter(asksForPause).map(goneReceiver))
+}
+
+/** Tells of outcomes that are recorded and committed. */
+export function tellRecorded(services: Services, concluded: readonly Concluded[]): void {
   services.endpointChanges.announce([
     ...concluded.map(({ attempt }) => attempt.endpoint.id),
     ...endSignals(concluded),
@@ -140,7 +159,10 @@ const isGuest = ({ trigger }: Attempt): boolean => trigger === 'rehearsal'
  * Records a batch of successes without consequences in one round trip, which is the usual case. Returns false for
  * others.
  */
-async function recordPlainSuccesses(services: Services, concluded: readonly Concluded[]): Promise<boolean> {
+export async function recordPlainSuccesses(
+  services: Services,
+  concluded: readonly Concluded[],
+): Promise<boolean> {
   const isPlain = concluded.every(
     (one) => one.outcome.state === 'Succeeded' && one.result.ruleEnds.length === 0 && !concernsFlow(one),
   )
@@ -149,7 +171,8 @@ async function recordPlainSuccesses(services: Services, concluded: readonly Conc
   return await finishAlone(services.db, concluded.map(finishedAttempt), services.clock.now(), actionIds)
 }
 
-interface Concluded extends Ended {
+/** An ended attempt with its outcome. */
+export interface Concluded extends Ended {
   readonly outcome: AttemptOutcome
 }
 

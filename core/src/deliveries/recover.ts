@@ -1,11 +1,10 @@
 import type { Services } from '../api/services.ts'
 import { NO_RULES } from '../transformations/index.ts'
-import { attemptJobs } from './attemptJobs.ts'
 import { finishAttempts } from './finishStatement.ts'
 import { tellHeld } from './flow/held.ts'
+import { flowsOf, wakeFlows } from './flow/wake.ts'
 import { interruptedMessages } from './interruptedMessages.ts'
-import { DUE_ATTEMPTS } from './jobs.ts'
-import { openDeadLetterIncidents } from './openDeliveries.ts'
+import { attemptNow, openDeadLetterIncidents, type WaitingDelivery } from './openDeliveries.ts'
 import { scheduleOf, storedPolicy } from './policy.ts'
 import { findOpenDeliveries, lockOverdue, type OpenDelivery } from './queries.ts'
 import { retriesAfterInterruption } from './states.ts'
@@ -95,29 +94,18 @@ async function recoverSome(
       })),
       now,
     )
-    const again: { delivery: OpenDelivery; attemptNumber: number }[] = []
+    const again: WaitingDelivery[] = []
     const deadLettered: OpenDelivery[] = []
     for (const row of overdue) {
       const delivery = row.deliveryId === null ? undefined : deliveries.get(row.deliveryId)
       if (delivery === undefined || !kept.has(row.id)) continue
       if (spent(row)) deadLettered.push(delivery)
-      else again.push({ delivery, attemptNumber: row.attemptNumber })
+      else again.push({ ...delivery, attemptCount: row.attemptNumber })
     }
     await openDeadLetterIncidents(services, trx, deadLettered, 'interrupted')
     await tellHeld(services, trx, deadLettered.map(heldBy))
-    await services.enqueue(
-      trx,
-      DUE_ATTEMPTS,
-      attemptJobs(
-        again.map(({ delivery: { id, actionId, workspaceId, bodyBytes }, attemptNumber }) => ({
-          deliveryId: id,
-          attempt: attemptNumber + 1,
-          actionId,
-          workspaceId,
-          bodyBytes,
-        })),
-      ),
-    )
+    await attemptNow(services, trx, again)
+    await wakeFlows(services, trx, flowsOf(deadLettered), 'end')
     return { recovered: overdue, left }
   })
 }

@@ -1,12 +1,11 @@
 import type { Services } from '../api/services.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
-import { attemptJobs } from './attemptJobs.ts'
-import { DUE_ATTEMPTS } from './jobs.ts'
+import { attemptNow } from './openDeliveries.ts'
 
 /** Open deliveries of the action `$1` that a rule has held since their latest attempt. */
 const FIND_HELD = statement(
   'find deliveries held by rules',
-  `select d.id, d.workspace_id, d.attempt_count, octet_length(r.body) as body_bytes
+  `select d.id, d.workspace_id, d.action_id, d.attempt_count, d.flow_state, octet_length(r.body) as body_bytes
   from deliveries d
   join delivery_attempts t on t.delivery_id = d.id and t.attempt_number = d.attempt_count
   join requests r on r.endpoint_id = d.endpoint_id and r.id = d.request_id
@@ -19,17 +18,9 @@ const FIND_HELD = statement(
  * finds nothing to do.
  */
 export async function releaseHeld(
-  { enqueue }: Pick<Services, 'enqueue'>,
+  services: Pick<Services, 'enqueue' | 'clock'>,
   trx: Trx,
   actionId: string,
 ): Promise<void> {
-  const held = await run(trx, FIND_HELD, [actionId])
-  const attempts = held.map(({ id, workspaceId, attemptCount, bodyBytes }) => ({
-    deliveryId: id,
-    attempt: attemptCount + 1,
-    actionId,
-    workspaceId,
-    bodyBytes,
-  }))
-  await enqueue(trx, DUE_ATTEMPTS, attemptJobs(attempts))
+  await attemptNow(services, trx, await run(trx, FIND_HELD, [actionId]))
 }

@@ -2,9 +2,7 @@ import type { Context } from '../api/context.ts'
 import { DomainError, notFound, validationFailed } from '../api/errors.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { attemptJobs } from './attemptJobs.ts'
-import { DUE_ATTEMPTS } from './jobs.ts'
-import { nextAttempt } from './openDeliveries.ts'
+import { attemptNow } from './openDeliveries.ts'
 import { findOpenDeliveries } from './queries.ts'
 
 /** The attempt that was queued to be made now. */
@@ -45,7 +43,7 @@ export async function retryNow(ctx: Context, endpointId: string, attemptId: numb
       .where('nextAttemptAt', '>', now)
       .execute()
     // The scheduled job stays. When it is due, the attempt was made and the job is a no-op.
-    await ctx.enqueue(trx, DUE_ATTEMPTS, attemptJobs([nextAttempt(delivery)]))
+    await attemptNow(ctx, trx, [delivery])
     await announceEndpointChange(trx, endpointId)
     return {
       requestId: delivery.requestId,

@@ -25,13 +25,16 @@ export async function bulkReplay(
   const actions = chooseActions(await listActions(ctx.db, endpointId), actionId)
   const pairs = await pairUp(ctx, endpointId, requestIds, actions, actionId !== undefined)
   const now = ctx.clock.now()
-  const flows = new Set(pairs.filter(({ action }) => action.governed).map(({ action }) => action.id))
+  const { id: workspaceId } = ctx.workspace
+  const signals = pairs.flatMap(({ action: { id, governed } }) =>
+    governed ? [flowSignal('work', { id, workspaceId })] : [],
+  )
   await ctx.db.transaction().execute(async (trx) => {
     await insertDeliveries(
+      ctx,
       trx,
-      ctx.enqueue,
       pairs.map(({ requestId, bodyBytes, action }) => ({
-        workspaceId: ctx.workspace.id,
+        workspaceId,
         endpointId,
         requestId,
         actionId: action.id,
@@ -44,7 +47,7 @@ export async function bulkReplay(
         createdAt: now,
       })),
     )
-    await announceEndpointChange(trx, ...[...flows].map((id) => flowSignal('work', id)))
+    await announceEndpointChange(trx, ...signals)
   })
   const queuedCount = new Set(pairs.map(({ requestId }) => requestId)).size
   return { queuedCount, deliveryCount: pairs.length, skippedCount: requestIds.length - queuedCount }

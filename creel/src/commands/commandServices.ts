@@ -61,7 +61,7 @@ export async function openCommandServices(
       providerApiUrls: config.CREEL_PROVIDER_API_URLS,
       retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
       endpointChanges: { onEndpoint: () => () => {}, onAny: () => () => {}, announce: () => {} },
-      releaseHeld: (trx, actionId) => releaseHeld({ enqueue }, trx, actionId),
+      releaseHeld: (trx, actionId) => releaseHeld({ enqueue, clock: systemClock }, trx, actionId),
       handIn: () => Promise.resolve({ state: 'unavailable' }),
       stopping: new AbortController().signal,
       workerId: null,

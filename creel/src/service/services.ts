@@ -112,7 +112,7 @@ export async function openServices(
       alertApiUrls: options.alertApiUrls,
       providerApiUrls: options.providerApiUrls ?? {},
       endpointChanges,
-      releaseHeld: (trx, actionId) => releaseHeld({ enqueue }, trx, actionId),
+      releaseHeld: (trx, actionId) => releaseHeld({ enqueue, clock }, trx, actionId),
       handIn: async (request, captureId) => {
         const settings = await captures?.findSettings(captureId)
         if (captures === undefined) return { state: 'unavailable' }

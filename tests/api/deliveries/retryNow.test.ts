@@ -11,9 +11,13 @@ beforeAll(async () => {
 
 const Attempts = z.looseObject({ items: z.array(z.looseObject({ id: z.int(), attemptNumber: z.int() })) })
 
-test('the scheduled attempt is made now, once; then nothing is left to hurry', async () => {
+test.each([
+  ['of an action without bounds', undefined],
+  ['of an ordered action', { order: { by: 'endpoint' } }],
+])('the scheduled attempt %s is made now, once; then nothing is left to hurry', async (_, delivery) => {
   await using receiver = await startReceiver({ status: 503 })
-  const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
+  const endpoint = await service.alice.endpoint()
+  await service.alice.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url, delivery })
   await endpoint.capture()
   await attemptsEnded(service, endpoint)
   const attempts = async () =>

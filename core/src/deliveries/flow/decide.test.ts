@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { LATE_MS_MAX, LEAD_MS_MAX } from '../../dispatch/index.ts'
 import { breakerAfter } from './breaker.ts'
-import { AHEAD_MS, decide, type Flow, LATE_MS_MAX, LEAD_MS_MAX, spacingOf } from './decide.ts'
+import { AHEAD_MS, decide, type Flow, spacingOf } from './decide.ts'
 
 const NOW = 1_000_000_000
 const FREE: Flow = {

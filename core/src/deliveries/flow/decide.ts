@@ -1,3 +1,4 @@
+import { LATE_MS_MAX, LEAD_MS_MAX, type Room } from '../../dispatch/index.ts'
 import type { DeliveryPolicy } from '../policy.ts'
 
 /**
@@ -11,15 +12,8 @@ export type BreakerState = (typeof BREAKER_STATES)[number]
 
 /** Starts are scheduled this far ahead, in milliseconds. A pause stops all others. */
 export const AHEAD_MS = 100
-/**
- * The most milliseconds that a start under a rate may be late; later ones get a new time. The spacing of starts
- * includes this time, so that no window of the rate has one start too many.
- */
-export const LATE_MS_MAX = 25
 /** Variation of the network delay to the receiver, in milliseconds, that the spacing of a rate also includes. */
 const JITTER_MS = 15
-/** The most milliseconds between a process's look at a flow and its first start. */
-export const LEAD_MS_MAX = 1000
 /** Seconds of slow start after a breaker closes. The pace begins at the number below and doubles each second. */
 const RAMP_SECONDS = 8
 const RAMP_STARTS_PER_SECOND = 5
@@ -45,14 +39,6 @@ export interface Flow {
   readonly closedAt: number | null
   /** Attempts in flight, over all processes. */
   readonly sending: number
-}
-
-/** Capacity of one process for attempts of an action. */
-export interface Room {
-  /** Attempts that it could begin. */
-  readonly slots: number
-  /** Time between the look at the flow and the first start, in milliseconds. */
-  readonly leadMs: number
 }
 
 /** Whether attempts may start: at most `limit`, the first at `firstAt` and the others `spacingMs` apart. */

@@ -70,7 +70,7 @@ async function admit(services: Services, actionId: string, longestMs: number): P
     const slot = await insertSlot(services, trx, { scope: `${GUESTS_SCOPE}${actionId}`, endsAt })
     const leave = async () => {
       await slot.free()
-      services.endpointChanges.announce([flowSignal('end', actionId)])
+      services.endpointChanges.announce([flowSignal('end', { id: actionId, workspaceId: row.workspaceId })])
     }
     return { place: { leave }, startsInMs: Math.max(0, firstAt - clockAt) }
   })

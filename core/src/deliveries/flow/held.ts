@@ -2,6 +2,7 @@ import { closeIncidents, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { run, statement, type Trx } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
+import { wakeFlows } from './wake.ts'
 
 type HeldServices = Pick<Services, 'clock' | 'enqueue'>
 
@@ -15,12 +16,12 @@ const FREE_REQUESTS = statement(
   'free held requests',
   `update deliveries set flow_state = null
   where action_id = $1 and flow_state = 'held' and request_id = any($2::bigint[])
-  returning id`,
+  returning workspace_id`,
 )
 
 const FREE_ALL = statement(
   'free all held',
-  `update deliveries set flow_state = null where action_id = $1 and flow_state = 'held' returning id`,
+  `update deliveries set flow_state = null where action_id = $1 and flow_state = 'held' returning workspace_id`,
 )
 
 const IS_ANY_HELD = statement(
@@ -90,7 +91,9 @@ export async function free(
     requestIds === null
       ? await run(trx, FREE_ALL, [actionId])
       : await run(trx, FREE_REQUESTS, [actionId, requestIds])
-  if (freed.length === 0) return 0
+  const [first] = freed
+  if (first === undefined) return 0
+  await wakeFlows(services, trx, [{ id: actionId, workspaceId: first.workspaceId }], 'end')
   if ((await run(trx, IS_ANY_HELD, [actionId])).length === 0)
     await closeIncidents(services, trx, { kind: 'delivery.held', subjectIds: [actionId] })
   return freed.length

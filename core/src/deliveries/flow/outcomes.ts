@@ -72,8 +72,8 @@ export function endSignals(ended: readonly Ended[]): string[] {
   const governed = ended.filter(({ attempt }) => attempt.inFlow || attempt.action.isGoverned)
   return [
     ...new Set(
-      governed.map(({ attempt: { action } }) =>
-        flowSignal(action.policy.breaker ? 'change' : 'end', action.id),
+      governed.map(({ attempt: { action, workspaceId } }) =>
+        flowSignal(action.policy.breaker ? 'change' : 'end', { id: action.id, workspaceId }),
       ),
     ),
   ]

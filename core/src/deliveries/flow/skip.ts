@@ -5,7 +5,6 @@ import { announceEndpointChange } from '../../platform/changes/index.ts'
 import type { Trx } from '../../platform/db/index.ts'
 import { deliveryOf } from '../retryNow.ts'
 import { free } from './held.ts'
-import { flowSignal } from './signals.ts'
 
 /** A dead letter that was skipped: it no longer holds its key. */
 export interface Skipped {
@@ -35,7 +34,7 @@ export async function skipHeld(ctx: Context, endpointId: string, attemptId: numb
       before: { requestId, key },
       after: null,
     })
-    await announceEndpointChange(trx, endpointId, flowSignal('end', actionId))
+    await announceEndpointChange(trx, endpointId)
     return { requestId, actionId, key }
   })
 }

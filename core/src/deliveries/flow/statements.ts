@@ -122,10 +122,10 @@ export const RESERVE_START = statement(
 )
 
 /**
- * Reads the actions with deliveries that were due at `$1`. It steps through the index from one action with waiting
- * deliveries to the next, however many deliveries each has.
+ * Flows with deliveries that were due at `$1`. It steps through the index from one action with waiting deliveries to the
+ * next, however many deliveries each has.
  */
-export const OVERDUE_FLOWS = statement(
+export const OVERDUE_LANES = statement(
   'overdue flows',
   `with recursive busy as (
     (select action_id from deliveries where flow_state = 'waiting' order by action_id limit 1)
@@ -135,11 +135,25 @@ export const OVERDUE_FLOWS = statement(
       where d.flow_state = 'waiting' and d.action_id > busy.action_id
       order by d.action_id limit 1) next
   )
-  select a.id as action_id from busy join actions a on a.id = busy.action_id
+  select a.id, e.workspace_id from busy join actions a on a.id = busy.action_id join endpoints e on e.id = a.endpoint_id
   where (a.paused_at is null or not a.is_active or a.suspended_by_plan)
     and exists (
       select from deliveries d
       where d.action_id = a.id and d.flow_state = 'waiting' and d.flow_due_at <= $1::timestamptz)`,
+)
+
+/** Flows of the workspace `$1` with deliveries. */
+export const LANES_OF_WORKSPACE = statement(
+  'flows of workspace',
+  `select distinct d.action_id as id, d.workspace_id from deliveries d
+  where d.workspace_id = $1 and d.flow_state in ('waiting', 'sending', 'behind')`,
+)
+
+/** Flows of the governed actions `$1`. */
+export const LANES_OF_ACTIONS = statement(
+  'flows of actions',
+  `select a.id, e.workspace_id from actions a join endpoints e on e.id = a.endpoint_id
+  where a.id = any($1::uuid[]) and a.governed`,
 )
 
 /** Moves deliveries `$1` from jobs to their flows. A delivery that is in a flow already does not change. */

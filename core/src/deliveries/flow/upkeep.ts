@@ -1,11 +1,8 @@
 import type { Services } from '../../api/services.ts'
+import type { StartPlace } from '../../dispatch/index.ts'
 import { announceEndpointChange } from '../../platform/changes/index.ts'
 import { run, statement } from '../../platform/db/index.ts'
-import { flowSignal } from './signals.ts'
-import { OVERDUE_FLOWS, RESERVE_START } from './statements.ts'
-
-/** A delivery that is due for longer than this is overdue. */
-const OVERDUE_MS = 1000
+import { RESERVE_START } from './statements.ts'
 
 type FlowServices = Pick<Services, 'db' | 'clock'>
 
@@ -20,11 +17,6 @@ const END_DRAIN = statement(
   returning endpoint_id`,
 )
 
-const FIND_WORKSPACE = statement(
-  'find workspace of action',
-  'select e.workspace_id from actions a join endpoints e on e.id = a.endpoint_id where a.id = $1',
-)
-
 const POSTPONE_FIRST = statement(
   'postpone first of flow',
   `update deliveries set flow_due_at = $3::timestamptz
@@ -34,25 +26,6 @@ const POSTPONE_FIRST = statement(
     order by flow_due_at, id limit 1)`,
 )
 
-/** @returns the workspace of an action; undefined when the action is gone */
-export async function workspaceOfAction(
-  { db }: Pick<FlowServices, 'db'>,
-  actionId: string,
-): Promise<string | undefined> {
-  const [row] = await run(db, FIND_WORKSPACE, [actionId])
-  return row?.workspaceId
-}
-
-/** Leads to looks at the flows whose deliveries are overdue, in all processes. */
-export async function sweepFlows({
-  db,
-  clock,
-  endpointChanges,
-}: FlowServices & Pick<Services, 'endpointChanges'>): Promise<void> {
-  const rows = await run(db, OVERDUE_FLOWS, [new Date(clock.now().getTime() - OVERDUE_MS)])
-  endpointChanges.announce(rows.map(({ actionId }) => flowSignal('overdue', actionId)))
-}
-
 /**
  * Reserves a new time for a start that was missed, after every start that was reserved in the meantime.
  *
@@ -61,7 +34,7 @@ export async function sweepFlows({
 export async function reserveStart(
   { db }: Pick<FlowServices, 'db'>,
   actionId: string,
-  { earliest, spacingMs }: { readonly earliest: number; readonly spacingMs: number },
+  { earliest, spacingMs }: StartPlace,
 ): Promise<number | null> {
   const [row] = await run(db, RESERVE_START, [actionId, new Date(earliest), spacingMs])
   return row?.startAt?.getTime() ?? null

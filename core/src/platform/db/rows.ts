@@ -236,7 +236,9 @@ export interface StatementRows {
   'find deliveries held by rules': {
     readonly id: number
     readonly workspaceId: string
+    readonly actionId: string
     readonly attemptCount: number
+    readonly flowState: string | null
     readonly bodyBytes: number
   }
   'find deliveries that hold keys': {
@@ -423,12 +425,6 @@ export interface StatementRows {
     readonly endpointId: string
     readonly above: number
   }
-  'find unreachable deliveries': {
-    readonly id: number
-  }
-  'find workspace of action': {
-    readonly workspaceId: string
-  }
   'finish attempts': {
     readonly id: number | null
   }
@@ -460,6 +456,14 @@ export interface StatementRows {
     readonly endpointId: string
     readonly suspendedByPlan: boolean
   }
+  'flows of actions': {
+    readonly id: string
+    readonly workspaceId: string
+  }
+  'flows of workspace': {
+    readonly id: string
+    readonly workspaceId: string
+  }
   'forget failures of actions': {
     readonly actionId: string
   }
@@ -468,10 +472,10 @@ export interface StatementRows {
   }
   'forget relay endpoints': never
   'free all held': {
-    readonly id: number
+    readonly workspaceId: string
   }
   'free held requests': {
-    readonly id: number
+    readonly workspaceId: string
   }
   'free slots': never
   'frequent labels': {
@@ -763,6 +767,7 @@ export interface StatementRows {
     readonly first: number
     readonly end: number
   }
+  'make deliveries due': never
   'move flow': never
   'move requests to bin': {
     readonly movedCount: number
@@ -839,7 +844,8 @@ export interface StatementRows {
     readonly oldestRequestId: number
   }
   'overdue flows': {
-    readonly actionId: string
+    readonly id: string
+    readonly workspaceId: string
   }
   'overview of attention': {
     readonly id: string
@@ -1050,6 +1056,9 @@ export interface StatementRows {
   'remove search page': never
   'remove search slices': never
   'remove stored requests': {
+    readonly id: number
+  }
+  'remove unreachable deliveries': {
     readonly id: number
   }
   'reserve start': {
