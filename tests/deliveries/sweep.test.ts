@@ -1,19 +1,65 @@
 import { expect, test } from 'bun:test'
+import { eraseRequests } from '@creel/core/retention'
 import { sql } from 'kysely'
-import { startReceiver } from '../support/receiver.ts'
-import { startService } from '../support/service.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { servicePerTest, type TestService } from '../support/service.ts'
 import { governedAction, numbered, sendAll } from './governed.ts'
 
-test('deliveries of a flow whose signals are lost are made by a job', async () => {
+/** Deliveries of a flow are made although the process that would look at it in time has died. */
+
+const startService = servicePerTest()
+const ORDERED = { order: { by: 'endpoint' } }
+const numbersAt = async (receiver: Receiver, count: number) =>
+  (await receiver.take(count)).map(({ body }) => JSON.parse(body.toString()).n)
+
+const jobsOf = async ({ db }: TestService) =>
+  (
+    await sql<{ at: Date }>`select start_after as at from pgboss.job
+      where name = 'deliveries.lanes' and state < 'active' order by start_after`.execute(db)
+  ).rows
+
+test('by the job that came with their captures, of which there is one for many', async () => {
+  await using receiver = await startReceiver()
+  const gateway = await startService({ parts: ['gateway'] })
+  const action = await governedAction(gateway.alice, receiver.url, ORDERED)
+  await sendAll(action.endpoint, numbered(200))
+  const jobs = await jobsOf(gateway)
+  // One for each five seconds that the captures took; the second one is of another batch before the first commit.
+  expect(jobs.length).toBeWithin(1, 4)
+  const { database, clock, secretKey } = gateway
+  await startService({ database, clock, secretKey, parts: ['jobs'] })
+  await clock.advance(15_000)
+  expect(await numbersAt(receiver, 200)).toEqual(numbered(200).map(({ n }) => n))
+})
+
+test('by the job that came with a freed key', async () => {
+  await using receiver = await startReceiver()
+  const gateway = await startService({ parts: ['gateway'] })
+  const { alice, database, clock, secretKey, db, running } = gateway
+  const action = await governedAction(alice, receiver.url, ORDERED)
+  const [first] = await action.endpoint.captureMany(2)
+  await sql`update deliveries set flow_state = 'behind', behind_id = (select min(id) from deliveries)
+    where id > (select min(id) from deliveries)`.execute(db)
+  await sql`delete from pgboss.job where name = 'deliveries.lanes'`.execute(db)
+  await db
+    .transaction()
+    .execute((trx) => eraseRequests(running.services, trx, action.endpoint.id, [first?.id ?? 0]))
+  expect(await jobsOf(gateway)).toHaveLength(1)
+  await startService({ database, clock, secretKey, parts: ['jobs'] })
+  await clock.advance(15_000)
+  await receiver.take(1)
+})
+
+test('by the sweep, if the job is lost as well', async () => {
   await using receiver = await startReceiver()
   const { alice, db, runJob } = await startService()
-  const action = await governedAction(alice, receiver.url, { order: { by: 'endpoint' } })
+  const action = await governedAction(alice, receiver.url, ORDERED)
   await action.pause()
   await sendAll(action.endpoint, numbered(2))
-  // As if the process that resumed the action, and the one that had a timer, had died.
+  // As of a database that was restored without its jobs.
   await sql`update deliveries set flow_due_at = now() - interval '1 minute'`.execute(db)
   await sql`update actions set paused_at = null where id = ${action.id}`.execute(db)
-  await runJob('deliveries.flows', {})
-  const received = await receiver.take(2)
-  expect(received.map(({ body }) => JSON.parse(body.toString()).n)).toEqual([0, 1])
+  await sql`delete from pgboss.job where name = 'deliveries.lanes'`.execute(db)
+  await runJob('lanes.sweep', {})
+  expect(await numbersAt(receiver, 2)).toEqual([0, 1])
 })

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Trx } from '@creel/core'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { z } from 'zod'
@@ -297,7 +298,11 @@ describe('a search with pages', () => {
   }, 120_000)
 
   test.each([
-    ['erased', eraseRequests],
+    [
+      'erased',
+      (trx: Trx, endpointId: string, ids: readonly number[]) =>
+        eraseRequests(service.running.services, trx, endpointId, ids),
+    ],
     ['reduced to traces', reduceRequests],
   ])(
     'keeps no signature of requests that are %s',

@@ -1,5 +1,6 @@
 import { forgetReasons, nextReasons } from '../alerts/index.ts'
-import type { Db, Trx } from '../platform/db/index.ts'
+import type { Services } from '../api/services.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { forgetAnswers, nextAnswers } from '../rehearsals/index.ts'
 import { eraseAttempts, eraseRequests, reduceRequests } from '../retention/index.ts'
@@ -13,7 +14,7 @@ const ROWS_MAX = 100
 
 /** An erasure that a job holds. */
 export interface Work {
-  readonly db: Db
+  readonly services: Pick<Services, 'db' | 'enqueue' | 'clock'>
   readonly workspaceId: string
   readonly finder: ValueFinder
   readonly mode: 'delete' | 'redact'
@@ -50,7 +51,10 @@ export async function stepOf(work: Work, part: Part): Promise<Step> {
   }
 }
 
-async function attemptStep({ db, finder }: Work, part: Extract<Part, { part: 'attempts' }>): Promise<Step> {
+async function attemptStep(
+  { services: { db }, finder }: Work,
+  part: Extract<Part, { part: 'attempts' }>,
+): Promise<Step> {
   const rows = await nextAttempts(db, part)
   const last = rows.at(-1)
   if (last === undefined) return { counts: {}, next: null, erase: nothing }
@@ -65,10 +69,11 @@ async function attemptStep({ db, finder }: Work, part: Extract<Part, { part: 'at
 }
 
 async function requestStep(
-  { db, finder, mode }: Work,
+  { services, finder, mode }: Work,
   part: Extract<Part, { part: 'requests' }>,
 ): Promise<Step> {
   const { endpointId } = part
+  const { db } = services
   const rows = await nextRequests(db, part)
   const last = rows.at(-1)
   if (last === undefined) return { counts: {}, next: null, erase: nothing }
@@ -85,13 +90,14 @@ async function requestStep(
     next: { ...part, afterId: last.id },
     erase: async (trx) => {
       if (ids.length === 0) return
-      await (mode === 'delete' ? eraseRequests : reduceRequests)(trx, endpointId, ids)
+      if (mode === 'delete') await eraseRequests(services, trx, endpointId, ids)
+      else await reduceRequests(trx, endpointId, ids)
     },
   }
 }
 
 async function answerStep(
-  { db, workspaceId, finder }: Work,
+  { services: { db }, workspaceId, finder }: Work,
   part: Extract<Part, { part: 'answers' }>,
 ): Promise<Step> {
   const rows = await nextAnswers(db, workspaceId, part, ROWS_MAX)
@@ -109,7 +115,7 @@ async function answerStep(
 }
 
 async function alertStep(
-  { db, workspaceId, finder }: Work,
+  { services: { db }, workspaceId, finder }: Work,
   part: Extract<Part, { part: 'alerts' }>,
 ): Promise<Step> {
   const rows = await nextReasons(db, workspaceId, part.afterId, ROWS_MAX)
@@ -124,7 +130,7 @@ async function alertStep(
 }
 
 async function agentEventStep(
-  { db, workspaceId, finder }: Work,
+  { services: { db }, workspaceId, finder }: Work,
   part: Extract<Part, { part: 'agentEvents' }>,
 ): Promise<Step> {
   const rows = await nextAgentEvents(db, workspaceId, part.afterId, ROWS_MAX)

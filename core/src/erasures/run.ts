@@ -57,7 +57,7 @@ async function workOn(services: ErasureServices, row: ErasureRow, signal: AbortS
   if (row.value === null) throw new Error('The value of the erasure is gone.')
   const paths: string[] = JSON.parse(row.paths)
   const work: Work = {
-    db,
+    services,
     workspaceId: row.workspaceId,
     finder: valueFinder(secrets.open(row.value, row.workspaceId), paths),
     mode: row.mode === 'redact' ? 'redact' : 'delete',

@@ -1,3 +1,4 @@
+import type { Services } from '../api/services.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
@@ -9,13 +10,18 @@ import { removeAttempts, removeDeliveryRecords, removeRecords, removeRequests } 
  *
  * @returns the number of deleted requests
  */
-export async function eraseRequests(trx: Trx, endpointId: string, ids: readonly number[]): Promise<number> {
+export async function eraseRequests(
+  services: Pick<Services, 'enqueue' | 'clock'>,
+  trx: Trx,
+  endpointId: string,
+  ids: readonly number[],
+): Promise<number> {
   await lockCounters(trx, endpointId)
   let erasedCount = 0
   for (const state of ['stored', 'binned', 'hidden'] as const) {
     erasedCount += (await removeRequests(trx, { endpointId, ids, state })).length
   }
-  await removeDeliveryRecords(trx, endpointId, ids)
+  await removeDeliveryRecords(services, trx, endpointId, ids)
   await forgetPaged(trx, endpointId, ids)
   await announceEndpointChange(trx, endpointId)
   return erasedCount

@@ -49,19 +49,19 @@ function fewest(requests: readonly OldestRequest[], bytes: number): OldestReques
 }
 
 async function evict(
-  { clock }: SweepServices,
+  services: SweepServices,
   trx: Trx,
   endpointId: string,
   ids: readonly number[],
 ): Promise<void> {
   await lockCounters(trx, endpointId)
-  const hidden = await hideUndelivered(trx, { endpointId, ids, state: 'stored', now: clock.now() })
+  const hidden = await hideUndelivered(trx, { endpointId, ids, state: 'stored', now: services.clock.now() })
   const removed = await removeRequests(trx, {
     endpointId,
     ids: ids.filter((id) => !hidden.includes(id)),
     state: 'stored',
   })
-  await removeDeliveries(trx, endpointId, removed)
+  await removeDeliveries(services, trx, endpointId, removed)
   await removeRecords(trx, endpointId, { requestIds: [...hidden, ...removed] })
   await sql`
     ${sql.raw(updateCounters({ evicted: 'n.requests', removedUpTo: 'n.newest_id' }))}
@@ -111,10 +111,10 @@ export async function evictHidden(services: SweepServices, workspaceId: string |
     const binned = of.filter(({ wasBinned }) => wasBinned).map(({ id }) => id)
     await sweepTransaction(services.db, async (trx) => {
       await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'evicted')
-      await removeDeliveries(trx, endpointId, ids)
+      await removeDeliveries(services, trx, endpointId, ids)
       await removeRequests(trx, { endpointId, ids, state: 'hidden' })
       await removeRecords(trx, endpointId, { requestIds: ids })
-      await removeDeliveryRecords(trx, endpointId, binned)
+      await removeDeliveryRecords(services, trx, endpointId, binned)
     })
   }
   return rows.length
@@ -143,7 +143,7 @@ export async function emptyBin(services: SweepServices): Promise<number> {
       const hidden = await hideUndelivered(trx, { endpointId, ids: all, state: 'binned', now })
       const ids = all.filter((id) => !hidden.includes(id))
       const removed = await removeRequests(trx, { endpointId, ids, state: 'binned' })
-      await removeDeliveryRecords(trx, endpointId, removed)
+      await removeDeliveryRecords(services, trx, endpointId, removed)
       const evictedCount = hidden.length + removed.length
       await sql`
         ${sql.raw(updateCounters({ binEvicted: { count: 'n.requests', at: 'n.now' } }))}

@@ -64,7 +64,9 @@ export async function purge(
     for (;;) {
       const ids = await nextIds(services, { endpointId, requestId: target.request, upToId })
       if (ids.length === 0) break
-      purgedCount += await sweepTransaction(services.db, (trx) => eraseRequests(trx, endpointId, ids))
+      purgedCount += await sweepTransaction(services.db, (trx) =>
+        eraseRequests(services, trx, endpointId, ids),
+      )
     }
     if (target.request === undefined) {
       await purgeRecords(services, endpointId, upToId)
@@ -115,9 +117,9 @@ async function findEndpoints(
 }
 
 /** Deletes attempts of requests that were evicted earlier, because a purge also deletes all facts about captures. */
-async function purgeRecords({ db }: SweepServices, endpointId: string, upToId: number): Promise<void> {
+async function purgeRecords(services: SweepServices, endpointId: string, upToId: number): Promise<void> {
   for (;;) {
-    const rows = await db
+    const rows = await services.db
       .selectFrom('deliveryAttempts')
       .where('endpointId', '=', endpointId)
       .where('requestId', '<=', upToId)
@@ -126,7 +128,7 @@ async function purgeRecords({ db }: SweepServices, endpointId: string, upToId: n
       .execute()
     if (rows.length === 0) return
     const requestIds = [...new Set(rows.map((row) => row.requestId))]
-    await sweepTransaction(db, (trx) => removeDeliveryRecords(trx, endpointId, requestIds))
+    await sweepTransaction(services.db, (trx) => removeDeliveryRecords(services, trx, endpointId, requestIds))
   }
 }
 

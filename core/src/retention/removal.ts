@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { addAttemptBytes } from '../deliveries/index.ts'
+import type { Services } from '../api/services.ts'
+import { addAttemptBytes, flowsOf, wakeFlows } from '../deliveries/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
@@ -90,24 +91,32 @@ export async function hideUndelivered(
   return rows.map(({ id }) => id)
 }
 
+const REMOVE_DELIVERIES = statement(
+  'remove deliveries of requests',
+  `delete from deliveries where endpoint_id = $1 and request_id = any($2::bigint[])
+  returning action_id, workspace_id, flow_state`,
+  { isPrepared: false },
+)
+
 /** Deletes every delivery of deleted requests, including dead letters, because there is nothing left to send. */
 export async function removeDeliveries(
+  services: Pick<Services, 'enqueue' | 'clock'>,
   trx: Trx,
   endpointId: string,
   requestIds: readonly number[],
 ): Promise<void> {
-  await sql`
-    delete from deliveries
-    where endpoint_id = ${endpointId} and request_id = any(${requestIds}::bigint[])`.execute(trx)
+  const rows = await run(trx, REMOVE_DELIVERIES, [endpointId, requestIds])
+  await wakeFlows(services, trx, flowsOf(rows), 'end')
 }
 
 /** Deletes the deliveries, attempts and records of requests that a user deleted. */
 export async function removeDeliveryRecords(
+  services: Pick<Services, 'enqueue' | 'clock'>,
   trx: Trx,
   endpointId: string,
   requestIds: readonly number[],
 ): Promise<void> {
-  await removeDeliveries(trx, endpointId, requestIds)
+  await removeDeliveries(services, trx, endpointId, requestIds)
   await removeAttempts(trx, endpointId, { requestIds })
 }
 

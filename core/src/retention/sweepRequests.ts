@@ -47,7 +47,7 @@ export async function sweepStored(
     const firstKept = rows.find((row) => !row.isExpired)?.id ?? (rows.at(-1)?.id ?? 0) + 1
     await sweepTransaction(services.db, async (trx) => {
       await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'retention')
-      await removeDeliveries(trx, endpointId, ids)
+      await removeDeliveries(services, trx, endpointId, ids)
       // Locked as late as possible, because captures of the endpoint wait from here on.
       await lockCounters(trx, endpointId)
       const removed = await removeRequests(trx, { endpointId, ids, state: 'stored' })
@@ -104,7 +104,7 @@ export async function sweepBin(
       const ids = due.filter((id) => !hidden.has(id))
       // A restore may have been faster for some of them.
       const removed = await removeRequests(trx, { endpointId, ids, state: 'binned' })
-      await removeDeliveryRecords(trx, endpointId, removed)
+      await removeDeliveryRecords(services, trx, endpointId, removed)
       sweptRows.inc({ sweep: 'bin' }, removed.length)
     })
     return true
@@ -140,13 +140,13 @@ export async function sweepHidden(
     const ids = rows.map((row) => row.id)
     await sweepTransaction(services.db, async (trx) => {
       await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'evicted')
-      await removeDeliveries(trx, endpointId, ids)
+      await removeDeliveries(services, trx, endpointId, ids)
       await keepSentBodies(trx, endpointId, ids)
       const removed = await removeRequests(trx, { endpointId, ids, state: 'hidden' })
       sweptRows.inc({ sweep: 'hidden' }, removed.length)
       // A user deleted these, so nothing of them returns to the lists.
       const binned = rows.filter((row) => row.wasBinned).map((row) => row.id)
-      await removeDeliveryRecords(trx, endpointId, binned)
+      await removeDeliveryRecords(services, trx, endpointId, binned)
     })
     return true
   })

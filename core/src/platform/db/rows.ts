@@ -1050,6 +1050,11 @@ export interface StatementRows {
   'remove claims': {
     readonly removedCount: number
   }
+  'remove deliveries of requests': {
+    readonly actionId: string
+    readonly workspaceId: string
+    readonly flowState: string | null
+  }
   'remove hidden requests': {
     readonly id: number
   }
