@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { ClientError } from '@creel/terminal/clientError'
 import { writePrivately } from '@creel/terminal/connection/profile'
 import type { LocalService } from '@creel/terminal/tools'
-import type { Operator } from './commands/operatorSession.ts'
-import type { ProgramParts } from './commands/programParts.ts'
 import { environmentOfDataFolder, ownDataFolder } from './dataFolder.ts'
+import type { Operator } from './operatorSession.ts'
+import type { ProgramParts } from './programParts.ts'
 import { readServiceFile, serviceFile } from './serviceFile.ts'
 import { answers, runningServices } from './serviceRegistry.ts'
 
@@ -46,7 +46,7 @@ export async function keptKey(dataDir: string): Promise<{ key: string | undefine
  * @throws ClientError when the service has no workspace; the errors of the operator's procedures
  */
 export async function renewLocalKey(dataDir: string, parts: ProgramParts): Promise<string> {
-  const { asOperator } = await import('./commands/operatorSession.ts')
+  const { asOperator } = await import('./operatorSession.ts')
   const make = async (operator: Operator) => {
     const workspace = (await operator.workspaces.list()).at(-1)
     if (workspace === undefined) {

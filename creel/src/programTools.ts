@@ -1,7 +1,7 @@
 import type { TerminalTools } from '@creel/terminal/tools'
-import type { ProgramParts } from './commands/programParts.ts'
 import { environmentOfDataFolder, ownDataFolder } from './dataFolder.ts'
 import { keptKey, localServices, renewLocalKey } from './localService.ts'
+import type { ProgramParts } from './programParts.ts'
 
 /** Dependencies of commands. */
 export interface ProgramTools extends ProgramParts, TerminalTools {}
@@ -16,7 +16,7 @@ export function programTools(parts: ProgramParts, whole: TerminalTools['whole'])
     keptKey,
     renewLocalKey: (dataDir) => renewLocalKey(dataDir, parts),
     async localSignInLink(dataDir, workspace) {
-      const { asOperator } = await import('./commands/operatorSession.ts')
+      const { asOperator } = await import('./operatorSession.ts')
       const environment = environmentOfDataFolder(process.env, dataDir)
       return (
         await asOperator(parts, workspace, (operator) => operator.sessions.link({ workspace }), environment)

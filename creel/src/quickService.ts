@@ -1,7 +1,7 @@
 import type { LocalService, QuickService } from '@creel/terminal/tools'
-import type { ProgramParts } from './commands/programParts.ts'
 import { environmentOfQuickStart } from './dataFolder.ts'
 import { keepKey, localServices } from './localService.ts'
+import type { ProgramParts } from './programParts.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,8 +1,8 @@
 import { durationSeconds } from '@creel/terminal/duration'
 import { type JsonOption, printHint, printJson, printTable } from '@creel/terminal/output/print'
 import { type Command, InvalidArgumentError } from 'commander'
-import { asOperator, asOperatorOfAll, type Operator } from './operatorSession.ts'
-import type { ProgramParts } from './programParts.ts'
+import { asOperator, asOperatorOfAll, type Operator } from '../operatorSession.ts'
+import type { ProgramParts } from '../programParts.ts'
 
 interface AuditOptions extends JsonOption {
   readonly workspace?: string

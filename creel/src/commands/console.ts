@@ -1,9 +1,9 @@
 import { type JsonOption, printHint, printJson, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { decodeConfig } from '../config/index.ts'
+import { asOperator } from '../operatorSession.ts'
+import type { ProgramParts } from '../programParts.ts'
 import { StartupError } from '../startupError.ts'
-import { asOperator } from './operatorSession.ts'
-import type { ProgramParts } from './programParts.ts'
 
 /** `creel console` */
 export function addConsoleCommand(command: Command, parts: ProgramParts): void {

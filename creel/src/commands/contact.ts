@@ -1,7 +1,7 @@
 import { type JsonOption, printJson, printTable, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
-import { asOperator } from './operatorSession.ts'
-import type { ProgramParts } from './programParts.ts'
+import { asOperator } from '../operatorSession.ts'
+import type { ProgramParts } from '../programParts.ts'
 
 /** `creel contact …` */
 export function addContactCommands(command: Command, parts: ProgramParts): void {

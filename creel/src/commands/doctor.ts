@@ -9,9 +9,9 @@ import { addressChecks, diskCheck } from '../doctor/surroundings.ts'
 import { hostInUrl } from '../hostInUrl.ts'
 import { createLog } from '../log.ts'
 import { longRetention } from '../longRetention.ts'
+import type { ProgramParts } from '../programParts.ts'
 import { readServiceFile } from '../serviceFile.ts'
 import { VERSION } from '../version.ts'
-import type { ProgramParts } from './programParts.ts'
 
 /** `creel doctor`: changes nothing. Ends with 1 when a check failed. */
 export function addDoctorCommand(command: Command, parts: ProgramParts): void {

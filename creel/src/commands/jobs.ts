@@ -7,8 +7,8 @@ import { decodeConfig } from '../config/index.ts'
 import { connectAsGuest } from '../database/index.ts'
 import { environmentBesideService } from '../dataFolder.ts'
 import { createLog } from '../log.ts'
+import type { ProgramParts } from '../programParts.ts'
 import { StartupError } from '../startupError.ts'
-import type { ProgramParts } from './programParts.ts'
 
 /** `creel jobs`: changes nothing. */
 export function addJobsCommand(command: Command, parts: ProgramParts): void {

@@ -2,8 +2,8 @@ import { KEY_SCOPES, type KeyScope } from '@creel/core'
 import { durationSeconds } from '@creel/terminal/duration'
 import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
 import { type Command, Option } from 'commander'
-import { asOperator } from './operatorSession.ts'
-import type { ProgramParts } from './programParts.ts'
+import { asOperator } from '../operatorSession.ts'
+import type { ProgramParts } from '../programParts.ts'
 
 interface CreateOptions extends JsonOption {
   readonly workspace: string

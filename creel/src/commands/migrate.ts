@@ -4,8 +4,8 @@ import type { Command } from 'commander'
 import { type Config, configsOfCells, decodeConfig } from '../config/index.ts'
 import { connectAsGuest } from '../database/index.ts'
 import { createLog } from '../log.ts'
+import type { ProgramParts } from '../programParts.ts'
 import { StartupError } from '../startupError.ts'
-import type { ProgramParts } from './programParts.ts'
 
 interface MigrateOptions extends JsonOption {
   readonly all?: true

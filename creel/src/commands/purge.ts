@@ -1,8 +1,8 @@
 import { EXIT } from '@creel/terminal/exitCodes'
 import { type JsonOption, printHint, printJson, printText } from '@creel/terminal/output/print'
 import { type Command, InvalidArgumentError } from 'commander'
-import { asOperator } from './operatorSession.ts'
-import type { ProgramParts } from './programParts.ts'
+import { asOperator } from '../operatorSession.ts'
+import type { ProgramParts } from '../programParts.ts'
 
 interface PurgeOptions extends JsonOption {
   readonly workspace: string

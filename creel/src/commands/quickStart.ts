@@ -9,7 +9,7 @@ import type { Command } from 'commander'
 import { retentionLine } from '../longRetention.ts'
 import type { ProgramTools } from '../programTools.ts'
 import { runningService, startQuickService } from '../quickService.ts'
-import { readyBlock } from './readyBlock.ts'
+import { readyBlock } from '../readyBlock.ts'
 import { environmentWith, type PlaceOptions, withPlaceOptions } from './serve.ts'
 
 interface QuickStartOptions extends PlaceOptions {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { ConfigError } from '../config/index.ts'
-import type { ProgramParts } from './programParts.ts'
+import type { ProgramParts } from '../programParts.ts'
 import { environmentWith, type PlaceOptions, serve } from './serve.ts'
 
 interface RelayOptions extends PlaceOptions {

@@ -1,7 +1,7 @@
 import { type JsonOption, printHint, printJson, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
-import { asOperatorOfAll } from './operatorSession.ts'
-import type { ProgramParts } from './programParts.ts'
+import { asOperatorOfAll } from '../operatorSession.ts'
+import type { ProgramParts } from '../programParts.ts'
 
 /** `creel secrets …` */
 export function addSecretsCommands(command: Command, parts: ProgramParts): void {

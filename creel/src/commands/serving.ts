@@ -5,6 +5,7 @@ import { type Config, configsOfCells, mailOptions } from '../config/index.ts'
 import { type Connected, connectAsOwner, requireSchema } from '../database/index.ts'
 import { type FirstProcess, startProcesses } from '../gateways/index.ts'
 import { hostInUrl } from '../hostInUrl.ts'
+import type { ProgramParts } from '../programParts.ts'
 import { secretKeysOf } from '../secretKey.ts'
 import {
   type GatewayProcesses,
@@ -19,7 +20,6 @@ import { StartupError } from '../startupError.ts'
 import { storageMaxOf } from '../storageMax.ts'
 import { VERSION } from '../version.ts'
 import { openReplica, shareOfProcess } from './databaseShare.ts'
-import type { ProgramParts } from './programParts.ts'
 import { type CellsOptions, connectHome, type HomeCell, type KeptCells, keepCells } from './servingCells.ts'
 
 /** Options of a service in this process. */

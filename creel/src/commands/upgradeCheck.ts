@@ -5,8 +5,8 @@ import type { Command } from 'commander'
 import { decodeConfig } from '../config/index.ts'
 import { connectAsGuest } from '../database/index.ts'
 import { createLog } from '../log.ts'
+import type { ProgramParts } from '../programParts.ts'
 import { VERSION } from '../version.ts'
-import type { ProgramParts } from './programParts.ts'
 
 /** Effects of starting this version here. */
 interface UpgradeReport {

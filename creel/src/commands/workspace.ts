@@ -1,9 +1,9 @@
 import { PLAN_KEYS } from '@creel/core/plans'
 import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
 import { type Command, Option } from 'commander'
+import { asOperator, asOperatorOfAll, type CellAnswer, type Operator } from '../operatorSession.ts'
+import type { ProgramParts } from '../programParts.ts'
 import { StartupError } from '../startupError.ts'
-import { asOperator, asOperatorOfAll, type CellAnswer, type Operator } from './operatorSession.ts'
-import type { ProgramParts } from './programParts.ts'
 import { addMoveCommands } from './workspaceMove.ts'
 
 type PlanKey = (typeof PLAN_KEYS)[number]

@@ -13,8 +13,8 @@ import type { Command } from 'commander'
 import { pino } from 'pino'
 import { type Config, configsOfCells, decodeConfig } from '../config/index.ts'
 import { connectAsOwner } from '../database/index.ts'
+import { openCommandServices } from '../service/commandServices.ts'
 import { StartupError } from '../startupError.ts'
-import { openCommandServices } from './commandServices.ts'
 
 interface MoveCommandOptions extends JsonOption {
   readonly to?: string

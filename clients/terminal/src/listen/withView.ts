@@ -1,8 +1,8 @@
 import type { ApiClient } from '../api/apiClient.ts'
-import { jsonView } from '../output/jsonView.ts'
-import { plainView } from '../output/plainView.ts'
 import type { TerminalTools } from '../tools.ts'
+import { jsonView } from './jsonView.ts'
 import type { LocalSender } from './localSender.ts'
+import { plainView } from './plainView.ts'
 import { untilStopped } from './stopping.ts'
 import type { ListenView } from './view.ts'
 

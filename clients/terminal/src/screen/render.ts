@@ -1,6 +1,6 @@
+import { captureLine } from '../listen/captureLine.ts'
+import { linkText } from '../listen/plainView.ts'
 import type { Shown } from '../listen/view.ts'
-import { captureLine } from '../output/captureLine.ts'
-import { linkText } from '../output/plainView.ts'
 import { requestText } from '../output/requestText.ts'
 import { SafeText } from '../output/safeText.ts'
 import { chosenItem, listed, type ScreenState } from './state.ts'

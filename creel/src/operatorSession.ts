@@ -1,12 +1,12 @@
 import type { Cell } from '@creel/core/cells'
 import { createOperatorCaller } from '@creel/core/operator'
 import { type Logger, pino } from 'pino'
-import { type Config, configsOfCells, decodeConfig } from '../config/index.ts'
-import { type Connected, connectAsGuest, requireSchema } from '../database/index.ts'
-import { environmentBesideService } from '../dataFolder.ts'
-import { StartupError } from '../startupError.ts'
-import { openCommandServices } from './commandServices.ts'
+import { type Config, configsOfCells, decodeConfig } from './config/index.ts'
+import { type Connected, connectAsGuest, requireSchema } from './database/index.ts'
+import { environmentBesideService } from './dataFolder.ts'
 import type { ProgramParts } from './programParts.ts'
+import { openCommandServices } from './service/commandServices.ts'
+import { StartupError } from './startupError.ts'
 
 /** Operator procedures as functions of this process; no API key is needed. */
 export type Operator = ReturnType<typeof createOperatorCaller>

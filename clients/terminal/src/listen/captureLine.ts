@@ -1,6 +1,6 @@
-import type { Shown } from '../listen/view.ts'
-import { SafeText, type Style } from './safeText.ts'
-import { clockText, sizeText } from './text.ts'
+import { SafeText, type Style } from '../output/safeText.ts'
+import { clockText, sizeText } from '../output/text.ts'
+import type { Shown } from './view.ts'
 
 const VERDICT_STYLES: ReadonlyMap<string, Style> = new Map([
   ['verified', 'green'],

@@ -1,4 +1,4 @@
-import type { RuntimeSource } from '../embeddedPostgres/index.ts'
+import type { RuntimeSource } from './embeddedPostgres/index.ts'
 
 /** Differences between the checkout and the single executable. */
 export interface ProgramParts {

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { ApiClient, ApiProblem } from '../api/apiClient.ts'
 import { ClientError } from '../clientError.ts'
-import { baseUrlOf } from './connection.ts'
-import { writePrivately } from './profile.ts'
+import { baseUrlOf } from '../connection/connection.ts'
+import { writePrivately } from '../connection/profile.ts'
+import { ApiClient, ApiProblem } from './apiClient.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,9 +1,9 @@
-import { type LinkState, type ListenView, RESUMED } from '../listen/view.ts'
+import { printText } from '../output/print.ts'
+import { SafeText } from '../output/safeText.ts'
+import { spanText } from '../output/text.ts'
+import { writeLines } from '../output/write.ts'
 import { captureLine } from './captureLine.ts'
-import { printText } from './print.ts'
-import { SafeText } from './safeText.ts'
-import { spanText } from './text.ts'
-import { writeLines } from './write.ts'
+import { type LinkState, type ListenView, RESUMED } from './view.ts'
 
 /** Everything but captures goes to stderr, so that the lines can be piped. */
 const toStderr = (line: string) => writeLines(process.stderr, [SafeText.styled('dim', line, process.stderr)])

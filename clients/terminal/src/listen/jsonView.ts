@@ -1,6 +1,6 @@
-import type { LocalMessage } from '../listen/localSender.ts'
-import type { ListenView } from '../listen/view.ts'
-import { printJson } from './print.ts'
+import { printJson } from '../output/print.ts'
+import type { LocalMessage } from './localSender.ts'
+import type { ListenView } from './view.ts'
 
 /** One JSON object a line, each with `event`: `started`, `link`, `request`, `note`, `stopped`. */
 export function jsonView(): ListenView {
