@@ -15,204 +15,158 @@ interface EventSpec {
   readonly subjectType: SubjectType
   /** Whether a channel can subscribe to it; `events` lists only these. */
   readonly subscribable: boolean
-  /** Opens an incident, closes one (see `CLOSED_BY`), or belongs to none. */
-  readonly role: 'opens' | 'closes' | 'single'
 }
+
+const about = (
+  subjectType: SubjectType,
+  defaultSeverity: Severity,
+  displayName: string,
+  description: string,
+  subscribable = true,
+): EventSpec => ({ displayName, description, defaultSeverity, subjectType, subscribable })
 
 /** Every kind of event, in the order of lists. */
 export const EVENTS = {
-  'delivery.parked': {
-    displayName: 'Dead letters',
-    description:
-      'A delivery to an action ran out of retries. One alert per action per outage, with a running count.',
-    defaultSeverity: 'error',
-    subjectType: 'action',
-    subscribable: true,
-    role: 'opens',
-  },
-  'delivery.recovered': {
-    displayName: 'Deliveries recovered',
-    description: 'A delivery to the action succeeded again: closes the incident of its dead letters.',
-    defaultSeverity: 'error',
-    subjectType: 'action',
-    subscribable: true,
-    role: 'closes',
-  },
-  'delivery.failing': {
-    displayName: 'Deliveries fail',
-    description:
-      'For ten minutes no attempt of the action has succeeded, and at least five have failed. One alert per outage.',
-    defaultSeverity: 'error',
-    subjectType: 'action',
-    subscribable: true,
-    role: 'opens',
-  },
-  'delivery.working': {
-    displayName: 'Deliveries work again',
-    description: 'An attempt of the failing action succeeded.',
-    defaultSeverity: 'error',
-    subjectType: 'action',
-    subscribable: true,
-    role: 'closes',
-  },
-  'action.paused': {
-    displayName: 'Action paused',
-    description: 'The receiver of an action answered 410 Gone, and the action is set to pause then.',
-    defaultSeverity: 'error',
-    subjectType: 'action',
-    subscribable: true,
-    role: 'single',
-  },
-  'certificate.expiring': {
-    displayName: 'Certificate expiring',
-    description: 'A certificate of an action ends within 14 days. One alert until it is replaced.',
-    defaultSeverity: 'warning',
-    subjectType: 'action',
-    subscribable: true,
-    role: 'opens',
-  },
-  'certificate.renewed': {
-    displayName: 'Certificate renewed',
-    description: 'The certificate of the action was replaced by one that lasts: closes the alert.',
-    defaultSeverity: 'warning',
-    subjectType: 'action',
-    subscribable: true,
-    role: 'closes',
-  },
-  'delivery.held': {
-    displayName: 'Ordered deliveries held',
-    description:
-      'A dead letter stops the deliveries of its key, because the order of the action says so. A replay or a skip frees the key.',
-    defaultSeverity: 'error',
-    subjectType: 'action',
-    subscribable: true,
-    role: 'opens',
-  },
-  'delivery.released': {
-    displayName: 'Ordered deliveries released',
-    description: 'No key of the action is held any more.',
-    defaultSeverity: 'error',
-    subjectType: 'action',
-    subscribable: true,
-    role: 'closes',
-  },
-  'delivery.backlog': {
-    displayName: 'Delivery backlog too old',
-    description: 'The oldest delivery that waits for the action is older than its `backlogAlertSeconds`.',
-    defaultSeverity: 'warning',
-    subjectType: 'action',
-    subscribable: true,
-    role: 'opens',
-  },
-  'delivery.drained': {
-    displayName: 'Delivery backlog recovered',
-    description: 'No delivery of the action waits for longer than its `backlogAlertSeconds` any more.',
-    defaultSeverity: 'warning',
-    subjectType: 'action',
-    subscribable: true,
-    role: 'closes',
-  },
-  'breaker.opened': {
-    displayName: 'Circuit breaker opened',
-    description: 'Too many attempts of the action failed: only probes go out until one succeeds.',
-    defaultSeverity: 'error',
-    subjectType: 'action',
-    subscribable: true,
-    role: 'opens',
-  },
-  'breaker.closed': {
-    displayName: 'Circuit breaker closed',
-    description: 'An attempt of the action succeeded again: what waited goes out.',
-    defaultSeverity: 'error',
-    subjectType: 'action',
-    subscribable: true,
-    role: 'closes',
-  },
-  'answer.unavailable': {
-    displayName: 'Relayed answer unavailable',
-    description:
-      'The action that answers the senders of an endpoint is gone or switched off: the fallback answers.',
-    defaultSeverity: 'error',
-    subjectType: 'endpoint',
-    subscribable: true,
-    role: 'opens',
-  },
-  'answer.available': {
-    displayName: 'Relayed answer available',
-    description: 'The action answers the senders of the endpoint again.',
-    defaultSeverity: 'error',
-    subjectType: 'endpoint',
-    subscribable: true,
-    role: 'closes',
-  },
-  'transformation.disabled': {
-    displayName: 'Transformation rule switched off',
-    description: 'The service switched a rule off after repeated faults.',
-    defaultSeverity: 'error',
-    subjectType: 'rule',
-    subscribable: true,
-    role: 'single',
-  },
-  'watchdog.alarmed': {
-    displayName: 'Watchdog alarmed',
-    description: 'No matching capture arrived within the expected interval plus grace.',
-    defaultSeverity: 'critical',
-    subjectType: 'watchdog',
-    subscribable: true,
-    role: 'opens',
-  },
-  'watchdog.recovered': {
-    displayName: 'Watchdog recovered',
-    description: 'A matching capture arrived again: closes the alarm.',
-    defaultSeverity: 'critical',
-    subjectType: 'watchdog',
-    subscribable: true,
-    role: 'closes',
-  },
-  'capture.rejected': {
-    displayName: 'Captures rejected',
-    description: 'An endpoint answered 429 over its capture rate. At most one alert an hour, with the count.',
-    defaultSeverity: 'warning',
-    subjectType: 'endpoint',
-    subscribable: true,
-    role: 'single',
-  },
-  'redaction.failed': {
-    displayName: 'Redaction failed',
-    description:
-      'A rule of `storeRules` faulted on a capture: only a trace without body and query was stored, and nothing was delivered. At most one alert an hour.',
-    defaultSeverity: 'error',
-    subjectType: 'endpoint',
-    subscribable: true,
-    role: 'single',
-  },
-  'reconcile.gap': {
-    displayName: 'Events missing',
-    description:
-      "A reconciliation found events of the sender's list that were not captured. One alert per run, with the count.",
-    defaultSeverity: 'warning',
-    subjectType: 'endpoint',
-    subscribable: true,
-    role: 'single',
-  },
-  'action.notify': {
-    displayName: 'Notify action',
-    description:
-      "A notify action's own message. It goes to the action's channel, whatever that subscribes to.",
-    defaultSeverity: 'info',
-    subjectType: 'action',
-    subscribable: true,
-    role: 'single',
-  },
-  'channel.test': {
-    displayName: 'Test message',
-    description: 'Sent by the test route; stands in the history only.',
-    defaultSeverity: 'info',
-    subjectType: 'channel',
-    subscribable: false,
-    role: 'single',
-  },
-} as const satisfies Record<string, EventSpec>
+  'delivery.parked': about(
+    'action',
+    'error',
+    'Dead letters',
+    'A delivery to an action ran out of retries. One alert per action per outage, with a running count.',
+  ),
+  'delivery.recovered': about(
+    'action',
+    'error',
+    'Deliveries recovered',
+    'A delivery to the action succeeded again: closes the incident of its dead letters.',
+  ),
+  'delivery.failing': about(
+    'action',
+    'error',
+    'Deliveries fail',
+    'For ten minutes no attempt of the action has succeeded, and at least five have failed. One alert per outage.',
+  ),
+  'delivery.working': about(
+    'action',
+    'error',
+    'Deliveries work again',
+    'An attempt of the failing action succeeded.',
+  ),
+  'action.paused': about(
+    'action',
+    'error',
+    'Action paused',
+    'The receiver of an action answered 410 Gone, and the action is set to pause then.',
+  ),
+  'certificate.expiring': about(
+    'action',
+    'warning',
+    'Certificate expiring',
+    'A certificate of an action ends within 14 days. One alert until it is replaced.',
+  ),
+  'certificate.renewed': about(
+    'action',
+    'warning',
+    'Certificate renewed',
+    'The certificate of the action was replaced by one that lasts: closes the alert.',
+  ),
+  'delivery.held': about(
+    'action',
+    'error',
+    'Ordered deliveries held',
+    'A dead letter stops the deliveries of its key, because the order of the action says so. A replay or a skip frees the key.',
+  ),
+  'delivery.released': about(
+    'action',
+    'error',
+    'Ordered deliveries released',
+    'No key of the action is held any more.',
+  ),
+  'delivery.backlog': about(
+    'action',
+    'warning',
+    'Delivery backlog too old',
+    'The oldest delivery that waits for the action is older than its `backlogAlertSeconds`.',
+  ),
+  'delivery.drained': about(
+    'action',
+    'warning',
+    'Delivery backlog recovered',
+    'No delivery of the action waits for longer than its `backlogAlertSeconds` any more.',
+  ),
+  'breaker.opened': about(
+    'action',
+    'error',
+    'Circuit breaker opened',
+    'Too many attempts of the action failed: only probes go out until one succeeds.',
+  ),
+  'breaker.closed': about(
+    'action',
+    'error',
+    'Circuit breaker closed',
+    'An attempt of the action succeeded again: what waited goes out.',
+  ),
+  'answer.unavailable': about(
+    'endpoint',
+    'error',
+    'Relayed answer unavailable',
+    'The action that answers the senders of an endpoint is gone or switched off: the fallback answers.',
+  ),
+  'answer.available': about(
+    'endpoint',
+    'error',
+    'Relayed answer available',
+    'The action answers the senders of the endpoint again.',
+  ),
+  'transformation.disabled': about(
+    'rule',
+    'error',
+    'Transformation rule switched off',
+    'The service switched a rule off after repeated faults.',
+  ),
+  'watchdog.alarmed': about(
+    'watchdog',
+    'critical',
+    'Watchdog alarmed',
+    'No matching capture arrived within the expected interval plus grace.',
+  ),
+  'watchdog.recovered': about(
+    'watchdog',
+    'critical',
+    'Watchdog recovered',
+    'A matching capture arrived again: closes the alarm.',
+  ),
+  'capture.rejected': about(
+    'endpoint',
+    'warning',
+    'Captures rejected',
+    'An endpoint answered 429 over its capture rate. At most one alert an hour, with the count.',
+  ),
+  'redaction.failed': about(
+    'endpoint',
+    'error',
+    'Redaction failed',
+    'A rule of `storeRules` faulted on a capture: only a trace without body and query was stored, and nothing was delivered. At most one alert an hour.',
+  ),
+  'reconcile.gap': about(
+    'endpoint',
+    'warning',
+    'Events missing',
+    "A reconciliation found events of the sender's list that were not captured. One alert per run, with the count.",
+  ),
+  'action.notify': about(
+    'action',
+    'info',
+    'Notify action',
+    "A notify action's own message. It goes to the action's channel, whatever that subscribes to.",
+  ),
+  'channel.test': about(
+    'channel',
+    'info',
+    'Test message',
+    'Sent by the test route; stands in the history only.',
+    false,
+  ),
+}
 
 /** A kind of event: a key of {@link EVENTS}. */
 export type EventKind = keyof typeof EVENTS

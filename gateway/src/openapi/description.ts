@@ -44,7 +44,7 @@ export function openApi(baseUrl: string, version: string): JsonObject {
     },
     servers: [{ url: baseUrl }],
     security: [{ bearer: [] }, { apiKey: [] }],
-    tags: NOUNS.filter(({ name }) => tags.has(name)).map(({ name, title, description }) => ({
+    tags: NOUNS.filter(([name]) => tags.has(name)).map(([name, title, description]) => ({
       name,
       'x-displayName': title,
       description,
