@@ -13,7 +13,6 @@ const WORD_CHARACTERS_MAX = 200
 /** A word that needs no quoting in shells and is not an option, so that completion can insert it unquoted. */
 const PLAIN_WORD = new RegExp(`^\\w[\\w.@/+:-]{0,${WORD_CHARACTERS_MAX - 1}}$`)
 
-/** Values typed before the name. */
 interface Before {
   readonly provider: string | undefined
   readonly url: string | undefined

@@ -4,7 +4,6 @@ import { type ConnectionOptions, resolveConnection } from './connection/connecti
 import { printHint } from './output/print.ts'
 import type { TerminalTools } from './tools.ts'
 
-/** Options of every command that calls the API. */
 export interface ClientOptions extends ConnectionOptions {
   readonly json?: boolean
 }

@@ -42,7 +42,6 @@ const STREAMS = ['text/event-stream', 'application/x-ndjson']
 /** How the text of a value is read: as it is, as a number, as `true` or `false`, as a list, or as JSON where it is. */
 export type ValueKind = 'text' | 'number' | 'boolean' | 'list' | 'json'
 
-/** One value that an operation takes. */
 export interface OperationValue {
   readonly name: string
   readonly place: 'path' | 'query' | 'header' | 'body'

@@ -23,7 +23,6 @@ const Given = z.object({
 })
 type Given = z.output<typeof Given>
 
-/** An endpoint of a relay, and a client with its key. */
 export interface Relayed {
   readonly api: ApiClient
   readonly endpointId: string

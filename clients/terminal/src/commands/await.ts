@@ -15,7 +15,6 @@ import { spanOption } from '../words.ts'
 const CALL_SECONDS_MAX = 60
 const DEFAULT_MILLISECONDS = 30_000
 
-/** `creel await` */
 export function addAwaitCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     withFilterOptions(

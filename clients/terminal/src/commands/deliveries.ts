@@ -15,7 +15,6 @@ interface DeliveryOptions extends ClientOptions {
   readonly limit?: number
 }
 
-/** `creel deliveries` */
 export function addDeliveriesCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     command

@@ -7,7 +7,6 @@ import { assignments, spanOption } from '../words.ts'
 const OFF = 'off'
 const DAY_MS = 86_400_000
 
-/** Members of an endpoint as options. */
 export interface MemberOptions {
   readonly name?: string
   readonly provider?: string

@@ -10,7 +10,6 @@ import { addRotateUrlCommand } from './rotateUrl.ts'
 
 const JSON_ONE = 'print the endpoint on one line'
 
-/** `creel endpoints …` */
 export function addEndpointsCommands(command: Command, tools: TerminalTools): void {
   withClientOptions(command.command('list').description('list the endpoints, newest first'), {
     json: 'print one JSON array on one line',

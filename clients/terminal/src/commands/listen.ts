@@ -31,7 +31,6 @@ interface ListenOptions extends ClientOptions {
   readonly timeout?: number
 }
 
-/** `creel listen` */
 export function addListenCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     command

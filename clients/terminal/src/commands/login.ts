@@ -8,7 +8,6 @@ import { printJson, printText } from '../output/print.ts'
 import { type ClientOptions, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 
-/** `creel login` */
 export function addLoginCommand(command: Command, _tools: TerminalTools): void {
   withClientOptions(command, {
     json: 'print {"file","url","workspace"} on one line',
@@ -47,7 +46,6 @@ async function asked(question: string): Promise<string> {
   }
 }
 
-/** `creel logout` */
 export function addLogoutCommand(command: Command, _tools: TerminalTools): void {
   command
     .option('--json', 'print {"removed"} on one line')

@@ -11,14 +11,11 @@ const commandsOf =
     addNounChanges(command, noun, tools)
   }
 
-/** `creel actions …` */
 export function addActionsCommands(command: Command, tools: TerminalTools): void {
   commandsOf(ACTIONS)(command, tools)
   addFlowCommands(command, tools)
 }
 
-/** `creel rules …` */
 export const addRulesCommands = commandsOf(RULES)
 
-/** `creel channels …` */
 export const addChannelsCommands = commandsOf(CHANNELS)

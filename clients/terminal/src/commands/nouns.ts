@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import { type Calls, itemsOf } from 'creel-client'
 import { type ActionOptions, actionMembers, withActionOptions } from './actionMembers.ts'
 
-/** An item of a noun, with all its members. */
 export interface Item {
   readonly id: string
   readonly name: string | null
@@ -21,7 +20,6 @@ export interface Noun {
   readonly one: string
   /** Reads the items of an endpoint and an action, as far as the noun has them. */
   readonly read: (calls: Calls, place: Place) => Promise<readonly Item[]>
-  /** Route to create. */
   readonly list: string
   /** Route of one item; its last segment is the id. */
   readonly item: string
@@ -31,7 +29,6 @@ export interface Noun {
   readonly hasAction?: true
   /** Member of the body that `--file` sets in an update; undefined: the whole body. */
   readonly fileMember?: string
-  /** Members shown in a list. */
   readonly columns: readonly string[]
   /** Options for members, beside `--set`. */
   readonly options?: {
@@ -39,11 +36,9 @@ export interface Noun {
     /** @param stored the one before; undefined for a new one */
     readonly read: (options: ActionOptions, stored: unknown) => Promise<Record<string, unknown>>
   }
-  /** Example of options to create one. */
   readonly example: string
 }
 
-/** Actions of an endpoint. */
 export const ACTIONS: Noun = {
   one: 'action',
   list: '/api/v1/endpoints/{endpointId}/actions',
@@ -69,7 +64,6 @@ export const RULES: Noun = {
   example: '-e orders --file rule.json',
 }
 
-/** Alert channels of the workspace. */
 export const CHANNELS: Noun = {
   one: 'channel',
   read: ({ alertChannels }) =>
@@ -80,7 +74,6 @@ export const CHANNELS: Noun = {
   example: '--set kind=slack name=ops secret=https://hooks.slack.com/services/…',
 }
 
-/** Watchdogs of the workspace. */
 export const WATCHDOGS: Noun = {
   one: 'watchdog',
   read: ({ watchdogs }) => Array.fromAsync(itemsOf((from) => watchdogs.list({ ...from, pageSize: 100 }))),

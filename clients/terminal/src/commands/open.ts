@@ -10,7 +10,6 @@ interface OpenOptions extends ClientOptions {
   readonly print?: boolean
 }
 
-/** `creel open` */
 export function addOpenCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     command

@@ -3,7 +3,6 @@ import { printJson, printTable } from '../output/print.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 
-/** `creel providers` */
 export function addProvidersCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(command.argument('[text]', 'search text for slug and name'), {
     json: 'print one JSON object per line',

@@ -26,7 +26,6 @@ interface ReconcileOptions extends ClientOptions {
 const CREDENTIAL_VARIABLE = 'CREEL_RECONCILE_KEY'
 const LOOK_EVERY_MS = 1000
 
-/** `creel reconcile` */
 export function addReconcileCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     command

@@ -36,7 +36,6 @@ const TIMEOUT_MS = 60_000
 /** Differing sends that are read for the summary. */
 const SHOWN = 20
 
-/** `creel rehearse` */
 export function addRehearseCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     command

@@ -23,7 +23,6 @@ interface Replayed {
   readonly json: unknown
 }
 
-/** `creel replay` */
 export function addReplayCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     command

@@ -27,7 +27,6 @@ const ENDPOINT = [
   'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
 ] as const
 
-/** `creel requests …` */
 export function addRequestsCommands(command: Command, tools: TerminalTools): void {
   const list = command
     .command('list')

@@ -5,7 +5,6 @@ import { printHint, printJson, printText } from '../output/print.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 
-/** `creel endpoints rotate-url` */
 export function addRotateUrlCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     command

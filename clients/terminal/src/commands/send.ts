@@ -17,7 +17,6 @@ interface SendOptions extends ClientOptions {
   readonly badSignature?: boolean
 }
 
-/** `creel send` */
 export function addSendCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     command

@@ -13,7 +13,6 @@ interface TailOptions extends ClientOptions {
   readonly plain?: boolean
 }
 
-/** `creel tail` */
 export function addTailCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     command

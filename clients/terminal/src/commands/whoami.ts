@@ -4,7 +4,6 @@ import { printJson, printText } from '../output/print.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 
-/** `creel whoami` */
 export function addWhoamiCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(command, {
     json: 'print service, key, workspace, plan and limits on one line',

@@ -3,7 +3,6 @@ import { printHint } from '../output/print.ts'
 import type { LocalService, TerminalTools } from '../tools.ts'
 import { readProfile } from './profile.ts'
 
-/** The options of every command that calls the API. */
 export interface ConnectionOptions {
   readonly url?: string
   readonly key?: string

@@ -20,7 +20,6 @@ function answerText({ answer, note }: Shown): string {
   return answer.statusCode === null ? (answer.error ?? '') : String(answer.statusCode)
 }
 
-/** The colour of an answer. */
 function answerStyle({ answer }: Shown): Style {
   if (answer === null) return 'dim'
   if (answer.statusCode === null || answer.statusCode >= 500) return 'red'

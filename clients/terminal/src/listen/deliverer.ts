@@ -44,7 +44,6 @@ export class Deliverer {
     this.beyond = new Set(options.start.beyond)
   }
 
-  /** The current progress. */
   get progress(): Progress {
     return { done: this.done, beyond: [...this.beyond].sort((left, right) => left - right) }
   }

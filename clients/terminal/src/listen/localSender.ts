@@ -14,7 +14,6 @@ export const OUTSIDE_TARGET = 'unsendable: its path would leave the base path of
 export interface LocalAnswer {
   readonly method: string
   readonly url: string
-  /** When it was sent. */
   readonly at: string
   readonly durationMs: number
   readonly statusCode: number | null

@@ -32,7 +32,6 @@ export function plainView(): ListenView {
   }
 }
 
-/** The state of the connection as text. */
 export function linkText(state: LinkState, behind: number): string {
   const waiting = behind > 0 ? `, ${behind} waiting` : ''
   switch (state.kind) {

@@ -17,7 +17,6 @@ const FINISH_MILLISECONDS = 5_000
 
 /** Reports the local server's answers to the service. */
 export interface Reporter {
-  /** Queues an answer to be reported. */
   readonly take: (shown: Shown) => void
   /**
    * Waits for pending reports, for a few seconds.

@@ -5,7 +5,6 @@ import { momentOf } from '../words.ts'
 import type { Progress } from './checkpoint.ts'
 import { RESUMED } from './view.ts'
 
-/** Start position of a listener. */
 export interface Start extends Progress {
   /** The position as text: {@link RESUMED}, `now`, `#12`, a time. */
   readonly from: string

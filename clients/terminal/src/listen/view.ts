@@ -4,7 +4,6 @@ import type { LocalAnswer } from './localSender.ts'
 /** Start position of a listener that continues after its last stop. */
 export const RESUMED = 'where it stopped'
 
-/** Facts that a listener shows at its start. */
 export interface ListenerFacts {
   readonly endpointName: string
   readonly captureUrl: string
@@ -24,7 +23,6 @@ export type LinkState =
   /** Connected, but the local port has no server. */
   | { readonly kind: 'held'; readonly since: number; readonly reason: string }
 
-/** One captured request and its result. */
 export interface Shown {
   readonly request: WholeRequest
   /** Null if it was not sent: the listener is a viewer, or the body was too long to be stored. */

@@ -1,7 +1,6 @@
 import { SafeText, type Text } from './safeText.ts'
 import { writeJson, writeLines } from './write.ts'
 
-/** Option of every command with output. */
 export interface JsonOption {
   readonly json?: boolean
 }

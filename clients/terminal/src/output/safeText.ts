@@ -55,7 +55,6 @@ export class SafeText {
     return new SafeText(parts.map((part) => SafeText.of(part).#text).join(separator))
   }
 
-  /** Width in terminal columns. */
   get width(): number {
     return Bun.stringWidth(this.#text)
   }
@@ -87,7 +86,6 @@ export class SafeText {
       .map((line) => new SafeText(line))
   }
 
-  /** The text for the terminal. */
   toString(): string {
     return this.#text
   }

@@ -11,7 +11,6 @@ export interface Key {
 /** An action of a key beyond changing the view. */
 export type Request = 'replay' | 'edit' | 'copy' | 'open' | 'quit'
 
-/** Result of a key. */
 export interface Pressed {
   readonly state: ScreenState
   readonly request?: Request

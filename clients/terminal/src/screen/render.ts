@@ -5,7 +5,6 @@ import { requestText } from '../output/requestText.ts'
 import { SafeText } from '../output/safeText.ts'
 import { chosenItem, listed, type ScreenState } from './state.ts'
 
-/** Size of the terminal in characters. */
 export interface ScreenSize {
   readonly columns: number
   readonly rows: number

@@ -14,7 +14,6 @@ export type ScreenActions = Readonly<Record<Exclude<Request, 'quit'>, (item: Sho
 
 /** A full-screen view, controlled by keys. */
 export interface ScreenView extends ListenView {
-  /** Restores the terminal. */
   close(): void
 }
 

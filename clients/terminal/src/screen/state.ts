@@ -24,7 +24,6 @@ export interface ScreenState {
   readonly message: string
 }
 
-/** The initial state. */
 export const EMPTY_SCREEN: ScreenState = {
   mode: 'list',
   facts: undefined,
@@ -59,7 +58,6 @@ export function chosenItem(state: ScreenState): Shown | undefined {
   return items.find((item) => keyOf(item) === state.chosen) ?? items.at(-1)
 }
 
-/** The state with a further item. */
 export function withItem(state: ScreenState, item: Shown): ScreenState {
   return { ...state, items: [...state.items.slice(1 - ITEMS_MAX), item] }
 }
