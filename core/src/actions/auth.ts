@@ -10,7 +10,6 @@ import type { SecretBox } from '../platform/secrets/index.ts'
 
 const TEXT_MAX = 8192
 
-/** Text of one header field, or a part of one. */
 const fieldText = z
   .string()
   .max(TEXT_MAX)

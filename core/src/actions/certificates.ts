@@ -1,10 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 
-/** The parts of a certificate that are checked. */
 export interface Certificate {
   readonly subject: string
   readonly validTo: Date
-  /** Whether this is the certificate of a private key. */
   isOf(key: KeyObject): boolean
 }
 

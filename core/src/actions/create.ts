@@ -79,7 +79,6 @@ export async function createAction(ctx: Context, endpoint: Pick<EndpointRow, 'id
   })
 }
 
-/** An action with valid members. */
 export interface NewAction {
   readonly endpointId: string
   readonly kind: string

@@ -129,7 +129,6 @@ export async function numberActions(trx: Trx, ids: readonly string[]): Promise<v
     where a.id = u.id and a.position <> u.position`.execute(trx)
 }
 
-/** Selects the actions of one endpoint or of a workspace. */
 export type ActionsOf = { readonly endpointId: string } | { readonly workspaceId: string }
 
 /** `$1` is the value of `column`, `$2` the most actions of an endpoint, `$3` now. */

@@ -48,7 +48,6 @@ export function actionView(row: ActionRow, channels: readonly ChannelState[]): z
   }
 }
 
-/** The kinds that can be created on a plan. */
 export function kindsOf(plan: Plan): ActionKind[] {
   return hasFeature(plan, 'alertChannels') ? ['forward', 'notify'] : ['forward']
 }

@@ -49,7 +49,6 @@ export function isConnected({
   return fields.every((field) => !field.required || (settings[field.name] ?? null) !== null)
 }
 
-/** Whether the channel is muted at that time. */
 export function isMuted({ mutedUntil }: Pick<Channel, 'mutedUntil'>, now: Date): boolean {
   return mutedUntil !== null && mutedUntil > now
 }

@@ -4,7 +4,6 @@ export const HEALTHS = ['untested', 'verified', 'failing'] as const
 /** One of {@link HEALTHS}. */
 export type Health = (typeof HEALTHS)[number]
 
-/** The part of a channel that its sends change. */
 export interface HealthState {
   readonly health: Health
   readonly lastSuccessAt: Date | null
@@ -14,7 +13,6 @@ export interface HealthState {
   readonly consecutiveFailures: number
 }
 
-/** Result of one send. */
 export interface SendOutcome {
   readonly delivered: boolean
   /** The provider's refusal is final: a retry cannot succeed. */

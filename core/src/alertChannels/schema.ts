@@ -71,7 +71,6 @@ export const AlertChannel = z
   })
   .meta({ id: 'AlertChannel' })
 
-/** One kind that can be added. */
 export const AlertChannelKind = z
   .object({
     kind: z.enum(CHANNEL_KIND_NAMES),
@@ -91,7 +90,6 @@ export const AlertChannelKind = z
   })
   .meta({ id: 'AlertChannelKind' })
 
-/** One event kind that can be subscribed to. */
 export const AlertEvent = z
   .object({
     kind: z.enum(SUBSCRIBABLE_KINDS),

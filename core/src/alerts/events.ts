@@ -171,7 +171,6 @@ export const EVENTS = {
 /** A kind of event: a key of {@link EVENTS}. */
 export type EventKind = keyof typeof EVENTS
 
-/** Kinds of event that open an incident, and the kind that closes each. */
 export const CLOSED_BY = {
   'delivery.parked': 'delivery.recovered',
   'delivery.failing': 'delivery.working',
@@ -200,7 +199,6 @@ export const SUBSCRIBABLE_KINDS = EVENT_KINDS.filter((kind) => EVENTS[kind].subs
 /** Tells whether text from outside names a kind of event. */
 export const isEventKind = (text: string): text is EventKind => Object.hasOwn(EVENTS, text)
 
-/** One subscription of a channel. */
 export interface Subscription {
   readonly kind: EventKind
   readonly minSeverity: Severity

@@ -1,6 +1,5 @@
 import type { Db, Trx } from '../platform/db/index.ts'
 
-/** The next messages of alerts of a workspace after an id. */
 export async function nextReasons(db: Db, workspaceId: string, afterId: string, limit: number) {
   return await db
     .selectFrom('alerts')

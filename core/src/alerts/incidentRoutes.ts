@@ -44,7 +44,6 @@ const Incident = z
   })
   .meta({ id: 'Incident' })
 
-/** List the incidents of the workspace. */
 export const incidentRoutes = router({
   list: route({
     method: 'GET',

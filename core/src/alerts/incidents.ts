@@ -4,7 +4,6 @@ import { CLOSED_BY, EVENTS, type OpeningKind, SEVERITIES, type Severity } from '
 import { closeOpen, openOrCount } from './queries.ts'
 import { type Occasion, type RaiseServices, raiseAlert } from './raise.ts'
 
-/** One or more causes of an incident. */
 export interface Cause extends Occasion {
   readonly kind: OpeningKind
   /** Number of causes, e.g. dead letters of one batch. Default 1. */
@@ -52,9 +51,7 @@ export async function openIncident(
   return { opened, count }
 }
 
-/** The end of incidents. */
 export interface Recovery {
-  /** The kind that opened them. */
   readonly kind: OpeningKind
   /** Recovered subjects; those without an open incident are skipped. */
   readonly subjectIds: readonly string[]

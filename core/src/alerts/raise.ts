@@ -5,10 +5,8 @@ import { EVENTS, type EventKind, type Severity, type SingleKind } from './events
 import { ALERT_FAN_OUT } from './jobs.ts'
 import { insertAlert } from './queries.ts'
 
-/** The services that raising an alert needs. */
 export type RaiseServices = Pick<Services, 'clock' | 'enqueue'>
 
-/** The object that an alert is about, with its current name. */
 export interface Named {
   readonly id: string
   readonly name: string

@@ -8,7 +8,6 @@ import { validationFailed } from './errors.ts'
 import { issuesOf, nulIssues } from './issues.ts'
 import { admitOnRelay } from './relayed.ts'
 
-/** Checks that run before a procedure. */
 export interface Checks<Shape extends z.core.$ZodLooseShape, Found extends object> extends AccessDeclaration {
   readonly input: z.ZodObject<Shape>
   readonly finds?: Finds<Found>

@@ -13,7 +13,6 @@ export interface RouteContract extends AccessDeclaration {
   readonly summary: string
   /** Details beyond the summary; Markdown, for OpenAPI. */
   readonly description?: string
-  /** Path, query and body members as one object. */
   readonly input: z.ZodObject
   /** A typical first input without the path's parameters, for the description. */
   readonly example?: object
@@ -50,7 +49,6 @@ export interface RouteContract extends AccessDeclaration {
 export type ToolEffect =
   /** Changes nothing. */
   | 'reads'
-  /** Makes something new. */
   | 'adds'
   /** Sends requests to other systems. */
   | 'sends'

@@ -3,10 +3,8 @@ import { z } from 'zod'
 import { type Page, type Rows, window } from './pagination.ts'
 import { optional } from './values.ts'
 
-/** Place of an item in a list that is ordered by id. */
 export type IdPlace = number
 
-/** Place of an item in a list that is ordered by a time, then by id. */
 export interface TimePlace {
   readonly at: Date
   /** As text: a uuid or an int64. */

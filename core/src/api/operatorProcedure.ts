@@ -9,7 +9,6 @@ const t = initTRPC.context<Services>().create()
 
 /** A procedure without authentication or rate limit, for operator routers only. */
 export const operatorProcedure = t.procedure
-/** Creates a router of operator procedures. */
 export const operatorRouterOf = t.router
 /** Merges operator routers into one flat router; their procedures must have different names. */
 export const mergeOperatorRouters = t.mergeRouters

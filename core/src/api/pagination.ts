@@ -45,7 +45,6 @@ export function envelope<Item extends z.ZodType, More extends z.core.$ZodLooseSh
   return name === undefined ? page : page.meta({ id: `${name}Page` })
 }
 
-/** LIMIT and OFFSET of a page. */
 export function window({ page, pageSize }: Page): { limit: number; offset: number } {
   return { limit: pageSize, offset: (page - 1) * pageSize }
 }
@@ -56,7 +55,6 @@ export interface Rows<Row> {
   readonly totalCount: number
 }
 
-/** The view of a row, and the cursor of its place. */
 export interface Shown<Row, Item> {
   readonly view: (row: Row) => Item
   readonly cursorOf: (row: Row) => string

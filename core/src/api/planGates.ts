@@ -12,7 +12,6 @@ const FEATURES = {
 /** A feature that a plan may lack: a key of {@link FEATURES}. */
 export type Feature = keyof typeof FEATURES
 
-/** Whether the plan has the feature at all. */
 export function hasFeature(plan: Plan, feature: Feature): boolean {
   return plan.limits[FEATURES[feature].limit] > 0
 }

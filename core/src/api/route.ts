@@ -79,7 +79,6 @@ const t = initTRPC
     },
   })
 
-/** Creates a router of API procedures. */
 export const router = t.router
 /** Merges routers into one flat router; their procedures must have different names. */
 export const mergeRouters = t.mergeRouters

@@ -15,7 +15,6 @@ export interface Clock {
   now(): Date
 }
 
-/** The wall clock. */
 export const systemClock: Clock = { now: () => new Date() }
 
 /**
@@ -34,9 +33,7 @@ export interface Urls {
   readonly captureUrl: string
 }
 
-/** Result of handing in a request for capture. */
 export type HandInResult =
-  /** Committed. */
   | { readonly state: 'stored'; readonly id: number }
   /** The endpoint is switched off, or has expired. */
   | { readonly state: 'gone' }

@@ -159,7 +159,6 @@ async function takeTogether(
   return [...taken.map(() => null), ...waits]
 }
 
-/** The number of slots of a scope in use. */
 export async function countSlots(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   scope: string,

@@ -3,7 +3,6 @@ import type { Services } from '../api/services.ts'
 import { isCredentialName, MASK } from '../engine/credentials.ts'
 import type { Trx } from '../platform/db/index.ts'
 
-/** A change for the audit log. */
 export interface Change {
   /** The name of the procedure that made the change: `endpoints.update`. */
   readonly action: string

@@ -35,7 +35,6 @@ export const AuditEntry = z.object({
 
 const name = optional(z.string().trim().min(1).max(100))
 
-/** Filters of the list. */
 export const auditFilters = {
   action: name.meta({ description: 'Only this action, such as `endpoints.update`' }),
   actorKind: optional(z.enum(ACTOR_KINDS)),

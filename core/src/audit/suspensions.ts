@@ -6,7 +6,6 @@ export interface Suspension {
   readonly id: string
   readonly name: string
   readonly endpointId: string
-  /** The new state. */
   readonly suspendedByPlan: boolean
 }
 

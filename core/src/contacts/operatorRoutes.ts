@@ -5,7 +5,6 @@ import { addContact, removeContact } from './change.ts'
 import { listContacts } from './queries.ts'
 import { Contact, ContactEmail, ContactName, ContactReference } from './schema.ts'
 
-/** Add, list and remove the contacts of any workspace. */
 export const contactOperatorRoutes = operatorRouterOf({
   add: operatorProcedure
     .input(z.object({ workspace: WorkspaceReference, email: ContactEmail, name: ContactName.optional() }))

@@ -67,7 +67,6 @@ export async function checkEndpointChange(
   return issues
 }
 
-/** Changes the named members of an endpoint. */
 export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input: UpdateInput) {
   return await ctx.db.transaction().execute(async (trx) => {
     const changes = withoutEqualResponses(input, endpoint)

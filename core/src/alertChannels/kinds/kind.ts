@@ -25,7 +25,6 @@ export interface Reading {
   readonly detail: string | null
 }
 
-/** The configuration of a channel that its kind needs. */
 export interface ChannelConfiguration {
   readonly settings: ChannelSettings
   /** Decrypted; null when none is stored. */
@@ -39,7 +38,6 @@ export interface SendingContext {
   readonly apiUrls: Readonly<Partial<Record<string, string>>>
 }
 
-/** Text format of a kind. */
 export interface Markup {
   /** Escapes a value from outside for this kind's messages. */
   escape(text: string): string
@@ -47,7 +45,6 @@ export interface Markup {
   readonly maxCharacters: number
 }
 
-/** Definition of one kind of channel. */
 export interface ChannelKind {
   readonly displayName: string
   /** Label of `secret`. */

@@ -86,7 +86,6 @@ const FIND = statement(
   limit 1000`,
 )
 
-/** A claimed send of an alert. */
 interface AlertSend extends AlertDeliveryRow {
   readonly bytes: number
   readonly leaseUntil: Date

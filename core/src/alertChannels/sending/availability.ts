@@ -10,7 +10,6 @@ export interface Unavailable {
   readonly detail: string
 }
 
-/** A channel, and whether it can be sent to now. */
 export interface Availability {
   /** Null when it was deleted. */
   readonly channel: Channel | null

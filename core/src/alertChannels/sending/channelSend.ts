@@ -34,7 +34,6 @@ export interface ChannelSend extends SendOutcome {
   } | null
 }
 
-/** The services that a send needs. */
 export type SendServices = Pick<Services, 'outbound' | 'clock' | 'alertApiUrls' | 'version'>
 
 /** Sends one alert to one channel, once. A failed send is a result, never an exception. */

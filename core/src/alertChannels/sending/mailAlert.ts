@@ -11,7 +11,6 @@ import {
   nextSendAt,
 } from './queries.ts'
 
-/** Makes one attempt of a mail. */
 export async function mailAlert(
   services: Services,
   row: AlertDeliveryRow & { readonly recipient: string },

@@ -7,13 +7,11 @@ import { makeAttempt } from './alertSends.ts'
 import { ATTEMPTS_MAX, insertClaimed, insertSends, PRIORITY, releaseSends } from './queries.ts'
 import { type NotifyReport, type OnNotified, recordSend } from './record.ts'
 
-/** A message of a notify action. */
 export interface NotifyMessage extends Occasion {
   readonly endpoint: Named
   readonly requestId: number
   /** The action's channel, found by `findChannel`. */
   readonly channel: Pick<Channel, 'id' | 'name' | 'kind'>
-  /** The attempt row that gets the results of the sends. */
   readonly attemptId: number
   /** The rendered template, in the channel's markup. */
   readonly reason: string

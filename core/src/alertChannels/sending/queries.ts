@@ -25,7 +25,6 @@ export const LOST_ATTEMPTS_MAX = 5
 /** Attempts come at 0, 30 s and 5 min, without jitter: an alert should not be later than it is said to be. */
 const SCHEDULE = { delaysSeconds: DELAYS_SECONDS, jitter: 0 }
 
-/** A send that has failed. */
 interface FailedSend {
   /** Number of attempts, including the one that failed. */
   readonly attempt: number

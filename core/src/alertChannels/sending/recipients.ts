@@ -16,7 +16,6 @@ export interface Candidate {
   readonly heldOpen: boolean
 }
 
-/** One recipient of an alert. */
 export interface PlannedDelivery {
   /** The channel; for a mail, the failing channel that it replaces, or null. */
   readonly channel: Pick<Candidate, 'id' | 'name' | 'kind'> | null
@@ -31,7 +30,6 @@ export interface PlannedDelivery {
 /** An alert, and everything that decides its recipients. */
 export interface Audience {
   readonly alert: { readonly kind: EventKind; readonly severity: Severity }
-  /** Every channel of the workspace. */
   readonly channels: readonly Candidate[]
   /** Addresses of every contact of the workspace. */
   readonly contacts: readonly string[]

@@ -49,7 +49,6 @@ type ChannelAttempt =
   | { readonly send: ChannelSend; readonly channel: Channel; readonly unavailable: null }
   | { readonly send: null; readonly channel: Channel | null; readonly unavailable: Unavailable | null }
 
-/** Result of an attempt at a channel, with its alert. */
 export interface ChannelResult {
   readonly kind: 'channel'
   readonly alert: Alert
@@ -58,7 +57,6 @@ export interface ChannelResult {
   readonly attempt: ChannelAttempt
 }
 
-/** End of an attempt at a channel, or of a mail. */
 export type SendResult = ChannelResult | { readonly kind: 'mail'; readonly mail: AttemptResult }
 
 /**

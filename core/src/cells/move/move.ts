@@ -17,9 +17,7 @@ export class MoveError extends Error {
   override readonly name = 'MoveError'
 }
 
-/** Parameters of a move. */
 export interface MoveOptions {
-  /** The id or the name of the workspace. */
   readonly workspace: string
   /** Name of the target's cell. */
   readonly toCell: string

@@ -41,7 +41,6 @@ export const BIG: Readonly<Record<string, { readonly key: string; readonly type:
   event_claims: { key: 'key', type: 'uuid' },
 }
 
-/** A table with rows of a workspace. */
 export interface MovedTable {
   readonly name: string
   readonly columns: readonly string[]
