@@ -14,7 +14,6 @@ export interface StoredSums {
  * or `+` in it is the right operand of an addition.
  */
 export interface CounterChange {
-  /** Requests that were stored. */
   readonly stored?: StoredSums
   /** Requests that are stored no longer. */
   readonly unstored?: StoredSums
@@ -26,7 +25,6 @@ export interface CounterChange {
   readonly unbinned?: string
   /** Requests that left the recycle bin for want of room, and the time. */
   readonly binEvicted?: { readonly count: string; readonly at: string }
-  /** Requests that were evicted. */
   readonly evicted?: string
   /** Id up to which requests were evicted or expired; null leaves it. It never falls. */
   readonly removedUpTo?: string

@@ -125,7 +125,6 @@ export async function countLiveEndpoints(trx: Trx, workspaceId: string, now: Dat
   return count
 }
 
-/** Adds the endpoint and its counter row. */
 export async function insertEndpoint(trx: Trx, row: Insertable<EndpointsTable>): Promise<void> {
   await trx.insertInto('endpoints').values(row).execute()
   await insertCounters(trx, row.id)

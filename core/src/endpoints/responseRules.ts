@@ -12,7 +12,6 @@ export interface CaptureResponse {
   readonly responseBody: string
 }
 
-/** The response on the wire. */
 export interface ServedResponse {
   readonly status: number
   /** Null when the status forbids a body. */

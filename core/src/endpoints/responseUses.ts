@@ -14,7 +14,6 @@ const ADD_USES = statement(
    returning used`,
 )
 
-/** One response in the present counting of its endpoint. */
 export interface Counted {
   readonly endpointId: string
   readonly runId: string

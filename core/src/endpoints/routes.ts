@@ -10,7 +10,6 @@ import { endpointView } from './view.ts'
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 
-/** Read endpoints and their counts. */
 export const endpointRoutes = router({
   list: route({
     method: 'GET',

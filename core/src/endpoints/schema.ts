@@ -160,7 +160,6 @@ const Verification = z.object({
     .nullable(),
 })
 
-/** An endpoint in the API. */
 export const Endpoint = withExample(
   'Endpoint',
   z.object({

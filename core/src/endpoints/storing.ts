@@ -29,7 +29,6 @@ export interface StoringInput {
 /** Bounds of the time for which an original is kept for deliveries, in hours. */
 export const ORIGINAL_HOURS = { min: 1, max: 720, default: 72 } as const
 
-/** Settings about originals, as they will be stored. */
 interface OriginalSettings {
   readonly takesOut: boolean
   readonly forwardOriginal: boolean

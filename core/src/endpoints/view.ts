@@ -65,7 +65,6 @@ function manualOf(row: StoredVerification): ManualScheme | null {
   }
 }
 
-/** The capture URL with a capture id. */
 export function captureUrlOf(urls: Urls, captureId: string): string {
   return `${urls.captureUrl}/hook/${captureId}`
 }

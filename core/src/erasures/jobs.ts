@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { type Runs, runQueues } from '../runs/index.ts'
 
-/** The jobs of erasures, and their sweep. */
 export const [ERASURE_RUNS, ERASURE_SWEEP] = runQueues('erasures', z.object({ erasureId: z.uuid() }), {
   expireInSeconds: 300,
   batchSize: 1,

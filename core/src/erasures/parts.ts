@@ -180,7 +180,6 @@ export function partsOf(
   ]
 }
 
-/** Adds a step to the progress. */
 export function progressed(progress: Progress, step: Step): Progress {
   const counts = { ...NOTHING_FOUND, ...progress.counts }
   for (const name of Object.keys(NOTHING_FOUND)) {

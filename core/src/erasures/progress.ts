@@ -32,7 +32,6 @@ export const Progress = z.object({
 /** {@link Progress} after parsing. */
 export type Progress = z.output<typeof Progress>
 
-/** A part of the work. */
 export type Part = Progress['left'][number]
 
 /** Nothing found yet. */

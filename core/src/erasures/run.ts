@@ -14,7 +14,6 @@ const SLICE_MS = 2_000
 /** An erasure as it is stored. */
 export type ErasureRow = Selectable<ErasuresTable>
 
-/** Services that an erasure needs. */
 type ErasureServices = Pick<Services, 'db' | 'clock' | 'enqueue' | 'secrets' | 'log' | 'actor'> & {
   readonly traceId?: string
 }

@@ -10,14 +10,12 @@ import type { ValueFinder } from './match.ts'
 const ROWS_MAX = 200
 const BYTES_MAX = 8 * 1024 * 1024
 
-/** A range of ids of one endpoint. */
 export interface Range {
   readonly endpointId: string
   readonly afterId: number
   readonly upToId: number
 }
 
-/** A stored request with its state. */
 export interface ScannedRequest {
   readonly id: number
   readonly isBinned: boolean
@@ -73,7 +71,6 @@ export async function nextAttempts(db: Db, range: Range) {
   return ids.length === 0 ? [] : await attemptsWhere(db, range.endpointId, { ids })
 }
 
-/** Attempts of requests, or by id. */
 export async function attemptsWhere(
   db: Db,
   endpointId: string,
@@ -94,7 +91,6 @@ export async function attemptsWhere(
     .execute()
 }
 
-/** Whether an attempt, or its record, holds the value. */
 export function attemptHolds(finder: ValueFinder, attempt: ScannedAttempt): boolean {
   const headers = [attempt.sentHeaders, attempt.receivedHeaders].flatMap((text) =>
     text === null ? [] : headersFromText(text).map(([, value]) => headerText(value)),

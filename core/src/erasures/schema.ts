@@ -20,7 +20,6 @@ const PathText = z
     context.addIssue({ code: 'custom', params: { code }, message: reason })
   })
 
-/** Input of the route that starts an erasure. */
 export const startInput = z.object({
   value: z.string().trim().min(VALUE_CHARACTERS.min).max(VALUE_CHARACTERS.max).meta({
     description: 'Found as a whole word, without case; it is not stored longer than the erasure runs',
@@ -38,12 +37,10 @@ export const startInput = z.object({
 /** Input of the list: pages by number or by cursor. */
 export const listInput = z.object({ ...pageInput, ...timeCursorInput })
 
-/** Input of the routes of one erasure. */
 export const erasureInput = z.object({
   erasureId: z.string().meta({ format: 'uuid', description: 'Id of the erasure' }),
 })
 
-/** An erasure in the API. */
 export const Erasure = withExample(
   'Erasure',
   z.object({

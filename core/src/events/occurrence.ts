@@ -51,7 +51,6 @@ function fieldsOf(row: StoredRequestRow, fields: readonly FieldPath[]): Record<s
   return shown
 }
 
-/** Whether a name within the path is that of a credential. */
 export function isSecretPath(path: string): boolean {
   return path.split(/[.[\]"]+/).some(isCredentialName)
 }

@@ -4,7 +4,6 @@ import { optional, Timestamp } from '../api/values.ts'
 import { CONDITION_OPS } from '../engine/conditions/index.ts'
 import { VERIFICATION_FILTERS } from '../engine/words/index.ts'
 
-/** Bounds of the list of types. */
 export const TYPES = { page: 100, max: 300 } as const
 
 /** Bounds of a poll, and the pause that its answer asks for. */
@@ -111,7 +110,6 @@ export const Occurrence = withExample(
 /** One event before it is written: its times are dates. */
 export type Occurrence = z.input<typeof Occurrence>
 
-/** Name of an event type. */
 export const EventName = z.string().min(1).max(200)
 
 /** A position in an endpoint's events: opaque for clients, the id of a request for us. */
@@ -120,7 +118,6 @@ export const EventCursor = z
   .regex(/^\d{1,15}$/, 'must be a cursor of an earlier answer')
   .transform(Number)
 
-/** Input of the list of types. */
 export const typesInput = z.object({
   cursor: optional(z.string().regex(/^\d{1,3}$/, 'must be `nextCursor` of an earlier page')).meta({
     description: '`nextCursor` of the page before',
@@ -144,7 +141,6 @@ export const pollInput = z.object({
   }),
 })
 
-/** Answer to a poll. */
 export const PollResult = z.object({
   events: z.array(Occurrence).max(POLL.events),
   cursor: z.string(),

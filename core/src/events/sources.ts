@@ -104,7 +104,6 @@ const KEEP_LABELS = statement(
   on conflict do nothing`,
 )
 
-/** An event type that exists. */
 export interface FoundType {
   readonly source: EventSource
   /** The only label of its events; null: any. */

@@ -56,7 +56,6 @@ const AT_ONCE = 2
 
 const exports = new Turns({ atOnce: AT_ONCE, wait: { msMax: WAIT_MS_MAX, noun: 'exports' } })
 
-/** Requests to export, and their format. */
 export interface ExportOptions {
   readonly filters: RequestFilters
   readonly format: 'ndjson' | 'har'

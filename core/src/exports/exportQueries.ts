@@ -52,7 +52,6 @@ export function matchingSizes(
 /** Base64 without the line breaks that PostgreSQL inserts. */
 const base64 = (bytes: RawBuilder<Buffer>) => sql<string>`translate(encode(${bytes}, 'base64'), E'\n', '')`
 
-/** A request to export. */
 export interface ExportRow extends Omit<RequestRow, 'body'> {
   readonly bodyBytes: number
   /** Text if {@link isTextBody}, else base64; null if it is longer than the requested maximum. */

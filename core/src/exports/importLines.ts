@@ -14,7 +14,6 @@ export interface CheckedLine {
   readonly body: Buffer
 }
 
-/** An invalid line. */
 export interface WrongLine {
   readonly number: number
   readonly issues: readonly InputIssue[]

@@ -13,7 +13,6 @@ export async function storedCount(db: Db | Trx, endpointId: string): Promise<num
   return row?.storedRequestCount ?? 0
 }
 
-/** A batch of an import. */
 export interface BatchName {
   readonly importId: string
   /** From 0, without gaps. */
@@ -154,7 +153,6 @@ const STORE = statement(
   { isPrepared: false, notNull: ['firstId', 'lastId'] },
 )
 
-/** Result of storing a batch. */
 export type StoredBatch = RowsOf<typeof STORE>
 
 /**

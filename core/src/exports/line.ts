@@ -16,7 +16,6 @@ interface Writing {
   readonly includeSecrets: boolean
 }
 
-/** A row as input of the formats. */
 export function exportedRequest(row: RequestRow, writing: Writing): ExportedRequest {
   return { ...exportedHead(row, writing), body: row.body }
 }

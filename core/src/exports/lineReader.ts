@@ -168,7 +168,6 @@ export class LineReader {
     return at
   }
 
-  /** Skips the rest of a refused line. */
   #skip(piece: Uint8Array, from: number, stop: number): number {
     const end = piece.subarray(from, stop).indexOf(LF)
     const at = end < 0 ? stop : from + end

@@ -23,7 +23,6 @@ const Imported = z.object({
   lastId: Int64.nullable(),
 })
 
-/** Export of a single request. */
 export const exportRoutes = router({
   export: route({
     method: 'GET',

@@ -5,7 +5,6 @@ import { recordChange } from '../audit/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { dropImport, storedCount, storeStaged } from './importQueries.ts'
 
-/** Result of an import. */
 export interface Imported {
   readonly importedCount: number
   /** Id of the first stored request; null if there is none. `lastId` is that of the last one. */
@@ -16,7 +15,6 @@ export interface Imported {
 /** Time without progress after which an accepted import counts as abandoned by its process. */
 const RESUMED_AFTER_MS = 60_000
 
-/** A completely staged import. */
 interface StagedImport {
   readonly importId: string
   readonly endpointId: string

@@ -8,7 +8,6 @@ import { type Plan, planOf } from '../plans/index.ts'
 import { type RowsOf, run, statement } from '../platform/db/index.ts'
 import { fingerprint, isKeyShaped } from './key.ts'
 
-/** The credentials of a call, and its address. */
 export interface Presented {
   /** The key as it was sent, or null. */
   readonly key: string | null

@@ -12,7 +12,6 @@ import { getWorkspace, lockWorkspace } from '../workspaces/index.ts'
 import { newKey } from './key.ts'
 import { countActiveKeys, insertKey, type NewKeyRow } from './queries.ts'
 
-/** Properties of a new key. */
 export interface KeyWish {
   readonly name: string
   /** Default `admin`. */

@@ -78,7 +78,6 @@ const Network = z
 
 const Networks = z.array(Network).min(1).max(NETWORKS_MAX)
 
-/** Input for a new key. */
 export const createInput = z.object({
   name: KeyName,
   scope: optional(Scope).meta({ description: 'Default `admin`' }),
@@ -98,7 +97,6 @@ export const updateMembers = {
   allowedNetworks: Networks.nullable().optional().meta({ description: 'Null: from anywhere' }),
 }
 
-/** Input for replacing a key. */
 export const rotateMembers = {
   overlapSeconds: z
     .int()

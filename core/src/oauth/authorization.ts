@@ -15,7 +15,6 @@ const STATE_CHARACTERS_MAX = 2_048
 /** The S256 challenge of RFC 7636: SHA-256 in base64url. */
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
 
-/** A valid request for authorization. */
 export interface AuthorizationRequest {
   readonly client: OAuthClient
   /** Registered by the client. */
@@ -27,7 +26,6 @@ export interface AuthorizationRequest {
   readonly scopes: readonly AgentScope[]
 }
 
-/** Outcome of reading a request for authorization. */
 export type ReadAuthorization =
   | { readonly request: AuthorizationRequest }
   /** The client cannot be identified: the reason is for the user, and the browser is sent nowhere. */
@@ -118,7 +116,6 @@ export function errorRedirect(
   return redirectTo(redirectUri, { error, error_description: description, state, iss: baseUrl })
 }
 
-/** URL of the client for a code. */
 export function codeRedirect(
   { baseUrl }: Urls,
   { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,

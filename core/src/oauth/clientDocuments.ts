@@ -72,9 +72,7 @@ const CLIENT_ID_CHARACTERS_MAX = 512
 const REDIRECT_URIS_MAX = 50
 const NAME_CHARACTERS_MAX = 80
 
-/** A client of OAuth, from its metadata document. */
 export interface OAuthClient {
-  /** The URL of the document. */
   readonly id: string
   /** The host of that URL: the only name that the client cannot choose freely. */
   readonly host: string

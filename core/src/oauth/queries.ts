@@ -1,10 +1,8 @@
 import type { Selectable } from 'kysely'
 import type { Db, OauthGrantsTable, Trx } from '../platform/db/index.ts'
 
-/** A grant, with the workspace of its key. */
 export type Grant = Selectable<OauthGrantsTable> & { readonly workspaceId: string }
 
-/** Adds the grant of a consent. */
 export async function insertGrant(
   trx: Trx,
   grant: Omit<Selectable<OauthGrantsTable>, keyof GrantChange>,
@@ -38,7 +36,6 @@ export interface GrantChange {
   readonly recentAnswer?: Buffer
 }
 
-/** Changes one grant. */
 export async function updateGrant(trx: Trx, keyId: string, change: GrantChange): Promise<void> {
   await trx.updateTable('oauthGrants').set(change).where('keyId', '=', keyId).execute()
 }

@@ -62,7 +62,6 @@ const refreshToken = (family: string, rest: string): RefreshToken => ({
 /** Code verifiers of RFC 7636 §4.1. */
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
 
-/** Whether a code verifier is the one of an S256 challenge. */
 export function isVerifierOf(challenge: string, verifier: string | undefined): boolean {
   if (verifier === undefined || !VERIFIER.test(verifier)) return false
   const digest = createHash('sha256').update(verifier, 'ascii').digest('base64url')
@@ -73,7 +72,6 @@ const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** The tokens of one renewal. */
 export interface TokenPair {
   readonly access: string
   readonly refresh: string

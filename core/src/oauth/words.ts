@@ -37,7 +37,6 @@ export type OAuthErrorCode =
   | 'unsupported_grant_type'
   | 'unsupported_response_type'
 
-/** A refusal in the words of OAuth. */
 export interface OAuthError {
   readonly error: OAuthErrorCode
   /** English, for developers; without quotes and backslashes, which the protocol forbids. */

@@ -16,7 +16,6 @@ const FAILURES_MAX = 200
 /** Requests of an endpoint that need attention, by its id. Other endpoints have none. */
 export type Attention = ReadonlyMap<string, number>
 
-/** State of a workspace. */
 export interface Overview {
   /** The newest endpoints, newest first; at most {@link OVERVIEW_ENDPOINTS}. */
   readonly endpoints: readonly OverviewRow[]

@@ -7,7 +7,6 @@ import type { Db, Trx } from '../platform/db/index.ts'
 import { applyWatchdogLimit } from '../watchdogs/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 
-/** The services that applying limits needs. */
 export type LimitServices = Pick<Services, 'actor' | 'clock' | 'enqueue' | 'plans'>
 
 /**

@@ -1,6 +1,5 @@
 import { LIMIT_NAMES, type LimitName, PLAN_KEYS, PLANS } from './plans.ts'
 
-/** Description of each limit. */
 export const LIMIT_MEANINGS: Readonly<Record<LimitName, string>> = {
   apiRatePerMinute: 'API calls per minute of this key',
   apiKeysMax: 'Active keys of the workspace',

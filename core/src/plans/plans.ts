@@ -32,7 +32,6 @@ export const PLAN_KEYS = ['free', 'solo', 'pro', 'team', 'self-hosted'] as const
 /** One of {@link PLAN_KEYS}. */
 export type PlanKey = (typeof PLAN_KEYS)[number]
 
-/** A plan, with the limits of its workspaces. */
 export interface Plan {
   readonly key: PlanKey
   readonly displayName: string

@@ -1,7 +1,6 @@
 import type { WireHeader } from '../../engine/message/index.ts'
 import { CONNECTION_FIELDS } from '../../engine/words/index.ts'
 
-/** A captured request as input of the formats. */
 export interface ExportedRequest {
   readonly receivedAt: Date
   readonly method: string
@@ -18,7 +17,6 @@ export interface ExportedRequest {
   readonly bodyTruncated: boolean
 }
 
-/** A format of an exported request. */
 export interface Format {
   readonly contentType: string
   /** Extension of the file, without the full stop. */

@@ -1,7 +1,6 @@
 import { headerText, urlEncodedPairs } from '../../engine/message/index.ts'
 import type { ExportedRequest, Format } from './format.ts'
 
-/** The start of a HAR 1.2 file, up to its entries. */
 export const HAR_START = '{"log":{"version":"1.2","creator":{"name":"Creel","version":"1"},"entries":[\n'
 /** Closes a file that {@link HAR_START} began. */
 export const HAR_END = '\n]}}\n'
@@ -63,7 +62,6 @@ export function harEntry(
   })
 }
 
-/** A complete HAR 1.2 file with one request. */
 export const HAR: Format = {
   contentType: 'application/json',
   extension: 'har',

@@ -1,7 +1,6 @@
 import { headerText } from '../../engine/message/index.ts'
 import { type ExportedRequest, endToEndHeaders, type Format } from './format.ts'
 
-/** Quotes any text as one word of a POSIX shell. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
