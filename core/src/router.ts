@@ -95,7 +95,6 @@ export interface Stream extends StreamContract {
 /** Every REST operation of the routers, without streams, in their order. */
 export const ROUTES: readonly Route[] = [...routesOf(appRouter, false), ...routesOf(transferRouter, true)]
 
-/** Every stream of the router. */
 export const STREAMS: readonly Stream[] = declaredIn(appRouter).flatMap(({ name, stream }) =>
   stream === undefined ? [] : [{ name, ...stream }],
 )

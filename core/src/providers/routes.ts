@@ -5,7 +5,6 @@ import { Provider, providerView } from './schema.ts'
 
 const items = PROVIDERS.map(providerView)
 
-/** List the provider catalog. */
 export const providerRoutes = router({
   list: route({
     method: 'GET',

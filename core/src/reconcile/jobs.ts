@@ -18,7 +18,6 @@ export const [RECONCILIATION_RUNS, RECONCILIATION_SWEEP] = runQueues(
   },
 )
 
-/** The table of reconciliations. */
 export const RECONCILIATIONS: Runs<{ reconciliationId: string }> = {
   table: 'reconciliations',
   queue: RECONCILIATION_RUNS,

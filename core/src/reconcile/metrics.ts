@@ -1,6 +1,5 @@
 import { counterBy } from '../platform/metrics/index.ts'
 
-/** Reconciliations that ended. */
 export const reconciliations = counterBy('state', ['done', 'failed'], {
   name: 'creel_reconciliations_total',
   help: 'Reconciliations that ended, by how',

@@ -5,12 +5,10 @@ import type { Db, ReconciliationsTable, Trx } from '../platform/db/index.ts'
 import type { SentEvent } from './senders/index.ts'
 import { type RunRow, SHOWN_COLUMNS, type ShownRow } from './view.ts'
 
-/** Adds a run. */
 export async function insertRun(trx: Trx, row: Insertable<ReconciliationsTable>): Promise<void> {
   await trx.insertInto('reconciliations').values(row).execute()
 }
 
-/** Reads the shown part of one run of an endpoint. */
 export async function findRun(db: Db, endpointId: string, id: string): Promise<ShownRow | undefined> {
   return await db
     .selectFrom('reconciliations')
@@ -44,7 +42,6 @@ export async function countRunning(trx: Trx, { id, workspaceId, endpointId }: Ru
   }
 }
 
-/** Changes the named columns of a run. */
 export async function updateRun(
   trx: Trx,
   id: string,
@@ -56,7 +53,6 @@ export async function updateRun(
 /** States of a listed event. `asked`: its sender was asked to send it again; `brought`: it was fetched and captured. */
 export type EventState = 'present' | 'old' | 'missing' | 'asked' | 'brought' | 'refused'
 
-/** A listed event with its state. */
 export interface StagedEvent extends SentEvent {
   readonly state: EventState
 }
@@ -126,7 +122,6 @@ export async function nextMissing(db: Db, id: string): Promise<readonly MissingE
     .execute()
 }
 
-/** Stores new states of listed events. */
 export async function setEventStates(
   trx: Trx,
   id: string,
@@ -186,7 +181,6 @@ export async function countMissingTypes(db: Db, id: string, limit: number) {
     .execute()
 }
 
-/** Deletes the listed events of a run. */
 export async function dropEvents(trx: Trx, id: string): Promise<void> {
   await trx.deleteFrom('reconciliationEvents').where('reconciliationId', '=', id).execute()
 }

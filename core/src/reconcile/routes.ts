@@ -10,7 +10,6 @@ import { Gaps, gapsInput, getInput, listInput, Reconciliation, startInput } from
 import { checkStart, startReconciliation } from './start.ts'
 import { runView } from './view.ts'
 
-/** Start and read reconciliations, which compare captures with the list of their sender. */
 export const reconcileRoutes = router({
   start: route({
     method: 'POST',

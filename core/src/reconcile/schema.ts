@@ -10,7 +10,6 @@ export const RUN_STATES = ['queued', 'running', 'done', 'failed'] as const
 /** One of {@link RUN_STATES}. */
 export type RunState = (typeof RUN_STATES)[number]
 
-/** Senders whose lists are read. */
 export const LISTING_SENDERS = ['stripe', 'github'] as const
 
 /** The most types that Stripe takes in one call. */
@@ -39,7 +38,6 @@ const Credentials = z
       'For the provider of the endpoint: `{"apiKey"}` or `{"token", "hookUrl"}`. For this run only: stored encrypted, erased at its end, never shown',
   })
 
-/** Input of the route that starts a run. */
 export const startInput = z.object({
   endpointId,
   credentials: Credentials,
@@ -58,10 +56,8 @@ export const startInput = z.object({
 /** {@link startInput} after parsing. */
 export type StartInput = z.output<typeof startInput>
 
-/** Input of the list of runs. */
 export const listInput = z.object({ endpointId, ...pageInput, ...timeCursorInput })
 
-/** Input of the route that reads a run. */
 export const getInput = z.object({
   endpointId,
   reconciliationId: z.string().meta({ format: 'uuid', description: 'Id of the reconciliation' }),

@@ -27,17 +27,14 @@ import {
 import type { Answer, Failure, Fetching, ListingSender, Redelivering, Scope } from './senders/index.ts'
 import type { RunRow } from './view.ts'
 
-/** Continuation of a run after a step. */
 export type Next =
   | { readonly after: 'ended' }
   /** 0 continues at once. */
   | { readonly after: 'wait'; readonly milliseconds: number }
 
-/** The run of a step, and the services for it. */
 export interface Work {
   readonly services: Services
   readonly lease: Lease
-  /** Row of the run when the step began. */
   readonly row: RunRow
   readonly sender: ListingSender
   /** The endpoint's id in its capture URL. */
@@ -63,7 +60,6 @@ export async function takeStep(work: Work): Promise<Next> {
   return sender.brings === 'fetch' ? await fetchMissing(work, sender) : await redeliverNext(work, sender)
 }
 
-/** Ends the run of a step. */
 export async function end(
   { services, lease }: Pick<Work, 'services' | 'lease'>,
   failure: Failure | null,
@@ -235,7 +231,6 @@ async function lookForArrivals(work: Work): Promise<Next> {
 
 const BACKOFF_MS = { first: 1000, max: 30_000 } as const
 
-/** Waits, or ends the run. */
 async function afterFailure(work: Work, answer: Exclude<Answer<unknown>, { outcome: 'ok' }>): Promise<Next> {
   const { row, services } = work
   if (answer.outcome === 'wait') {

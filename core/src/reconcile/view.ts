@@ -35,7 +35,6 @@ export const SHOWN_COLUMNS = [
   'finishedAt',
 ] as const satisfies readonly (keyof RunRow)[]
 
-/** The shown part of a run. */
 export type ShownRow = Pick<RunRow, (typeof SHOWN_COLUMNS)[number]>
 
 /** Converts a row to the API's shape. */

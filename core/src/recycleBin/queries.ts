@@ -12,7 +12,6 @@ export interface BinScope {
   readonly workspaceId: string
   /** Only this endpoint; null for all. */
   readonly onlyEndpointId: string | null
-  /** Retention of the plan. */
   readonly retentionMs: number
   readonly now: Date
 }

@@ -9,7 +9,6 @@ import { binScope, restoreRequests } from './restore.ts'
 import { purgesAt } from './rules.ts'
 import { BinnedRequest, binEvictions, binFilters, Restored } from './schema.ts'
 
-/** List deleted requests and restore them. */
 export const recycleBinRoutes = router({
   list: route({
     method: 'GET',

@@ -53,7 +53,6 @@ export const binEvictions = {
     }),
 }
 
-/** Result of a restore. */
 export const Restored = z
   .object({
     restoredCount: z.int(),

@@ -86,7 +86,6 @@ async function recordedIssues(
   return [notAllowed(path, `Several actions have recorded answers. Give the id of one: ${names}.`)]
 }
 
-/** The forward actions of an endpoint. */
 export async function forwardActions(db: Db, endpointId: string) {
   return (await listActions(db, endpointId)).filter(({ kind }) => kind === 'forward')
 }
@@ -114,7 +113,6 @@ async function targetIssues(
   return issues
 }
 
-/** The issue of a plan that takes too long. */
 export function tooLong(plannedMs: number): InputIssue[] {
   if (plannedMs <= RUN_MS_MAX) return []
   const hours = Math.ceil(plannedMs / 3_600_000)

@@ -14,7 +14,6 @@ const Options = z.object({
   concurrency: z.int(),
   timeoutSeconds: z.int().nullable(),
 })
-/** The part of the input that a replay keeps. */
 export type ReplayOptions = z.output<typeof Options>
 
 /** Writes the options for their column. */

@@ -37,7 +37,6 @@ export async function outcomeOf(
   return compareAnswers(baseline, answer, [...ignored, ...unstable])
 }
 
-/** The answer that a send has stored. */
 function storedAnswer({ statusCode, headers, body, durationMs, error }: ItemRow): Answer {
   const whole = body === null || body.length >= ANSWER_BYTES_MAX ? null : body
   return { statusCode, headers: headers === null ? [] : JSON.parse(headers), body: whole, durationMs, error }

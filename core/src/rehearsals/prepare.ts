@@ -19,7 +19,6 @@ import { FAULTS } from './schema.ts'
 /** A request as it goes out, before the action that it may go through; or the reason why it does not. */
 export type Prepared = { readonly request: EvaluatedRequest } | { readonly error: string }
 
-/** The replay of a send. */
 export interface Preparing {
   readonly id: string
   readonly options: ReplayOptions

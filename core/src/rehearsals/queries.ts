@@ -23,7 +23,6 @@ export type ReplayRow = Selectable<ReplaysTable>
 /** One send as it is stored. */
 export type ItemRow = Selectable<ReplayItemsTable>
 
-/** Adds a replay with its sends. */
 export async function insertReplay(
   trx: Trx,
   row: Insertable<ReplaysTable>,
@@ -38,7 +37,6 @@ export async function insertReplay(
       with ordinality as i (request_id, fault, copy, due_ms, place)`.execute(trx)
 }
 
-/** Finds a replay of an endpoint. */
 export async function findReplay(db: Db, endpointId: string, id: string): Promise<ReplayRow | undefined> {
   return await db
     .selectFrom('replays')
@@ -74,7 +72,6 @@ const COUNT_ITEMS = statement(
 /** How many sends of a replay are in each state, and of each outcome. */
 export type ItemCounts = RowsOf<typeof COUNT_ITEMS>
 
-/** Counts the sends of replays, by replay. */
 export async function countItems(db: Db, ids: readonly string[]): Promise<Map<string, ItemCounts>> {
   if (ids.length === 0) return new Map()
   const rows = await run(db, COUNT_ITEMS, [ids])
@@ -96,7 +93,6 @@ export async function countRunning(trx: Trx, workspaceId: string): Promise<numbe
 /** Locks a replay, whatever its state; undefined when it is gone. */
 export const lockReplay = (trx: Trx, id: string) => lockRun<ReplayRow>(trx, REPLAYS, id)
 
-/** Changes the named columns of a replay. */
 export async function updateReplay(db: Db, id: string, changes: Updateable<ReplaysTable>): Promise<void> {
   await db.updateTable('replays').set(changes).where('id', '=', id).execute()
 }
@@ -194,7 +190,6 @@ export async function releaseItems(trx: Trx, replayId: string): Promise<void> {
     .execute()
 }
 
-/** The end of a send. */
 export type ItemEnd = Pick<
   ItemRow,
   'state' | 'durationMs' | 'statusCode' | 'error' | 'headers' | 'body' | 'outcome' | 'differences'

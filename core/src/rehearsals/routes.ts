@@ -39,7 +39,6 @@ const findsReplay: Finds<{ endpoint: EndpointRow; replay: ReplayRow }> = async (
   return { endpoint, replay }
 }
 
-/** Replays of many requests, and their results. */
 export const replayRunRoutes = router({
   start: route({
     method: 'POST',

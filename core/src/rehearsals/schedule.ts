@@ -8,7 +8,6 @@ export interface Captured {
   readonly receivedAtMs: number
 }
 
-/** One send of a replay. */
 export interface ScheduledItem {
   readonly requestId: number
   /** Its fault on purpose; null without one. */
@@ -25,7 +24,6 @@ export interface Schedule {
   readonly dropped: readonly number[]
 }
 
-/** Terms of a schedule. */
 export interface ScheduleOptions {
   readonly order: Order
   readonly pace: Pace | null

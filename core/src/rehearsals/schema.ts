@@ -27,7 +27,6 @@ export const SIGNERS = ['as-captured', 'creel', 'provider'] as const
 /** One of {@link SIGNERS}. */
 export type Signer = (typeof SIGNERS)[number]
 
-/** Outcomes of a comparison. */
 export const OUTCOMES = ['equal', 'changed', 'failed', 'slower'] as const
 /** One of {@link OUTCOMES}. */
 export type Outcome = (typeof OUTCOMES)[number]
@@ -153,10 +152,8 @@ export const startInput = z.object({
 /** {@link startInput} after parsing. */
 export type StartInput = z.output<typeof startInput>
 
-/** Input of the list of replays. */
 export const listInput = z.object({ endpointId, ...pageInput, ...timeCursorInput })
 
-/** Input of the routes of one replay. */
 export const getInput = z.object({ endpointId, replayId })
 
 const count = (description: string) => z.int().meta({ description })
@@ -286,7 +283,6 @@ export const Started = z.object({
   }),
 })
 
-/** Input of the list of results. */
 export const resultsInput = z.object({
   endpointId,
   replayId,
@@ -355,7 +351,6 @@ export const ReplayResultItem = withExample(
   },
 )
 
-/** A page of results. */
 export const ReplayResults = z.object({
   items: z.array(ReplayResultItem),
   next: z.int().nullable().meta({ description: 'Give it as `afterPosition`; null after the last' }),
@@ -401,7 +396,6 @@ export const answerInput = z.object({
   ),
 })
 
-/** Events of the stream of a replay. */
 export const followEvents = {
   progress: ReplayRun,
   ended: z.object({ state: z.enum(REPLAY_STATES), reason: z.string().nullable() }).meta({

@@ -10,7 +10,6 @@ import { type Received, receivedOf } from './finish.ts'
 import { type ReplayOptions, urlTarget } from './options.ts'
 import type { ItemRow } from './queries.ts'
 
-/** A replay with what its sends need. */
 export interface Sending {
   readonly id: string
   readonly workspaceId: string

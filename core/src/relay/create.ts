@@ -22,7 +22,6 @@ import {
 /** An endpoint that a relay gave to a stranger. */
 export interface RelayedEndpoint {
   readonly endpointId: string
-  /** Capture URL. */
   readonly url: string
   /** Its only key, which is stored nowhere: scope `write`, for this endpoint. */
   readonly key: string

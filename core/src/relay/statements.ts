@@ -44,7 +44,6 @@ export function networkOf(address: string): string | null {
   return /^(?:[0-9a-f]+:){3}/i.exec(address)?.[0] ?? null
 }
 
-/** Remembers an endpoint, and the address that it is for. */
 export async function insertRelayEndpoint(
   trx: Trx,
   row: { endpointId: string; workspaceId: string; address: string; createdAt: Date },

@@ -19,7 +19,6 @@ const Outcome = z.object({
   transformationVersion: z.int().nullable(),
 })
 
-/** Output of a replay. */
 export const ReplayResult = withExample(
   'ReplayResult',
   z.object({
@@ -67,7 +66,6 @@ export const ReplayResult = withExample(
   },
 )
 
-/** Output of a bulk replay. */
 export const BulkReplayResult = z
   .object({
     queuedCount: z.int().meta({ description: 'Requests queued' }),

@@ -59,7 +59,6 @@ function warnOfStorage({ log, storageMaxBytes }: BoundServices, { totalBytes }: 
   )
 }
 
-/** The used share of the limit that is closest. */
 function fullness({ plans, storageMaxBytes }: BoundServices, storage: Storage): number {
   const ofWorkspaces = storage.workspaces.map(
     ({ plan, storageBytes }) => storageBytes / Math.max(1, planOf(plans, plan).limits.storedBytesMax),

@@ -2,7 +2,6 @@ import { planOf, retentionMs } from '../plans/index.ts'
 import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
 import type { SweepServices } from './pace.ts'
 
-/** An endpoint, with the limits of its retention. */
 export interface EndpointToSweep {
   readonly endpointId: string
   /** Older requests and attempts are past the plan's retention. */

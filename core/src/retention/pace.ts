@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import type { Db, Trx } from '../platform/db/index.ts'
 
-/** The services that a sweep needs. */
 export type SweepServices = Pick<Services, 'db' | 'clock' | 'plans' | 'enqueue'>
 
 /** Rows that one transaction of a sweep deletes. It takes few milliseconds, because captures wait for its locks. */

@@ -10,9 +10,7 @@ import { removeDeliveryRecords } from './removal.ts'
 
 /** Target of an operator's purge: a request, all captures of an endpoint, or all captures of a workspace. */
 export interface PurgeTarget {
-  /** Id or name. */
   readonly workspace: string
-  /** The id of one of its endpoints. */
   readonly endpoint?: string | undefined
   /** Only with `endpoint`. */
   readonly request?: number | undefined

@@ -5,13 +5,11 @@ import { CLAIM_BYTES } from './eventClaims.ts'
 /** Storage of a workspace's captures. */
 export interface WorkspaceStorage {
   readonly workspaceId: string
-  /** The key of its plan. */
   readonly plan: string
   /** Bytes of its stored requests, their attempts and the claims of its events, limited by `storedBytesMax`. */
   readonly storageBytes: number
 }
 
-/** Storage of all captures. */
 export interface Storage {
   readonly workspaces: readonly WorkspaceStorage[]
   /** All bytes, including the recycle bin and hidden requests, limited by `CREEL_STORAGE_MAX`. */

@@ -33,7 +33,6 @@ const Usage = z
   })
   .meta({ id: 'Usage' })
 
-/** Read the usage of the workspace. */
 export const usageRoutes = router({
   usage: route({
     method: 'GET',

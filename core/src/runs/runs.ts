@@ -37,7 +37,6 @@ interface Run {
   readonly startedAt: Date | null
 }
 
-/** A run with the lease of one job. */
 export interface HeldRun {
   readonly id: string
   readonly leaseId: string

@@ -14,7 +14,6 @@ export function eventNamed(samples: ProviderSamples, name: string | undefined): 
   return name === undefined ? samples.events[0] : samples.events.find(({ event }) => event === name)
 }
 
-/** Display name of a provider. */
 export function providerName(slug: string): string {
   return findProvider(slug)?.name ?? slug
 }

@@ -23,7 +23,6 @@ export const sendInput = {
   badSignature: optional(z.boolean()).meta({ description: 'Sign with a wrong secret' }),
 }
 
-/** Result of sending a sample. */
 export const SentSample = z
   .object({
     requestId: Int64,

@@ -13,11 +13,9 @@ import { contentType, signSample } from './sign.ts'
 /** `Retry-After` while nothing can be stored. */
 const UNAVAILABLE_SECONDS = 2
 
-/** A request for a sample. */
 export interface SampleOrder {
   readonly provider: string
   readonly event: string | undefined
-  /** Values by path into the body. */
   readonly set: Readonly<Record<string, unknown>>
   readonly badSignature: boolean
 }

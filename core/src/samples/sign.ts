@@ -10,7 +10,6 @@ import {
 } from '../engine/verification/index.ts'
 import { setMember } from './members.ts'
 
-/** An unsigned sample. */
 export interface Draft {
   /** Signing may change it: some providers sign within the body. */
   readonly body: object
@@ -25,13 +24,11 @@ export interface Signing {
   /** The public URL that the sample is sent to. */
   readonly url: string
   readonly now: Date
-  /** Id that the scheme signs. */
   readonly id: string
   /** Whether to sign with a wrong secret. */
   readonly isBad: boolean
 }
 
-/** The headers and the body text of a sample, signed if possible. */
 export interface Signed {
   readonly headers: readonly WireHeader[]
   readonly body: string

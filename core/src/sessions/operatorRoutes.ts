@@ -4,7 +4,6 @@ import { getWorkspace, WorkspaceReference } from '../workspaces/index.ts'
 import { SignInLinkView } from './schema.ts'
 import { makeSignInLink } from './start.ts'
 
-/** Create sign-in links to any workspace. */
 export const sessionOperatorRoutes = operatorRouterOf({
   link: operatorProcedure
     .input(z.object({ workspace: WorkspaceReference }))

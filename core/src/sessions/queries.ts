@@ -160,7 +160,6 @@ export async function deleteSession(trx: Trx, workspaceId: string, id: string): 
   return numDeletedRows > 0n
 }
 
-/** Ends the session with this token. */
 export async function deleteSessionOfToken(trx: Trx, sha256: Buffer): Promise<void> {
   await trx.deleteFrom('sessions').where('sha256', '=', sha256).execute()
 }

@@ -19,12 +19,10 @@ export function apiUrlOf({ providerApiUrls }: Pick<Services, 'providerApiUrls'>,
   return providerApiUrls[sender] ?? PUBLIC_URLS[sender]
 }
 
-/** Credentials of one run, with their sender. */
 export type SenderCredentials =
   | ({ readonly sender: 'stripe' } & StripeCredentials)
   | ({ readonly sender: 'github' } & GithubCredentials)
 
-/** Makes the sender whose list can be read with these credentials. */
 export function senderWith(
   services: CallServices & Pick<Services, 'providerApiUrls'>,
   credentials: SenderCredentials,

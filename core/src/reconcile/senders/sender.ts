@@ -30,14 +30,12 @@ export type Answer<Value> =
   | { readonly outcome: 'wait'; readonly milliseconds: number }
   | { readonly outcome: 'again' | 'unknown' | 'failed'; readonly failure: Failure }
 
-/** An event, as the list of its sender shows it. */
 export interface SentEvent {
   /** In the form in which captures store it. */
   readonly eventId: string
   readonly type: string
   /** When it happened, or was sent. */
   readonly at: Date
-  /** Reference by which the sender is asked for it. */
   readonly reference: string
 }
 
@@ -64,7 +62,6 @@ export interface Scope {
   readonly types: readonly string[]
 }
 
-/** Reads the list of events that a sender sent. */
 export interface Lister {
   /** @param cursor null for the newest page */
   list(scope: Scope, cursor: string | null): Promise<Answer<SentPage>>
@@ -77,7 +74,6 @@ export interface Redelivering extends Lister {
   redeliver(reference: string): Promise<Answer<null>>
 }
 
-/** A sender from which events are fetched. */
 export interface Fetching extends Lister {
   readonly brings: 'fetch'
   /** Name for the note of captured events, such as `Stripe`. */
@@ -86,5 +82,4 @@ export interface Fetching extends Lister {
   fetchPage(scope: Scope, reference: string): Promise<Answer<readonly WholeEvent[]>>
 }
 
-/** A sender whose list can be read. */
 export type ListingSender = Redelivering | Fetching
