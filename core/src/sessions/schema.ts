@@ -18,7 +18,6 @@ export const Session = z.object({
   isCurrent: z.boolean(),
 })
 
-/** The caller. */
 export const CurrentSession = z.object({
   session: z.object({ id: z.uuid(), role: Role }).nullable(),
   key: z.object({ name: z.string(), prefix: z.string() }).nullable(),

@@ -19,7 +19,6 @@ import {
 const MINUTE_MS = 60_000
 const USER_AGENT_MAX = 200
 
-/** Credential for a sign-in. */
 export type Credential = { readonly key: string } | { readonly link: string }
 
 /**

@@ -21,7 +21,6 @@ import { createRuleTurns, previewRequest } from '../transformations/index.ts'
 import { findHashKey } from '../workspaces/index.ts'
 import type { previewInput, StoringPreview } from './schema.ts'
 
-/** The members of an endpoint that decide where its event ids are. */
 type EventIds = Pick<EndpointRow, 'eventIdPath' | 'provider' | 'dedupe'>
 
 /**

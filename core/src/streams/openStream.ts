@@ -4,7 +4,6 @@ import { takeRenewedSlot } from '../api/slots.ts'
 import { registers } from '../platform/metrics/index.ts'
 import { watchCaller } from './callerValidity.ts'
 
-/** Streams that are open now. */
 const streamsOpen = new Gauge({
   name: 'creel_streams_open',
   help: 'Streams of events that are open in this process',
@@ -14,7 +13,6 @@ const streamsOpen = new Gauge({
 /** Concurrent streams of a key, or of a signed-in browser, across all processes. */
 const STREAMS_MAX = 8
 
-/** An admitted stream. */
 export interface OpenStream {
   /** Aborted when the client disconnects, the service stops, or the caller may no longer call. */
   readonly ended: AbortSignal

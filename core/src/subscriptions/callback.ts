@@ -43,7 +43,6 @@ export function callbackDigest(url: string): Buffer {
   return createHash('sha256').update(url).digest()
 }
 
-/** A message to a callback. */
 export interface Message {
   readonly subscriptionId: string
   /** The same on every attempt. */

@@ -66,7 +66,6 @@ export async function checkCallback(ctx: Context, subscriptionId: string, callba
 interface FailureScopes {
   /** Failures of the workspace at the host. */
   readonly own: string
-  /** Those of all workspaces. */
   readonly all: string
 }
 

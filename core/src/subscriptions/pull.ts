@@ -28,7 +28,6 @@ export const eventDeliveries = counterBy('outcome', ['sent', 'retried', 'failed'
   help: 'Attempts to send events to callbacks, by outcome',
 })
 
-/** Reads in which a subscription skipped events. */
 const eventGaps = new Counter({
   name: 'creel_event_gaps_total',
   help: 'Times that a subscription skipped events, because they were removed or too many',
@@ -45,7 +44,6 @@ export const callbackChecks = counterBy(
   },
 )
 
-/** Time from a capture to the answer of the callback. */
 export const eventLag = new Histogram({
   name: 'creel_event_delivery_lag_seconds',
   help: 'Time from the capture of a request to the 2xx of the callback that was sent its event',

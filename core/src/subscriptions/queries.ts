@@ -6,7 +6,6 @@ import type { Db, EventSubscriptionsTable, Trx } from '../platform/db/index.ts'
 /** A subscription as it is stored. */
 export type SubscriptionRow = Selectable<EventSubscriptionsTable>
 
-/** A subscription with its key and the events that wait. */
 export interface ShownRow extends SubscriptionRow {
   readonly keyName: string
   readonly keyPrefix: string

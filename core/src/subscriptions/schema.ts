@@ -41,7 +41,6 @@ const DeliveryStatus = z.object({
   retryAfterMs: z.int().nullable(),
 })
 
-/** Answer to a subscription, and to its refresh. */
 export const Subscribed = withExample(
   'EventSubscribed',
   z.object({
@@ -72,7 +71,6 @@ export const unsubscribeInput = z.object({
 /** Input of the list of subscriptions: a page, or what is before or after a cursor. */
 export const listInput = z.object({ ...pageInput, ...timeCursorInput })
 
-/** Input that names a subscription. */
 export const oneInput = z.object({
   subscriptionId: z.string().meta({ format: 'uuid', description: 'Id of the subscription' }),
 })

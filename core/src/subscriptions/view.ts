@@ -13,7 +13,6 @@ export const StoredAttempts = z.array(
   }),
 )
 
-/** State of the sends of a subscription. */
 export function statusView(
   row: Pick<SubscriptionRow, 'lastDeliveryAt' | 'lastError' | 'failedSince' | 'throttledUntil'>,
   now: Date,

@@ -16,14 +16,12 @@ interface CountRow {
   readonly count: number
 }
 
-/** Number of captures of an endpoint in one minute. */
 interface MinuteCount {
   readonly endpointId: string
   readonly minute: Date
   readonly count: number
 }
 
-/** Length of a minute. */
 export const MINUTE_MS = 60_000
 
 /**

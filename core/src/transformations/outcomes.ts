@@ -89,7 +89,6 @@ export function ruleChange(action: string, before: RuleRow | null, after: RuleRo
 /** Faults on this many distinct requests in a row disable a rule. */
 const FAULTS_MAX = 5
 
-/** Results of the rules of one attempt. */
 export interface RuleOutcome {
   readonly workspaceId: string
   readonly endpoint: Named

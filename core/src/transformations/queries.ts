@@ -9,7 +9,6 @@ import type {
 
 /** A stored rule with its latest document. */
 export type RuleRow = Selectable<TransformationRulesTable>
-/** One stored version of a rule. */
 export type VersionRow = Selectable<TransformationRuleVersionsTable>
 
 /** A forward action, reduced to the columns that rules need. */
@@ -137,7 +136,6 @@ export function findVersion(db: Db, ruleId: string, version: number): Promise<Ve
     .executeTakeFirst()
 }
 
-/** Deletes the recorded faults of these rules. */
 export async function forgetFaults(trx: Trx, ruleIds: readonly string[]): Promise<void> {
   if (ruleIds.length === 0) return
   await sql`delete from rule_faults where rule_id = any(${ruleIds}::uuid[])`.execute(trx)

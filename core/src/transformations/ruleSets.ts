@@ -23,7 +23,6 @@ export type RuleSet = readonly SavedRule[]
 /** The set of a destination without rules. */
 export const NO_RULE_SET: RuleSet = []
 
-/** The rule sets of destinations that have one, by action. */
 export async function loadRuleSets(db: Db, actionIds: readonly string[]): Promise<Map<string, RuleSet>> {
   if (actionIds.length === 0) return new Map()
   const rows = await listRulesOf(db, [...new Set(actionIds)])
@@ -117,7 +116,6 @@ function appliedOf(set: RuleSet, inForce: RuleSet, ends: readonly RuleEnd[]): Ru
   }
 }
 
-/** Every rule of the set by name and version, with its result. */
 function noteOf(set: RuleSet, ends: readonly RuleEnd[]): string {
   const faultedAt = set.findIndex((rule) => ends.some((end) => end.rule === rule && end.fault !== null))
   return set

@@ -146,7 +146,6 @@ function withoutDialect({ $schema: _dialect, ...schema }: z.core.JSONSchema.Base
 
 const requestId = optional(Int64Filter).meta({ description: 'A stored request of the endpoint' })
 
-/** Members that choose the request of a preview. */
 export const previewedRequestInput = { sample: sample.optional(), requestId }
 
 /** Input that selects the rule set of one destination. */
@@ -178,7 +177,6 @@ export const restoreInput = z.object({
   n: z.int().meta({ description: 'Version' }),
   actionId,
 })
-/** Input of the preview of one document, on a sample or on a stored request. */
 export const previewInput = z.object({
   rule: document,
   endpointId: optional(z.guid()).meta({ description: 'With `requestId`' }),

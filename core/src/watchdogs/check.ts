@@ -6,7 +6,6 @@ import { findWatchdogsToRecheck, listOutages, lockWatchdogs, lockWatchdogsToChec
 import { evaluate } from './rules.ts'
 import { stepWatchdog } from './settle.ts'
 
-/** The services that a check needs. */
 export type CheckServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
 
 /** Watchdogs in one transaction. */

@@ -24,7 +24,6 @@ export interface WatchdogSchedule {
   readonly graceSeconds: number
 }
 
-/** A capture that matched the criteria. */
 export interface Match {
   readonly requestId: number
   readonly receivedAt: Date
@@ -36,7 +35,6 @@ export interface Outage {
   readonly endedAt: Date
 }
 
-/** State of a watchdog. */
 export interface WatchdogClock extends WatchdogSchedule {
   readonly active: boolean
   readonly pausedByPlan: boolean

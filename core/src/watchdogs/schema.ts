@@ -9,7 +9,6 @@ import {
   MIN_INTERVAL_SECONDS,
 } from './suggestion.ts'
 
-/** Every displayed state of a watchdog. */
 export const WATCHDOG_STATES = ['waiting', 'onTime', 'late', 'alarmed', 'paused'] as const
 
 const interval = z.int().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).meta({

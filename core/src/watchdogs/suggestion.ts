@@ -11,7 +11,6 @@ export const MAX_ALERT_CONTACTS = 20
 /** Labels in the answer of the labels route. */
 export const MAX_LABELS = 200
 
-/** A suggestion from the history of captures. */
 export interface Suggestion {
   readonly available: boolean
   /** One sentence if there is too little history, else null. */

@@ -4,7 +4,6 @@ import type { WatchdogRow } from './queries.ts'
 import { deadlines, type Match, noticeMatch, type Outage, stateOf, type WatchdogClock } from './rules.ts'
 import type { Watchdog } from './schema.ts'
 
-/** The part of a row that decides its state. */
 export function clockOf(row: WatchdogRow): WatchdogClock {
   return row
 }

@@ -7,7 +7,6 @@ const KEY_BYTES = 32
 /** Sealed keys of the noun. */
 export const SEALED_WORKSPACE_KEYS = sealedTable('workspaceKeys', ['hashKey'])
 
-/** Makes the key for hashes of a workspace, if it has none. */
 export async function ensureHashKey(
   trx: Trx,
   {

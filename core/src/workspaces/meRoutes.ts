@@ -38,7 +38,6 @@ const Me = withExample(
   },
 )
 
-/** Read the caller, its workspace and its limits. */
 export const meRoutes = router({
   get: route({
     method: 'GET',

@@ -36,7 +36,6 @@ async function createWorkspace(services: Services, input: { name: string; plan: 
   return { ...made, plan: planOf(services.plans, made.plan).key }
 }
 
-/** Create and list workspaces. */
 export const workspaceOperatorRoutes = operatorRouterOf({
   create: operatorProcedure
     .input(z.object({ name: WorkspaceName, plan: PlanKeyInput.optional() }))

@@ -11,7 +11,6 @@ export function listWorkspaces(db: Db) {
     .execute()
 }
 
-/** Finds a workspace by id, else by name. */
 export async function findWorkspace(db: Db, reference: string) {
   const rows = await db
     .selectFrom('workspaces')
@@ -42,7 +41,6 @@ export function insertWorkspace(trx: Trx, row: { id: string; name: string; plan:
     .executeTakeFirst()
 }
 
-/** Moves the workspace to another plan. */
 export async function updatePlan(trx: Trx, workspaceId: string, plan: PlanKey): Promise<void> {
   await trx.updateTable('workspaces').set({ plan }).where('id', '=', workspaceId).execute()
 }
