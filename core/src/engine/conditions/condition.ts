@@ -43,7 +43,6 @@ export interface Leaf {
   readonly ignoreCase: boolean
 }
 
-/** The meaning of a condition. */
 export type Test =
   | { readonly kind: 'always' }
   | { readonly kind: 'all' | 'any'; readonly tests: readonly Test[] }

@@ -111,7 +111,6 @@ function outcomeOf({ op, value }: Leaf, found: boolean): boolean {
   }
 }
 
-/** The comparison of a leaf. */
 interface Checks {
   readonly whole: Check
   /** Comparisons that are made one after the other; a value passes if one does. */

@@ -58,7 +58,6 @@ export type Path =
   | { readonly root: 'headers' | 'query'; readonly name: string; readonly text: string }
   | { readonly root: 'fact'; readonly fact: RequestFact | DeliveryFact; readonly text: string }
 
-/** The kinds of path that are allowed where one is parsed. */
 export interface PathOptions {
   /** Whether `[*]` is allowed. It is in conditions, keep, remove and redact. */
   readonly every: boolean

@@ -36,7 +36,6 @@ export function someValue(
   }
 }
 
-/** Some of the values that a path addresses. */
 interface Values {
   readonly values: readonly Node[]
   /** As the second argument of `passes` of {@link someValue}. */

@@ -94,7 +94,6 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return value instanceof Map
 }
 
-/** The digits of a number as they were written. */
 export function numberText(value: number | JsonNumber): string {
   return typeof value === 'number' ? String(value) : value.text
 }

@@ -6,13 +6,11 @@ export type BodyOf = Pick<CapturedRequest, 'body' | 'bodyTruncated' | 'contentTy
 /** Kind of body by its media type. `open` is so general that the bytes may decide. */
 type Label = 'json' | 'form' | 'multipart' | 'open' | 'other'
 
-/** Kind of body for paths that lead into it. */
 export type BodyStructure<Json> =
   | { readonly kind: 'json'; readonly json: Json }
   | { readonly kind: 'form' }
   | { readonly kind: 'none' }
 
-/** Kinds of body, for display. */
 export const BODY_KINDS = ['json', 'form', 'multipart', 'text', 'binary'] as const
 /** One of {@link BODY_KINDS}. */
 export type BodyKind = (typeof BODY_KINDS)[number]

@@ -43,7 +43,6 @@ export type EventTypePlace = z.infer<typeof EventTypePlace>
 
 const EventIdField = z.strictObject({
   in: z.enum(['header', 'body']),
-  /** Name of the header, or path into the body. */
   name: Text,
   /** The header's value has percent-encoding, as attributes of a CloudEvent do. */
   percentEncoded: z.boolean().optional(),
@@ -141,7 +140,6 @@ const KeyRule = z.strictObject({
 /** How the stored signing secret becomes a key, from a row of the catalog. */
 export type KeyRule = z.infer<typeof KeyRule>
 
-/** One signature scheme of a provider. */
 export const SchemeRow = z.strictObject({
   id: Text,
   /** The name that the API shows. */
@@ -277,7 +275,6 @@ export const HandshakeRow = z.strictObject({
     })
     .nullable(),
 })
-/** A challenge and its answer, from a row of the catalog. */
 export type HandshakeRow = z.infer<typeof HandshakeRow>
 
 /** One row of the catalog. Slugs are stable: lower-case words joined by hyphens, at most 40 characters. */

@@ -29,7 +29,6 @@ export interface StoredForm {
   readonly redaction: Redaction | null
 }
 
-/** Values that are read from a request when it is captured. */
 export type Derived = Pick<EvaluatedRequest, 'label' | 'eventId'>
 
 /** The keyed digest of a workspace: equal texts have equal digests, which only a holder of the key can make. */
@@ -89,7 +88,6 @@ export function failedClosed(storing: Storing, request: EvaluatedRequest, fault:
   return { request: traceOf(storing, request), redaction: { paths: TRACE_PATHS, fault } }
 }
 
-/** Parts that a trace lacks. */
 const TRACE_PATHS = ['body', 'query', 'headers']
 
 function ruled(

@@ -24,7 +24,6 @@ function changes(step: CompiledStep, path: Path): boolean {
   return 'target' in step && meets(step.target, path)
 }
 
-/** Whether the value at a target includes the value at a path. */
 function holds(target: StoreTarget, path: Path): boolean {
   if (target.root === 'body' && path.root === 'body')
     return target.segments.length <= path.segments.length && agree(target.segments, path.segments)

@@ -20,7 +20,6 @@ export interface VerificationInput {
   readonly signaturePrefix?: string | undefined
 }
 
-/** The settings of a new endpoint. */
 export const NO_VERIFICATION: VerificationSettings = {
   provider: null,
   signingSecret: null,

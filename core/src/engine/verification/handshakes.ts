@@ -35,11 +35,9 @@ export interface HandshakeAnswer {
 export interface ChallengedEndpoint {
   /** As for `evaluate`. */
   readonly publicUrl: string
-  /** Captures that it takes in a minute. */
   readonly captureRatePerMinute: number
 }
 
-/** Input of the answer to a challenge. */
 interface Challenge {
   readonly evidence: Evidence
   readonly prepared: PreparedVerification

@@ -6,7 +6,6 @@ import type { Evidence } from './evidence.ts'
 import { contentfulCanonical, firstJsonItem, formSorted, plivoV3 } from './messageFunctions.ts'
 import { hubspotUrl, withoutQuery } from './publicUrl.ts'
 
-/** Input for making a message. */
 export interface MessageInput {
   readonly scheme: Pick<SchemeRow, 'idHeader' | 'nonceHeader'>
   readonly evidence: Evidence
@@ -73,7 +72,6 @@ function literal(text: string): Piece {
   return () => bytes
 }
 
-/** A text of the request, or its name if it is missing. */
 function required(text: string | undefined, name: string): Uint8Array | { missing: string } {
   return text === undefined ? { missing: name } : bytesOf(text)
 }

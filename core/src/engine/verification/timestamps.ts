@@ -33,7 +33,6 @@ export function timestampText(
   }
 }
 
-/** The place of a timestamp in words. */
 export function timestampName(place: TimestampPlace): string {
   if (place.in === 'signature') return 'the timestamp in the signature'
   if (place.in === 'header') return place.name ?? ''

@@ -222,7 +222,6 @@ export class Draft implements ReadRoot {
     return this.ipText
   }
 
-  /** Whether a part holds anything. */
   hasPart(part: WholePart): boolean {
     if (part === 'body') return !this.isEmpty
     return part === 'path' ? this.pathText !== '' : this.ipText !== null

@@ -14,7 +14,6 @@ export function namesIn(json: string): number {
   return count
 }
 
-/** Number of members of all objects of a document. */
 export function memberCountOf(node: LazyJson): number {
   if (Array.isArray(node)) return node.reduce((sum: number, item) => sum + memberCountOf(item), 0)
   if (node instanceof Map) {

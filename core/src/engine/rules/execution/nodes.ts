@@ -56,7 +56,6 @@ export function replaceAt({ holder, key }: Place, value: LazyJson): void {
   else holder.set(String(key), value)
 }
 
-/** Opens the value of a place in its holder. */
 function openedAt(place: Place, value: LazyJson): LazyJson {
   const open = opened(value)
   if (open !== value) replaceAt(place, open)
@@ -98,7 +97,6 @@ export interface KeepTree {
   every: KeepTree | undefined
 }
 
-/** The tree of the paths of a keep step. */
 export function keepTree(paths: readonly (readonly Segment[])[]): KeepTree {
   const root = newTree()
   for (const path of paths) {
@@ -121,7 +119,6 @@ function branchOf(tree: KeepTree, segment: Segment): KeepTree {
   return tree.every
 }
 
-/** Adds the paths of a tree to those of another. */
 function addTree(to: KeepTree, from: KeepTree): void {
   if (from.isWhole) to.isWhole = true
   for (const [name, branch] of from.names) addTree(branchOf(to, name), branch)
@@ -206,7 +203,6 @@ function treeOfElement(tree: KeepTree, index: number, length: number): KeepTree 
   return together([every, indexes.get(index), indexes.get(index - length), ...dotted])
 }
 
-/** The tree of all paths of several trees. */
 function together(branches: readonly (KeepTree | undefined)[]): KeepTree | undefined {
   const trees = branches.filter((tree) => tree !== undefined)
   if (trees.length <= 1) return trees[0]

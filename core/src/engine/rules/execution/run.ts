@@ -10,7 +10,6 @@ import { Meter, machineStopwatch, type Stopwatch } from './meter.ts'
 import { runStep } from './steps.ts'
 import { foundBy, unmatchedNote, unmatchedWhen } from './unmatched.ts'
 
-/** Input of a run of rules. */
 export interface RunInput {
   /** As captured; never an oversize trace. */
   readonly request: EvaluatedRequest
@@ -23,7 +22,6 @@ export interface RunInput {
   readonly hash?: ((text: string) => string) | null
   /** Whether the reports name conditions and steps that matched nothing; costs a look at every path. */
   readonly explains?: boolean
-  /** Whether the reports name what each step found. */
   readonly reportsFound?: boolean
   /** By default the machine's; tests set the time by hand. */
   readonly stopwatch?: Stopwatch
@@ -67,7 +65,6 @@ export interface RuleReport {
   readonly fault: FaultReport | null
 }
 
-/** A request as rules changed it. */
 export interface TransformedRequest {
   readonly headers: readonly WireHeader[]
   /** Names, in lower case, of headers that a step wrote: they are sent even where captured ones would be dropped. */
@@ -79,7 +76,6 @@ export interface TransformedRequest {
   readonly ip: string | null
 }
 
-/** Reports of a run, and the request to be sent. */
 export interface RunResult {
   /** One report a rule, in their order; those after a fault did not run and report no match. */
   readonly rules: readonly RuleReport[]

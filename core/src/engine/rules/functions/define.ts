@@ -32,7 +32,6 @@ type Read<Parameters extends readonly Parameter<unknown>[]> = {
   [Index in keyof Parameters]: Parameters[Index] extends Parameter<infer T> ? T : never
 }
 
-/** A required parameter. */
 export function parameter<T>(name: string, kind: Kind<T>): Parameter<T> {
   return { name, kind }
 }
@@ -47,7 +46,6 @@ export function optional<T>(
   return { name, kind, fallback: { value, words } }
 }
 
-/** A function of fixed parameters. */
 export function define<const Parameters extends readonly Parameter<unknown>[]>(
   result: string,
   parameters: Parameters,

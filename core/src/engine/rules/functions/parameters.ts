@@ -12,7 +12,6 @@ import { type Decimal, decimalOf } from './decimal.ts'
 
 /** A kind of parameter: the values that it takes, and how it converts them. */
 export interface Kind<T> {
-  /** Name in the docs. */
   readonly name: string
   /** @throws Fault when the value is not of this kind */
   readonly read: (value: Value) => T
@@ -79,7 +78,6 @@ export const BYTES: Kind<Uint8Array> = {
 /** The key of a MAC: the action's signing secret or text. */
 export const KEY: Kind<Uint8Array> = { name: 'secret or text', read: BYTES.read, takesSecret: true }
 
-/** One word of a few. */
 export function oneOf<const Words extends readonly string[]>(words: Words): Kind<Words[number]> {
   const listed = words.map((word) => JSON.stringify(word)).join(', ')
   return {

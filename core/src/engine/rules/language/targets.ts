@@ -16,7 +16,6 @@ export type StoreTarget =
   | (Extract<Path, { name: string }> & { readonly root: 'query' })
   | { readonly root: 'part'; readonly part: WholePart; readonly text: string }
 
-/** The kinds of target that are allowed where one is parsed. */
 export interface TargetOptions {
   /** Whether `[*]` is allowed. It is in keep, remove and redact. */
   readonly every: boolean
@@ -60,7 +59,6 @@ export function parseStoreTarget(
   return { problem: { code: 'bad_path', reason } }
 }
 
-/** Reads the path of a target. */
 export function parseTarget(
   text: string,
   options: TargetOptions,
