@@ -44,7 +44,6 @@ export interface Queue<Payload = unknown> {
 /** The payload of jobs that need none. */
 export const NO_PAYLOAD = z.unknown()
 
-/** Declares a queue, with the type of its payload. */
 export function queue<Payload>(declared: Queue<Payload>): Queue<Payload> {
   return declared
 }

@@ -47,7 +47,6 @@ interface Entry {
   readonly renewedAtMs: number
 }
 
-/** Makes the cache of access tokens. */
 export function createAccessTokens({
   outbound,
   clock,

@@ -15,7 +15,6 @@ export class MessageBuffer {
     return this.memory.subarray(0, this.end)
   }
 
-  /** Drops the content. */
   clear(): void {
     this.end = 0
     if (this.memory.length > KEPT_BYTES_MAX) this.memory = Buffer.allocUnsafe(FIRST_BYTES)

@@ -1,4 +1,3 @@
-/** The parameters of a statement, by name. */
 export interface NamedParameters<Name extends string> {
   /** SQL for a parameter: `$1`, `$2`… */
   of(name: Name): string

@@ -21,7 +21,6 @@ export interface Reads {
   state(): Promise<ReplicaState | null>
 }
 
-/** State of a replica and its lag behind the primary. */
 export interface ReplicaState {
   /** Whether it answers and replays the log of this primary. */
   readonly isUsable: boolean
@@ -33,7 +32,6 @@ export interface ReplicaState {
 
 /** Callbacks for metrics and the log. */
 export interface ReadsObserver {
-  /** A read has run on this server. */
   readonly ran: (where: 'replica' | 'primary') => void
   /** The replica became usable or unusable; `reason` is for the log. */
   readonly changed: (isUsable: boolean, reason: unknown) => void

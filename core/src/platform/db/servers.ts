@@ -83,7 +83,6 @@ export function serverOf(url: string): ServerOptions {
   }
 }
 
-/** One of several servers. */
 interface Server {
   readonly url: string
   readonly host: string

@@ -24,7 +24,6 @@ export interface Statement<Name extends string = string> {
   readonly text: string
   /** Whether every connection parses it once and plans it only a few times. */
   readonly isPrepared: boolean
-  /** Whether rows.ts has the type of its rows. */
   readonly isDescribed: boolean
   /** Members that are never null although PostgreSQL cannot tell. {@link run} checks every row. */
   readonly notNull: readonly string[]
@@ -70,7 +69,6 @@ export function declaredStatements(): readonly Statement[] {
 /** Pools for statements that are not part of a transaction, by handle. */
 const pools = new WeakMap<Db, PostgresPool>()
 
-/** Sets the pool of a handle. */
 export function runOn(db: Db, pool: PostgresPool): void {
   pools.set(db, pool)
 }

@@ -1,7 +1,6 @@
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client'
 import { registry } from './registry.ts'
 
-/** All metrics of one process, as values that can be sent to another. */
 export type ProcessMetrics = readonly MetricObjectWithValues<MetricValue<string>>[]
 
 /** The metrics of this process now. */

@@ -2,7 +2,6 @@ import type { Dispatcher } from 'undici/index.js'
 import type { WireHeader } from '../../engine/message/index.ts'
 import { DialError, type DialOutcome } from './dial.ts'
 
-/** A response from the wire. */
 export interface Response {
   readonly outcome: 'response'
   readonly statusCode: number

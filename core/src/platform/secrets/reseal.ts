@@ -10,7 +10,6 @@ export interface Resealed {
   unreadableCount: number
 }
 
-/** A table that stores secrets. */
 export interface SealedTable {
   readonly table: string
   readonly columns: readonly string[]

@@ -16,7 +16,6 @@ export const slices = {
     return performance.now() >= sliceEndsAt
   },
 
-  /** Waits for a slice. */
   async next(): Promise<void> {
     await turns.run('', () => new Promise((resolve) => setImmediate(resolve)))
     sliceEndsAt = performance.now() + SLICE_MS

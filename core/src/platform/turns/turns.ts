@@ -75,7 +75,6 @@ interface Line {
 interface Work {
   readonly kind: string
   readonly size: number
-  /** Its part of the limits. */
   readonly weight: number
 }
 
