@@ -12,7 +12,6 @@ import { answers, runningServices } from './serviceRegistry.ts'
 /** File of the key for a local service. It is kept in the data folder, which holds the whole database anyway. */
 const keyFile = (dataDir: string): string => join(dataDir, 'terminal.key')
 
-/** Name of that key in the list of keys. */
 const KEY_NAME = 'terminal'
 
 /**

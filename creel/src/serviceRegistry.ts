@@ -57,7 +57,6 @@ export async function registerService(
   await rename(unfinished, file)
 }
 
-/** Removes the entry of a data folder. */
 export async function unregisterService(environment: Environment, dataDir: string): Promise<void> {
   const folder = registryFolder(environment)
   if (folder !== undefined) await rm(fileOf(folder, dataDir), { force: true }).catch(() => undefined)

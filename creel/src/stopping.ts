@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { EXIT, exitCodeOf, SIGNAL_ECHO_MS } from '@creel/terminal/exitCodes'
 import type { Logger } from 'pino'
 
-/** Reason and exit code of a stop. */
 export interface Stop {
   readonly reason: string
   readonly exitCode: number

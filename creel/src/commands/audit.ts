@@ -12,7 +12,6 @@ interface AuditOptions extends JsonOption {
   readonly limit: number
 }
 
-/** `creel audit` */
 export function addAuditCommand(command: Command, parts: ProgramParts): void {
   command
     .option('--workspace <id|name>', 'only this workspace; default all of them and the installation')

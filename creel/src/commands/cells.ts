@@ -8,7 +8,6 @@ import { type Config, configsOfCells, decodeConfig } from '../config/index.ts'
 import { connectAsOwner } from '../database/index.ts'
 import { StartupError } from '../startupError.ts'
 
-/** `creel cells …` */
 export function addCellsCommands(command: Command): void {
   command
     .command('list')

@@ -19,7 +19,6 @@ const SCRIPTS: Readonly<Record<Shell, string>> = {
   fish: `complete -c creel -f -a '(creel complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'`,
 }
 
-/** `creel completion <shell>` */
 export function addCompletionCommand(command: Command, _tools: ProgramTools): void {
   command
     .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))

@@ -4,7 +4,6 @@ import type { Command } from 'commander'
 import { decodeConfig, maskedConfig } from '../config/index.ts'
 import { VARIABLES_HELP } from './variablesHelp.ts'
 
-/** `creel config` */
 export function addConfigCommand(command: Command): void {
   command.addHelpText('after', VARIABLES_HELP)
   command.option('--json', 'print one JSON object on one line').action(({ json }: JsonOption) => {

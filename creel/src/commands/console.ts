@@ -5,7 +5,6 @@ import { asOperator } from '../operatorSession.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { StartupError } from '../startupError.ts'
 
-/** `creel console` */
 export function addConsoleCommand(command: Command, parts: ProgramParts): void {
   command
     .option('--workspace <id|name>', 'workspace to sign in to', 'default')

@@ -3,7 +3,6 @@ import type { Command } from 'commander'
 import { asOperator } from '../operatorSession.ts'
 import type { ProgramParts } from '../programParts.ts'
 
-/** `creel contact …` */
 export function addContactCommands(command: Command, parts: ProgramParts): void {
   command
     .command('add')

@@ -6,7 +6,6 @@ import { hostInUrl } from '../hostInUrl.ts'
 
 const TIMEOUT_SECONDS = 5
 
-/** `creel healthcheck` */
 export function addHealthcheckCommand(command: Command): void {
   command
     .option('--url <url>', 'URL to check; default /readyz on CREEL_HOST and CREEL_PORT', httpUrl)

@@ -27,7 +27,6 @@ const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toI
 const expiry = (seconds: number | undefined) =>
   seconds === undefined ? {} : { expiresAt: inSeconds(seconds) }
 
-/** `creel key …` */
 export function addKeyCommands(command: Command, parts: ProgramParts): void {
   addCreate(command, parts)
   addList(command, parts)

@@ -9,7 +9,6 @@ interface McpOptions extends ConnectionOptions {
   readonly includeSecrets?: boolean
 }
 
-/** `creel mcp` */
 export function addMcpCommand(command: Command, tools: ProgramTools): void {
   command
     .option(

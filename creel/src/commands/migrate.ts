@@ -11,7 +11,6 @@ interface MigrateOptions extends JsonOption {
   readonly all?: true
 }
 
-/** `creel migrate` */
 export function addMigrateCommand(command: Command, parts: ProgramParts): void {
   command
     .option('--all', 'every cell: the first one, then the others')

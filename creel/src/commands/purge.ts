@@ -11,7 +11,6 @@ interface PurgeOptions extends JsonOption {
   readonly yes?: boolean
 }
 
-/** `creel purge` */
 export function addPurgeCommand(command: Command, parts: ProgramParts): void {
   command
     .requiredOption('--workspace <id|name>', 'workspace to purge')

@@ -13,7 +13,6 @@ const DATA_FOLDER = '.creel-relay'
 /** Variables that a relay does not read: its limits are fixed, and it sends nothing. */
 const WITHOUT_EFFECT = ['CREEL_PLANS_FILE', 'CREEL_SMTP_URL'] as const
 
-/** `creel relay` */
 export function addRelayCommand(command: Command, parts: ProgramParts): void {
   command
     .option('--port <port>', 'port to listen on, 0 for any free port; default CREEL_PORT, else 4400')

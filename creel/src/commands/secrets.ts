@@ -3,7 +3,6 @@ import type { Command } from 'commander'
 import { asOperatorOfAll } from '../operatorSession.ts'
 import type { ProgramParts } from '../programParts.ts'
 
-/** `creel secrets …` */
 export function addSecretsCommands(command: Command, parts: ProgramParts): void {
   command
     .command('rotate')

@@ -82,7 +82,6 @@ export const environmentWith = (
   ...(data === undefined ? {} : { CREEL_DATA_DIR: data }),
 })
 
-/** `creel serve` */
 export function addServeCommand(command: Command, parts: ProgramParts): void {
   withPlaceOptions(command)
     .addOption(

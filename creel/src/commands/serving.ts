@@ -22,7 +22,6 @@ import { VERSION } from '../version.ts'
 import { openReplica, shareOfProcess } from './databaseShare.ts'
 import { type CellsOptions, connectHome, type HomeCell, type KeptCells, keepCells } from './servingCells.ts'
 
-/** Options of a service in this process. */
 export interface ServingOptions {
   readonly config: Config
   readonly log: Logger

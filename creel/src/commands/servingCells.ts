@@ -19,25 +19,21 @@ const WAIT_MS_MAX = 30_000
 const HANGS_MS = 10_000
 const HANGS = { fault: new Error(`The database did not answer within ${HANGS_MS} ms.`), reached: false }
 
-/** What cells are opened with. */
 export interface CellsOptions {
   readonly log: Logger
   readonly processes: GatewayProcesses | undefined
 }
 
-/** An open cell, with its replica if it has one. */
 interface OpenCell {
   readonly connected: Connected
   readonly replica: OpenDatabase | undefined
 }
 
-/** The cell on which a service starts. */
 export interface HomeCell {
   readonly config: Config
   readonly connected: Connected
 }
 
-/** Other cells of a running service. */
 export interface KeptCells {
   /** Ends the looks, before the service stops. */
   stop(): Promise<void>

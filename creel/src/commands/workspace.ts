@@ -11,7 +11,6 @@ type PlanKey = (typeof PLAN_KEYS)[number]
 const planOption = () =>
   new Option('--plan <plan>', 'plan with its limits (docs/plans.md)').choices(PLAN_KEYS)
 
-/** `creel workspace …` */
 export function addWorkspaceCommands(command: Command, parts: ProgramParts): void {
   command
     .command('create')
@@ -88,7 +87,6 @@ async function createWorkspace(parts: ProgramParts, input: Parameters<Operator['
   return created.answer
 }
 
-/** Workspaces of a cell for its weight, with the one to come. */
 function fullness({ cell, answer }: CellAnswer<readonly unknown[]>): number {
   return (answer.length + 1) / (cell?.weight ?? 1)
 }

@@ -22,7 +22,6 @@ interface MoveCommandOptions extends JsonOption {
   readonly purge?: true
 }
 
-/** `creel workspace move` and `creel workspace moves` */
 export function addMoveCommands(command: Command): void {
   command
     .command('move')

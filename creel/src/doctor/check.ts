@@ -1,10 +1,8 @@
-/** Result of one check of an installation. */
 export interface Check {
   /** The subject, such as `disk`. */
   readonly name: string
   /** A `failure` loses data or stops the service; a `warning` costs speed, or will become a failure. */
   readonly level: 'ok' | 'warning' | 'failure'
-  /** The finding. */
   readonly found: string
   /** The change to make; null if there is none. */
   readonly change: string | null

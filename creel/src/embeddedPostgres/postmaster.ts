@@ -47,7 +47,6 @@ export async function isPostmaster(pid: number, clusterFolder: string): Promise<
   return commandOf(pid).includes(clusterFolder)
 }
 
-/** Whether a postmaster runs the binaries of this folder. */
 export async function runsFrom(pid: number, runtimeFolder: string): Promise<boolean> {
   const program =
     process.platform === 'linux' ? await readlink(`/proc/${pid}/exe`).catch(() => '') : commandOf(pid)

@@ -75,7 +75,6 @@ const DATABASE = 'creel'
 /** Time for a postmaster with a dead parent to answer (it may be recovering) before it is stopped. */
 const ADOPTION_SECONDS_MAX = 20
 
-/** Options of an embedded PostgreSQL. */
 export interface EmbeddedPostgresOptions {
   /** The service's data folder; created if absent. */
   readonly dataDir: string

@@ -89,7 +89,6 @@ export function keepWalRoom(home: PostgresHome, url: string, log: Pick<Logger, '
   }
 }
 
-/** Place of a segment in the WAL. */
 interface Segment {
   readonly timeline: string
   readonly number: number

@@ -21,7 +21,6 @@ const STOP_MS = 25_000
 
 /** Options of the first of several gateway processes. */
 export interface FirstProcessOptions {
-  /** Gateway processes in all. */
   readonly processes: number
   /** Command that starts a further one. */
   readonly words: readonly string[]

@@ -7,7 +7,6 @@ const FIRST_CORES = 2
 /** Cores of each further gateway process, and of the work that it makes for PostgreSQL. */
 const CORES_EACH = 4
 
-/** The machine that the gateways run on. */
 interface Machine {
   readonly cores: number
   readonly platform: NodeJS.Platform

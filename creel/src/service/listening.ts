@@ -1,6 +1,5 @@
 import { StartupError } from '../startupError.ts'
 
-/** Another program listens on the port. */
 export class PortTaken extends StartupError {}
 
 /** Address to listen on, and the variable that configures it. */
