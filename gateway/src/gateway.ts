@@ -18,7 +18,6 @@ import { createStrangers } from './strangers/strangers.ts'
 import { throttledFetch } from './strangers/throttledFetch.ts'
 import { wireAdapter } from './wireAdapter.ts'
 
-/** Options of the gateway, in addition to those of its app. */
 export interface GatewayOptions extends Omit<AppOptions, 'capture' | 'adapter'> {
   readonly host: string
   /** 0 = any free port. */
@@ -39,7 +38,6 @@ export interface GatewayOptions extends Omit<AppOptions, 'capture' | 'adapter'> 
   readonly counts?: SharedCounts
 }
 
-/** A running gateway. */
 export interface Gateway extends Listener {
   /** Answers a request in the process, captures included, without a connection. Calls are not throttled. */
   handle(request: Request): Promise<Response>

@@ -9,7 +9,6 @@ const MAX_BODY_BYTES = 1_048_576
 /** The raw input of one call, not yet validated, and the source of each member. */
 export interface RawInput {
   readonly value: Record<string, unknown>
-  /** The body as sent, when there was one. */
   readonly rawBody: string | null
   /** The unread body, for a route that takes another type than JSON. */
   readonly body: AsyncIterable<Uint8Array> | null
@@ -23,7 +22,6 @@ const SET_BY_HEADER = { lastEventId: 'last-event-id', range: 'range' } as const
 
 type Scalar = 'integer' | 'boolean' | 'string'
 
-/** Reads path, query and body of one route into one object. */
 export interface InputReader {
   readonly path: (params: Readonly<Record<string, string>>) => Record<string, unknown>
   /** @throws DomainError `request_invalid` for a body that cannot be read */

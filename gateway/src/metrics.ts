@@ -27,7 +27,6 @@ export const refusedRequests = counterBy('reason', ['400', '431', '505', '503', 
   help: 'Requests and connections that were refused before anybody served them, by reason',
 })
 
-/** Connections that were ended by an error of the service. */
 export const connectionFaults = new Counter({
   name: 'creel_connection_faults_total',
   help: 'Connections that an error of the service ended',

@@ -32,7 +32,6 @@ export function healthz(): Response {
   return json(200, { status: 'ok' })
 }
 
-/** The state of each check, by name. Failures are logged. */
 export async function runChecks(
   checks: Operations['checks'],
   log: Logger,

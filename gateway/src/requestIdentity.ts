@@ -65,7 +65,6 @@ export function presentedBy(request: Request): Presented {
   return { key: presentedKey(request), address, isForMcp }
 }
 
-/** Records that a request carried a good key or session. */
 export function markCaller(request: Request): void {
   factsOf(request).isOfCaller = true
 }

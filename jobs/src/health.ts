@@ -1,6 +1,5 @@
 import type { PgBoss } from 'pg-boss'
 
-/** Depth and lag of one queue. */
 export interface QueueLoad {
   readonly queue: string
   /** Due jobs that no worker has taken. Jobs of deliveries count each of their attempts. */

@@ -1,6 +1,5 @@
 import { QUEUES } from '@creel/core'
 
-/** The jobs of one queue. */
 export interface QueueState {
   readonly queue: string
   /** How often it runs by itself: `every 10 s`, or a cron line in UTC; null for a queue that only others fill. */

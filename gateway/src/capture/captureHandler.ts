@@ -23,7 +23,6 @@ import { type CaptureTarget, parseTarget } from './captureTarget.ts'
 import { nextTurn } from './nextTurn.ts'
 import { answerWhenDue, hasScript } from './scriptedAnswers.ts'
 
-/** Dependencies of the capture handler. */
 export interface CaptureOptions {
   readonly captures: Captures
   readonly clock: Clock

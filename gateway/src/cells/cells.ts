@@ -67,7 +67,6 @@ export interface OpenCell {
   readonly handle: (request: Request) => Promise<Response>
 }
 
-/** The cells of an installation, as this process reaches them. */
 export interface Cells {
   /** Every cell of the installation, open or not. */
   readonly places: readonly CellPlace[]
@@ -128,7 +127,6 @@ export class CellOutOfReach extends Error {
   }
 }
 
-/** The answer of a cell. */
 export interface Answered<Answer> {
   readonly cell: OpenCell
   readonly answer: Answer

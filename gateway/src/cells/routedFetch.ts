@@ -28,7 +28,6 @@ type Kind = keyof typeof KINDS
 interface Credential {
   readonly kind: Kind
   readonly text: string
-  /** Whether a browser signs in with it. */
   readonly signsIn?: true
 }
 

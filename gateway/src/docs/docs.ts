@@ -4,7 +4,6 @@ import icon from 'swagger-ui-dist/favicon-32x32.png' with { type: 'file' }
 import styles from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import script from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 
-/** Path of the page. */
 const DOCS_PATH = '/docs'
 
 /** Starts Swagger UI on our description. A file of its own, so that the page runs no inline script. */

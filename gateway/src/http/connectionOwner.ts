@@ -15,7 +15,6 @@ export interface OwnedConnection {
   readonly unsentBytes: number
   /** Call once a tick. Terminates the connection when a deadline has passed. */
   checkDeadlines(): void
-  /** Ends an idle connection. */
   end(): void
   /** Terminates the connection, even with a request in flight. */
   terminate(): void
@@ -23,7 +22,6 @@ export interface OwnedConnection {
   fail(error: unknown): void
 }
 
-/** The deadlines, in ticks. */
 export interface Ticks {
   readonly idle: number
   readonly head: number

@@ -153,7 +153,6 @@ async function pourEvents(
   stream.end(!isChunked)
 }
 
-/** One read from the body of an answer. */
 type Piece = { readonly done: false; readonly value: Uint8Array } | { readonly done: true }
 
 interface PieceReader {
@@ -164,7 +163,6 @@ interface PieceReader {
 /** The part of an answer that could be read without waiting, and the pending read after it. */
 interface Available {
   readonly pieces: Uint8Array[]
-  /** Whether these pieces are all of it. */
   readonly isEnd: boolean
   readonly next: Promise<Piece>
 }

@@ -18,7 +18,6 @@ export interface ExchangeConnection {
    * @returns whether the connection ends with this answer
    */
   beginAnswer(keepAlive: boolean, closesUnlessWhole: boolean): boolean
-  /** The answer is complete. */
   endAnswer(mustClose: boolean): void
   terminate(): void
   /** Terminates the connection because of an error of the service, which is reported. Does not throw. */

@@ -12,7 +12,6 @@ export interface ParseEvents {
   onMessageEnd(): void
 }
 
-/** Result of one read. */
 export interface Parsed {
   /** Bytes that were read. */
   readonly length: number

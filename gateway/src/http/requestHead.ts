@@ -19,7 +19,6 @@ export interface RequestHead {
   readonly forwardedFor: readonly string[]
 }
 
-/** Why a request is refused, and the status of the answer. */
 export interface Refusal {
   readonly status: 400 | 431 | 505
   /** For the log of the service. */
@@ -33,7 +32,6 @@ export function isRefusal(step: object): step is Refusal {
   return 'reason' in step
 }
 
-/** Positions of the parts of a head in its text. */
 export interface HeadSpans {
   readonly methodEnd: number
   readonly targetEnd: number

@@ -61,7 +61,6 @@ export class RequestReader implements ParseEvents {
     this.#limits = limits
   }
 
-  /** Whether a head is incomplete. */
   get isWithinHead(): boolean {
     return this.#held.length > 0
   }
@@ -164,7 +163,6 @@ export class RequestReader implements ParseEvents {
     return this.#headEnded || end === source.length ? undefined : TOO_LONG
   }
 
-  /** Adds the start of the target, which decides the form of the answer. */
   #refusalOf(refusal: Refusal, source: Buffer): Refusal {
     const { methodEnd } = this.#line
     if (methodEnd < 0) return refusal

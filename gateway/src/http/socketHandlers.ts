@@ -6,7 +6,6 @@ export interface AcceptedSocket<Accepted> extends Omit<ConnectionSocket, 'remote
   data: Accepted | undefined
 }
 
-/** The part of a connection that handles the events of its socket. */
 export interface SocketEvents {
   receive(bytes: Buffer): void
   drain(): void
@@ -29,7 +28,6 @@ export interface SocketHandlers<Accepted> {
 
 /** The listener's side of the callbacks. */
 export interface SocketHandlersOptions<Accepted> {
-  /** Creates the connection of a socket. */
   readonly create: (socket: ConnectionSocket) => Accepted
   /** Called once the socket has its connection. Either may be ended within. */
   readonly onOpen: (connection: Accepted) => void

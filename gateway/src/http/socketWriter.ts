@@ -7,7 +7,6 @@ const NOTHING: Buffer = Buffer.alloc(0)
  */
 const COUNTED_BYTES_MIN = 128 * 1024
 
-/** The part of a socket that a writer uses. */
 export interface WritableSocket {
   /** @returns how many bytes the system took; negative when the socket is closed */
   write(bytes: Uint8Array): number

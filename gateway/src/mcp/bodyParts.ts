@@ -9,7 +9,6 @@ const BODY_BYTES = { default: 8192, max: 65_536 } as const
  */
 const INLINE_BODY_BYTES_MAX = 65_536
 
-/** Inputs of tools that return a body in parts. */
 export const partInput = {
   bodyOffset: z.int().min(0).optional().describe('First byte of the part; default 0'),
   maxBodyBytes: z.int().min(1).max(BODY_BYTES.max).optional(),

@@ -1,7 +1,6 @@
 import { ProtocolError } from '@modelcontextprotocol/server'
 import { RefusedCall } from './mcpApi.ts'
 
-/** Name of the Events extension. */
 export const EXTENSION = 'io.modelcontextprotocol/events'
 
 /** Codes of the extension: of its drafts, and of clients that declare it. */

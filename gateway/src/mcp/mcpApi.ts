@@ -39,7 +39,6 @@ export class RefusedCall extends Error {
   readonly reason: string
   /** When the call succeeds, if that is known. */
   readonly retryAfterSeconds: number | undefined
-  /** Wrong parts of the input. */
   readonly parts: readonly unknown[]
 
   /**

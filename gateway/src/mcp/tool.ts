@@ -4,7 +4,6 @@ import type { z } from 'zod'
 import type { Masking } from './masked.ts'
 import { type McpApi, RefusedCall } from './mcpApi.ts'
 
-/** Context in which a tool runs. */
 export interface ToolContext {
   readonly api: McpApi
   readonly masking: Masking

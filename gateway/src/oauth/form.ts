@@ -3,7 +3,6 @@ import { DomainError } from '@creel/core'
 /** Longest form, in bytes. */
 const FORM_BYTES_MAX = 16_384
 
-/** The parts of a request that hold a form. */
 interface FormRequest {
   readonly headers: Headers
   readonly body: AsyncIterable<Uint8Array> | null

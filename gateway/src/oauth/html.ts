@@ -53,7 +53,6 @@ export interface Page {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Builds the answer of a page. */
 export function pageResponse({ status, title, body, formAction, opens, headers = {} }: Page): Response {
   const refresh = opens === undefined ? html`` : html`<meta http-equiv="refresh" content="0;url=${opens}">`
   const { markup } = html`<!doctype html>

@@ -16,7 +16,6 @@ const SCOPE_WORDS: Readonly<Record<AgentScope, string>> = {
   write: 'Read and change: also make endpoints and actions, and send and replay requests',
 }
 
-/** Content of the consent page. */
 export interface ConsentView {
   readonly caller: Caller
   readonly request: AuthorizationRequest

@@ -4,12 +4,10 @@ import { markFailed, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 import { readForm } from './form.ts'
 
-/** Path of the token endpoint. */
 export const TOKEN_PATH = '/oauth/token'
 
 type Handler = (request: Request) => Promise<Response>
 
-/** Path at which tokens are revoked. */
 export const REVOKE_PATH = '/oauth/revoke'
 
 /** `POST /oauth/token`: exchanges a code or a refresh token. Errors are those of RFC 6749 §5.2. */

@@ -173,7 +173,6 @@ function requestBody(route: Route, { properties, required, bodyNames }: Input): 
   }
 }
 
-/** The body of the declared example. */
 function exampleOf({ example, body }: Route): Json | undefined {
   if (example === undefined) return undefined
   const given = z.record(z.string(), z.json()).parse(example)
@@ -184,7 +183,6 @@ function rawBody(mediaType: string): JsonObject {
   return { required: true, content: { [mediaType]: { schema: { type: 'string' } } } }
 }
 
-/** The bodies of an answer, by media type. */
 function answerContent(route: Route, output: JsonObject): JsonObject {
   const { gives } = route.media ?? {}
   if (gives === undefined)

@@ -22,7 +22,6 @@ export function codesOf(route: Route | Stream): ReadonlySet<ErrorCode> {
   return new Set(codes)
 }
 
-/** The error responses of a route, one for each status, with an example for each code. */
 export function problemResponses(route: Route | Stream): JsonObject {
   const byStatus = Map.groupBy(codesOf(route), (code) => ERRORS[code].status)
   const responses = [...byStatus]

@@ -9,7 +9,6 @@ export interface Schemas {
    * @throws Error when two different schemas have one name
    */
   of(schema: z.ZodType, io: 'input' | 'output'): JsonObject
-  /** The named schemas so far, by name. */
   readonly components: JsonObject
 }
 

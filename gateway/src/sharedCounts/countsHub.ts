@@ -3,7 +3,6 @@ import type { CountReport, CountTotal } from './sharedCounts.ts'
 /** Interval at which units that are void are dropped. */
 const EXPIRY_MS = 10_000
 
-/** One process, as the hub knows it. */
 export interface HubMember {
   /** Takes what the process reports. */
   take(reports: readonly CountReport[]): void
@@ -25,9 +24,7 @@ interface Limit {
   readonly units: Map<Process, Units>
 }
 
-/** The number of processes whose counts the hub adds, and its clock. */
 export interface CountsHubOptions {
-  /** Gateway processes of the program. */
   readonly processes: number
   /** The clock of the processes, in milliseconds; the system's by default. */
   readonly nowMs?: () => number
@@ -74,7 +71,6 @@ export class CountsHub {
     }
   }
 
-  /** Stops the timer. */
   close(): void {
     clearInterval(this.#timer)
   }
