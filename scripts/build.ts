@@ -30,7 +30,6 @@ const CONSOLE_PACK = join(ROOT, 'dist', 'console.pack')
 /** Executables are made here and then moved: the source map inside names sources relative to this folder. */
 const STAGE = join(ROOT, 'dist', 'stage')
 
-/** The list of components. */
 const SBOM = 'creel.cdx.json'
 
 const TARGETS = ['linux-x64', 'linux-arm64', 'linux-x64-musl', 'darwin-x64', 'darwin-arm64'] as const

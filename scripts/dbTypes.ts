@@ -5,7 +5,6 @@
 import { join } from 'node:path'
 import pg from 'pg'
 
-/** Path of the generated file. */
 export const TABLES_FILE = join(import.meta.dir, '../core/src/platform/db/tables.ts')
 /** Types of values by the names of SQL types, as node-postgres is set up in core/src/platform/db/open.ts. */
 export const TYPES: Readonly<Record<string, string>> = {

@@ -22,7 +22,6 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/rules-functions.md': functionsPage,
 }
 
-/** The page of operations with the current table of metrics. */
 async function operations(): Promise<string> {
   const page = await Bun.file(join(import.meta.dir, '../docs/operations.md')).text()
   const table = await metricsTable()

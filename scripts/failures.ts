@@ -1,6 +1,4 @@
-/** A test that failed. */
 export interface Failure {
-  /** Its file and line. */
   readonly place: string
   readonly test: string
   /** First line of its error. */

@@ -13,7 +13,6 @@ import { parseTree } from './rowTypes/nodeTree.ts'
 import { type Catalog, type Column, columnsOf, queryIn } from './rowTypes/nullability.ts'
 
 const ROOT = join(import.meta.dir, '..')
-/** Path of the generated file. */
 export const ROWS_FILE = join(ROOT, 'core/src/platform/db/rows.ts')
 
 /** Types that tables do not have, as node-postgres reads them. */

@@ -19,7 +19,6 @@ export interface RunFolder {
   report(name: string): string
   /** Durations of the files, as Bun reads them. */
   readonly timings: string
-  /** Record of the files' processor time. */
   readonly record: string
   /** TMPDIR of the tests. */
   readonly temporary: string

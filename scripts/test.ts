@@ -58,7 +58,6 @@ const { isUnit, isWhole, paths, isRecording, seed } = readArguments(process.argv
 const folder = await makeRunFolder()
 const opening = isUnit ? undefined : isWhole || isRecording ? ownPostgres() : holdKeptPostgres()
 let ended: Promise<void> | undefined
-/** The processes of Bun that run tests. */
 const testing = new Set<Bun.Subprocess>()
 const end = () => {
   ended ??= (async () => {
@@ -200,12 +199,10 @@ async function buildExecutable(): Promise<string> {
   return join(folder.executables, 'creel')
 }
 
-/** Results of some tests. */
 interface Ran {
   readonly passed: number
   readonly failed: number
   readonly failures: readonly Failure[]
-  /** Errors outside of any test. */
   readonly outside: readonly string[]
 }
 

@@ -17,7 +17,6 @@ const DOCKERFILE = join(import.meta.dir, '../../deploy/docker/Dockerfile')
 /** Executables of a release beside those of the npm packages. */
 const OTHER_TARGETS = ['linux-x64-musl'] as const
 
-/** The name of an executable in a release. */
 const executableName = (target: string): string => `creel-${target}`
 
 /** Parts that are made before a release is put together. */

@@ -11,7 +11,6 @@ export const NPM_PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-
 /** A system that has an npm package with the executable. */
 export type NpmPlatform = (typeof NPM_PLATFORMS)[number]
 
-/** Common to every package of a release. */
 export interface PackageFacts {
   readonly version: string
   /** `https://…` of the sources. npm demands it of packages with provenance. */

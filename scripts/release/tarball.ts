@@ -1,6 +1,5 @@
 import { gzipSync } from 'bun'
 
-/** One file of a tarball. */
 export interface TarballFile {
   /** Path within the package, in ASCII; at most 92 characters. */
   readonly path: string

@@ -3,7 +3,6 @@
  * parentheses, `<>` for nothing, and sets such as `(b 1 2)`.
  */
 
-/** A node with its tag and fields. */
 export interface TreeNode {
   readonly tag: string
   readonly fields: ReadonlyMap<string, Tree>
@@ -15,7 +14,6 @@ export type Tree = TreeNode | readonly Tree[] | string | null
 /** Separators stand alone; a backslash takes the next character as it is. */
 const TOKEN = /[(){}]|(?:\\[\s\S]|[^\s(){}\\])+/g
 
-/** Parses the text of a tree. */
 export function parseTree(text: string): Tree {
   const tokens = text.match(TOKEN) ?? []
   let at = 0

@@ -38,7 +38,6 @@ const SELECT = 1
 /** A query, and the queries around it from the inside to the outside. */
 type Scope = readonly [TreeNode, ...TreeNode[]]
 
-/** A column of a statement. */
 export interface Column {
   readonly name: string
   readonly mayBeNull: boolean
@@ -300,7 +299,6 @@ function hasOneRow(scope: Scope): boolean {
   })
 }
 
-/** The parsed query of a tree that PostgreSQL stores for a function of one statement. */
 export function queryIn(tree: Parameters<typeof findNode>[0]): TreeNode {
   const query = findNode(tree, 'QUERY')
   if (query === undefined) throw new Error('PostgreSQL gave no parsed statement.')
