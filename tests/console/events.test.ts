@@ -19,12 +19,12 @@ test('an endpoint is told where ids stand and to skip what comes again, which th
   await opened.goTo(`/e/${endpoint.id}/settings`)
   const card = page.getByRole('region', { name: 'Events' })
   await card.getByLabel('Id of the event').fill('body[')
-  await card.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
   await card.locator('.field-problem').first().waitFor()
   await card.getByLabel('Id of the event').fill('body.order')
   await card.getByLabel('When an event comes again').selectOption('skip')
   await card.getByLabel('For so long after the first', { exact: true }).fill('2')
-  await card.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved', { exact: true }).waitFor()
   expect((await service.alice.get(endpoint.at(''))).body).toMatchObject({
     eventIdPath: 'body.order',
@@ -43,7 +43,7 @@ test('an endpoint is told where ids stand and to skip what comes again, which th
   await page.waitForURL(`**/e/${endpoint.id}?r=${first.id}`)
   await opened.goTo(`/e/${endpoint.id}/settings`)
   await card.getByLabel('When an event comes again').selectOption('')
-  await card.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved', { exact: true }).waitFor()
   expect((await service.alice.get(endpoint.at(''))).body).toMatchObject({ dedupe: null })
   expect(faults).toEqual([])

@@ -58,7 +58,7 @@ test('scripted answers are tried on a captured request, saved, counted and shown
   await card.getByText('would be answered by the endpoint').waitFor()
   await card.getByRole('button', { name: 'Insert an example' }).click()
   await card.getByText('would be answered by the 1st response').waitFor()
-  await card.getByRole('button', { name: 'Save answers' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
   await card.getByText('1st: 0 of 2').waitFor()
   const { id } = await endpoint.capture({ body: '{"type":"order.paid"}' })
   await opened.goTo(`/e/${endpoint.id}?r=${id}`)

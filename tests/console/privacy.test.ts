@@ -28,7 +28,7 @@ test('rules are previewed on a captured and a pasted request, saved, and seen at
   await card.getByText('{"email":"***","id":1}').waitFor()
   await card.getByLabel('Paste a request').fill('plain text')
   await card.getByText('Only a trace would be stored').waitFor()
-  await card.getByRole('button', { name: 'Save privacy' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved', { exact: true }).waitFor()
   expect((await service.alice.get(endpoint.at(''))).body).toMatchObject({
     storeRules: [{ op: 'redact', paths: ['body.email'] }],

@@ -11,7 +11,7 @@ test('senders, a scheme of signatures and the original are set, and a refusal is
   await goTo(`/e/${endpoint.id}/settings`)
   await page.getByLabel('Refuse captures without a valid signature').check()
   await page.getByLabel('Allowed senders').fill('127.0.0.1\n10.0.0.0/8\nsomewhere')
-  await page.getByRole('button', { name: 'Save senders' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('"somewhere" is not a network or an address.').waitFor()
   await page.getByLabel('Allowed senders').fill('127.0.0.1\n10.0.0.0/8')
   await page.getByLabel('Header with the signature').fill('X-Sign')
@@ -19,8 +19,8 @@ test('senders, a scheme of signatures and the original are set, and a refusal is
   await page.getByLabel('Encoding').selectOption('base64')
   await page.getByLabel('Secret or public key').fill('correct horse')
   await page.getByLabel('Allow replays of many requests').uncheck()
-  await page.getByRole('button', { name: 'Save senders' }).click()
-  await page.getByText('Saved').first().waitFor()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved', { exact: true }).first().waitFor()
   expect(await stored()).toMatchObject({
     rejectUnverified: true,
     allowRehearsal: false,
@@ -39,8 +39,61 @@ test('senders, a scheme of signatures and the original are set, and a refusal is
   await page.getByLabel('Headers that are not stored').fill('Cookie')
   await page.getByLabel('Forward the original').check()
   await page.getByLabel('Hours until the original').fill('5')
-  await page.getByRole('button', { name: 'Save privacy' }).click()
-  await page.getByText('Saved').nth(1).waitFor()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved', { exact: true }).nth(1).waitFor()
   expect(await stored()).toMatchObject({ forwardOriginal: true, originalHours: 5, dropHeaders: ['Cookie'] })
+  expect(faults).toEqual([])
+})
+
+test('one Save takes the changes of all cards: changes elsewhere are kept, or shown before they are overwritten', async () => {
+  const service = await startConsoleService()
+  const endpoint = await service.alice.endpoint({ name: 'whole' })
+  const { page, goTo, faults } = await openConsole(service.alice)
+  const stored = async () => (await service.alice.get(endpoint.at(''))).body
+  await goTo(`/e/${endpoint.id}/settings`)
+  const save = page.getByRole('button', { name: 'Save', exact: true })
+  await save.waitFor()
+  expect(await save.isDisabled()).toBe(true)
+  await page.getByLabel('Endpoint name').fill('whole thing')
+  await page.getByLabel('Status').fill('999')
+  await page.getByLabel('Id of the event').fill('body.id')
+  await service.alice.patch(endpoint.at(''), { allowRehearsal: false, responseStatusCode: 201 })
+  await save.click()
+  await page.getByText('This was changed elsewhere').waitFor()
+  await page.getByRole('button', { name: 'Keep my values' }).click()
+  await save.click()
+  await page.getByRole('region', { name: 'Response' }).locator('.field-problem').waitFor()
+  await page.getByLabel('Status').fill('202')
+  await save.click()
+  await page.getByText('Saved', { exact: true }).waitFor()
+  expect(await stored()).toMatchObject({
+    name: 'whole thing',
+    responseStatusCode: 202,
+    eventIdPath: 'body.id',
+    allowRehearsal: false,
+  })
+  expect(await save.isDisabled()).toBe(true)
+  await page.getByLabel('Endpoint name').fill('dropped')
+  await page.getByRole('button', { name: 'Discard changes' }).click()
+  expect(await page.getByLabel('Endpoint name').inputValue()).toBe('whole thing')
+  expect(faults).toEqual([])
+})
+
+test('capturing stops only after a question', async () => {
+  const service = await startConsoleService()
+  const endpoint = await service.alice.endpoint({ name: 'asked' })
+  const { page, goTo, faults } = await openConsole(service.alice)
+  await goTo(`/e/${endpoint.id}/settings`)
+  const capturing = page.getByRole('switch', { name: 'The endpoint is switched on' })
+  await capturing.click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  expect(await capturing.isChecked()).toBe(true)
+  expect((await endpoint.send({ body: '{}' })).status).toBe(200)
+  await capturing.click()
+  await page.getByRole('button', { name: 'Stop capturing' }).click()
+  await page.getByText('Off: senders get 404').waitFor()
+  expect((await endpoint.send({ body: '{}' })).status).toBe(404)
+  await capturing.click()
+  await page.getByText('Capturing', { exact: true }).waitFor()
   expect(faults).toEqual([])
 })

@@ -2,16 +2,14 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { CodeEditor } from '../editor/CodeEditor.tsx'
 import { Button } from '../parts/Button.tsx'
+import { Card } from '../parts/Card.tsx'
 import { Problem, Problems } from '../parts/Problem.tsx'
-import { usePersisted } from '../parts/usePersisted.ts'
 import { useSettled } from '../parts/useSettled.ts'
 import { SamplePicker, useSample } from '../requests/SamplePicker.tsx'
-import { creel, type Endpoint, type Inputs } from '../trpc.ts'
+import { creel, type Endpoint } from '../trpc.ts'
 import { ordinal } from '../words/format.ts'
-import { problemOf } from '../words/problem.ts'
-import { useEndpointChange } from './useEndpointChange.ts'
-
-type Answers = Pick<Inputs['endpoints']['update'], 'responses' | 'answerFrom'>
+import { answersOf, type Members, type SettingsForm } from './settingsDraft.ts'
+import { useEndpointCall } from './useEndpointCall.ts'
 
 const EXAMPLE = `{
   "responses": [
@@ -21,57 +19,52 @@ const EXAMPLE = `{
 }`
 
 /** The answers of an endpoint other than its own: scripted ones, and that of a receiver. A preview shows which applies. */
-export function AnswerSettings({ endpoint }: { endpoint: Endpoint }) {
-  const saved = textOf(endpoint)
-  const [text, setText, forget] = usePersisted(`answers ${endpoint.id}`, saved)
-  const change = useEndpointChange(endpoint.id, forget)
-  const problem = change.error === null ? null : problemOf(change.error)
-  const answers = useMemo(() => read(text), [text])
-  const marks = (problem?.items ?? []).map(({ pointer, detail }) => ({ pointer, detail }))
-  const save = () => {
-    if (answers !== undefined) change.mutate(answers)
-  }
+export function AnswerSettings({ endpoint, form }: { endpoint: Endpoint; form: SettingsForm }) {
+  const { answers: text } = form.draft
+  const answers = useMemo(() => answersOf(text), [text])
+  const wrong = (form.problem?.items ?? []).filter(({ pointer }) =>
+    /^#\/(responses|answerFrom)/.test(pointer),
+  )
+  const marks = wrong.map(({ pointer, detail }) => ({ pointer, detail }))
+  form.at('responses')
+  form.at('answerFrom')
+  const change = (next: string) => form.change({ answers: next })
   return (
-    <section className="card" aria-label="Scripted answers" id="answers">
-      <h2>Scripted answers</h2>
+    <Card title="Scripted answers" id="answers">
       <p className="hint">
         The first response whose <code>when</code> holds and that has <code>times</code> left answers in place
         of the endpoint. <code>answerFrom</code> lets the receiver of an action answer.
       </p>
       <div className="two">
-        <div>
-          <CodeEditor label="Answers" value={text} onChange={setText} marks={marks} onSave={save} />
-          <Problems
-            of={problem === null ? [] : [problem.detail, ...problem.items.map(({ detail }) => detail)]}
+        <div className="form">
+          <CodeEditor
+            label="Answers"
+            value={text}
+            onChange={change}
+            marks={marks}
+            onSave={() => form.submit()}
           />
-          <div className="form-foot">
-            <Button
-              look="primary"
-              disabled={change.isPending || answers === undefined || text === saved}
-              onClick={save}
-            >
-              {change.isPending ? 'Saving…' : 'Save answers'}
-            </Button>
-            {text !== saved && <Button onClick={forget}>Cancel</Button>}
-            {endpoint.responses.length === 0 && text === saved && (
-              <Button onClick={() => setText(EXAMPLE)}>Insert an example</Button>
+          <Problems of={wrong.map(({ detail }) => detail)} />
+          <p className="acts">
+            {answers?.responses?.length === 0 && (
+              <Button look="small" onClick={() => change(EXAMPLE)}>
+                Insert an example
+              </Button>
             )}
             {answers === undefined && <span className="warn">This is not valid JSON yet.</span>}
-          </div>
+          </p>
           <Counts endpoint={endpoint} />
         </div>
         <AnswerPreview endpointId={endpoint.id} responses={answers?.responses ?? undefined} />
       </div>
-    </section>
+    </Card>
   )
 }
 
 /** How often the responses with `times` have answered. */
 function Counts({ endpoint }: { endpoint: Endpoint }) {
-  const reset = useEndpointChange(
-    endpoint.id,
-    () => {},
-    () => creel.endpoints.resetResponses.mutate({ endpointId: endpoint.id }),
+  const reset = useEndpointCall(endpoint.id, () =>
+    creel.endpoints.resetResponses.mutate({ endpointId: endpoint.id }),
   )
   const counted = endpoint.responses.flatMap(({ times, used }, index) =>
     times === null || times === undefined ? [] : [`${ordinal(index + 1)}: ${used ?? 0} of ${times}`],
@@ -80,7 +73,7 @@ function Counts({ endpoint }: { endpoint: Endpoint }) {
   return (
     <p className="acts">
       <span className="hint">Answered so far: {counted.join(', ')}</span>
-      <Button look="small" disabled={reset.isPending} onClick={() => reset.mutate({})}>
+      <Button look="small" disabled={reset.isPending} onClick={() => reset.mutate()}>
         Reset the counts
       </Button>
     </p>
@@ -92,7 +85,7 @@ function AnswerPreview({
   responses,
 }: {
   readonly endpointId: string
-  readonly responses: Answers['responses']
+  readonly responses: Members['responses']
 }) {
   const sample = useSample(endpointId)
   const settled = useSettled(JSON.stringify(responses))
@@ -133,21 +126,4 @@ function AnswerPreview({
       )}
     </div>
   )
-}
-
-function textOf({ responses, answerFrom }: Endpoint): string {
-  const written = responses.map(({ used: _used, ...response }) => response)
-  return JSON.stringify({ responses: written, answerFrom }, null, 2)
-}
-
-/** Undefined while the text is no JSON object. */
-function read(text: string): Answers | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined
-    const { responses = [], answerFrom = null }: Answers = parsed
-    return { responses, answerFrom }
-  } catch {
-    return undefined
-  }
 }

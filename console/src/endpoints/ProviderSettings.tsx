@@ -1,113 +1,65 @@
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { useAddress } from '../address.ts'
-import { Button } from '../parts/Button.tsx'
-import { Field } from '../parts/Field.tsx'
-import { Problem, Problems } from '../parts/Problem.tsx'
-import { usePersisted } from '../parts/usePersisted.ts'
+import { Card } from '../parts/Card.tsx'
+import { TextField } from '../parts/Field.tsx'
+import { Problem } from '../parts/Problem.tsx'
 import { providersQuery } from '../shell/queries.ts'
-import type { Endpoint, Provider } from '../trpc.ts'
+import type { Provider } from '../trpc.ts'
 import { ago } from '../words/format.ts'
-import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { ProviderPicker, schemeText } from './ProviderPicker.tsx'
+import type { SecretProps } from './SenderSettings.tsx'
 import { TryVerification } from './TryVerification.tsx'
-import { useEndpointChange } from './useEndpointChange.ts'
 
 /** The provider of the endpoint, and the secret that verifies its signatures. */
-export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {
+export function ProviderSettings({ endpoint, form, secrets, onSecrets }: SecretProps) {
   const providers = useQuery(providersQuery)
-  const [params] = useAddress()
-  const [slug, setSlug, forget] = usePersisted(
-    `provider ${endpoint.id}`,
-    params.get('provider') ?? endpoint.provider ?? '',
-  )
-  // Secrets are never kept in the browser.
-  const [secret, setSecret] = useState('')
-  const [token, setToken] = useState('')
-  const change = useEndpointChange(endpoint.id, () => {
-    forget()
-    setSecret('')
-    setToken('')
-  })
-  const problem = change.error === null ? null : problemOf(change.error)
+  const { provider: slug } = form.draft
   const provider = providers.data?.items.find((one) => one.slug === slug)
-  const { verification } = endpoint
-  const isSet = verification.secretSet && slug === endpoint.provider
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    change.mutate({
-      provider: slug,
-      ...(secret === '' ? {} : { signingSecret: secret }),
-      ...(token === '' ? {} : { handshakeToken: token }),
-    })
-  }
+  const { handshakeTokenSet, secretSet, secretSetAt, source } = endpoint.verification
+  const { handshakeToken, signingSecret } = secrets
   return (
-    <section className="card" id="provider" aria-label="Provider">
-      <h2>
-        Provider {verification.source === 'manual' && <span className="badge">custom signature scheme</span>}
-      </h2>
-      <form className="form" onSubmit={submit}>
-        <ProviderPicker slug={slug} onChange={setSlug} />
+    <Card
+      title="Provider"
+      id="provider"
+      acts={source === 'manual' && <span className="badge">custom signature scheme</span>}
+    >
+      <div className="form">
+        <ProviderPicker slug={slug} onChange={(next) => form.change({ provider: next })} />
         <Problem error={providers.error} />
         {provider !== undefined && <About provider={provider} />}
         {provider?.verification?.supported === true && (
-          <Field
+          <TextField
             label={provider.verification.secretLabel ?? 'Signing secret'}
-            problem={problemAt(problem, 'signingSecret')}
+            kind="code"
             hint={
-              isSet
-                ? `Set ${ago(verification.secretSetAt)}. Leave blank to keep the current secret.`
+              secretSet && slug === endpoint.provider
+                ? `Set ${ago(secretSetAt)}. Leave blank to keep the current secret.`
                 : 'Stored encrypted and never shown again.'
             }
-          >
-            {(ids) => (
-              <input
-                {...ids}
-                className="input mono"
-                autoComplete="off"
-                spellCheck={false}
-                value={secret}
-                onChange={({ target }) => setSecret(target.value)}
-              />
-            )}
-          </Field>
+            value={signingSecret}
+            problem={form.at('signingSecret')}
+            onChange={(typed) => onSecrets({ ...secrets, signingSecret: typed })}
+          />
         )}
         {provider?.handshakeTokenNeeded === true && (
-          <Field
+          <TextField
             label="Handshake token"
-            problem={problemAt(problem, 'handshakeToken')}
+            kind="code"
             hint={
-              verification.handshakeTokenSet
+              handshakeTokenSet
                 ? 'Set. Leave blank to keep the current secret.'
                 : 'The provider asks for this token when you enter the URL.'
             }
-          >
-            {(ids) => (
-              <input
-                {...ids}
-                className="input mono"
-                autoComplete="off"
-                value={token}
-                onChange={({ target }) => setToken(target.value)}
-              />
-            )}
-          </Field>
+            value={handshakeToken}
+            problem={form.at('handshakeToken')}
+            onChange={(typed) => onSecrets({ ...secrets, handshakeToken: typed })}
+          />
         )}
-        <Problems of={problemBeside(problem, ['signingSecret', 'handshakeToken'])} />
         <TryVerification
           endpoint={endpoint}
-          members={{
-            provider: slug,
-            ...(secret === '' ? {} : { signingSecret: secret }),
-          }}
+          members={{ provider: slug, ...(signingSecret === '' ? {} : { signingSecret }) }}
         />
-        <div className="form-foot">
-          <Button type="submit" look="primary" disabled={change.isPending}>
-            {change.isPending ? 'Saving…' : 'Save provider'}
-          </Button>
-        </div>
-      </form>
-    </section>
+      </div>
+    </Card>
   )
 }
 

@@ -12,6 +12,10 @@ interface Props {
   readonly look?: 'primary' | 'danger'
   /** Whether saving is disabled. */
   readonly isOff?: boolean
+  /** Label of the button that gives up the draft. */
+  readonly cancel?: string
+  /** Whether there is nothing to give up. */
+  readonly isSettled?: boolean
   readonly onCancel: () => void
   /** Undefined if there is nothing to delete. */
   readonly removal?: ReturnType<typeof useRemoval> | undefined
@@ -26,6 +30,8 @@ export function FormFoot({
   busy = 'Saving…',
   look = 'primary',
   isOff = false,
+  cancel = 'Cancel',
+  isSettled = false,
   onCancel,
   removal,
   removalWords = 'Confirm: delete',
@@ -39,7 +45,9 @@ export function FormFoot({
         <Button type="submit" look={look} disabled={form.isSaving || isOff || form.conflict !== null}>
           {form.isSaving ? busy : submit}
         </Button>
-        <Button onClick={onCancel}>Cancel</Button>
+        <Button disabled={isSettled} onClick={onCancel}>
+          {cancel}
+        </Button>
         <span className="grow" />
         {removal !== undefined && (
           <Button look="danger" onClick={removal.press}>

@@ -10,7 +10,10 @@ interface Options<Draft, Saved> {
   readonly begin: () => Draft
   /** Reads the stored version as a draft, to detect changes by other users before they are overwritten. */
   readonly stored?: (() => Promise<Draft | undefined>) | undefined
-  readonly save: (draft: Draft) => Promise<Saved>
+  /** Members in which a new draft differs from what is stored. */
+  readonly preset?: Partial<Draft>
+  /** Saves the draft. `before` is the stored version that it began with. */
+  readonly save: (draft: Draft, before: Draft) => Promise<Saved>
   /** Beginnings of the keys of the queries that saving may change. */
   readonly stale?: readonly QueryKey[]
   /** Called after the API accepted the draft. Only `forget` deletes the kept draft. */
@@ -53,6 +56,8 @@ export interface Part<Draft> {
 
 /** A form: its draft, and the API's messages about it. */
 export interface Form<Draft, Saved> extends Part<Draft> {
+  /** Whether the draft differs from the stored version that it began with. */
+  readonly isChanged: boolean
   readonly isSaving: boolean
   /** Answer to the last save. */
   readonly saved: Saved | undefined
@@ -98,6 +103,7 @@ function partOf<Draft>(
 export function useForm<Draft extends object, Saved>({
   keptAs,
   begin,
+  preset,
   stored,
   save,
   stale = [],
@@ -105,17 +111,18 @@ export function useForm<Draft extends object, Saved>({
 }: Options<Draft, Saved>): Form<Draft, Saved> {
   const [{ draft, began }, setKept, forget] = usePersisted(keptAs, () => {
     const first = begin()
-    return { draft: first, began: first }
+    return { draft: { ...first, ...preset }, began: first }
   })
   const [theirs, setTheirs] = useState<Draft>()
   const saving = useCall(
     async (members: Partial<Draft> | undefined) => {
-      const now = await stored?.()
-      if (now !== undefined && !isSame(now, began) && !isSame(now, draft)) {
+      const now = (await stored?.()) ?? began
+      const mine = merged({ ...draft, ...members }, began, now)
+      if (mine === undefined) {
         setTheirs(now)
         return undefined
       }
-      const answer = await save({ ...draft, ...members })
+      const answer = await save(mine, now)
       return { answer, now: (await stored?.()) ?? draft }
     },
     stale,
@@ -137,6 +144,7 @@ export function useForm<Draft extends object, Saved>({
   }
   return {
     ...partOf(draft, (update) => setKept((kept) => ({ ...kept, draft: update(kept.draft) })), at),
+    isChanged: !isSame(draft, began),
     isSaving: saving.isPending,
     saved: saving.data?.answer,
     problem,
@@ -148,7 +156,7 @@ export function useForm<Draft extends object, Saved>({
             theirs,
             mine: draft,
             takeTheirs: () => settle(theirs, theirs),
-            keepMine: () => settle(draft, theirs),
+            keepMine: () => settle(overwritten(draft, began, theirs), theirs),
           },
     reset: (now) => settle(now, now),
     submit: (event, members) => {
@@ -159,8 +167,27 @@ export function useForm<Draft extends object, Saved>({
   }
 }
 
+/** Members of a draft that differ from another one. */
+const changesOf = (draft: object, from: object): [string, unknown][] =>
+  Object.entries(draft).filter(([name, value]) => !isSame(value, Reflect.get(from, name)))
+
+/** A stored version with what was changed here; undefined if a member was changed here and there, and differs. */
+function merged<Draft extends object>(mine: Draft, began: Draft, theirs: Draft): Draft | undefined {
+  const isClash = changesOf(mine, began).some(([name, value]) => {
+    const other: unknown = Reflect.get(theirs, name)
+    return !isSame(other, Reflect.get(began, name)) && !isSame(other, value)
+  })
+  return isClash ? undefined : overwritten(mine, began, theirs)
+}
+
+/** A stored version with what was changed here. */
+const overwritten = <Draft extends object>(mine: Draft, began: Draft, theirs: Draft): Draft => ({
+  ...theirs,
+  ...Object.fromEntries(changesOf(mine, began)),
+})
+
 /** Drafts are plain data with a fixed order of members, so their JSON can be compared. */
-const isSame = (left: object, right: object) => JSON.stringify(left) === JSON.stringify(right)
+const isSame = (left: unknown, right: unknown) => JSON.stringify(left) === JSON.stringify(right)
 
 /** A removal that needs confirmation: the first call only arms it. */
 export function useRemoval(

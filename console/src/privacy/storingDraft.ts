@@ -1,16 +1,5 @@
 import type { Endpoint } from '../trpc.ts'
 
-/** Draft of what is taken out of captures, as texts. */
-export interface StoringDraft {
-  /** One name per line. */
-  readonly headers: string
-  /** A JSON list; empty for none. */
-  readonly rules: string
-  readonly keepsOriginal: boolean
-  /** Hours; empty for the default. */
-  readonly hours: string
-}
-
 type Rules = Endpoint['storeRules']
 
 /** Names of headers in a text with one on each line. */

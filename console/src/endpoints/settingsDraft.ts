@@ -1,0 +1,169 @@
+import type { DedupeMode } from '@creel/core/engine/words'
+import { type Duration, inUnits, secondsOf } from '../parts/DurationField.tsx'
+import { choices } from '../parts/Field.tsx'
+import type { Form } from '../parts/useForm.ts'
+import { namesOf, rulesOf, textOfRules } from '../privacy/storingDraft.ts'
+import type { Endpoint, Inputs } from '../trpc.ts'
+import { headerLines, headersOf } from '../words/headers.ts'
+
+/** Members of an endpoint, as the API takes them. */
+export type Members = Omit<Inputs['endpoints']['update'], 'endpointId'>
+
+/** Algorithms of a signature scheme. */
+export const ALGORITHMS = choices('sha256', 'sha1', 'sha512', 'rsa-sha256', 'rsa-sha512', 'ed25519')
+
+/** Encodings of a signature. */
+export const ENCODINGS = choices('hex', 'base64', 'base64url')
+
+const DAY_SECONDS = 86_400
+
+/** Settings of an endpoint while they are written, without secrets. */
+export interface SettingsDraft {
+  readonly name: string
+  readonly provider: string
+  /** One network per line. */
+  readonly networks: string
+  readonly onlyVerified: boolean
+  readonly mayRehearse: boolean
+  /** Header of a signature scheme; empty without one. */
+  readonly header: string
+  readonly algorithm: (typeof ALGORITHMS)[number]['value']
+  readonly encoding: (typeof ENCODINGS)[number]['value']
+  readonly prefix: string
+  readonly eventIdPath: string
+  /** Empty where duplicates are like any other. */
+  readonly dedupeMode: DedupeMode | ''
+  /** Empty for the id of the event. */
+  readonly dedupeBy: string
+  readonly dedupeWindow: Duration
+  readonly status: string
+  readonly contentType: string
+  readonly headers: string
+  readonly body: string
+  /** Scripted answers, as JSON. */
+  readonly answers: string
+  /** One name per line. */
+  readonly dropHeaders: string
+  /** Rules before storing, as JSON; empty for none. */
+  readonly storeRules: string
+  readonly keepsOriginal: boolean
+  /** Hours; empty for the default. */
+  readonly originalHours: string
+}
+
+/** The form of all settings of an endpoint. */
+export type SettingsForm = Form<SettingsDraft, Endpoint>
+
+/** Secrets that are typed; empty keeps the stored one. They are never kept in the browser. */
+export const NO_SECRETS = { signingSecret: '', handshakeToken: '' }
+
+/** Settings of an endpoint, to be changed. */
+export function draftOf(endpoint: Endpoint): SettingsDraft {
+  const { dedupe, originalHours, responses, verification } = endpoint
+  const { manual } = verification
+  const written = responses.map(({ used: _used, ...response }) => response)
+  return {
+    name: endpoint.name,
+    provider: endpoint.provider ?? '',
+    networks: endpoint.allowedSenders.join('\n'),
+    onlyVerified: endpoint.rejectUnverified,
+    mayRehearse: endpoint.allowRehearsal,
+    header: manual?.header ?? '',
+    algorithm: ALGORITHMS.find(({ value }) => value === manual?.algorithm)?.value ?? 'sha256',
+    encoding: ENCODINGS.find(({ value }) => value === manual?.encoding)?.value ?? 'hex',
+    prefix: manual?.prefix ?? '',
+    eventIdPath: endpoint.eventIdPath ?? '',
+    dedupeMode: dedupe?.then ?? '',
+    dedupeBy: dedupe === null || dedupe.by === 'event' ? '' : dedupe.by,
+    dedupeWindow: inUnits(dedupe?.windowSeconds ?? DAY_SECONDS),
+    status: String(endpoint.responseStatusCode),
+    contentType: endpoint.responseContentType,
+    headers: headerLines(endpoint.responseHeaders).join('\n'),
+    body: endpoint.responseBody,
+    answers: JSON.stringify({ responses: written, answerFrom: endpoint.answerFrom }, null, 2),
+    dropHeaders: endpoint.dropHeaders.join('\n'),
+    storeRules: textOfRules(endpoint.storeRules),
+    keepsOriginal: endpoint.forwardOriginal,
+    originalHours: originalHours === null ? '' : String(originalHours),
+  }
+}
+
+/** Scripted answers in a text; undefined while it is no JSON object. */
+export function answersOf(text: string): Pick<Members, 'responses' | 'answerFrom'> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined
+    const { responses = [], answerFrom = null }: Pick<Members, 'responses' | 'answerFrom'> = parsed
+    return { responses, answerFrom }
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the JSON in the draft can be read. */
+export const isReadable = ({ answers, storeRules }: SettingsDraft): boolean =>
+  answersOf(answers) !== undefined && rulesOf(storeRules) !== undefined
+
+/** The members that a draft changes: only these are sent, so that a change elsewhere of another one stays. */
+export function changesOf(
+  draft: SettingsDraft,
+  before: SettingsDraft,
+  { handshakeToken, signingSecret }: typeof NO_SECRETS,
+): Members {
+  const old = groupsOf(before)
+  const changed = groupsOf(draft).filter((group, at) => JSON.stringify(group) !== JSON.stringify(old[at]))
+  return Object.assign(
+    {},
+    ...changed,
+    // A secret belongs to a provider, or to a scheme.
+    signingSecret === ''
+      ? {}
+      : { ...(draft.header === '' ? { provider: draft.provider } : schemeOf(draft)), signingSecret },
+    handshakeToken === '' ? {} : { provider: draft.provider, handshakeToken },
+  )
+}
+
+/** Members that the API checks together. */
+function groupsOf(draft: SettingsDraft): Members[] {
+  const { dedupeBy, dedupeMode, keepsOriginal, originalHours } = draft
+  return [
+    { name: draft.name.trim() },
+    { provider: draft.provider },
+    { allowedSenders: namesOf(draft.networks) },
+    { rejectUnverified: draft.onlyVerified },
+    { allowRehearsal: draft.mayRehearse },
+    schemeOf(draft),
+    { eventIdPath: draft.eventIdPath.trim() },
+    {
+      dedupe:
+        dedupeMode === ''
+          ? null
+          : {
+              by: dedupeBy.trim() || 'event',
+              windowSeconds: secondsOf(draft.dedupeWindow),
+              then: dedupeMode,
+            },
+    },
+    { responseStatusCode: Number(draft.status) },
+    { responseContentType: draft.contentType },
+    { responseHeaders: headersOf(draft.headers) },
+    { responseBody: draft.body },
+    answersOf(draft.answers) ?? {},
+    { dropHeaders: namesOf(draft.dropHeaders) },
+    { storeRules: rulesOf(draft.storeRules) },
+    {
+      forwardOriginal: keepsOriginal,
+      ...(keepsOriginal && { originalHours: originalHours === '' ? null : Number(originalHours) }),
+    },
+  ]
+}
+
+function schemeOf({ algorithm, encoding, header, prefix }: SettingsDraft): Members {
+  if (header.trim() === '') return { signatureHeader: '' }
+  return {
+    signatureHeader: header.trim(),
+    signatureAlgorithm: algorithm,
+    signatureEncoding: encoding,
+    signaturePrefix: prefix,
+  }
+}
