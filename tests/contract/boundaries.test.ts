@@ -6,7 +6,7 @@ import { type SourceFile, sourcesOf } from './sources.ts'
 const MAY_IMPORT: Readonly<Record<string, RegExp>> = {
   core: /^(@trpc\/server|zod|kysely|pg|pino|prom-client|undici\/index\.js|ipaddr\.js|decimal\.js|nodemailer|effect|@effect\/schema)(\/|$)/,
   gateway:
-    /^(@creel\/core|@modelcontextprotocol\/server|@trpc\/server|elysia|zod|pino|prom-client|swagger-ui-dist|ipaddr\.js|undici\/lib\/llhttp|bun:ffi)(\/|$)/,
+    /^(@creel\/core|creel-client|@modelcontextprotocol\/server|@trpc\/server|elysia|zod|pino|prom-client|swagger-ui-dist|ipaddr\.js|undici\/lib\/llhttp|bun:ffi)(\/|$)/,
   jobs: /^(@creel\/core|pg-boss|pino)(\/|$)/,
   migrations: /^(kysely|pg)(\/|$)/,
   // The public API alone. Functions of the service come as parameters.

@@ -85,28 +85,27 @@ function taken(name: string, members: Record<string, unknown>): unknown {
   return value
 }
 
-/** Makes the methods of operations over one transport. */
-export function callerOf({ send, refused, signal }: Transport): MakeCall {
-  return <Id extends keyof operations>(route: string): Call<Id> => {
+/** Calls an operation by its route. Members of path, query and body are one object. */
+export type CallRoute = <Data>(route: string, input: object, options?: CallOptions) => Promise<Data>
+
+/** Makes the call of operations by their routes over one transport. */
+export function callerOf({ send, refused, signal }: Transport): CallRoute {
+  return async (route, input, options = {}) => {
     const [method = '', path = '', ...inQuery] = route.split(/[ ?]/)
     const hasBody = method !== 'GET' && method !== 'DELETE'
-    return async (input, options = {}) => {
-      const members: Record<string, unknown> = { ...Object(input) }
-      const filled = filledPath(path, members)
-      const query = hasBody
-        ? Object.fromEntries(inQuery.map((name) => [name, taken(name, members)]))
-        : members
-      const body = hasBody && Object.keys(members).length > 0 ? JSON.stringify(members) : null
-      const headers: Record<string, string> = { Accept: 'application/json' }
-      if (body !== null) headers['Content-Type'] = 'application/json'
-      try {
-        const sending = { ...options, method, headers, body }
-        return await jsonOf(await send(filled + queryText(query), sending), ANSWERED[route])
-      } catch (error) {
-        options.signal?.throwIfAborted()
-        signal?.throwIfAborted()
-        throw refused(error)
-      }
+    const members: Record<string, unknown> = { ...input }
+    const filled = filledPath(path, members)
+    const query = hasBody ? Object.fromEntries(inQuery.map((name) => [name, taken(name, members)])) : members
+    const body = hasBody && Object.keys(members).length > 0 ? JSON.stringify(members) : null
+    const headers: Record<string, string> = { Accept: 'application/json' }
+    if (body !== null) headers['Content-Type'] = 'application/json'
+    try {
+      const sending = { ...options, method, headers, body }
+      return await jsonOf(await send(filled + queryText(query), sending), ANSWERED[route])
+    } catch (error) {
+      options.signal?.throwIfAborted()
+      signal?.throwIfAborted()
+      throw refused(error)
     }
   }
 }

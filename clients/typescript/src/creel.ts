@@ -1,4 +1,4 @@
-import { callerOf, followerOf } from './call.ts'
+import { type CallRoute, callerOf, followerOf } from './call.ts'
 import { type Calls, callsOf, type Streams, streamsOf } from './calls.ts'
 import { Endpoint } from './endpoint.ts'
 import { itemsOf, PAGE_SIZE } from './paging.ts'
@@ -21,6 +21,8 @@ export interface Creel {
   me(options?: CallOptions): Promise<Me>
   /** Every operation of the API that takes and answers JSON, by its name: `calls.alertChannels.test({ id })`. */
   readonly calls: Calls
+  /** Calls an operation that this version does not know by its route: `call('POST /api/v1/endpoints/{endpointId}/actions', { endpointId, … })`. */
+  readonly call: CallRoute
   /** Every stream of the API, by its name; its events are as the service sends them. */
   readonly streams: Streams
   /** One request of any path, for bodies and answers that are not JSON. Rejects for a refusal, like every call. */
@@ -34,12 +36,14 @@ export interface Creel {
 /** A client for one key. Opens no connection, and sends nothing until it is called. */
 export function createCreel(options: CreelOptions): Creel {
   const transport = createTransport(options)
-  const calls = callsOf(callerOf(transport))
+  const call = callerOf(transport)
+  const calls = callsOf((route) => (input, options) => call(route, Object(input), options))
   return {
     endpoints: new Endpoints(transport, calls),
     watchdogs: new Watchdogs(calls),
-    me: (call) => calls.me.get({}, call),
+    me: (options) => calls.me.get({}, options),
     calls,
+    call,
     streams: streamsOf(followerOf(transport)),
     send: (path, sending) =>
       transport.send(path, sending).catch((error) => Promise.reject(transport.refused(error))),

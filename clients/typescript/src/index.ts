@@ -1,4 +1,4 @@
-export type { Call, CallAnswer, CallInput, Stream } from './call.ts'
+export type { Call, CallAnswer, CallInput, CallRoute, Stream } from './call.ts'
 export type { Calls, Streams } from './calls.ts'
 export { CONNECTION_FIELDS } from './connectionFields.ts'
 export { type Creel, createCreel, type Endpoints, type Watchdogs } from './creel.ts'

@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from '@creel/terminal/connection/connection'
 import { openApi } from '@creel/terminal/session'
 import type { Command } from 'commander'
+import { createCreel } from 'creel-client'
 import type { ProgramTools } from '../programTools.ts'
 import { VERSION } from '../version.ts'
 
@@ -26,12 +27,9 @@ export function addMcpCommand(command: Command, tools: ProgramTools): void {
       const { connection } = await openApi(options, tools)
       const { url, key } = connection
       const { serveMcpOnStdio } = await import('@creel/gateway/mcp')
-      const send = (path: string, init: RequestInit) => {
-        const headers = new Headers(init.headers)
-        headers.set('Authorization', `Bearer ${key}`)
-        return fetch(url + path, { ...init, headers, redirect: 'manual' })
-      }
-      await serveMcpOnStdio(send, {
+      const send = (called: string, init: RequestInit) => fetch(called, { ...init, redirect: 'manual' })
+      await serveMcpOnStdio({
+        creel: createCreel({ url, key, retries: 0, fetch: send }),
         version: VERSION,
         readOnly: options.readOnly ?? false,
         includeSecrets: options.includeSecrets ?? false,

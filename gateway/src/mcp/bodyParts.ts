@@ -15,7 +15,6 @@ export const partInput = {
 }
 
 const WithBody = z.looseObject({ body: z.string().nullable(), bodyIsBinary: z.boolean() })
-const Captured = WithBody.extend({ bodyOmitted: z.boolean() })
 
 /** Start and maximum length of a part, in bytes of the captured body. */
 export interface PartWanted {
@@ -65,7 +64,7 @@ function wholeBody(body: string | null, isBinary: boolean): Octets {
 /**
  * A captured request, masked, with one part of its body. A long body is read only up to the end of the part.
  *
- * @throws RefusedCall
+ * @throws CreelError
  */
 export async function readCapture(
   api: McpApi,
@@ -73,9 +72,14 @@ export async function readCapture(
   wanted: PartWanted,
   masking: Masking,
 ) {
-  const { bodyOmitted, ...request } = Captured.parse(
-    await api.call('requests.get', { ...named, bodyBytesMax: INLINE_BODY_BYTES_MAX }),
+  const { bodyOmitted, ...request } = await api.call('requests.get', {
+    ...named,
+    bodyBytesMax: INLINE_BODY_BYTES_MAX,
+  })
+  const [endpointId, requestId] = [named.endpointId, named.requestId].map((id) =>
+    encodeURIComponent(String(id)),
   )
-  const readStart = (end: number) => api.octets('requests.body', named, end)
+  const readStart = (end: number) =>
+    api.octets(`/api/v1/endpoints/${endpointId}/requests/${requestId}/body`, end)
   return await withBodyPart(request, wanted, masking, bodyOmitted ? readStart : undefined)
 }

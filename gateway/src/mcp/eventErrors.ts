@@ -1,5 +1,6 @@
 import { ProtocolError } from '@modelcontextprotocol/server'
-import { RefusedCall } from './mcpApi.ts'
+import { CreelError } from 'creel-client'
+import { refusalText } from './mcpApi.ts'
 
 export const EXTENSION = 'io.modelcontextprotocol/events'
 
@@ -24,9 +25,10 @@ export function eventError(
   error: unknown,
   { isDeclared, kind = 'event' }: { readonly isDeclared: boolean; readonly kind?: 'event' | 'subscription' },
 ): unknown {
-  if (!(error instanceof RefusedCall)) return error
+  if (!(error instanceof CreelError)) return error
   const code = (name: keyof typeof CODES) => CODES[name][isDeclared ? 1 : 0]
-  const { reason, message, retryAfterSeconds, parts } = error
+  const { code: reason, errors: parts, retryAfterSeconds } = error
+  const message = refusalText(error)
   switch (reason) {
     case 'not_found':
       return new ProtocolError(code('NotFound'), message, { kind })
@@ -47,7 +49,7 @@ export function eventError(
     case 'unavailable':
       return new ProtocolError(code('ResourceExhausted'), message, {
         limit: reason,
-        ...(retryAfterSeconds === undefined ? {} : { retryAfterMs: retryAfterSeconds * 1000 }),
+        ...(retryAfterSeconds === null ? {} : { retryAfterMs: retryAfterSeconds * 1000 }),
       })
     default:
       return error

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type McpServer, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
+import { type CallAnswer, CreelError } from 'creel-client'
 import { z } from 'zod'
 import { EXTENSION, eventError } from './eventErrors.ts'
-import { type McpApi, RefusedCall } from './mcpApi.ts'
+import type { McpApi } from './mcpApi.ts'
 import { addSubscriptions } from './subscriptions.ts'
 
 /** Waits of a stream for events. Each ends with a heartbeat, so that none is over 20 s late. */
@@ -23,17 +24,6 @@ const Wanted = z.looseObject({
   maxAgeMs: z.unknown().optional(),
 })
 const PollParams = Wanted.extend({ maxEvents: z.unknown().optional() })
-const Listed = z.object({
-  events: z.array(z.looseObject({ delivery: z.array(z.string()) })),
-  nextCursor: z.string().nullable(),
-})
-const Page = z.object({
-  events: z.array(z.looseObject({ cursor: z.string() })),
-  cursor: z.string(),
-  truncated: z.boolean(),
-  hasMore: z.boolean(),
-  nextPollMs: z.int(),
-})
 
 /** Capabilities that offer the events: in both places where clients look. */
 export const EVENT_CAPABILITIES = { events: {}, extensions: { [EXTENSION]: { listChanged: false } } } as const
@@ -58,7 +48,7 @@ export function addEvents(
     { params: z.looseObject({ cursor: z.string().optional() }).optional() },
     (params, ctx) =>
       asked(ctx, async () => {
-        const page = Listed.parse(await api.call('events.types', { cursor: params?.cursor }))
+        const page = await api.call('events.types', { cursor: params?.cursor })
         const { nextCursor } = page
         const events = readOnly ? page.events.map(withoutWebhook) : page.events
         return nextCursor === null ? { events } : { events, nextCursor }
@@ -68,7 +58,7 @@ export function addEvents(
   on.setRequestHandler('events/poll', { params: PollParams }, (params, ctx) =>
     asked(ctx, async () => {
       const { name, arguments: given, cursor, maxAgeMs, maxEvents } = params
-      const page = await read(api, { name, arguments: given, cursor, maxAgeMs, maxEvents })
+      const page = await api.call('events.poll', { name, arguments: given, cursor, maxAgeMs, maxEvents })
       return { ...page, events: page.events.map(({ cursor: _own, ...event }) => event) }
     }),
   )
@@ -82,10 +72,6 @@ export function addEvents(
 
 function withoutWebhook<Type extends { readonly delivery: readonly string[] }>(type: Type): Type {
   return { ...type, delivery: type.delivery.filter((mode) => mode !== 'webhook') }
-}
-
-async function read(api: McpApi, input: Readonly<Record<string, unknown>>) {
-  return Page.parse(await api.call('events.poll', input))
 }
 
 /** Whether the client says that it knows the extension; its codes follow from that. */
@@ -111,13 +97,13 @@ async function stream(
   const say = (kind: string, params: object) =>
     ctx.mcpReq.notify({ method: `notifications/events/${kind}`, params: { ...params, _meta } })
   const wanted = { name, arguments: given }
-  const sayEvents = async ({ events }: z.output<typeof Page>) => {
+  const sayEvents = async ({ events }: CallAnswer<'events_poll'>) => {
     for (const event of events) {
       if (signal.aborted) return
       await say('event', { ...event, name })
     }
   }
-  const first = await read(api, { ...wanted, cursor, maxAgeMs })
+  const first = await api.call('events.poll', { ...wanted, cursor, maxAgeMs })
   await say('active', {
     cursor: typeof cursor === 'string' ? cursor : first.cursor,
     truncated: first.truncated,
@@ -126,14 +112,14 @@ async function stream(
   let after = first.cursor
   while (!signal.aborted) {
     try {
-      const page = await read(api, { ...wanted, cursor: after, waitSeconds: HEARTBEAT_SECONDS })
+      const page = await api.call('events.poll', { ...wanted, cursor: after, waitSeconds: HEARTBEAT_SECONDS })
       await sayEvents(page)
       after = page.cursor
       if (!signal.aborted && page.events.length === 0) await say('heartbeat', { cursor: after })
     } catch (error) {
       if (signal.aborted) break
-      const wait = error instanceof RefusedCall ? error.retryAfterSeconds : undefined
-      if (wait !== undefined) {
+      const wait = error instanceof CreelError ? error.retryAfterSeconds : null
+      if (wait !== null) {
         // Within its budget a stream waits, it is not ended.
         await say('heartbeat', { cursor: after })
         await sleep(Math.min(wait, HEARTBEAT_SECONDS) * 1000, undefined, { signal }).catch(() => undefined)

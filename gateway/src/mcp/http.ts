@@ -1,9 +1,9 @@
 import { authenticate, type Caller, DomainError, type Services } from '@creel/core'
+import { createCreel } from 'creel-client'
 import type { CallNotes } from '../callLog.ts'
 import { boundedRequest } from '../input.ts'
 import { markForMcp, noteAddress, presentedBy, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
-import { mcpApi } from './mcpApi.ts'
 import { isFromHere } from './origin.ts'
 
 /** Messages in one request. Each may cost as much as a call of the API. */
@@ -52,15 +52,20 @@ export function mcpHandler(
     if (bounded instanceof Response) return bounded
     // The protocol's code is loaded with the first message, not at start.
     const { serveMessages } = await import('./serveMessages.ts')
-    const api = mcpApi((path, init) => {
-      const headers = { ...init.headers, Authorization: `Bearer ${presented.key}` }
-      const call = new Request(`http://localhost${path}`, { ...init, headers, signal: request.signal })
-      noteAddress(call, presented.address)
-      markForMcp(call)
-      return serve(call)
+    const creel = createCreel({
+      url: 'http://localhost',
+      key: presented.key ?? '',
+      retries: 0,
+      signal: request.signal,
+      fetch: (url, init) => {
+        const call = new Request(url, init)
+        noteAddress(call, presented.address)
+        markForMcp(call)
+        return serve(call)
+      },
     })
     const readOnly = caller.scope === 'read' || new URL(request.url).searchParams.get('readOnly') === 'true'
-    return await serveMessages(bounded, { api, version, readOnly })
+    return await serveMessages(bounded, { creel, version, readOnly })
   }
 }
 

@@ -1,2 +1,1 @@
 export { mcpHandler } from './http.ts'
-export { mcpApi } from './mcpApi.ts'

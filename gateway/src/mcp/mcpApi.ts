@@ -1,10 +1,22 @@
+import { ROUTES, type Route } from '@creel/core'
 import { countPiece } from '@creel/core/platform/memory'
-import { type RouteInput, routeCall, routeNamed } from './routeCall.ts'
+import type { CallAnswer, Creel, CreelError, operations } from 'creel-client'
 
 /** Bytes that one call reads at most, which limits the memory of their copies. */
 const PIECE_BYTES = 4 * 1024 * 1024
 /** Copies that bytes leave behind: of the database's answer, as text, and of the response. */
 const COPIES = 5
+
+/**
+ * Finds a declared route by its dotted name, like `requests.list`.
+ *
+ * @throws Error when there is none
+ */
+export function routeNamed(name: string): Route {
+  const route = ROUTES.find((one) => one.name === name)
+  if (route === undefined) throw new Error(`No route is called ${name}.`)
+  return route
+}
 
 /** The first octets of something. */
 export interface Octets {
@@ -14,75 +26,46 @@ export interface Octets {
   readonly total: number
 }
 
+/** Input of a route by the names of its members, as a model gave them: the route checks them. */
+export type RouteInput = Readonly<Record<string, unknown>>
+
+type Answer<Name extends string> = Name extends `${infer Noun}.${infer Verb}`
+  ? `${Noun}_${Verb}` extends keyof operations
+    ? CallAnswer<`${Noun}_${Verb}`>
+    : unknown
+  : unknown
+
 /** The REST API as the tools call it: with one key, over the network or in process. */
 export interface McpApi {
   /**
    * Calls a route by its name, like `requests.list`.
    *
-   * @returns the answer; null for 204
-   * @throws RefusedCall for every answer that is no success
+   * @returns the answer; undefined for 204
+   * @throws CreelError for every answer that is no success
    */
-  call(name: string, input?: RouteInput): Promise<unknown>
+  call<const Name extends string>(name: Name, input?: RouteInput): Promise<Answer<Name>>
   /**
-   * The first octets of the answer of a route. Reads 4 MiB a call.
+   * The first octets of what a path answers, which is not empty. Reads 4 MiB a call.
    *
-   * @param name of a route whose answer is not empty
    * @param end as many at most; at least 1
-   * @throws RefusedCall for every answer that is no success
+   * @throws CreelError for every answer that is no success
    */
-  octets(name: string, input: RouteInput, end: number): Promise<Octets>
+  octets(path: string, end: number): Promise<Octets>
 }
 
-/** The API's refusal of a call. The model sees it and may correct its input. */
-export class RefusedCall extends Error {
-  /** Code of the API's error; empty when the answer had none. */
-  readonly reason: string
-  /** When the call succeeds, if that is known. */
-  readonly retryAfterSeconds: number | undefined
-  readonly parts: readonly unknown[]
-
-  /**
-   * @param response a refusal
-   * @param text its body
-   */
-  constructor(response: Response, text: string) {
-    const { code, detail, errors } = problemIn(text)
-    super(code === '' ? `The service answered ${response.status}.` : refusalText(code, detail, errors))
-    this.reason = code
-    this.parts = errors
-    const after = Number(response.headers.get('Retry-After') ?? Number.NaN)
-    this.retryAfterSeconds = Number.isFinite(after) ? after : undefined
-  }
-}
-
-/**
- * The API over any transport.
- *
- * @param send gets a path with its query; adds the key
- */
-export function mcpApi(send: (path: string, init: RequestInit) => Promise<Response>): McpApi {
+/** The API over a client, which does not repeat calls. */
+export function mcpApi(creel: Creel): McpApi {
   return {
     async call(name, input = {}) {
-      const { method, path, body } = routeCall(routeNamed(name), input)
-      const response = await send(path, {
-        method,
-        ...(body === undefined
-          ? {}
-          : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
-      })
-      const text = await response.text()
-      if (!response.ok) throw new RefusedCall(response, text)
-      return text === '' ? null : JSON.parse(text)
+      const { method, path, query = [] } = routeNamed(name)
+      return await creel.call([`${method} ${path}`, ...query].join('?'), input)
     },
-    async octets(name, input, end) {
-      const { path } = routeCall(routeNamed(name), input)
+    async octets(path, end) {
       let text = ''
       let total = Number.POSITIVE_INFINITY
       while (text.length < Math.min(end, total)) {
         const last = Math.min(end, text.length + PIECE_BYTES) - 1
-        const headers = { Range: `bytes=${text.length}-${last}` }
-        const response = await send(path, { method: 'GET', headers })
-        if (!response.ok) throw new RefusedCall(response, await response.text())
+        const response = await creel.send(path, { headers: { Range: `bytes=${text.length}-${last}` } })
         const piece = Buffer.from(await response.arrayBuffer())
         countPiece(piece.length * COPIES)
         const [, of = piece.length] = /\/(\d+)$/.exec(response.headers.get('Content-Range') ?? '') ?? []
@@ -94,26 +77,11 @@ export function mcpApi(send: (path: string, init: RequestInit) => Promise<Respon
   }
 }
 
-interface ProblemParts {
-  readonly code: string
-  readonly detail: string
-  readonly errors: readonly unknown[]
-}
-
-function problemIn(text: string): ProblemParts {
-  try {
-    const { code, detail, errors = [] } = JSON.parse(text)
-    return { code: String(code), detail: String(detail), errors: Array.isArray(errors) ? errors : [] }
-  } catch {
-    return { code: '', detail: '', errors: [] }
-  }
-}
-
-/** The text of a problem, without the members that are for programs only. */
-function refusalText(code: string, detail: string, errors: readonly unknown[]): string {
-  const items = errors.map((item) => {
-    const { pointer, parameter, detail: reason } = Object(item)
-    return `\n- ${pointer ?? parameter}: ${reason}`
-  })
+/** A refusal as the model sees it, which may correct its input. Members that are for programs only are left out. */
+export function refusalText({ code, detail, errors, status }: CreelError): string {
+  if (code === 'unexpected_answer') return `The service answered ${status}.`
+  const items = errors.map(
+    ({ pointer, parameter, detail: reason }) => `\n- ${pointer ?? parameter}: ${reason}`,
+  )
   return `${code}: ${detail}${items.join('')}`
 }

@@ -1,14 +1,8 @@
 import { z } from 'zod'
 import { partInput, readCapture, withBodyPart } from './bodyParts.ts'
-import { routeNamed } from './routeCall.ts'
+import { routeNamed } from './mcpApi.ts'
 import { argumentOf, argumentsOf } from './routeTools.ts'
 import { type Tool, tool } from './tool.ts'
-
-const Captured = z.looseObject({
-  verification: z.object({ verdict: z.string(), note: z.string() }).nullable(),
-})
-
-const Attempt = z.looseObject({ sent: z.unknown(), received: z.unknown() })
 
 const [readsRequest, readsAttempt] = [routeNamed('requests.get'), routeNamed('deliveries.get')]
 const captureArguments = {
@@ -45,7 +39,7 @@ export const READING_TOOLS: readonly Tool[] = [
     isMasked: true,
     run: async (api, input, masking) => {
       const request = await api.call('requests.await', input)
-      if (request === null) return { arrived: false, note: 'Nothing matched in time.' }
+      if (request === undefined) return { arrived: false, note: 'Nothing matched in time.' }
       return await withBodyPart(request, {}, masking)
     },
   }),
@@ -58,18 +52,12 @@ export const READING_TOOLS: readonly Tool[] = [
     effect: 'reads',
     input: z.object(captureArguments),
     run: async (api, { endpointId, requestId }) => {
-      const request = Captured.parse(
-        await api.call('requests.get', { endpointId, requestId, bodyBytesMax: 0 }),
-      )
-      const Checked = z.looseObject({ provider: z.string().nullable(), verification: z.unknown() })
-      const { provider, verification: settings } = Checked.parse(
-        await api.call('endpoints.get', { endpointId }),
-      )
-      const Catalog = z.object({ items: z.array(z.looseObject({ slug: z.string() })) })
+      const request = await api.call('requests.get', { endpointId, requestId, bodyBytesMax: 0 })
+      const { provider, verification: settings } = await api.call('endpoints.get', { endpointId })
       const entry =
         provider === null
           ? null
-          : Catalog.parse(await api.call('providers.list')).items.find(({ slug }) => slug === provider)
+          : (await api.call('providers.list')).items.find(({ slug }) => slug === provider)
       return { verification: request.verification, settings, provider, providerEntry: entry ?? null }
     },
   }),
@@ -86,9 +74,7 @@ export const READING_TOOLS: readonly Tool[] = [
     }),
     isMasked: true,
     run: async (api, { endpointId, attemptId, bodyOffset, maxBodyBytes }, masking) => {
-      const { sent, received, ...attempt } = Attempt.parse(
-        await api.call('deliveries.get', { endpointId, attemptId }),
-      )
+      const { sent, received, ...attempt } = await api.call('deliveries.get', { endpointId, attemptId })
       const wanted = { bodyOffset, maxBodyBytes }
       const part = (message: unknown) => (message === null ? null : withBodyPart(message, wanted, masking))
       const shown = { sent: await part(sent), received: await part(received) }

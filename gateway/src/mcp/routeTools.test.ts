@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { ROUTES, type Route } from '@creel/core'
 import { z } from 'zod'
-import { routeCall } from './routeCall.ts'
 import { argumentsOf, routeTools } from './routeTools.ts'
 
 const route: Route = {
@@ -32,19 +31,6 @@ test('a declared tool is there with the arguments of its route', () => {
       shout: { type: 'boolean', default: true },
     },
     required: ['petId', 'name'],
-  })
-})
-
-test('each member of a call goes where its route puts it', () => {
-  expect(routeCall(route, { petId: 'a/b', name: 'Rex', shout: true })).toEqual({
-    method: 'PUT',
-    path: '/api/v1/pets/a%2Fb?shout=true',
-    body: { name: 'Rex' },
-  })
-  expect(routeCall(route, { petId: 'a', name: undefined })).toEqual({
-    method: 'PUT',
-    path: '/api/v1/pets/a',
-    body: {},
   })
 })
 

@@ -24,10 +24,9 @@ function routeTool(route: Route, declared: NonNullable<Route['tool']>): Tool {
     input: z.object(Object.fromEntries([...taken].map(([argument, { schema }]) => [argument, schema]))),
     run: (api, given) => {
       const members = [...taken].map(([argument, { member }]) => [member, given[argument]] as const)
-      return api.call(route.name, {
-        ...defaults,
-        ...Object.fromEntries(members.filter(([, value]) => value !== undefined)),
-      })
+      const input = { ...defaults, ...Object.fromEntries(members.filter(([, value]) => value !== undefined)) }
+      const { [route.body ?? '']: whole, ...beside } = input
+      return api.call(route.name, { ...beside, ...Object(whole) })
     },
   })
 }

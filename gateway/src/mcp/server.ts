@@ -1,17 +1,19 @@
 import type { ToolEffect } from '@creel/core'
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
+import type { Creel } from 'creel-client'
 import { z } from 'zod'
 import { readCapture } from './bodyParts.ts'
 import { addEvents, EVENT_CAPABILITIES } from './events.ts'
 import { MASKED, type Masking, UNMASKED } from './masked.ts'
-import type { McpApi } from './mcpApi.ts'
+import { type McpApi, mcpApi } from './mcpApi.ts'
 import { READING_TOOLS } from './readingTools.ts'
 import { routeTools } from './routeTools.ts'
 import type { Tool } from './tool.ts'
 
 /** Rights and masking of a session with an agent. */
 export interface McpServerOptions {
-  readonly api: McpApi
+  /** The API with one key, over the network or in process. */
+  readonly creel: Creel
   readonly version: string
   /** Offers only tools that change nothing. */
   readonly readOnly: boolean
@@ -42,7 +44,8 @@ const TOOLS: readonly Tool[] = [...READING_TOOLS, ...routeTools()].sort(
 
 /** A server of the Model Context Protocol, not connected yet. */
 export function createMcpServer(options: McpServerOptions): McpServer {
-  const { api, version, readOnly } = options
+  const { creel, version, readOnly } = options
+  const api = mcpApi(creel)
   const masking = options.includeSecrets === true ? UNMASKED : MASKED
   const server = new McpServer(
     { name: 'creel', version },
@@ -76,22 +79,11 @@ function addCaptures(server: McpServer, api: McpApi, masking: Masking): void {
 }
 
 async function newestCaptures(api: McpApi) {
-  const Endpoints = z.object({ items: z.array(z.looseObject({ id: z.string(), name: z.string() })) })
-  const Requests = z.object({
-    items: z.array(
-      z.looseObject({
-        id: z.int(),
-        method: z.string(),
-        label: z.string().nullable(),
-        receivedAt: z.string(),
-      }),
-    ),
-  })
-  const endpoints = Endpoints.parse(await api.call('endpoints.list', { pageSize: LISTED.endpoints }))
+  const endpoints = await api.call('endpoints.list', { pageSize: LISTED.endpoints })
   const lists = await Promise.all(
     endpoints.items.map(async (endpoint) => {
       const wanted = { endpointId: endpoint.id, pageSize: LISTED.requests }
-      const { items } = Requests.parse(await api.call('requests.list', wanted))
+      const { items } = await api.call('requests.list', wanted)
       return items.map(({ id, method, label, receivedAt }) => ({
         uri: `creel://endpoints/${endpoint.id}/requests/${id}`,
         name: `${endpoint.name} #${id}`,

@@ -1,4 +1,5 @@
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
+import type { CallAnswer } from 'creel-client'
 import { z } from 'zod'
 import { eventError, noSubscription, unsupported } from './eventErrors.ts'
 import type { McpApi } from './mcpApi.ts'
@@ -17,23 +18,6 @@ const UnsubscribeParams = z.looseObject({
   arguments: z.unknown().optional(),
   delivery: Delivery,
 })
-const Status = z.object({
-  active: z.boolean(),
-  lastDeliveryAt: z.string().nullable(),
-  lastError: z.string().nullable(),
-  failedSince: z.string().nullable(),
-  throttled: z.boolean(),
-  retryAfterMs: z.int().nullable(),
-})
-const Subscribed = z.object({
-  id: z.string(),
-  refreshBefore: z.string(),
-  cursor: z.string(),
-  truncated: z.boolean(),
-  deliveryStatus: Status.nullable(),
-})
-const Ended = z.object({ ended: z.boolean() })
-
 /**
  * Adds subscribing and unsubscribing of callbacks. Clients that declare the extension get its codes and its messages
  * `gap` and `terminated`; the others get those of its drafts, and events only.
@@ -51,8 +35,8 @@ export function addSubscriptions(
     if (mode !== 'webhook') throw unsupported('deliveryMode', mode ?? null, isDeclared)
     const input = { name, arguments: given, cursor, maxAgeMs, ttlMs, controls: isDeclared }
     try {
-      const answer = await api.call('subscriptions.create', { ...input, delivery: { mode, url, secret } })
-      const { deliveryStatus, ...subscribed } = Subscribed.parse(answer)
+      const delivered = { ...input, delivery: { mode, url, secret } }
+      const { deliveryStatus, ...subscribed } = await api.call('subscriptions.create', delivered)
       return deliveryStatus === null
         ? subscribed
         : { ...subscribed, deliveryStatus: statusOf(deliveryStatus) }
@@ -67,24 +51,17 @@ export function addSubscriptions(
     if (delivery.mode !== undefined && delivery.mode !== 'webhook') {
       throw unsupported('deliveryMode', delivery.mode, isDeclared)
     }
-    let ended: boolean
-    try {
-      const answer = await api.call('subscriptions.unsubscribe', {
-        name,
-        arguments: given,
-        delivery: { url: delivery.url },
-      })
-      ;({ ended } = Ended.parse(answer))
-    } catch (error) {
+    const input = { name, arguments: given, delivery: { url: delivery.url } }
+    const { ended } = await api.call('subscriptions.unsubscribe', input).catch((error: unknown) => {
       throw eventError(error, { isDeclared, kind: 'subscription' })
-    }
+    })
     if (!ended && isDeclared) throw noSubscription()
     return {}
   })
 }
 
 /** The status in the protocol's format: absent members instead of null, except `lastError`. */
-function statusOf(status: z.output<typeof Status>) {
+function statusOf(status: NonNullable<CallAnswer<'subscriptions_create'>['deliveryStatus']>) {
   const { active, lastError, throttled, lastDeliveryAt, failedSince, retryAfterMs } = status
   return {
     active,

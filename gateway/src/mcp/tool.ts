@@ -1,8 +1,9 @@
 import type { ToolEffect } from '@creel/core'
 import type { McpServer } from '@modelcontextprotocol/server'
+import { CreelError } from 'creel-client'
 import type { z } from 'zod'
 import type { Masking } from './masked.ts'
-import { type McpApi, RefusedCall } from './mcpApi.ts'
+import { type McpApi, refusalText } from './mcpApi.ts'
 
 export interface ToolContext {
   readonly api: McpApi
@@ -51,8 +52,8 @@ export function tool<Shape extends z.ZodRawShape>(declaration: {
             const result = isMasked === true ? told : await masking.value(told)
             return { content: [{ type: 'text' as const, text: JSON.stringify(result, null, 1) }] }
           } catch (error) {
-            if (!(error instanceof RefusedCall)) throw error
-            return { isError: true, content: [{ type: 'text' as const, text: error.message }] }
+            if (!(error instanceof CreelError)) throw error
+            return { isError: true, content: [{ type: 'text' as const, text: refusalText(error) }] }
           }
         },
       )
