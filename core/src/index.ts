@@ -58,6 +58,7 @@ export {
   checkSecretKey,
   createSecretBox,
   hasSealedSecrets,
+  openRows,
   type SecretBox,
 } from './platform/secrets/index.ts'
 export {

@@ -20,6 +20,7 @@ import * as reconciliations from './20261122T1200_reconciliations.ts'
 import * as replays from './20261122T1210_replays.ts'
 import * as searchPages from './20261122T1220_search_pages.ts'
 import * as failedAttempts from './20261124T0300_failed_attempts.ts'
+import * as sealedCaptures from './20261124T0310_sealed_captures.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -47,4 +48,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1210_replays': replays,
   '20261122T1220_search_pages': searchPages,
   '20261124T0300_failed_attempts': failedAttempts,
+  '20261124T0310_sealed_captures': sealedCaptures,
 }

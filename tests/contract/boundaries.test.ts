@@ -80,6 +80,7 @@ const WRITERS: Readonly<Record<string, string | null>> = {
   workspaceKeys: 'workspaces',
   erasures: 'erasures',
   requestOriginals: 'requests',
+  sealings: 'sealing',
 }
 
 /** Rooms that write a table of another room, with the reason. This list gets no new rows. */

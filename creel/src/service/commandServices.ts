@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { createSecretBox, type Enqueue, readsOf, type Services, systemClock } from '@creel/core'
+import { createSecretBox, type Enqueue, openRows, readsOf, type Services, systemClock } from '@creel/core'
 import { releaseHeld } from '@creel/core/deliveries'
 import { createAccessTokens } from '@creel/core/platform/accessTokens'
 import { createMailer } from '@creel/core/platform/mail'
@@ -36,6 +36,8 @@ export async function openCommandServices(
     config.CREEL_BASE_URL ?? running ?? `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
   const outbound = createOutbound({ allowDestinations: config.CREEL_ALLOW_DESTINATIONS, ownHosts: () => [] })
   const mailer = createMailer(mailOptions(config))
+  const secrets = createSecretBox(await secretKeysOf(config, database.db))
+  database.openSealedWith((rows) => openRows(secrets, rows))
   return {
     services: {
       actor: { kind: 'operator', id: null, name: operatorName(), address: null },
@@ -50,7 +52,7 @@ export async function openCommandServices(
       defaultPlan: config.CREEL_DEFAULT_PLAN,
       isRelay: false,
       storageMaxBytes: null,
-      secrets: createSecretBox(await secretKeysOf(config, database.db)),
+      secrets,
       urls: { baseUrl, captureUrl: config.CREEL_CAPTURE_URL ?? baseUrl },
       version: VERSION,
       enqueue,

@@ -1,6 +1,7 @@
 import {
   checkSecretKey,
   createSecretBox,
+  openRows,
   readsOf,
   readsWithReplica,
   type Services,
@@ -61,6 +62,8 @@ export async function openServices(
       },
     )
   })
+  database.openSealedWith((rows) => openRows(secrets, rows))
+  options.replica?.openSealedWith((rows) => openRows(secrets, rows))
   const boss = createBoss(databaseUrl, {
     log,
     works: parts.has('jobs'),

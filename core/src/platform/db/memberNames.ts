@@ -1,4 +1,12 @@
-import { CamelCasePlugin, type PluginTransformResultArgs, type QueryResult, type UnknownRow } from 'kysely'
+import {
+  CamelCasePlugin,
+  type KyselyPlugin,
+  type PluginTransformQueryArgs,
+  type PluginTransformResultArgs,
+  type QueryResult,
+  type RootOperationNode,
+  type UnknownRow,
+} from 'kysely'
 
 /**
  * Maps columns in snake_case to members in camelCase. Values stay unchanged: Kysely's own plugin checks every value for
@@ -24,3 +32,20 @@ class MemberNames extends CamelCasePlugin {
 
 /** Maps names between SQL and TypeScript. */
 export const memberNames = new MemberNames()
+
+/** Opens rows of one result in place. */
+export type OpenRows = (rows: readonly UnknownRow[]) => void
+
+/** Opens the sealed members of rows when they are read. */
+export class SealedRows implements KyselyPlugin {
+  open: OpenRows = () => {}
+
+  transformQuery({ node }: PluginTransformQueryArgs): RootOperationNode {
+    return node
+  }
+
+  async transformResult({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {
+    this.open(result.rows)
+    return result
+  }
+}

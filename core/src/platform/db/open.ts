@@ -1,6 +1,6 @@
 import { type DatabaseConnection, type Driver, Kysely, PostgresDialect, type PostgresPool } from 'kysely'
 import pg from 'pg'
-import { memberNames } from './memberNames.ts'
+import { memberNames, type OpenRows, SealedRows } from './memberNames.ts'
 import { serverOf } from './servers.ts'
 import { shareConnections } from './shares.ts'
 import { type Db, preparing, runOn } from './statement.ts'
@@ -54,6 +54,8 @@ export interface OpenDatabase {
    */
   readonly searches: Db
   readonly pool: pg.Pool
+  /** Lets all handles open sealed members of rows; without it, rows are read as they are stored. */
+  openSealedWith(open: OpenRows): void
   close(): Promise<void>
 }
 
@@ -94,20 +96,20 @@ export function openDatabase(
 ): OpenDatabase {
   const pool = openPool(url, { max: maxConnections, statementSeconds: STATEMENT_SECONDS })
   const searchPool = openPool(url, { max: searchConnections, statementSeconds: SEARCH_SECONDS })
-  const db = kyselyOver(pool)
-  const searches = kyselyOver(searchPool)
-  pools.set(db, pool)
-  shareConnections(db, pool, { max: maxConnections, noun: 'queries' }, kyselyOver)
-  shareConnections(
-    searches,
-    searchPool,
-    { max: searchConnections, keptFree: 0, noun: 'searches' },
-    kyselyOver,
-  )
+  const sealed = new SealedRows()
+  const over = (one: PostgresPool) => kyselyOver(one, sealed)
+  const db = over(pool)
+  const searches = over(searchPool)
+  pools.set(db, { pool, sealed })
+  shareConnections(db, pool, { max: maxConnections, noun: 'queries' }, over)
+  shareConnections(searches, searchPool, { max: searchConnections, keptFree: 0, noun: 'searches' }, over)
   return {
     db,
     searches,
     pool,
+    openSealedWith: (open) => {
+      sealed.open = open
+    },
     close: async () => {
       await searches.destroy()
       await db.destroy()
@@ -145,16 +147,19 @@ function openPool(
  * Kysely on one connection that the caller holds, for transactions that also run statements which Kysely cannot
  * prepare. It must not be destroyed: the connection belongs to the caller.
  */
-export function onConnection(client: pg.PoolClient): Db {
-  return kyselyOver({
-    connect: async () => ({ query: client.query.bind(client), release: () => {} }),
-    end: async () => {},
-    options: {},
-  })
+export function onConnection(client: pg.PoolClient, sealed = new SealedRows()): Db {
+  return kyselyOver(
+    {
+      connect: async () => ({ query: client.query.bind(client), release: () => {} }),
+      end: async () => {},
+      options: {},
+    },
+    sealed,
+  )
 }
 
 /** The pools of handles that {@link openDatabase} made. */
-const pools = new WeakMap<Db, pg.Pool>()
+const pools = new WeakMap<Db, { readonly pool: pg.Pool; readonly sealed: SealedRows }>()
 
 /**
  * Runs work on one connection of a handle's pool: for transactions whose statements {@link run} on it prepares.
@@ -164,18 +169,19 @@ const pools = new WeakMap<Db, pg.Pool>()
  * @throws what the work throws; TypeError for another handle
  */
 export async function onOneConnection<Result>(db: Db, work: (db: Db) => Promise<Result>): Promise<Result> {
-  const pool = pools.get(db)
-  if (pool === undefined) throw new TypeError('The handle has no pool of its own.')
-  const client = await pool.connect()
+  const own = pools.get(db)
+  if (own === undefined) throw new TypeError('The handle has no pool of its own.')
+  const client = await own.pool.connect()
   try {
-    return await work(onConnection(client))
+    return await work(onConnection(client, own.sealed))
   } finally {
     client.release()
   }
 }
 
-function kyselyOver(pool: PostgresPool): Db {
-  const db = new Kysely<Database>({ dialect: new CancellingDialect({ pool }), plugins: [memberNames] })
-  runOn(db, pool)
+function kyselyOver(pool: PostgresPool, sealed: SealedRows): Db {
+  const plugins = [memberNames, sealed]
+  const db = new Kysely<Database>({ dialect: new CancellingDialect({ pool }), plugins })
+  runOn(db, pool, sealed)
   return db
 }

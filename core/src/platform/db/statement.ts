@@ -7,7 +7,7 @@ import {
   type UnknownRow,
 } from 'kysely'
 import type { ClientBase } from 'pg'
-import { memberNames } from './memberNames.ts'
+import { memberNames, type SealedRows } from './memberNames.ts'
 import type { StatementRows } from './rows.ts'
 import type { Database } from './tables.ts'
 
@@ -66,11 +66,11 @@ export function declaredStatements(): readonly Statement[] {
   return [...declared.values()].filter(({ isDescribed }) => isDescribed)
 }
 
-/** Pools for statements that are not part of a transaction, by handle. */
-const pools = new WeakMap<Db, PostgresPool>()
+/** Pools for statements that are not part of a transaction, and what opens their rows, by handle. */
+const pools = new WeakMap<Db, { readonly pool: PostgresPool; readonly sealed: SealedRows }>()
 
-export function runOn(db: Db, pool: PostgresPool): void {
-  pools.set(db, pool)
+export function runOn(db: Db, pool: PostgresPool, sealed: SealedRows): void {
+  pools.set(db, { pool, sealed })
 }
 
 /**
@@ -87,16 +87,18 @@ export async function run<Name extends string>(
   values: readonly unknown[],
   options?: AbortableQueryOptions,
 ): Promise<readonly RowOf<Name>[]> {
-  const pool = options === undefined ? pools.get(db) : undefined
-  if (pool === undefined) {
+  const own = options === undefined ? pools.get(db) : undefined
+  if (own === undefined) {
     const { rows } = await db.executeQuery<RowOf<Name>>(CompiledQuery.raw(of.text, [...values]), options)
     return checked(of, rows)
   }
-  const connection = await pool.connect()
+  const connection = await own.pool.connect()
   try {
     const { rows } = await connection.query<UnknownRow>(of.text, values)
+    const mapped = memberNames.mapRows(rows)
+    own.sealed.open(mapped)
     // PostgreSQL has described the rows of this text: rows.ts.
-    return checked(of, memberNames.mapRows(rows) as RowOf<Name>[])
+    return checked(of, mapped as RowOf<Name>[])
   } finally {
     connection.release()
   }

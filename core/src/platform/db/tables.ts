@@ -108,6 +108,8 @@ export interface AlertsTable {
   attemptId: number | null
   contactIds: Generated<string>
   fannedOutAt: Date | null
+  sealedWith: string | null
+  sealed: Buffer | null
 }
 
 export interface ApiKeyWindowsTable {
@@ -154,6 +156,8 @@ export interface AttemptDetailsTable {
   receivedBody: Buffer | null
   receivedBodyTruncated: boolean | null
   storageBytes: number | null
+  sealedWith: string | null
+  sealed: Buffer | null
 }
 
 export interface AuditEntriesTable {
@@ -310,6 +314,7 @@ export interface EndpointsTable {
   answerFrom: string | null
   forwardOriginal: Generated<boolean>
   originalHours: number | null
+  encryptBodies: Generated<boolean>
 }
 
 export interface ErasuresTable {
@@ -345,6 +350,8 @@ export interface EventDeliveriesTable {
   attempts: Generated<string>
   nextAt: Date
   leasedUntil: Date | null
+  sealedWith: string | null
+  sealed: Buffer | null
 }
 
 export interface EventLabelsTable {
@@ -540,6 +547,8 @@ export interface ReplayItemsTable {
   outcome: string | null
   differences: string | null
   leaseEndsAt: Date | null
+  sealedWith: string | null
+  sealed: Buffer | null
 }
 
 export interface ReplaysTable {
@@ -601,6 +610,8 @@ export interface RequestsTable {
   redaction: string | null
   answeredBy: string | null
   decodedText: string | null
+  sealedWith: string | null
+  sealed: Buffer | null
 }
 
 export interface ResponseUsesTable {
@@ -614,6 +625,12 @@ export interface RuleFaultsTable {
   ruleId: string
   requestId: number
   faultedAt: Date
+}
+
+export interface SealingsTable {
+  endpointId: string
+  sealedToId: Generated<number>
+  leftFromId: number | null
 }
 
 export interface SearchPagesTable {
@@ -793,6 +810,7 @@ export interface Database {
   requests: RequestsTable
   responseUses: ResponseUsesTable
   ruleFaults: RuleFaultsTable
+  sealings: SealingsTable
   searchPages: SearchPagesTable
   searchSlices: SearchSlicesTable
   sessionWindows: SessionWindowsTable

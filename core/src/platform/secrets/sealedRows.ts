@@ -1,0 +1,174 @@
+import { sql, type UnknownRow } from 'kysely'
+import { openBytes, sealBytes } from './sealedBytes.ts'
+import type { SecretBox } from './secretBox.ts'
+
+/** A data key of an endpoint, as rows name it: its id, and the key as it is stored, bound to its workspace. */
+export interface DataKeyRef {
+  readonly id: string
+  /** See {@link sealedKeyOf}. */
+  readonly sealedKey: Buffer
+}
+
+/** Members of a row that are sealed. */
+export interface SealedMembers {
+  readonly sealedWith: string
+  readonly sealed: Buffer
+}
+
+type Member = string | number | boolean | null | Uint8Array
+
+/**
+ * SQL of the columns by which the members of a sealed row are opened when it is read: every statement that reads a
+ * sealed member selects them. `sealed_key` is null if the key is gone.
+ *
+ * @param row alias of a row with `sealed_with` and `sealed`
+ */
+export const sealedColumns = (row: string): string =>
+  `${row}.sealed_with, ${row}.sealed, creel_keys.data_key(${row}.sealed_with) as sealed_key`
+
+/** {@link sealedColumns} for queries of Kysely. */
+export const sealedMembers = (row: string) =>
+  [
+    sql.raw<string | null>(`${row}.sealed_with`).as('sealedWith'),
+    sql.raw<Buffer | null>(`${row}.sealed`).as('sealed'),
+    sql.raw<Buffer | null>(`creel_keys.data_key(${row}.sealed_with)`).as('sealedKey'),
+  ] as const
+
+/** Bytes that sealing adds: nonce and tag. */
+export const SEAL_BYTES = 28
+
+/** SQL of the length of the body of a row of `requests`, as it was captured. */
+export const bodyBytesOf = (row: string): string =>
+  `(octet_length(${row}.body) - case when ${row}.sealed_with is null then 0 else least(${SEAL_BYTES}, octet_length(${row}.body)) end)`
+
+const WORKSPACE_BYTES = 16
+
+/** A data key as `creel_keys.data_key` returns it: the id of its workspace, and the key, sealed for that. */
+export function sealedKeyOf(workspaceId: string, sealed: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(workspaceId.replaceAll('-', ''), 'hex'), sealed])
+}
+
+/** Opens a data key. @throws Error when no key of this process sealed it */
+export function openDataKey(secrets: Pick<SecretBox, 'open'>, sealedKey: Buffer): Buffer {
+  const hex = sealedKey.toString('hex', 0, WORKSPACE_BYTES)
+  const workspaceId = hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  return Buffer.from(secrets.open(sealedKey.subarray(WORKSPACE_BYTES), workspaceId), 'base64')
+}
+
+const LENGTH_BYTES = 4
+
+/** Seals members of a row, under the names that its readers give them. */
+export function sealMembers(key: Uint8Array, members: Readonly<Record<string, Member>>): Buffer {
+  const parts: Uint8Array[] = []
+  const texts: Record<string, Exclude<Member, Uint8Array> | { readonly bytes: number }> = {}
+  for (const [name, value] of Object.entries(members)) {
+    if (value instanceof Uint8Array) parts.push(value)
+    texts[name] = value instanceof Uint8Array ? { bytes: value.length } : value
+  }
+  const head = Buffer.from(JSON.stringify(texts))
+  const length = Buffer.alloc(LENGTH_BYTES)
+  length.writeUInt32BE(head.length)
+  return sealBytes(key, Buffer.concat([length, head, ...parts]))
+}
+
+/** Columns of a row that is stored in plain. */
+const PLAIN = { sealedWith: null, sealed: null } as const
+
+/** The key that sealed a row that was read, for rows that repeat its content; null if it is in plain, or the key is gone. */
+export function keyOfRow({
+  sealedWith,
+  sealedKey,
+}: {
+  readonly sealedWith: string | null
+  readonly sealedKey: Buffer | null
+}): DataKeyRef | null {
+  return sealedWith === null || sealedKey === null ? null : { id: sealedWith, sealedKey }
+}
+
+/** Columns of a row that repeats the content of a request: its members, sealed with the key of the request, if it has one. */
+export function sealedAs(
+  secrets: Pick<SecretBox, 'open'>,
+  ref: DataKeyRef | null,
+  members: Readonly<Record<string, Member>>,
+): SealedMembers | typeof PLAIN {
+  if (ref === null) return PLAIN
+  return { sealedWith: ref.id, sealed: sealMembers(openDataKey(secrets, ref.sealedKey), members) }
+}
+
+function openMembers(key: Uint8Array, sealed: Uint8Array): Readonly<Record<string, Member>> {
+  const bytes = openBytes(key, sealed)
+  let at = LENGTH_BYTES + bytes.readUInt32BE(0)
+  const members: Record<string, Exclude<Member, Uint8Array> | { readonly bytes: number }> = JSON.parse(
+    bytes.toString('utf8', LENGTH_BYTES, at),
+  )
+  return Object.fromEntries(
+    Object.entries(members).map(([name, value]) => {
+      if (value === null || typeof value !== 'object') return [name, value]
+      const part = bytes.subarray(at, at + value.bytes)
+      at += value.bytes
+      return [name, part]
+    }),
+  )
+}
+
+/** Seals the body of a row apart from its other members, to which it is bound. */
+export function sealBody(key: Uint8Array, body: Uint8Array, sealed: Uint8Array): Buffer {
+  return sealBytes(key, body, bindingOf(sealed))
+}
+
+/** Nonce and tag of the sealed members: no other row has the same. */
+const bindingOf = (sealed: Uint8Array) => sealed.subarray(0, SEAL_BYTES)
+
+/** Whether the content of a row is gone for ever, because its key is. */
+export function isShredded(row: {
+  readonly sealedWith: string | null
+  readonly sealedKey: Buffer | null
+}): boolean {
+  return row.sealedWith !== null && row.sealedKey === null
+}
+
+/** Members that hold a sealed body; `body` may be a part of the sealed members instead. */
+const BODIES = ['body', 'sealedBody'] as const
+
+/**
+ * Opens rows of one result, which all have the same columns, in place. Rows whose key is gone, or is sealed with
+ * another key of the installation, lose what was sealed, and their `sealedKey` becomes null.
+ */
+export function openRows(secrets: Pick<SecretBox, 'open'>, rows: readonly UnknownRow[]): void {
+  const [first] = rows
+  if (first === undefined || !('sealedWith' in first)) return
+  const keys = new Map<string, Buffer | null>()
+  for (const row of rows) {
+    const { sealedWith, sealedKey, sealed } = row
+    if (typeof sealedWith !== 'string' || !Buffer.isBuffer(sealed)) continue
+    const known = keys.get(sealedWith)
+    const key = known === undefined ? keyOf(secrets, sealedKey) : known
+    keys.set(sealedWith, key)
+    if (key === null) forget(row)
+    else open(key, sealed, row)
+  }
+}
+
+function keyOf(secrets: Pick<SecretBox, 'open'>, sealedKey: unknown): Buffer | null {
+  if (!Buffer.isBuffer(sealedKey)) return null
+  try {
+    return openDataKey(secrets, sealedKey)
+  } catch {
+    return null
+  }
+}
+
+function open(key: Buffer, sealed: Buffer, row: UnknownRow): void {
+  const members = openMembers(key, sealed)
+  for (const name of Object.keys(members)) if (name in row) row[name] = members[name]
+  for (const name of BODIES) {
+    const body = row[name]
+    if (!(name in members) && Buffer.isBuffer(body) && body.length > 0)
+      row[name] = openBytes(key, body, bindingOf(sealed))
+  }
+}
+
+function forget(row: UnknownRow): void {
+  row.sealedKey = null
+  for (const name of BODIES) if (Buffer.isBuffer(row[name])) row[name] = Buffer.alloc(0)
+}
