@@ -96,6 +96,13 @@ export const ERRORS = {
       'The endpoint forwards originals, and the original of this request is gone. Only a part of it is stored.',
     remedy: 'Send the stored part with `…/send`, or let the sender send the event again.',
   },
+  shredded: {
+    status: 409,
+    title: 'Conflict',
+    meaning:
+      'The content of the request was encrypted at rest, and its key was destroyed. Method, time, label and event id are left.',
+    remedy: 'Let the sender send the event again.',
+  },
   callback_failed: {
     status: 400,
     title: 'Bad Request',
@@ -169,4 +176,9 @@ export function validationFailed(issues: readonly InputIssue[]): DomainError {
 /** The same answer for objects that are absent, deleted or another workspace's, so that callers cannot tell which. */
 export function notFound(noun: string): DomainError {
   return new DomainError('not_found', `No such ${noun} in this workspace.`)
+}
+
+/** The refusal of whatever needs content whose key was destroyed. */
+export function shredded(): DomainError {
+  return new DomainError('shredded', 'The key of the content of this request was destroyed.')
 }

@@ -24,6 +24,9 @@ export interface CaptureRow extends StoredParts {
   readonly bodyIsBinary: boolean
   /** JSON of a `Redaction`; null for a request that is stored as it came. */
   readonly redaction: string | null
+  /** Id of the data key that sealed it; null for a row in plain. */
+  readonly sealedWith: string | null
+  readonly sealed: Buffer | null
   /** Bytes that it counts against the limits of storage. */
   readonly storageBytes: number
 }
@@ -50,6 +53,7 @@ export function captureRow(request: EvaluatedRequest, redaction: Redaction | nul
     body,
     bodyPreview: shown === null || shown.length === 0 ? null : previewOf(shown),
     decodedText: decoded === null ? null : searchedText(decoded),
+    sealed: null,
     verdict: verification?.verdict ?? null,
     verdictNote: verification === null ? null : storable(verification.note),
   }
@@ -61,6 +65,8 @@ export function captureRow(request: EvaluatedRequest, redaction: Redaction | nul
     bodyTruncated: request.bodyTruncated,
     bodyIsBinary: text === null,
     redaction: redaction === null ? null : JSON.stringify(redaction),
+    sealedWith: null,
+    sealed: null,
     storageBytes: requestStorageBytes(parts),
   }
 }

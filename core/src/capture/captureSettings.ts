@@ -4,6 +4,7 @@ import type { Services } from '../api/services.ts'
 import {
   type DedupeSettings,
   dedupeSettings,
+  ensureDataKey,
   ORIGINAL_HOURS,
   type ServedResponse,
   safeResponse,
@@ -19,6 +20,8 @@ import {
   prepareVerification,
 } from '../engine/verification/index.ts'
 import { planOf } from '../plans/index.ts'
+import { openDataKey } from '../platform/secrets/index.ts'
+import type { Sealing } from '../requests/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
 import { type AnswerScript, answerScript } from './answers/script.ts'
 
@@ -59,6 +62,8 @@ export interface CaptureSettings {
   readonly eventIdPath: Path | null
   /** Takes data out before a capture is stored; null if it is stored as it came. */
   readonly storing: Storing | null
+  /** Seals captures; null if they are stored in plain. */
+  readonly sealing: Sealing | null
   /** Milliseconds for which deliveries may have the original of a capture; null if they send what is stored. */
   readonly originalMs: number | null
   /** Null: every event is taken each time. */
@@ -109,9 +114,10 @@ export async function loadCaptureSettings(
     .execute()
   if (endpoints.length === 0) return new Map()
   const found = endpoints.map((endpoint) => endpoint.id)
-  const [actions, criteria] = await Promise.all([
+  const [actions, criteria, sealing] = await Promise.all([
     loadDispatchActions(db, found),
     Promise.all(found.map((id) => listCriteria(db, id))),
+    sealingOf(services, endpoints),
   ])
   return new Map(
     endpoints.flatMap((endpoint, index) => {
@@ -145,6 +151,7 @@ export async function loadCaptureSettings(
         verification: prepareVerification(storedSettings(endpoint, secrets)),
         eventIdPath: eventIdPathOf(endpoint.eventIdPath),
         storing,
+        sealing: sealing.get(endpoint.id) ?? null,
         originalMs: endpoint.forwardOriginal
           ? (endpoint.originalHours ?? ORIGINAL_HOURS.default) * HOUR_MS
           : null,
@@ -162,6 +169,23 @@ export async function loadCaptureSettings(
       return captureIdsOf(settings, now).map((id) => [id, settings] as const)
     }),
   )
+}
+
+/** The data keys of the endpoints that seal their captures, by endpoint. */
+async function sealingOf(
+  { db, secrets }: Pick<Services, 'db' | 'secrets'>,
+  endpoints: readonly {
+    readonly id: string
+    readonly workspaceId: string
+    readonly encryptBodies: boolean
+  }[],
+): Promise<ReadonlyMap<string, Sealing>> {
+  const sealing = new Map<string, Sealing>()
+  for (const { id: endpointId, workspaceId } of endpoints.filter(({ encryptBodies }) => encryptBodies)) {
+    const ref = await ensureDataKey(db, { workspaceId, endpointId, secrets })
+    sealing.set(endpointId, { ...ref, key: openDataKey(secrets, ref.sealedKey) })
+  }
+  return sealing
 }
 
 /** The ids of an endpoint's capture URLs. All map to one object, which is also the key for the state of its rate. */

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Services, Urls } from '../api/services.ts'
 import { DELIVERY_LANES, type FirstAttempts, NO_FIRST_ATTEMPTS } from '../deliveries/index.ts'
 import { LaneJobs } from '../dispatch/index.ts'
-import { captureUrlOf, learnSigningSecret } from '../endpoints/index.ts'
+import { captureUrlOf, learnSigningSecret, shreddedEndpointOf } from '../endpoints/index.ts'
 import type { CapturedRequest } from '../engine/message/index.ts'
 import { hidesAddress } from '../engine/storing/index.ts'
 import { type ChooseAnswer, createAnswering } from './answers/answering.ts'
@@ -114,6 +114,10 @@ export function createCaptures(
   const history = createRejectionHistory(services)
   const refusals = createRateRefusals(services, history)
   const senders = createSenderRefusals(services)
+  const stopForgetting = services.endpointChanges.onAny((changed) => {
+    const shredded = changed === null ? undefined : shreddedEndpointOf(changed)
+    if (shredded !== undefined) cache.forgetKey(shredded)
+  })
 
   /** Counts a refusal. Drops cached settings if they are old: newer ones may allow the capture. */
   const refuseSender = async (settings: CaptureSettings, address: string | null, reason: string) => {
@@ -199,6 +203,7 @@ export function createCaptures(
     capture,
     chooseAnswer: createAnswering(services),
     async close() {
+      stopForgetting()
       evaluator.close()
       await queue.close()
       await history.close()

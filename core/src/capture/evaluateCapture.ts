@@ -9,11 +9,12 @@ import {
   handshakeAnswer,
   labelOf,
 } from '../engine/verification/index.ts'
+import { sealedRow } from '../requests/index.ts'
 import { responsesFor, responsesForInSteps } from './answers/script.ts'
 import { type CaptureRow, captureRow, type NewCapture } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { type EventClaim, eventClaimOf } from './eventClaim.ts'
-import { storableOrderKeys, storedFormOf } from './storedCapture.ts'
+import { hashedOrderKeys, storableOrderKeys, storedFormOf } from './storedCapture.ts'
 
 /** A capture with all decisions under its endpoint's settings. */
 export interface EvaluatedCapture extends NewCapture {
@@ -136,14 +137,16 @@ function evaluatedCapture(
   const dispatch = redactionFault === null ? planned : NO_DISPATCH
   const keepsOriginal = taken !== null && settings.originalMs !== null && dispatch.actions.length > 0
   const redaction = keepsOriginal ? { ...taken, original: true as const } : taken
+  const row = form === null ? captureRow(request) : captureRow(form.request, redaction)
+  const { sealing } = settings
   return {
     ...(keepsOriginal ? { original: request } : NOTHING),
-    row: form === null ? captureRow(request) : captureRow(form.request, redaction),
+    row: sealing === null ? row : sealedRow(sealing, row),
     revision: settings.revision,
     dispatchState: dispatch.state,
     settings,
     dispatch,
-    request: form?.request ?? request,
+    request: sealing === null ? (form?.request ?? request) : asStored(form?.request ?? request, row),
     redactionFault,
     criteriaIds,
     claim,
@@ -151,6 +154,12 @@ function evaluatedCapture(
     orderKeys: orderKeysOf(settings, { actions: dispatch.actions, root, left: form?.request ?? null }),
     handshake,
   }
+}
+
+/** The request as a later attempt will read it from its row. */
+export function asStored(request: EvaluatedRequest, row: CaptureRow): EvaluatedRequest {
+  const { path, queryString, contentType, label } = row
+  return { ...request, path, queryString, contentType, label }
 }
 
 /** Plan of a capture that has no deliveries. */
@@ -162,7 +171,7 @@ const NO_KEYS: ReadonlyMap<string, string | null> = new Map()
 
 /** Reads the order keys while the body is parsed, for ordered actions only. */
 function orderKeysOf(
-  { storing }: CaptureSettings,
+  { storing, sealing }: CaptureSettings,
   {
     actions,
     root,
@@ -174,6 +183,7 @@ function orderKeysOf(
   },
 ): ReadonlyMap<string, string | null> {
   if (!actions.some(({ orderKeyOf }) => orderKeyOf !== null)) return NO_KEYS
+  if (sealing !== null) return hashedOrderKeys(sealing, actions, root)
   if (storing !== null && left !== null) return storableOrderKeys(storing, { actions, root, left })
   return new Map(actions.map(({ id, orderKeyOf }) => [id, orderKeyOf === null ? null : orderKeyOf(root)]))
 }

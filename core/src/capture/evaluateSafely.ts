@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Services } from '../api/services.ts'
 import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
 import { failedClosed } from '../engine/storing/index.ts'
+import { sealedRow } from '../requests/index.ts'
 import { captureRow } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { type EvaluatedCapture, evaluateCapture, evaluateInSteps, NO_DISPATCH } from './evaluateCapture.ts'
@@ -48,13 +49,14 @@ function unevaluated(
 ): EvaluatedCapture | undefined {
   const failureId = randomUUID()
   // The message of an error may repeat a value of the capture, which the endpoint may not keep anywhere.
-  const err = settings.storing === null ? error : error instanceof Error ? error.name : 'unknown'
+  const isPlain = settings.storing === null && settings.sealing === null
+  const err = isPlain ? error : error instanceof Error ? error.name : 'unknown'
   log.error({ err, failureId, endpointId: settings.endpointId }, 'a capture could not be evaluated')
   try {
     return asItCame(settings, request, failureId)
   } catch (second) {
     log.error(
-      { err: settings.storing === null ? second : 'unknown', failureId },
+      { err: isPlain ? second : 'unknown', failureId },
       'the capture could not be stored unevaluated either',
     )
     return undefined
@@ -62,7 +64,7 @@ function unevaluated(
 }
 
 function asItCame(settings: CaptureSettings, request: CapturedRequest, failureId: string): EvaluatedCapture {
-  const { storing } = settings
+  const { storing, sealing } = settings
   const note = `The service could not evaluate this capture (failure ${failureId}): it was stored ${storing === null ? 'unchanged' : 'as a trace'}, and nothing was dispatched.`
   const evaluated: EvaluatedRequest = {
     ...request,
@@ -72,8 +74,9 @@ function asItCame(settings: CaptureSettings, request: CapturedRequest, failureId
   }
   const form = storing && failedClosed(storing, evaluated, 'the capture could not be evaluated')
   const stored = form?.request ?? evaluated
+  const row = captureRow(stored, form?.redaction)
   return {
-    row: captureRow(stored, form?.redaction),
+    row: sealing === null ? row : sealedRow(sealing, row),
     revision: settings.revision,
     dispatchState: 'NotAttempted',
     settings,

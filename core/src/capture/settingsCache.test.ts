@@ -36,6 +36,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   }),
   eventIdPath: null,
   storing: null,
+  sealing: null,
   originalMs: null,
   dedupe: null,
   actions: [],

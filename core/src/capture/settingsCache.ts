@@ -14,6 +14,8 @@ export interface SettingsCache {
   find(captureId: string): Promise<CaptureSettings | undefined>
   /** Drops settings that are out of date, under every id. */
   forget(settings: CaptureSettings): void
+  /** Drops settings with the data key of an endpoint, which was destroyed. */
+  forgetKey(endpointId: string): void
 }
 
 /** The most endpoints in the cache. Each takes some kilobytes: secrets, conditions and response body. */
@@ -70,6 +72,11 @@ export function createSettingsCache(load: Load, clock: Clock): SettingsCache {
     if (leastUsed !== undefined) remembered.delete(leastUsed)
   }
 
+  const forget: SettingsCache['forget'] = ({ captureId, previousCaptureId }) => {
+    remembered.delete(captureId)
+    if (previousCaptureId !== null) remembered.delete(previousCaptureId)
+  }
+
   return {
     peek,
     find(captureId) {
@@ -80,9 +87,10 @@ export function createSettingsCache(load: Load, clock: Clock): SettingsCache {
       if (!loading) void loadWaiting()
       return asked.promise
     },
-    forget({ captureId, previousCaptureId }) {
-      remembered.delete(captureId)
-      if (previousCaptureId !== null) remembered.delete(previousCaptureId)
+    forget,
+    forgetKey(endpointId) {
+      for (const settings of [...remembered.values()])
+        if (settings.sealing !== null && settings.endpointId === endpointId) forget(settings)
     },
   }
 }

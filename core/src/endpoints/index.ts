@@ -1,4 +1,11 @@
 export { type CounterChange, updateCounters } from './counters.ts'
+export {
+  destroyDataKey,
+  ensureDataKey,
+  SEALED_DATA_KEYS,
+  shreddedEndpointOf,
+  shredSignal,
+} from './dataKeys.ts'
 export { checkDedupe, type Dedupe, type DedupeSettings, dedupeSettings, storedDedupe } from './dedupe.ts'
 export { checkEventIdPath } from './eventIdPath.ts'
 export {

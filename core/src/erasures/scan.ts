@@ -3,6 +3,7 @@ import { headersFromText } from '../deliveries/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { headerText } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
+import { sealedMembers } from '../platform/secrets/index.ts'
 import { STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
 import type { ValueFinder } from './match.ts'
 
@@ -29,7 +30,12 @@ export async function nextRequests(db: Db, range: Range): Promise<readonly Scann
     .where('endpointId', '=', range.endpointId)
     .where('id', '>', range.afterId)
     .where('id', '<=', range.upToId)
-    .select(['id', sql<number>`octet_length(body) + octet_length(header_values)`.as('bytes')])
+    .select([
+      'id',
+      sql<number>`octet_length(body) + octet_length(header_values) + coalesce(octet_length(sealed), 0)`.as(
+        'bytes',
+      ),
+    ])
     .orderBy('id')
     .limit(ROWS_MAX)
     .execute()
@@ -40,6 +46,7 @@ export async function nextRequests(db: Db, range: Range): Promise<readonly Scann
     .where('endpointId', '=', range.endpointId)
     .where('id', 'in', ids)
     .select(['id', 'deletedAt', ...STORED_REQUEST_COLUMNS])
+    .select(sealedMembers('requests'))
     .orderBy('id')
     .execute()
   return rows.map((row) => ({ id: row.id, isBinned: row.deletedAt !== null, request: storedRequest(row) }))
@@ -60,7 +67,7 @@ export async function nextAttempts(db: Db, range: Range) {
     .where('a.id', '<=', range.upToId)
     .select([
       'a.id',
-      sql<number>`coalesce(octet_length(d.sent_body), 0) + coalesce(octet_length(d.received_body), 0)`.as(
+      sql<number>`coalesce(octet_length(d.sent_body), 0) + coalesce(octet_length(d.received_body), 0) + coalesce(octet_length(d.sealed), 0)`.as(
         'bytes',
       ),
     ])
@@ -87,6 +94,7 @@ export async function attemptsWhere(
     .where(column, 'in', values)
     .select(['a.id', 'a.requestId', 'a.url', 'a.error', 'a.transformNote'])
     .select(['d.sentUrl', 'd.sentHeaders', 'd.sentBody', 'd.receivedHeaders', 'd.receivedBody'])
+    .select(sealedMembers('d'))
     .orderBy('a.id')
     .execute()
 }

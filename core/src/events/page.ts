@@ -3,6 +3,7 @@ import { ALWAYS, holdsInSteps, requestRoot } from '../engine/conditions/index.ts
 import { PARSED_BODY_BYTES_MAX } from '../engine/message/index.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { countPiece } from '../platform/memory/index.ts'
+import { sealedMembers } from '../platform/secrets/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { newestRequestId, STORED_REQUEST_COLUMNS, storedRequest, visibleRequests } from '../requests/index.ts'
 import type { EventFilter, FieldPath } from './filter.ts'
@@ -173,6 +174,7 @@ export async function readRows(
         'body',
       ),
     )
+    .select(sealedMembers('r'))
     .orderBy('r.id')
     .execute()
   countPiece(rows.reduce((sum, row) => sum + row.body.length, 0) * COPIES)

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
+import { sealedMembers } from '../platform/secrets/index.ts'
 import { STORED_REQUEST_COLUMNS, shapeOf, visibleRequests } from '../requests/index.ts'
 import { type FieldPath, fieldPath } from './filter.ts'
 import { isSecretPath } from './occurrence.ts'
@@ -226,6 +227,7 @@ async function learnFields({ db, clock }: Context, rows: readonly SourceRow[]): 
     const newest = await visibleRequests(db, endpointId)
       .where(sql<boolean>`octet_length(r.body) <= ${FIELDS.bodyBytes}`)
       .select(STORED_REQUEST_COLUMNS.map((name) => `r.${name}` as const))
+      .select(sealedMembers('r'))
       .orderBy('r.id', 'desc')
       .limit(FIELDS.newest)
       .execute()

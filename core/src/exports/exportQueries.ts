@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
+import { bodyBytesOf, sealedMembers } from '../platform/secrets/index.ts'
 import {
   applyFilters,
   type RequestFilters,
@@ -35,6 +36,8 @@ export async function endOfStep(
   return row?.id ?? untilId
 }
 
+const bodyBytes = sql.raw<number>(bodyBytesOf('r')).as('bodyBytes')
+
 /** The ids that match, up to `untilId`, oldest first, with the sizes of their bodies. */
 export function matchingSizes(
   db: Db,
@@ -44,7 +47,7 @@ export function matchingSizes(
 ): Promise<{ id: number; bodyBytes: number }[]> {
   return applyFilters(visibleRequests(db, endpointId), filters)
     .where('r.id', '<=', untilId)
-    .select(['r.id', sql<number>`octet_length(r.body)`.as('bodyBytes')])
+    .select(['r.id', bodyBytes])
     .orderBy('r.id')
     .execute()
 }
@@ -66,23 +69,34 @@ export const isTextBody = (row: Pick<RequestRow, 'bodyIsBinary' | 'bodyTruncated
  * These requests, oldest first; those that were deleted meanwhile are left out. PostgreSQL converts the bytes to text
  * or base64, which takes fewer bytes on the wire than its bytea format, and fewer copies here.
  */
-export function findForExport(
+export async function findForExport(
   db: Db,
   endpointId: string,
   ids: readonly number[],
   { bodyBytesMax }: { readonly bodyBytesMax: number },
 ): Promise<ExportRow[]> {
-  return requestsWithHeaders(db, endpointId)
+  const rows = await requestsWithHeaders(db, endpointId)
     .select([
-      sql<number>`octet_length(r.body)`.as('bodyBytes'),
+      bodyBytes,
+      sql<Buffer | null>`case when r.sealed_with is not null and octet_length(r.body) <= ${bodyBytesMax} then r.body end`.as(
+        'sealedBody',
+      ),
       sql<string | null>`case
-        when octet_length(r.body) > ${bodyBytesMax} then null
+        when octet_length(r.body) > ${bodyBytesMax} or r.sealed_with is not null then null
         when r.body_is_binary or r.body_truncated then ${base64(sql`r.body`)}
         else convert_from(r.body, 'UTF8') end`.as('body'),
     ])
     .where('r.id', 'in', ids)
     .orderBy('r.id')
     .execute()
+  return rows.map(({ sealedBody, ...row }) =>
+    sealedBody === null ? row : { ...row, body: textOf(row, sealedBody) },
+  )
+}
+
+/** The text that PostgreSQL makes of a body that is not sealed. */
+function textOf(row: Pick<RequestRow, 'bodyIsBinary' | 'bodyTruncated'>, body: Buffer): string {
+  return body.toString(isTextBody(row) ? 'utf8' : 'base64')
 }
 
 /**
@@ -94,12 +108,17 @@ export async function sliceOfBody(
   db: Db,
   { endpointId, id, from, bytes }: { endpointId: string; id: number; from: number; bytes: number },
 ): Promise<string | undefined> {
-  const slice = sql<Buffer>`substring(r.body from ${from + 1}::int for ${bytes}::int)`
+  const slice = sql<Buffer>`case when r.sealed_with is null then substring(r.body from ${from + 1}::int for ${bytes}::int) end`
   const row = await db
     .selectFrom('requests as r')
     .where('r.endpointId', '=', endpointId)
     .where('r.id', '=', id)
-    .select(base64(slice).as('slice'))
+    .select([
+      base64(slice).as('slice'),
+      sql<Buffer | null>`case when r.sealed_with is not null then r.body end`.as('sealedBody'),
+      ...sealedMembers('r'),
+    ])
     .executeTakeFirst()
-  return row?.slice
+  const opened = row?.sealedBody ?? null
+  return opened === null ? row?.slice : opened.toString('base64', from, from + bytes)
 }

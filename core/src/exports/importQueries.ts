@@ -42,6 +42,8 @@ const STAGED = {
   verdict: 'text',
   verdict_note: 'text',
   redaction: 'text',
+  sealed_with: 'uuid',
+  sealed: 'bytea',
   storage_bytes: 'integer',
 } as const
 
@@ -67,6 +69,8 @@ export function stagedHead(row: CaptureRow): string {
     verdict: row.verdict,
     verdict_note: row.verdictNote,
     redaction: row.redaction,
+    sealed_with: row.sealedWith,
+    sealed: row.sealed === null ? null : `\\x${row.sealed.toString('hex')}`,
     storage_bytes: row.storageBytes,
     body_bytes: row.body.length,
   }

@@ -6,6 +6,7 @@ import type { EndpointRow } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { Turns } from '../platform/turns/index.ts'
+import { sealedRow } from '../requests/index.ts'
 import { type CheckedLine, linesOf } from './importLines.ts'
 import { dropImport, stageBatch, stagedHead, storedCount } from './importQueries.ts'
 import { headersOf } from './line.ts'
@@ -169,5 +170,6 @@ function rowOf(settings: CaptureSettings, { line, body }: CheckedLine) {
     verification: line.verification,
   }
   const form = storedFormOf(settings, request)
-  return form === null ? captureRow(request) : captureRow(form.request, form.redaction)
+  const row = form === null ? captureRow(request) : captureRow(form.request, form.redaction)
+  return settings.sealing === null ? row : sealedRow(settings.sealing, row)
 }

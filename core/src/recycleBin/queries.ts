@@ -3,6 +3,7 @@ import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import type { Page } from '../api/pagination.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import type { Database, Db, Trx } from '../platform/db/index.ts'
+import { sealedMembers } from '../platform/secrets/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 import { BIN_DAYS } from './rules.ts'
@@ -61,6 +62,7 @@ export async function listBin(
   const shown = matching
     .select(['r.id', 'r.endpointId', 'e.name as endpointName', 'r.method', 'r.path', 'r.label'])
     .select(['r.contentType', 'r.sizeBytes', 'r.receivedAt', 'r.deletedAt'])
+    .select(sealedMembers('r'))
     .$castTo<BinnedRow>()
   return await pageByTime(shown, ['r.deletedAt', 'r.id'], page)
 }

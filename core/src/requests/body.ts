@@ -1,6 +1,7 @@
 import type { Context } from '../api/context.ts'
-import { notFound } from '../api/errors.ts'
+import { notFound, shredded } from '../api/errors.ts'
 import { run, statement } from '../platform/db/index.ts'
+import { bodyBytesOf, isShredded, sealedColumns } from '../platform/secrets/index.ts'
 import { isUuid } from './find.ts'
 import { countLong, readOctets } from './longReads.ts'
 
@@ -15,7 +16,7 @@ const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/
  */
 const SIZE = statement(
   'size of body',
-  `select r.id, octet_length(r.body) as total, ''::bytea as body
+  `select r.id, ${bodyBytesOf('r')} as total, ${sealedColumns('r')}
   from endpoints e
   left join requests r on r.endpoint_id = e.id and r.id = $3::bigint and r.deleted_at is null and r.hidden_at is null
   where e.id = $1::uuid and e.workspace_id = $2::uuid and e.deleted_at is null`,
@@ -44,6 +45,7 @@ export async function readBody(
   const [found] = isUuid(endpointId) ? await run(ctx.db, SIZE, [endpointId, ctx.workspace.id, requestId]) : []
   if (found === undefined) throw notFound('endpoint')
   if (found.id === null) throw notFound('request')
+  if (isShredded(found)) throw shredded()
   const { from, length } = rangeOf(range, found.total)
   countLong(ctx, length)
   const reading = { db: ctx.db, workspaceId: ctx.workspace.id, signal: ctx.signal }

@@ -44,7 +44,12 @@ export async function listWholeArrivals(
   const nothing = { rows: [], lastId: afterId, hasMore: false, isBehind: false, newestId }
   if (newestId <= afterId) return nothing
   const found = await applyFilters(summaries(db, endpointId).clearSelect(), { ...filters, afterId })
-    .select(['r.id', sql<number>`octet_length(r.body) + octet_length(r.header_values)`.as('bytes')])
+    .select([
+      'r.id',
+      sql<number>`octet_length(r.body) + octet_length(r.header_values) + coalesce(octet_length(r.sealed), 0)`.as(
+        'bytes',
+      ),
+    ])
     .where('r.id', '<=', newestId)
     .orderBy('r.id', 'asc')
     .limit(ARRIVALS_MAX)

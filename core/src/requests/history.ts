@@ -11,6 +11,7 @@ import {
 import { PARSED_BODY_BYTES_MAX } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { countPiece } from '../platform/memory/index.ts'
+import { sealedMembers } from '../platform/secrets/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { columnsRead, narrowing } from './narrowing.ts'
 import { type StoredRequestRow, storedRequest } from './storedRequest.ts'
@@ -174,7 +175,8 @@ async function chunkBelow(
     .where('r.hiddenAt', 'is', null)
   if (range.since !== undefined) query = query.where('r.receivedAt', '>=', range.since)
   if (range.until !== undefined) query = query.where('r.receivedAt', '<', range.until)
-  if (narrowed !== null) query = query.where(sql<SqlBool>`${narrowed}`)
+  // Of a sealed row PostgreSQL cannot tell.
+  if (narrowed !== null) query = query.where(sql<SqlBool>`(r.sealed_with is not null or ${narrowed})`)
   return await query
     .select(['r.id', 'r.endpointId', 'r.receivedAt', 'r.method', 'r.path', 'r.queryString', 'r.contentType'])
     .select(['r.sizeBytes', 'r.bodyTruncated', 'r.ip', 'r.label', 'r.eventId', 'r.verdict', 'r.verdictNote'])
@@ -183,6 +185,7 @@ async function chunkBelow(
       sql<Buffer>`${read.headers ? sql`r.header_values` : empty}`.as('headerValues'),
       sql<Buffer>`${body}`.as('body'),
     ])
+    .select(sealedMembers('r'))
     .orderBy('r.id', 'desc')
     .limit(range.rows)
     .execute(options)

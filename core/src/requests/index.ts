@@ -8,6 +8,7 @@ export { countLong, inTurn } from './longReads.ts'
 export { evictedRequests } from './metrics.ts'
 export {
   findOriginals,
+  forgetOriginals,
   hasOriginal,
   insertOriginals,
   type Original,
@@ -31,6 +32,8 @@ export {
   requestIdsInput,
   requestIdsOf,
 } from './schema.ts'
+export { type Sealing, sealedRow } from './sealedRow.ts'
+export { sealNext } from './sealStored.ts'
 export { SEARCHED_BODY_BYTES } from './search.ts'
 export { type HistorySearch, searchHistory } from './searchHistory.ts'
 export { searching } from './searching.ts'
@@ -44,4 +47,9 @@ export {
   storageBytesOf,
   TRACE_STORAGE_BYTES,
 } from './storageBytes.ts'
-export { STORED_REQUEST_COLUMNS, type StoredRequestRow, storedRequest } from './storedRequest.ts'
+export {
+  keyOfRequest,
+  STORED_REQUEST_COLUMNS,
+  type StoredRequestRow,
+  storedRequest,
+} from './storedRequest.ts'

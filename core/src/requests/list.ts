@@ -46,6 +46,8 @@ interface SearchReport {
   readonly complete: boolean
   readonly lookedThrough: number
   readonly matchedCount: number
+  /** Whether text was searched although the endpoint has encrypted requests, which have none. */
+  readonly sealed: boolean
   /** Null if `totalCount` of the page is an estimate. */
   readonly totalCount: number | null
 }
@@ -77,7 +79,12 @@ export async function listRequests(
 
 async function searchRequests(
   ctx: Context,
-  { id: endpointId, storedRequestCount: storedCount }: Pick<EndpointRow, 'id' | 'storedRequestCount'>,
+  {
+    id: endpointId,
+    storedRequestCount: storedCount,
+    encryptBodies,
+    hasDataKey,
+  }: Pick<EndpointRow, 'id' | 'storedRequestCount' | 'encryptBodies' | 'hasDataKey'>,
   filters: ListFilters,
   page: ListedPage,
 ): Promise<ListedRequests> {
@@ -114,6 +121,7 @@ async function searchRequests(
         complete: lookedTo === null,
         lookedThrough,
         matchedCount,
+        sealed: filters.q !== undefined && (encryptBodies || hasDataKey === true),
         totalCount: isExact ? totalCount : null,
       },
     }

@@ -2,6 +2,7 @@ import type { Context } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { countPiece } from '../platform/memory/index.ts'
+import { sealedColumns } from '../platform/secrets/index.ts'
 import { Turns, WAIT_MS_MAX, type WorkOptions } from '../platform/turns/index.ts'
 
 /** A body of more octets than this is long: it is read in turn, and counted. */
@@ -26,10 +27,11 @@ const PIECE_BYTES = 512 * 1024
 /** Garbage of reading a body, in body sizes: the database's hexadecimal text (two), the JSON text, and the octets. */
 const COPIES = 4
 
-/** Reads `$4` octets of a body from position `$3`, counted from 1, and no more. */
+/** Reads `$4` octets of a body from position `$3`, counted from 1, and no more. A sealed body is opened as a whole. */
 const PART = statement(
   'part of body',
-  `select r.id, octet_length(r.body) as total, substring(r.body from $3::int for $4::int) as body
+  `select r.id, case when r.sealed_with is null then substring(r.body from $3::int for $4::int) else r.body end as body,
+    ${sealedColumns('r')}
   from requests r where r.endpoint_id = $1::uuid and r.id = $2::bigint`,
   { notNull: ['body'] },
 )
@@ -87,6 +89,7 @@ async function inPieces(
     const bytes = Math.min(PIECE_BYTES, length - at)
     const [row] = await run(db, PART, [endpointId, requestId, from + at + 1, bytes])
     if (row === undefined) return undefined
+    if (row.sealedWith !== null) return wholeOf(row.body, from, length)
     pieces.push(row.body)
     if (row.body.length < bytes) break
   }
@@ -94,6 +97,11 @@ async function inPieces(
   const body = pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces)
   if (length > LONG_BODY_BYTES) countPiece(body.length * COPIES)
   return body
+}
+
+function wholeOf(opened: Buffer, from: number, length: number): Buffer {
+  if (opened.length > LONG_BODY_BYTES) countPiece(opened.length * COPIES)
+  return opened.subarray(from, from + length)
 }
 
 /** The most octets of long bodies in the answer of one batch, which is one text. */

@@ -1,6 +1,7 @@
 import { type AbortableQueryOptions, sql } from 'kysely'
 import { PARSED_BODY_BYTES_MAX } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
+import { sealedMembers } from '../platform/secrets/index.ts'
 import { STORED_REQUEST_COLUMNS, type StoredRequestRow } from './storedRequest.ts'
 
 /** The most octets of bodies that are read. */
@@ -48,6 +49,7 @@ export async function newestRequests(
         'body',
       ),
     )
+    .select(sealedMembers('r'))
     .orderBy('r.id', 'desc')
     .execute(options)
 }

@@ -1,6 +1,7 @@
 import { type AbortableQueryOptions, type Selectable, sql } from 'kysely'
 import { updateCounters } from '../endpoints/index.ts'
 import { type Db, type RequestsTable, run, statement, type Trx } from '../platform/db/index.ts'
+import { sealedMembers } from '../platform/secrets/index.ts'
 import { applyFilters } from './filters.ts'
 import type { Order, RequestFilters } from './schema.ts'
 import { firstRequestId, senderAttempt } from './senderAttempts.ts'
@@ -42,6 +43,10 @@ export interface RequestSummaryRow extends Pick<Selectable<RequestsTable>, Summa
   readonly senderAttempt: number | null
   /** Null for the first of its event. */
   readonly firstRequestId: number | null
+  /** Id of the data key that sealed its content; null if it is stored in plain. */
+  readonly sealedWith: string | null
+  /** Null also if the key is gone: then the content is, too. */
+  readonly sealedKey: Buffer | null
 }
 
 /** A whole stored request, its body included. */
@@ -68,6 +73,7 @@ export function summaries(db: Db, endpointId: string) {
   return visibleRequests(db, endpointId)
     .select(SUMMARY_COLUMNS)
     .select([outcomes.as('outcomes'), senderAttempt.as('senderAttempt'), firstRequestId.as('firstRequestId')])
+    .select(sealedMembers('r'))
 }
 
 /** Reads requests by id with the columns of lists, newest first by default. Requests deleted in the meantime are left out. */
@@ -104,7 +110,7 @@ export async function findAwaited(
   return row?.id
 }
 
-/** Stored requests that can be replayed, oldest first. Deleted ones and oversize traces cannot. */
+/** Stored requests that can be replayed, oldest first. Deleted ones, oversize traces, and those whose key is gone cannot. */
 function replayable(db: Db, endpointId: string, ids: readonly number[]) {
   return db
     .selectFrom('requests')
@@ -113,6 +119,7 @@ function replayable(db: Db, endpointId: string, ids: readonly number[]) {
     .where('deletedAt', 'is', null)
     .where('hiddenAt', 'is', null)
     .where('bodyTruncated', '=', false)
+    .where(sql<boolean>`(sealed_with is null or creel_keys.data_key(sealed_with) is not null)`)
     .orderBy('id')
 }
 
@@ -127,6 +134,7 @@ export function findReplayableSizes(db: Db, endpointId: string, ids: readonly nu
 export function findReplayable(db: Db, endpointId: string, ids: readonly number[]) {
   return replayable(db, endpointId, ids)
     .select(['id', ...STORED_REQUEST_COLUMNS])
+    .select(sealedMembers('requests'))
     .execute()
 }
 

@@ -169,6 +169,13 @@ const summary = {
   redactionFault: z.string().nullable().meta({
     description: 'The rule that faulted: only a trace without body and query is stored. Null otherwise',
   }),
+  sealed: z.boolean().meta({
+    description: 'Its content is encrypted at rest (`encryptBodies`): searches of text do not find it',
+  }),
+  shredded: z.boolean().meta({
+    description:
+      'The key of its content was destroyed: path, query, header values, body and preview are gone for ever, and replays answer 409 `shredded`',
+  }),
   bodyTruncated: z.boolean().meta({ description: 'An oversize trace: only a prefix of the body is kept' }),
   bodyIsBinary: z.boolean(),
   bodyPreview: z.string().nullable().meta({ description: 'First 200 characters of a text body' }),
@@ -209,6 +216,8 @@ const SUMMARY_EXAMPLE = {
   redacted: false,
   redactedPaths: [] as string[],
   redactionFault: null,
+  sealed: false,
+  shredded: false,
   bodyTruncated: false,
   bodyIsBinary: false,
   bodyPreview: '{"id":"evt_1","type":"invoice.paid"}',
@@ -250,6 +259,10 @@ export const searchMember = {
       }),
       lookedThrough: z.int().meta({ description: 'Number of stored requests that this call searched' }),
       matchedCount: z.int().meta({ description: 'Number of matches among them' }),
+      sealed: z.boolean().meta({
+        description:
+          'Text was searched, and the endpoint has requests whose content is encrypted (`encryptBodies`): `q` does not find these, all other filters do',
+      }),
       totalCount: z.int().nullable().meta({
         description:
           'Everything that matches; null when not all of it was looked through: then `totalCount` of the page is an estimate',

@@ -20,6 +20,8 @@ export interface StoredParts {
   readonly bodyPreview: string | null
   /** Text of a body that arrived encoded, for searches; null for others. */
   readonly decodedText: string | null
+  /** Sealed members of the row; null for one that is stored in plain. */
+  readonly sealed: Uint8Array | null
   readonly verdict: string | null
   readonly verdictNote: string | null
 }
@@ -38,6 +40,7 @@ const COLUMNS = [
   'event_id',
   'body_preview',
   'decoded_text',
+  'sealed',
   'verdict',
   'verdict_note',
 ] as const
@@ -63,6 +66,7 @@ export function requestStorageBytes(parts: StoredParts): number {
     utf8Length(parts.eventId) +
     utf8Length(parts.bodyPreview) +
     utf8Length(parts.decodedText) +
+    (parts.sealed?.length ?? 0) +
     utf8Length(parts.verdict) +
     utf8Length(parts.verdictNote)
   return parts.body.length + Math.max(OVERHEAD_BYTES, rest)

@@ -16,6 +16,7 @@ import {
 } from '../engine/message/index.ts'
 import type { Redaction } from '../engine/storing/index.ts'
 import { VERDICTS } from '../engine/words/index.ts'
+import { isShredded } from '../platform/secrets/index.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import type { DeliveryOfRequestRow } from './requestDeliveries.ts'
 import type { RequestDetail, RequestSummary } from './schema.ts'
@@ -47,6 +48,8 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
     reconciled: row.reconciled,
     duplicateOf: row.duplicateOf,
     ...redactionView(row.redaction),
+    sealed: row.sealedWith !== null,
+    shredded: isShredded(row),
     answeredBy: row.answeredBy === null ? null : JSON.parse(row.answeredBy),
   }
 }

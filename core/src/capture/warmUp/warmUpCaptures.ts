@@ -71,6 +71,7 @@ function settings(): CaptureSettings {
     }),
     eventIdPath: null,
     storing: null,
+    sealing: null,
     originalMs: null,
     dedupe: null,
     actions: [],

@@ -60,6 +60,9 @@ export interface StatementRows {
     readonly eventId: string | null
     readonly verdict: string | null
     readonly verdictNote: string | null
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+    readonly sealedKey: Buffer | null
   }
   'capture': {
     readonly place: number | null
@@ -92,6 +95,9 @@ export interface StatementRows {
     readonly hops: number
     readonly body: string | null
     readonly attempts: string
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+    readonly sealedKey: Buffer | null
   }
   'claim forwards': {
     readonly endpointId: string
@@ -133,6 +139,9 @@ export interface StatementRows {
     readonly deliveryPolicy: string | null
     readonly governed: boolean
     readonly redaction: string | null
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+    readonly sealedKey: Buffer | null
     readonly endpointName: string
     readonly captureId: string
     readonly plan: string
@@ -298,6 +307,9 @@ export interface StatementRows {
     readonly verdict: string | null
     readonly verdictNote: string | null
     readonly redaction: string | null
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+    readonly sealedKey: Buffer | null
   }
   'find endpoint': {
     readonly id: string
@@ -332,6 +344,8 @@ export interface StatementRows {
     readonly dropHeaders: string
     readonly forwardOriginal: boolean
     readonly originalHours: number | null
+    readonly encryptBodies: boolean
+    readonly hasDataKey: boolean
     readonly captureId: string
     readonly previousCaptureId: string | null
     readonly previousCaptureUntil: Date | null
@@ -399,6 +413,9 @@ export interface StatementRows {
     readonly duplicateOf: number | null
     readonly redaction: string | null
     readonly answeredBy: string | null
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+    readonly sealedKey: Buffer | null
     readonly outcomes: string[]
     readonly senderAttempt: number | null
     readonly firstRequestId: number | null
@@ -435,6 +452,9 @@ export interface StatementRows {
     readonly receivedHeaders: string | null
     readonly receivedBody: Buffer | null
     readonly receivedBodyTruncated: boolean | null
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+    readonly sealedKey: Buffer | null
   }
   'fit actions of endpoint': {
     readonly id: string
@@ -595,6 +615,8 @@ export interface StatementRows {
     readonly dropHeaders: string
     readonly forwardOriginal: boolean
     readonly originalHours: number | null
+    readonly encryptBodies: boolean
+    readonly hasDataKey: boolean
     readonly captureId: string
     readonly previousCaptureId: string | null
     readonly previousCaptureUntil: Date | null
@@ -646,6 +668,9 @@ export interface StatementRows {
     readonly duplicateOf: number | null
     readonly redaction: string | null
     readonly answeredBy: string | null
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+    readonly sealedKey: Buffer | null
     readonly outcomes: string[]
     readonly senderAttempt: number | null
     readonly firstRequestId: number | null
@@ -671,6 +696,9 @@ export interface StatementRows {
     readonly duplicateOf: null
     readonly redaction: null
     readonly answeredBy: null
+    readonly sealedWith: null
+    readonly sealed: null
+    readonly sealedKey: null
     readonly outcomes: null
     readonly senderAttempt: null
     readonly firstRequestId: null
@@ -781,6 +809,9 @@ export interface StatementRows {
   'next event to send': {
     readonly at: Date | null
   }
+  'next requests to seal': {
+    readonly id: number
+  }
   'next rows of attempt_details': {
     readonly upTo: number | null
   }
@@ -870,8 +901,10 @@ export interface StatementRows {
   }
   'part of body': {
     readonly id: number
-    readonly total: number
     readonly body: Buffer
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+    readonly sealedKey: Buffer | null
   }
   'pause actions': {
     readonly id: string
@@ -982,6 +1015,9 @@ export interface StatementRows {
     readonly duplicateOf: number | null
     readonly redaction: string | null
     readonly answeredBy: string | null
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+    readonly sealedKey: Buffer | null
     readonly outcomes: string[]
     readonly senderAttempt: number | null
     readonly firstRequestId: number | null
@@ -1012,6 +1048,9 @@ export interface StatementRows {
     readonly duplicateOf: null
     readonly redaction: null
     readonly answeredBy: null
+    readonly sealedWith: null
+    readonly sealed: null
+    readonly sealedKey: null
     readonly outcomes: null
     readonly senderAttempt: null
     readonly firstRequestId: null
@@ -1084,6 +1123,7 @@ export interface StatementRows {
     readonly headerValues: Buffer
     readonly body: Buffer
   }
+  'seal stored requests': never
   'seconds behind': {
     readonly seconds: number
   }
@@ -1095,13 +1135,17 @@ export interface StatementRows {
     readonly silentSeconds: number | null
   }
   'size of body': {
-    readonly body: Buffer
+    readonly sealedKey: Buffer | null
   } & ({
     readonly id: number
     readonly total: number
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
   } | {
     readonly id: null
     readonly total: null
+    readonly sealedWith: null
+    readonly sealed: null
   })
   'sizes of begun attempts': {
     readonly bytes: number

@@ -1,0 +1,118 @@
+import { type Selectable, sql } from 'kysely'
+import { updateCounters } from '../endpoints/index.ts'
+import {
+  BYTEA,
+  encodeArray,
+  INT4,
+  INT8,
+  type RequestsTable,
+  run,
+  statement,
+  type Trx,
+} from '../platform/db/index.ts'
+import { lockCounters } from './queries.ts'
+import { type Sealing, sealedRow } from './sealedRow.ts'
+import { forgetPaged } from './searchPages/index.ts'
+import { storageBytesOf } from './storageBytes.ts'
+
+/** Requests, and bytes of their bodies, that one transaction seals. One is sealed whatever its size. */
+const AT_ONCE = { rows: 50, bytes: 1024 * 1024 } as const
+
+/** A request that was sealed, with its body as it was captured. */
+export interface SealedRequest {
+  readonly id: number
+  readonly body: Buffer
+}
+
+/** The next requests of an endpoint in every state, in plain, after an id. */
+const NEXT = statement(
+  'next requests to seal',
+  `select id from (
+    select r.id, sum(octet_length(r.body)) over (order by r.id) - octet_length(r.body) as bytes_before
+    from (
+      select id, body from requests where endpoint_id = $1::uuid and id > $2::bigint and sealed_with is null
+      order by id limit ${AT_ONCE.rows}
+    ) r
+  ) sized where bytes_before < ${AT_ONCE.bytes}`,
+  { isPrepared: false },
+)
+
+const SEAL = statement(
+  'seal stored requests',
+  `with given as (
+    select * from unnest($2::bigint[], $3::bytea[], $4::bytea[], $5::int[]) as g (id, body, sealed, storage_bytes)
+  ), before as (
+    select r.id, r.deleted_at is null and r.hidden_at is null as is_counted, octet_length(r.body) as bytes,
+      ${storageBytesOf('r')} as storage_bytes
+    from requests r where r.endpoint_id = $1::uuid and r.id = any($2::bigint[])
+  ), sealed as (
+    update requests r set path = '', query_string = null, header_values = '', content_type = null, user_agent = null,
+      body_preview = null, decoded_text = null, body_is_binary = true, body = g.body, sealed = g.sealed,
+      sealed_with = $6::uuid, storage_bytes = g.storage_bytes
+    from given g where r.endpoint_id = $1::uuid and r.id = g.id
+  ), summed as (
+    select coalesce(sum(octet_length(g.body) - b.bytes), 0) as bytes,
+      coalesce(sum(g.storage_bytes - b.storage_bytes), 0) as storage_bytes
+    from before b join given g on g.id = b.id where b.is_counted
+  )
+  ${updateCounters({ stored: { requests: '0', bytes: 's.bytes', storageBytes: 's.storage_bytes' } })}
+  from summed s where c.endpoint_id = $1::uuid`,
+  { isPrepared: false },
+)
+
+/** Whether attempts of requests are under way or due: these read and record the request as it is stored. */
+async function busyAmong(trx: Trx, endpointId: string, ids: readonly number[]): Promise<ReadonlySet<number>> {
+  const { rows } = await sql<{ requestId: number }>`
+    select request_id from deliveries
+    where endpoint_id = ${endpointId} and request_id = any(${ids}::bigint[]) and finished_at is null
+    union
+    select request_id from delivery_attempts
+    where endpoint_id = ${endpointId} and request_id = any(${ids}::bigint[]) and state = 'Pending'`.execute(
+    trx,
+  )
+  return new Set(rows.map(({ requestId }) => requestId))
+}
+
+/**
+ * Seals the next requests of an endpoint that are stored in plain. It holds the endpoint's lock for some milliseconds.
+ * Requests with attempts that are under way or due are left out.
+ *
+ * @param before called with the requests, before the transaction commits
+ * @returns the last id that was looked at, null at the end; and the least one that was left out
+ */
+export async function sealNext(
+  trx: Trx,
+  endpointId: string,
+  { sealing, afterId }: { readonly sealing: Sealing; readonly afterId: number },
+  before: (requests: readonly SealedRequest[]) => Promise<void>,
+): Promise<{ readonly lastId: number | null; readonly leftId: number | null }> {
+  await lockCounters(trx, endpointId)
+  const next = (await run(trx, NEXT, [endpointId, afterId])).map(({ id }) => id)
+  if (next.length === 0) return { lastId: null, leftId: null }
+  const busy = await busyAmong(trx, endpointId, next)
+  const ids = next.filter((id) => !busy.has(id))
+  const { rows } = await sql<Selectable<RequestsTable>>`
+    select * from requests where endpoint_id = ${endpointId} and id = any(${ids}::bigint[]) order by id`.execute(
+    trx,
+  )
+  const stored = rows.map((row) =>
+    sealedRow(sealing, {
+      ...row,
+      sealed: null,
+      headerValues: row.headerValues.toString('latin1'),
+      storageBytes: row.storageBytes ?? 0,
+    }),
+  )
+  await before(rows)
+  await run(trx, SEAL, [
+    endpointId,
+    encodeArray(INT8, stored, ({ id }) => id),
+    encodeArray(BYTEA, stored, ({ body }) => body),
+    encodeArray(BYTEA, stored, ({ sealed }) => sealed),
+    encodeArray(INT4, stored, ({ storageBytes }) => storageBytes),
+    sealing.id,
+  ])
+  await forgetPaged(trx, endpointId, ids)
+  const [leftId = null] = next.filter((id) => busy.has(id))
+  return { lastId: next.at(-1) ?? null, leftId }
+}

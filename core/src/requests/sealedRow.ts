@@ -1,0 +1,37 @@
+import { type DataKeyRef, sealBody, sealMembers } from '../platform/secrets/index.ts'
+import { requestStorageBytes, type StoredParts } from './storageBytes.ts'
+
+/** The data key of an endpoint, opened. Never to be logged. */
+export interface Sealing extends DataKeyRef {
+  readonly key: Buffer
+}
+
+/** A row of a request before it is stored. */
+type PlainRow = StoredParts & { readonly bodyIsBinary: boolean; readonly storageBytes: number }
+
+/**
+ * Seals the content of a row: path, query, header values, body, and what repeats them. Method, names of headers, label,
+ * event id, address, sizes and verdict stay in plain: lists filter by them.
+ */
+export function sealedRow<Row extends PlainRow>({ id, key }: Pick<Sealing, 'id' | 'key'>, row: Row) {
+  const { path, queryString, contentType, userAgent, bodyPreview, bodyIsBinary } = row
+  const headerValues = Buffer.from(row.headerValues, 'latin1')
+  const members = { path, queryString, headerValues, contentType, userAgent, bodyPreview, bodyIsBinary }
+  const sealed = sealMembers(key, members)
+  const stored = {
+    ...row,
+    path: '',
+    queryString: null,
+    headerValues: '',
+    contentType: null,
+    userAgent: null,
+    bodyPreview: null,
+    decodedText: null,
+    // Searches do not read binary bodies.
+    bodyIsBinary: true,
+    body: row.body.length === 0 ? row.body : sealBody(key, row.body, sealed),
+    sealedWith: id,
+    sealed,
+  }
+  return { ...stored, storageBytes: requestStorageBytes(stored) }
+}
