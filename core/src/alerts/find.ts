@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { AlertsTable, Db } from '../platform/db/index.ts'
+import { type DataKeyRef, keyOfRow, sealedMembers } from '../platform/secrets/index.ts'
 import { EVENTS, type EventKind, isEventKind, type Severity, type SubjectType } from './events.ts'
 import { severityOf } from './incidents.ts'
 import { wordsOf } from './texts.ts'
@@ -36,23 +37,25 @@ export const isMarkup = (alert: Alert): boolean => alert.kind === 'action.notify
  * An alert of the outbox with its texts, as of now: for an open incident with the running count and the latest reason.
  * Undefined if it was pruned.
  *
- * @returns `attemptId`: the attempt row that gets the result of a notify action's message
+ * @returns `attemptId`: the attempt row that gets the result of a notify action's message; `sealing`: the key that
+ *   seals the message
  */
 export async function findAlert(
   db: Db,
   id: string,
-): Promise<{ alert: Alert; attemptId: number | null } | undefined> {
+): Promise<{ alert: Alert; attemptId: number | null; sealing: DataKeyRef | null } | undefined> {
   const row = await db
     .selectFrom('alerts as a')
     .innerJoin('workspaces as w', 'w.id', 'a.workspaceId')
     .leftJoin('incidents as i', (join) => join.onRef('i.id', '=', 'a.incidentId').on('a.status', '=', 'open'))
     .selectAll('a')
+    .select(sealedMembers('a'))
     .select(['w.name as workspaceName', 'i.count as runningCount', 'i.reason as latestReason'])
     .where('a.id', '=', id)
     .executeTakeFirst()
   if (row === undefined) return undefined
   const current = { ...row, count: row.runningCount ?? row.count, reason: row.latestReason ?? row.reason }
-  return { alert: alertOf(current, row.workspaceName), attemptId: row.attemptId }
+  return { alert: alertOf(current, row.workspaceName), attemptId: row.attemptId, sealing: keyOfRow(row) }
 }
 
 /** @throws Error when this build does not know the row's kind */

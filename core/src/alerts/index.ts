@@ -33,3 +33,4 @@ export {
   waitingSince,
 } from './outbox.ts'
 export { type Named, raiseSingle, type SingleAlert } from './raise.ts'
+export { sealMessages } from './sealMessages.ts'

@@ -17,10 +17,9 @@ import {
   startParameters,
 } from '../deliveries/index.ts'
 import type { LaneJobs, SharedJob } from '../dispatch/index.ts'
-import type { EvaluatedRequest } from '../engine/message/index.ts'
 import type { Pipeline, TextRow, Trx } from '../platform/db/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
-import { type EvaluatedCapture, flowOf } from './evaluateCapture.ts'
+import { asStored, type EvaluatedCapture, flowOf } from './evaluateCapture.ts'
 
 /** Captures of one endpoint in a batch, in the order of the batch. */
 export interface Group {
@@ -169,11 +168,13 @@ export class BatchDeliveries {
       slot.release()
       return undefined
     }
-    const { workspaceId, endpointName, captureId, plan } = capture.settings
-    const request = asStored(capture)
+    const { workspaceId, endpointName, captureId, plan, sealing } = capture.settings
+    const { row } = capture
+    // Of a sealed row the texts cannot be read, and the evaluation has set them.
+    const request = row.sealed === null ? asStored(capture.request, row) : capture.request
     const endpoint = { endpointName, captureId }
     const claim = { slot, attemptId, now: this.#now }
-    return { ...started, ...endpoint, ...claim, request, workspaceId, plan, action }
+    return { ...started, ...endpoint, ...claim, request, workspaceId, plan, sealing, action }
   }
 }
 
@@ -183,10 +184,4 @@ function sizeOf({ settings, row }: EvaluatedCapture, { id }: LoadedAction): Slot
 
 function needsJob({ slot, flow }: Planned): boolean {
   return slot === undefined && flow === null
-}
-
-/** The request as a later attempt will read it from its row. */
-function asStored({ request, row }: EvaluatedCapture): EvaluatedRequest {
-  const { path, queryString, contentType, label } = row
-  return { ...request, path, queryString, contentType, label }
 }

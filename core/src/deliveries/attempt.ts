@@ -1,6 +1,7 @@
 import type { EvaluatedRequest, Target, WireHeader } from '../engine/message/index.ts'
 import type { Signing } from '../engine/signing/index.ts'
 import type { Response, TlsIdentity } from '../platform/outbound/index.ts'
+import type { DataKeyRef } from '../platform/secrets/index.ts'
 import type { RuleEnd, RuleSet, RulesApplied } from '../transformations/index.ts'
 import type { ForwardAuth } from './auth.ts'
 import type { DeliveryPolicy } from './policy.ts'
@@ -27,6 +28,8 @@ export interface Attempt {
   readonly request: EvaluatedRequest
   /** The request as it is stored, if `request` is its original. The record of the attempt shows this. */
   readonly stored?: EvaluatedRequest
+  /** The key that seals the record of the attempt, as it seals the request; null without. */
+  readonly sealing: DataKeyRef | null
   /** The action's rules as they were when the attempt began. */
   readonly rules: RuleSet
   readonly startedAt: Date
@@ -62,6 +65,7 @@ export const UNSAFE_PATH = 'unsafe_path: the captured path would leave the base 
 export type Refusal =
   | 'oversize'
   | 'original_gone'
+  | 'shredded'
   | 'loop'
   | 'action_off'
   | 'channel_unavailable'

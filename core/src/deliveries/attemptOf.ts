@@ -8,7 +8,7 @@ import {
 import { signingSchemeOf } from '../engine/signing/index.ts'
 import { planOf, retentionMs } from '../plans/index.ts'
 import type { TlsIdentity } from '../platform/outbound/index.ts'
-import type { SecretBox } from '../platform/secrets/index.ts'
+import { isShredded, keyOfRow, type SecretBox } from '../platform/secrets/index.ts'
 import type { StoredRequestRow } from '../requests/index.ts'
 import type { RuleSet } from '../transformations/index.ts'
 import {
@@ -56,6 +56,7 @@ export type ClaimedDelivery = Omit<
   | 'alertChannelId'
   | 'messageTemplate'
   | 'redaction'
+  | 'sealed'
   | 'flowState'
   | 'sealedUntil'
 > & { readonly endpointId: string }
@@ -93,7 +94,12 @@ export function attemptOf(
     startedAt: now,
     leaseUntil: leaseFrom(now, action.policy),
     retentionEndsAt: new Date(request.receivedAt.getTime() + keptMs),
-    refusal: isOff(row) ? 'action_off' : refusalOf(request, action, services.secrets),
+    sealing: keyOfRow(row),
+    refusal: isShredded(row)
+      ? 'shredded'
+      : isOff(row)
+        ? 'action_off'
+        : refusalOf(request, action, services.secrets),
   }
 }
 

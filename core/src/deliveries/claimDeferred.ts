@@ -2,6 +2,7 @@ import type { Insertable } from 'kysely'
 import type { ChannelState } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
 import { type DeliveryAttemptsTable, run, type Trx } from '../platform/db/index.ts'
+import { isShredded } from '../platform/secrets/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import { NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
@@ -70,7 +71,7 @@ async function startNotifies(
     if (id === undefined) continue
     const claim = { id, now, action: actionOf(row), rules: NO_RULE_SET }
     const attempt = attemptOf(services, row, storedRequest(row), claim)
-    if (isOff(row)) unsent.push(attempt)
+    if (isOff(row) || isShredded(row)) unsent.push(attempt)
     else if (channel?.isAvailable === true) await startNotify(services, trx, { ...row, id, channel })
     else unsent.push({ ...attempt, refusal: 'channel_unavailable' })
   }

@@ -1,6 +1,8 @@
+import type { Insertable } from 'kysely'
 import type { ChannelSend } from '../alertChannels/index.ts'
 import type { WireHeader } from '../engine/message/index.ts'
-import { run, statement, type Trx } from '../platform/db/index.ts'
+import { type AttemptDetailsTable, run, statement, type Trx } from '../platform/db/index.ts'
+import { type DataKeyRef, type SecretBox, sealedAs } from '../platform/secrets/index.ts'
 import { addAttemptBytes, recordBytesOf } from './storageBytes.ts'
 
 /** The most bytes of a body that a record keeps. */
@@ -79,14 +81,49 @@ export async function keepSentBodies(
   if (requestIds.length > 0) await run(trx, KEEP, [endpointId, requestIds])
 }
 
+/** The columns of a record that a key seals. */
+type Recorded = Pick<
+  Insertable<AttemptDetailsTable>,
+  'sentUrl' | 'sentHeaders' | 'receivedHeaders' | 'receivedBody'
+> & { readonly sentBody: Buffer | null }
+
+/** A record as it is stored. If its request is sealed, the key of that seals it. */
+export function sealedRecord<Record extends Recorded>(
+  secrets: Pick<SecretBox, 'open'>,
+  sealing: DataKeyRef | null,
+  record: Record,
+) {
+  const { sentUrl, sentHeaders, sentBody, receivedHeaders = null, receivedBody = null } = record
+  const members = { sentUrl, sentHeaders, sentBody, receivedHeaders, receivedBody }
+  const { sealedWith, sealed } = sealedAs(secrets, sealing, members)
+  if (sealedWith === null) return { ...record, sealedWith, sealed }
+  // An empty body, not none: no other is put in its place when the request is deleted.
+  const empty = {
+    sentUrl: '',
+    sentHeaders: '[]',
+    sentBody: Buffer.alloc(0),
+    receivedHeaders: null,
+    receivedBody: null,
+  }
+  return { ...record, ...empty, sealedWith, sealed }
+}
+
 /** Replaces the record of a notify attempt by that of its latest send. Secrets are masked. */
 export async function replaceDetail(
+  secrets: Pick<SecretBox, 'open'>,
   trx: Trx,
-  of: { readonly endpointId: string; readonly attemptId: number; readonly requestId: number },
+  of: {
+    readonly endpointId: string
+    readonly attemptId: number
+    readonly requestId: number
+    /** The key that seals the request; null without. */
+    readonly sealing: DataKeyRef | null
+  },
   { sent, received }: Pick<ChannelSend, 'sent' | 'received'>,
 ): Promise<void> {
   const sentBody = Buffer.from(sent.body)
-  const record = {
+  const { sealing, ...key } = of
+  const record = sealedRecord(secrets, sealing, {
     sentMethod: sent.method,
     sentUrl: sent.url,
     sentHeaders: headersToText(sent.headers),
@@ -96,10 +133,10 @@ export async function replaceDetail(
     receivedHeaders: received === null ? null : headersToText(received.headers),
     receivedBody: received === null ? null : recorded(Buffer.from(received.body)),
     receivedBodyTruncated: received?.bodyTruncated ?? null,
-  }
+  })
   await trx
     .insertInto('attemptDetails')
-    .values({ ...of, ...record })
+    .values({ ...key, ...record })
     .onConflict((conflict) => conflict.columns(['endpointId', 'attemptId']).doUpdateSet(record))
     .execute()
 }

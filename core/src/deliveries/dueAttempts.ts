@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import { type ActionsTable, encodeArray, INT4, INT8, type RowsOf, statement } from '../platform/db/index.ts'
+import { sealedColumns } from '../platform/secrets/index.ts'
 import type { DueAttempt } from './attemptJobs.ts'
 
 /** How long a queued delivery waits for its action to be switched on again. */
@@ -39,7 +40,8 @@ export const SELECT_DUE = `
          a.alert_channel_id, a.message_template, e.name as endpoint_name, coalesce(e.capture_id, e.id) as capture_id, w.plan,
          case when w.sealed_until > statement_timestamp() then w.sealed_until end as sealed_until,
          r.received_at, r.method, r.path, r.query_string, r.header_names, r.header_values, r.content_type,
-         r.body, r.size_bytes, r.body_truncated, r.ip, r.label, r.event_id, r.verdict, r.verdict_note, r.redaction
+         r.body, r.size_bytes, r.body_truncated, r.ip, r.label, r.event_id, r.verdict, r.verdict_note, r.redaction,
+         ${sealedColumns('r')}
   from unnest($1::bigint[], $2::int[]) as due (delivery_id, attempt)
   cross join lateral (select * from deliveries where id = due.delivery_id offset 0) d
   join actions a on a.id = d.action_id

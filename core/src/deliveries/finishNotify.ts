@@ -1,4 +1,5 @@
 import type { NotifyReport } from '../alertChannels/index.ts'
+import type { Services } from '../api/services.ts'
 import type { AttemptState } from '../engine/words/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
@@ -10,8 +11,12 @@ import { countAttempts } from './storageBytes.ts'
  * Succeeded when the provider accepted the message, Failed for any other answer, and Errored when no answer arrived or
  * the channel was not available. It is never DeadLetter or Interrupted.
  */
-export async function finishNotify(trx: Trx, report: NotifyReport): Promise<void> {
-  const { endpointId, requestId, attemptId, send, finishedAt, nextAttemptAt } = report
+export async function finishNotify(
+  { secrets }: Pick<Services, 'secrets'>,
+  trx: Trx,
+  report: NotifyReport,
+): Promise<void> {
+  const { endpointId, requestId, attemptId, send, finishedAt, nextAttemptAt, sealing } = report
   await trx
     .updateTable('deliveryAttempts')
     .set({
@@ -26,7 +31,7 @@ export async function finishNotify(trx: Trx, report: NotifyReport): Promise<void
     .where('endpointId', '=', endpointId)
     .where('id', '=', attemptId)
     .execute()
-  if (send !== null) await replaceDetail(trx, { endpointId, attemptId, requestId }, send)
+  if (send !== null) await replaceDetail(secrets, trx, { endpointId, attemptId, requestId, sealing }, send)
   await countAttempts(trx, endpointId, [attemptId])
   await announceEndpointChange(trx, endpointId)
 }

@@ -1,3 +1,4 @@
+import type { Services } from '../api/services.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import type { AttemptState } from '../engine/words/index.ts'
 import {
@@ -15,6 +16,7 @@ import {
   type Trx,
   UUID,
 } from '../platform/db/index.ts'
+import { type DataKeyRef, type SealedMembers, sealedAs } from '../platform/secrets/index.ts'
 import type { RulesApplied } from '../transformations/index.ts'
 import type { SentMessage } from './attempt.ts'
 import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } from './details.ts'
@@ -38,20 +40,25 @@ export interface FinishedAttempt extends RulesApplied {
   readonly sent: SentMessage | null
   /** Null when there was no answer. */
   readonly received: ReceivedAnswer | null
+  /** Seals what was sent and received; null to store it in plain. */
+  readonly sealing: DataKeyRef | null
 }
+
+/** An attempt as its rows store it. */
+type StoredAttempt = FinishedAttempt & { readonly sealed: SealedMembers | null }
 
 /** One column of the batch: its name, its type, and its value in an attempt. */
 interface Column {
   readonly name: string
   readonly type: string
-  encode(attempts: readonly FinishedAttempt[]): Buffer
+  encode(attempts: readonly StoredAttempt[]): Buffer
 }
 
 function column<Value>(
   name: string,
   type: string,
   items: ItemType<Value>,
-  valueIn: (one: FinishedAttempt) => Value | null,
+  valueIn: (one: StoredAttempt) => Value | null,
 ): Column {
   return { name, type, encode: (attempts) => encodeArray(items, attempts, valueIn) }
 }
@@ -78,6 +85,8 @@ const COLUMNS: readonly Column[] = [
   column('received_headers', 'text', TEXT, (t) => headersText(t.received?.headers)),
   column('received_body', 'bytea', BYTEA, (t) => (t.received === null ? null : recorded(t.received.body))),
   column('received_cut', 'boolean', BOOL, (t) => t.received?.bodyTruncated ?? null),
+  column('sealed_with', 'uuid', UUID, (t) => t.sealed?.sealedWith ?? null),
+  column('sealed', 'bytea', BYTEA, (t) => t.sealed?.sealed ?? null),
 ]
 
 /** Whether a dead letter of the delivery `d` stops the others of its key. */
@@ -109,9 +118,9 @@ const FINISH = statement(
     returning a.endpoint_id, a.id, a.delivery_id, a.attempt_number, a.storage_bytes, e.disposition, e.next_attempt_at
   ), kept as (
     insert into attempt_details (endpoint_id, attempt_id, request_id, sent_method, sent_url, sent_headers, sent_body,
-      sent_body_truncated, received_status_code, received_headers, received_body, received_body_truncated, storage_bytes)
+      sent_body_truncated, received_status_code, received_headers, received_body, received_body_truncated, sealed_with, sealed, storage_bytes)
     select e.endpoint_id, e.attempt_id, e.request_id, e.sent_method, e.sent_url, e.sent_headers, e.sent_body,
-           e.sent_cut, e.status_code, e.received_headers, e.received_body, e.received_cut, ${recordBytesOf('e')}
+           e.sent_cut, e.status_code, e.received_headers, e.received_body, e.received_cut, e.sealed_with, e.sealed, ${recordBytesOf('e')}
     from ended e join finished f on f.endpoint_id = e.endpoint_id and f.id = e.attempt_id
     where e.sent_method is not null
     returning endpoint_id, storage_bytes
@@ -149,11 +158,12 @@ const FINISH = statement(
  * @returns ids of the attempts that were finished. The others ended otherwise in the meantime and did not change
  */
 export async function finishAttempts(
+  { secrets }: Pick<Services, 'secrets'>,
   trx: Trx,
   attempts: readonly FinishedAttempt[],
   now: Date,
 ): Promise<Set<number>> {
-  const ids = await finish(trx, attempts, now, [])
+  const ids = await finish(secrets, trx, attempts, now, [])
   return new Set(ids.filter((id) => id !== null))
 }
 
@@ -164,17 +174,46 @@ export async function finishAttempts(
  * @returns false, and nothing is done, if one of the actions has an open incident or failures to forget
  */
 export async function finishAlone(
-  db: Db,
+  { db, secrets }: Pick<Services, 'db' | 'secrets'>,
   attempts: readonly FinishedAttempt[],
   now: Date,
   actionIds: readonly string[],
 ): Promise<boolean> {
-  return !(await finish(db, attempts, now, actionIds)).includes(null)
+  return !(await finish(secrets, db, attempts, now, actionIds)).includes(null)
 }
 
-async function finish(db: Db, attempts: readonly FinishedAttempt[], now: Date, actionIds: readonly string[]) {
-  const rows = await run(db, FINISH, [now, actionIds, ...COLUMNS.map(({ encode }) => encode(attempts))])
+async function finish(
+  secrets: Services['secrets'],
+  db: Db,
+  attempts: readonly FinishedAttempt[],
+  now: Date,
+  actionIds: readonly string[],
+) {
+  const stored = attempts.map((attempt) => sealedAttempt(secrets, attempt))
+  const rows = await run(db, FINISH, [now, actionIds, ...COLUMNS.map(({ encode }) => encode(stored))])
   return rows.map(({ id }) => id)
+}
+
+/** The attempt with the members of its record sealed; a member that is sealed is stored empty besides. */
+function sealedAttempt(secrets: Services['secrets'], attempt: FinishedAttempt): StoredAttempt {
+  const { sealing, sent, received } = attempt
+  if (sealing === null || sent === null) return { ...attempt, sealed: null }
+  const { sealedWith, sealed } = sealedAs(secrets, sealing, {
+    sentUrl: sent.url,
+    sentHeaders: headersToText(sent.headers),
+    sentBody: recorded(sent.body),
+    sentBodyTruncated: isCut(sent.body),
+    receivedHeaders: headersText(received?.headers),
+    receivedBody: received === null ? null : recorded(received.body),
+  })
+  const nothing = { headers: [], body: new Uint8Array() }
+  return {
+    ...attempt,
+    sealed: sealedWith === null ? null : { sealedWith, sealed },
+    // Not the captured body: the record outlives the request.
+    sent: { ...sent, ...nothing, url: '', bodyIsCaptured: false },
+    received: received && { ...received, ...nothing },
+  }
 }
 
 function headersText(headers: readonly WireHeader[] | undefined): string | null {

@@ -1,5 +1,6 @@
 import type { Services } from '../api/services.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
+import type { DataKeyRef } from '../platform/secrets/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf, forwardActions } from './attemptOf.ts'
@@ -48,6 +49,8 @@ export interface ClaimedFirst {
   /** The endpoint's id in its capture URL. */
   readonly captureId: string
   readonly plan: string
+  /** The key that seals the request; null without. */
+  readonly sealing: DataKeyRef | null
   readonly action: ForwardSettings & { readonly id: string; readonly name: string }
   /** When it was claimed. */
   readonly now: Date
@@ -86,7 +89,7 @@ function begin(
   one: ClaimedFirst,
   rules: Attempt['rules'],
 ): void {
-  const { slot, request, action, now, ...claimed } = one
+  const { slot, request, action, now, sealing, ...claimed } = one
   let attempt: Attempt
   try {
     const row = {
@@ -94,6 +97,8 @@ function begin(
       ...action,
       attempt: 1,
       trigger: 'capture',
+      sealedWith: sealing?.id ?? null,
+      sealedKey: sealing?.sealedKey ?? null,
       endpointId: request.endpointId,
       actionId: action.id,
       actionName: action.name,

@@ -1,5 +1,6 @@
 import type { Services } from '../api/services.ts'
 import { encodeArray, INT8, type RowsOf, run, statement, type Trx, UUID } from '../platform/db/index.ts'
+import { type DataKeyRef, sealedColumns } from '../platform/secrets/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET, type RuleSet, type RulesApplied } from '../transformations/index.ts'
 import type { SentMessage } from './attempt.ts'
@@ -38,7 +39,8 @@ const SELECT_BEGUN = statement(
         select from transformation_rules u where u.action_id = a.id and u.updated_at > t.at
       ) as has_changed,
       r.received_at, r.method, r.path, r.query_string, r.header_names, r.header_values, r.content_type,
-      r.body, r.size_bytes, r.body_truncated, r.ip, r.label, r.event_id, r.verdict, r.verdict_note
+      r.body, r.size_bytes, r.body_truncated, r.ip, r.label, r.event_id, r.verdict, r.verdict_note,
+      ${sealedColumns('r')}
     from ${GIVEN}
     join delivery_attempts t on t.endpoint_id = given.endpoint_id and t.id = given.id
     join actions a on a.id = t.action_id
@@ -52,6 +54,8 @@ const SELECT_BEGUN = statement(
 export interface InterruptedMessage {
   readonly sent: SentMessage
   readonly rules: RulesApplied
+  /** The key that seals the request; null without. */
+  readonly sealing: DataKeyRef | null
 }
 
 interface AttemptKey {
@@ -118,7 +122,9 @@ async function messageOfRow(
     // The action was on when the attempt began, even if it is off now.
     const begun = { ...row, isActive: true, suspendedByPlan: false }
     const claim = { id: row.id, now: row.at, action, rules }
-    return await messageOf(services, attemptOf(services, begun, storedRequest(row), claim))
+    const attempt = attemptOf(services, begun, storedRequest(row), claim)
+    const message = await messageOf(services, attempt)
+    return message && { ...message, sealing: attempt.sealing }
   } catch (err) {
     services.log.error({ err, attemptId: row.id }, 'could not record the request of an interrupted attempt')
     return null

@@ -6,6 +6,7 @@ import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { parseTemplate } from '../engine/templates/index.ts'
 import { planOf } from '../plans/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { type DataKeyRef, keyOfRow } from '../platform/secrets/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import type { DueRow } from './dueAttempts.ts'
 import { deliveryFacts } from './facts.ts'
@@ -42,7 +43,7 @@ export interface NotifyAttempt extends DueRow {
  * attempt row belong to the outbox.
  */
 export async function startNotify(
-  services: Pick<Services, 'clock' | 'enqueue' | 'urls'>,
+  services: Pick<Services, 'clock' | 'enqueue' | 'urls' | 'secrets'>,
   trx: Trx,
   notify: NotifyAttempt,
 ): Promise<void> {
@@ -64,6 +65,7 @@ export async function startNotify(
     action: { id: actionId, name: actionName, messageTemplate },
     channel: notify.channel,
     attemptId: notify.id,
+    sealing: keyOfRow(notify),
   })
   await queueNotify(services, trx, message)
   await removeDeliveries(trx, [notify.deliveryId])
@@ -78,11 +80,13 @@ export interface NotifyFacts {
   readonly action: { readonly id: string; readonly name: string; readonly messageTemplate: string | null }
   readonly channel: ChannelState
   readonly attemptId: number
+  /** The key that seals the request; null without. */
+  readonly sealing: DataKeyRef | null
 }
 
 /** The message for the outbox, with the template rendered in the channel's markup. */
 export function notifyMessage(urls: Urls, facts: NotifyFacts) {
-  const { workspaceId, endpoint, requestId, request, action, channel, attemptId } = facts
+  const { workspaceId, endpoint, requestId, request, action, channel, attemptId, sealing } = facts
   const root = requestRoot(request, deliveryFacts(urls, facts))
   const parsed = parseTemplate(action.messageTemplate ?? '')
   return {
@@ -92,6 +96,7 @@ export function notifyMessage(urls: Urls, facts: NotifyFacts) {
     requestId,
     channel,
     attemptId,
+    sealing,
     // A stored template was valid when it was saved.
     reason: 'template' in parsed ? renderMessage(parsed.template, root, channel.kind) : '',
   }

@@ -3,6 +3,7 @@ import { type Between, type IdPlace, isBetweenIds } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import type { AttemptState } from '../engine/words/index.ts'
 import type { Db } from '../platform/db/index.ts'
+import { sealedMembers } from '../platform/secrets/index.ts'
 import { RECORDED_BODY_BYTES } from './details.ts'
 
 /** An attempt as lists show it. */
@@ -138,7 +139,12 @@ export function findDetail(db: Db, endpointId: string, attemptId: number) {
       .select(['d.sentMethod', 'd.sentUrl', 'd.sentHeaders', 'd.sentBodyTruncated'])
       .select(['d.receivedStatusCode', 'd.receivedHeaders', 'd.receivedBody', 'd.receivedBodyTruncated'])
       // A record without a body was sent the captured bytes unchanged: they are read from the request.
-      .select(sql<Buffer>`coalesce(d.sent_body, substring(r.body for ${RECORDED_BODY_BYTES}))`.as('sentBody'))
+      .select(
+        sql<Buffer>`coalesce(d.sent_body, case when r.sealed_with is null then substring(r.body for ${RECORDED_BODY_BYTES}) else ''::bytea end)`.as(
+          'sentBody',
+        ),
+      )
+      .select(sealedMembers('d'))
       .executeTakeFirst()
   )
 }

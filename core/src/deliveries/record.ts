@@ -109,7 +109,7 @@ export async function recordConcluded(
   concluded: readonly Concluded[],
   pauseGone: PauseGone,
 ): Promise<void> {
-  const kept = await finishAttempts(trx, concluded.map(finishedAttempt), services.clock.now())
+  const kept = await finishAttempts(services, trx, concluded.map(finishedAttempt), services.clock.now())
   const counted = concluded.filter(({ attempt }) => kept.has(attempt.id))
   const live = counted.filter(({ attempt }) => !isGuest(attempt))
   await queueRetries(services, trx, live)
@@ -168,7 +168,7 @@ export async function recordPlainSuccesses(
   )
   if (!isPlain) return false
   const actionIds = [...new Set(concluded.map(({ attempt }) => attempt.action.id))]
-  return await finishAlone(services.db, concluded.map(finishedAttempt), services.clock.now(), actionIds)
+  return await finishAlone(services, concluded.map(finishedAttempt), services.clock.now(), actionIds)
 }
 
 /** An ended attempt with its outcome. */
@@ -189,6 +189,7 @@ function finishedAttempt({ attempt, result, outcome }: Concluded): FinishedAttem
     nextAttemptAt: outcome.nextAttemptAt,
     disposition: dispositionOf(outcome),
     ...recordable(attempt, result),
+    sealing: attempt.sealing,
     ...result.rules,
   }
 }

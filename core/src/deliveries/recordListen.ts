@@ -1,8 +1,11 @@
+import { sql } from 'kysely'
+import { shredded } from '../api/errors.ts'
+import type { Services } from '../api/services.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import type { AttemptState } from '../engine/words/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import type { Db } from '../platform/db/index.ts'
-import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } from './details.ts'
+import { isShredded, keyOfRow, sealedMembers } from '../platform/secrets/index.ts'
+import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded, sealedRecord } from './details.ts'
 import { insertReplay } from './queries.ts'
 import { countAttempts } from './storageBytes.ts'
 
@@ -26,9 +29,23 @@ export interface ListenExchange {
 }
 
 /** Records the exchange as a finished attempt of kind `listen`. Returns its id. */
-export async function recordListen(db: Db, exchange: ListenExchange): Promise<number> {
+export async function recordListen(
+  { db, secrets }: Pick<Services, 'db' | 'secrets'>,
+  exchange: ListenExchange,
+): Promise<number> {
   const { workspaceId, endpointId, requestId, at, durationMs, sent, received } = exchange
   return await db.transaction().execute(async (trx) => {
+    const captured = await trx
+      .selectFrom('requests')
+      .where('endpointId', '=', endpointId)
+      .where('id', '=', requestId)
+      .select(sql<Buffer>`case when sealed_with is null then ''::bytea else body end`.as('body'))
+      .select(sealedMembers('requests'))
+      .executeTakeFirst()
+    if (captured !== undefined && isShredded(captured)) throw shredded()
+    const sealing = captured === undefined ? null : keyOfRow(captured)
+    // The path of the local URL is that of the capture.
+    const url = sealing === null ? exchange.url : new URL(exchange.url).origin
     const id = await insertReplay(trx, {
       endpointId,
       deliveryId: null,
@@ -42,7 +59,7 @@ export async function recordListen(db: Db, exchange: ListenExchange): Promise<nu
       trigger: 'replay',
       statusCode: received?.statusCode ?? null,
       error: received === null ? (exchange.error ?? 'no_response') : errorOf(received.statusCode),
-      url: exchange.url,
+      url,
       at,
       finishedAt: new Date(at.getTime() + durationMs),
       durationMs,
@@ -54,17 +71,19 @@ export async function recordListen(db: Db, exchange: ListenExchange): Promise<nu
         endpointId,
         attemptId: id,
         requestId,
-        sentMethod: sent.method,
-        sentUrl: exchange.url,
-        sentHeaders: headersToText(sent.headers),
-        // The captured bytes were sent unchanged.
-        sentBody: null,
-        sentBodyTruncated: false,
-        receivedStatusCode: received?.statusCode ?? null,
-        receivedHeaders: received === null ? null : headersToText(received.headers),
-        receivedBody: received === null ? null : recorded(Buffer.from(received.body)),
-        receivedBodyTruncated:
-          received === null ? null : received.bodyTruncated || received.body.length > RECORDED_BODY_BYTES,
+        ...sealedRecord(secrets, sealing, {
+          sentMethod: sent.method,
+          sentUrl: exchange.url,
+          sentHeaders: headersToText(sent.headers),
+          // The captured bytes were sent unchanged. Sealed ones cannot be read in their place.
+          sentBody: captured === undefined || sealing === null ? null : recorded(captured.body),
+          sentBodyTruncated: false,
+          receivedStatusCode: received?.statusCode ?? null,
+          receivedHeaders: received === null ? null : headersToText(received.headers),
+          receivedBody: received === null ? null : recorded(Buffer.from(received.body)),
+          receivedBodyTruncated:
+            received === null ? null : received.bodyTruncated || received.body.length > RECORDED_BODY_BYTES,
+        }),
       })
       .execute()
     await countAttempts(trx, endpointId, [id])

@@ -76,6 +76,7 @@ async function recoverSome(
     }
 
     const kept = await finishAttempts(
+      services,
       trx,
       overdue.map((row, index) => ({
         endpointId: row.endpointId,
@@ -90,6 +91,7 @@ async function recoverSome(
         disposition: spent(row) ? 'deadLettered' : 'again',
         sent: messages[index]?.sent ?? null,
         received: null,
+        sealing: messages[index]?.sealing ?? null,
         ...(messages[index]?.rules ?? NO_RULES),
       })),
       now,

@@ -26,9 +26,15 @@ export const attemptBytesOf = (row: string, end: string): string =>
  */
 export const recordBytesOf = (row: string, bodyBytes?: string): string =>
   sumOf(
-    ['sent_method', 'sent_url', 'sent_headers', 'sent_body', 'received_headers', 'received_body'].map(
-      (column) => `${row}.${column}`,
-    ),
+    [
+      'sent_method',
+      'sent_url',
+      'sent_headers',
+      'sent_body',
+      'received_headers',
+      'received_body',
+      'sealed',
+    ].map((column) => `${row}.${column}`),
     bodyBytes === undefined ? '' : ` + ${bodyBytes}`,
   )
 

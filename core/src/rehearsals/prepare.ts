@@ -10,10 +10,11 @@ import {
 } from '../engine/message/index.ts'
 import { SIGNATURE_HEADERS } from '../engine/providers/index.ts'
 import { resigned } from '../engine/verification/index.ts'
-import { type StoredRequestRow, storedRequest } from '../requests/index.ts'
+import { isShredded } from '../platform/secrets/index.ts'
+import { storedRequest } from '../requests/index.ts'
 import { applyRules, ruleTurns } from '../transformations/index.ts'
 import { editRules, type ReplayOptions, urlTarget } from './options.ts'
-import type { ItemRow } from './queries.ts'
+import type { findCaptured, ItemRow } from './queries.ts'
 import { FAULTS } from './schema.ts'
 
 /** A request as it goes out, before the action that it may go through; or the reason why it does not. */
@@ -30,9 +31,10 @@ export async function prepare(
   services: Pick<Services, 'secrets' | 'clock' | 'urls'>,
   { id, options, endpoint }: Preparing,
   { fault, requestId }: Pick<ItemRow, 'fault' | 'requestId'>,
-  row: StoredRequestRow | undefined,
+  row: Awaited<ReturnType<typeof findCaptured>>,
 ): Promise<Prepared> {
   if (row === undefined) return { error: 'request_gone' }
+  if (isShredded(row)) return { error: 'shredded' }
   const captured = storedRequest(row)
   const refusal = refusalOf(captured, urlTarget(options), services.secrets)
   if (refusal !== null) return { error: refusal }

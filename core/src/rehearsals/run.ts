@@ -6,6 +6,7 @@ import { findEndpoint } from '../endpoints/index.ts'
 import { isSealed } from '../keys/index.ts'
 import { planOf } from '../plans/index.ts'
 import { isDatabaseOutage } from '../platform/db/index.ts'
+import { keyOfRow } from '../platform/secrets/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { claimRun, type HeldRun, heldRun, releaseRun, renewRun, requeueLost } from '../runs/index.ts'
 import { RENEWAL_MS, RUNNING_MAX, SLICE_MS } from './bounds.ts'
@@ -181,12 +182,19 @@ async function sendItem(
 ): Promise<void> {
   const captured = await findCaptured(services.db, sending.endpoint.id, item.requestId)
   const prepared = await prepare(services, sending, item, captured)
-  if ('error' in prepared) return await failSend(services, item, prepared.error)
+  if (captured === undefined || 'error' in prepared)
+    return await failSend(services, item, 'error' in prepared ? prepared.error : 'request_gone')
   const place = await placeOf(services, sending, isOver)
   if (place === null) return
   try {
     // A send that has begun ends, also while the service stops.
-    const received = await send(services, sending, item, prepared.request, new AbortController().signal)
+    const received = await send(
+      services,
+      sending,
+      item,
+      { ...prepared, sealing: keyOfRow(captured) },
+      new AbortController().signal,
+    )
     await finishSend(services, { endpointId: sending.endpoint.id, options: sending.options }, item, received)
   } finally {
     await place.leave()

@@ -2,9 +2,8 @@ import type { ActionRow } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
 import { type Attempt, leaseFrom, sendAttempt, TIMEOUT_SECONDS } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
-import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { type Plan, retentionMs } from '../plans/index.ts'
-import { replayForward } from '../replay/index.ts'
+import { type ReplayTarget, replayForward } from '../replay/index.ts'
 import { NO_RULE_SET } from '../transformations/index.ts'
 import { type Received, receivedOf } from './finish.ts'
 import { type ReplayOptions, urlTarget } from './options.ts'
@@ -25,7 +24,7 @@ export async function send(
   services: Services,
   { id, workspaceId, plan, options, endpoint, action }: Sending,
   { position, requestId, fault }: Pick<ItemRow, 'position' | 'requestId' | 'fault'>,
-  request: EvaluatedRequest,
+  { request, sealing }: Pick<ReplayTarget, 'request' | 'sealing'>,
   signal: AbortSignal,
 ): Promise<Received> {
   const timeoutSeconds = options.timeoutSeconds ?? undefined
@@ -38,6 +37,7 @@ export async function send(
       endpoint,
       requestId,
       request,
+      sealing,
       rehearsal: { id, signing, timeoutSeconds },
     } as const
     const { result } = await replayForward(services, target, action, signal)
@@ -55,6 +55,7 @@ export async function send(
     action: urlAction(id, options),
     requestId,
     request,
+    sealing,
     rules: NO_RULE_SET,
     inFlow: false,
     startedAt,

@@ -55,7 +55,7 @@ export const listenReportRoutes = router({
     finds: findsRequest,
   }).mutation(async ({ ctx, input }) => {
     const { received } = input
-    const id = await recordListen(ctx.db, {
+    const id = await recordListen(ctx, {
       workspaceId: ctx.workspace.id,
       endpointId: ctx.endpoint.id,
       requestId: ctx.request.id,

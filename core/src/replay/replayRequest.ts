@@ -1,9 +1,10 @@
 import { type ActionRow, isOn, listActions, planDispatch } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
-import { DomainError, notFound, validationFailed } from '../api/errors.ts'
+import { DomainError, notFound, shredded, validationFailed } from '../api/errors.ts'
 import type { AttemptRow } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
+import { isShredded, keyOfRow } from '../platform/secrets/index.ts'
 import { findOriginals, hasOriginal, type RequestRow, storedRequest } from '../requests/index.ts'
 import { inReplaySlot } from './replaySlot.ts'
 import { type ReplayTarget, replayThrough } from './replayThrough.ts'
@@ -43,6 +44,7 @@ export async function replayRequest(
     plan: ctx.plan,
     endpoint,
     requestId: request.id,
+    sealing: keyOfRow(request),
     ...(await requestToSend(ctx, request)),
   }
   const runs = actionId === undefined ? matchingIds(chosen, target) : new Set([actionId])
@@ -83,12 +85,13 @@ function matchingIds(actions: readonly ActionRow[], { request }: ReplayTarget): 
 /**
  * The request that a replay sends: the original, if it was kept for the deliveries.
  *
- * @throws DomainError `original_gone` when it was, and is gone
+ * @throws DomainError `original_gone` when it was, and is gone; `shredded` when the key of its content is
  */
 async function requestToSend(
   ctx: Context,
   row: RequestRow,
 ): Promise<Pick<ReplayTarget, 'request' | 'stored'>> {
+  if (isShredded(row)) throw shredded()
   const stored = storedRequest(row)
   if (!hasOriginal(row.redaction)) return { request: stored }
   const originals = await findOriginals(ctx, ctx.db, [{ endpointId: row.endpointId, requestId: row.id }])

@@ -20,6 +20,7 @@ import {
 } from '../deliveries/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { type Plan, retentionMs } from '../plans/index.ts'
+import type { DataKeyRef } from '../platform/secrets/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 
 /** The request to send again. */
@@ -31,6 +32,8 @@ export interface ReplayTarget {
   readonly request: EvaluatedRequest
   /** The request as it is stored, if `request` is its original. */
   readonly stored?: EvaluatedRequest
+  /** The key that seals the request; null without. */
+  readonly sealing: DataKeyRef | null
   /** Set if it is part of a replay of many requests. */
   readonly rehearsal?: {
     readonly id: string
@@ -138,7 +141,7 @@ function wrongSecret(secret: string): string {
 
 async function beginReplay(
   services: Services,
-  { workspaceId, plan, endpoint, requestId, request, stored, edited, rehearsal }: ReplayTarget,
+  { workspaceId, plan, endpoint, requestId, request, stored, sealing, edited, rehearsal }: ReplayTarget,
   action: ActionRow,
   { url, leased }: { url: string; leased: boolean },
 ): Promise<Attempt> {
@@ -182,6 +185,7 @@ async function beginReplay(
     requestId,
     request,
     ...(stored === undefined ? {} : { stored }),
+    sealing,
     rules,
     inFlow: false,
     startedAt: now,

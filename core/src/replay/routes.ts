@@ -39,7 +39,7 @@ export const replayRoutes = router({
     }),
     query: ['actionId', 'to'],
     output: ReplayResult,
-    errors: ['forwarding_disabled', 'action_inactive', 'original_gone'],
+    errors: ['forwarding_disabled', 'action_inactive', 'original_gone', 'shredded'],
     finds: findsRequest,
   }).mutation(async ({ ctx, input }) =>
     input.to === 'listeners'

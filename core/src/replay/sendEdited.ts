@@ -1,8 +1,9 @@
 import { listActions } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
-import { notFound, validationFailed } from '../api/errors.ts'
+import { notFound, shredded, validationFailed } from '../api/errors.ts'
 import { attemptWithRecord, findAttempt } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
+import { isShredded, keyOfRow } from '../platform/secrets/index.ts'
 import { type RequestRow, storedRequest } from '../requests/index.ts'
 import { type Edits, editedRequest } from './editedRequest.ts'
 import { chooseActions, refusedAsOversize } from './replayRequest.ts'
@@ -35,6 +36,7 @@ export async function sendEdited(
   const [action] = chooseActions(await listActions(ctx.db, endpoint.id), actionId)
   if (action === undefined) throw notFound('action')
   if (action.kind !== 'forward') throw refusedAsNotify()
+  if (isShredded(row)) throw shredded()
   const request = editedRequest(storedRequest(row), edits)
   if (request.bodyTruncated) throw refusedAsOversize()
   return await inReplaySlot(ctx, [action], async (signal) => {
@@ -45,6 +47,7 @@ export async function sendEdited(
         plan: ctx.plan,
         endpoint,
         requestId: row.id,
+        sealing: keyOfRow(row),
         request,
         edited: { sign, transform },
       },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { EVENTS, insertAlert, type Named, type Occasion, outboxRow } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import type { Trx } from '../../platform/db/index.ts'
+import { type DataKeyRef, sealedAs } from '../../platform/secrets/index.ts'
 import type { Channel } from '../channel.ts'
 import { makeAttempt } from './alertSends.ts'
 import { ATTEMPTS_MAX, insertClaimed, insertSends, PRIORITY, releaseSends } from './queries.ts'
@@ -15,6 +16,8 @@ export interface NotifyMessage extends Occasion {
   readonly attemptId: number
   /** The rendered template, in the channel's markup. */
   readonly reason: string
+  /** The key that seals the request, and so the message; null without. */
+  readonly sealing: DataKeyRef | null
 }
 
 /**
@@ -22,7 +25,7 @@ export interface NotifyMessage extends Occasion {
  * finishes the attempt row; up to two retries update it. `onNotified` of the sending job is called each time.
  */
 export async function queueNotify(
-  services: Pick<Services, 'clock' | 'enqueue'>,
+  services: Pick<Services, 'clock' | 'enqueue' | 'secrets'>,
   trx: Trx,
   message: NotifyMessage,
 ): Promise<void> {
@@ -56,20 +59,26 @@ export async function notifyNow(
 }
 
 /** Writes the alert; the caller inserts the row of its one delivery. */
-async function writeNotify({ clock }: Pick<Services, 'clock'>, trx: Trx, message: NotifyMessage) {
+async function writeNotify(
+  { clock, secrets }: Pick<Services, 'clock' | 'secrets'>,
+  trx: Trx,
+  message: NotifyMessage,
+) {
   const now = clock.now()
-  const { channel, attemptId, workspaceId } = message
+  const { channel, attemptId, workspaceId, reason, sealing } = message
   const kind = 'action.notify'
   const alertId = randomUUID()
   await insertAlert(trx, {
     ...outboxRow({
       ...message,
+      reason: sealing === null ? reason : null,
       kind,
       severity: EVENTS[kind].defaultSeverity,
       status: 'single',
       count: 1,
       attemptId,
     }),
+    ...sealedAs(secrets, sealing, { reason }),
     id: alertId,
     occurredAt: now,
     fannedOutAt: now,

@@ -4,6 +4,7 @@ import type { Services } from '../../api/services.ts'
 import { retryAfterOf } from '../../dispatch/index.ts'
 import type { Trx } from '../../platform/db/index.ts'
 import { registers } from '../../platform/metrics/index.ts'
+import type { DataKeyRef } from '../../platform/secrets/index.ts'
 import { type Channel, channelOf } from '../channel.ts'
 import { healthAfter } from '../health.ts'
 import { CHANNEL_KIND_NAMES } from '../kinds/index.ts'
@@ -37,12 +38,14 @@ export interface NotifyReport {
   readonly send: ChannelSend | null
   readonly detail: string | null
   readonly finishedAt: Date
+  /** The key that seals the request; null without. */
+  readonly sealing: DataKeyRef | null
   /** When the outbox retries, and reports again; null when this result is final. */
   readonly nextAttemptAt: Date | null
 }
 
 /** Writes a report to its attempt row, in the transaction that records the attempt. */
-export type OnNotified = (trx: Trx, report: NotifyReport) => Promise<void>
+export type OnNotified = (services: Services, trx: Trx, report: NotifyReport) => Promise<void>
 
 /** Result of an attempt at a channel: a send, or the reason why there was none. */
 type ChannelAttempt =
@@ -54,6 +57,8 @@ export interface ChannelResult {
   readonly alert: Alert
   /** The attempt row of a notify action. */
   readonly attemptId: number | null
+  /** The key that seals the message of the alert; null without. */
+  readonly sealing: DataKeyRef | null
   readonly attempt: ChannelAttempt
 }
 
@@ -72,7 +77,10 @@ export async function recordSend(
   onNotified: OnNotified,
 ): Promise<NotifyReport | undefined> {
   const now = services.clock.now()
-  const result = sent.kind === 'mail' ? sent.mail : resultOf(row, sent.attempt, now)
+  const ended = sent.kind === 'mail' ? sent.mail : resultOf(row, sent.attempt, now)
+  // The words of a provider may repeat the message.
+  const isSealed = sent.kind === 'channel' && sent.sealing !== null
+  const result = isSealed ? { ...ended, detail: null } : ended
   alertSendsTotal.inc({ outcome: result.outcome, channel: row.channelKind })
   if (!(await recordAttempt(trx, row, result, now)) || sent.kind === 'mail') return undefined
   const { alert, attemptId, attempt } = sent
@@ -91,9 +99,10 @@ export async function recordSend(
     send: attempt.send,
     detail: result.detail,
     finishedAt: now,
+    sealing: sent.sealing,
     nextAttemptAt: result.nextAttemptAt,
   }
-  await onNotified(trx, report)
+  await onNotified(services, trx, report)
   return report
 }
 

@@ -4,11 +4,13 @@ import { headersFromText } from '../../deliveries/index.ts'
 import { type ServedResponse, safeResponse } from '../../endpoints/index.ts'
 import { changesOf } from '../../platform/changes/index.ts'
 import { type Db, type RowsOf, run, statement } from '../../platform/db/index.ts'
+import { sealedColumns } from '../../platform/secrets/index.ts'
 
 /** The first attempts of the requests `$2` through the action `$3` that have ended, with their answers. */
 const FIRST_ANSWERS = statement(
   'first answers of receivers',
-  `select a.request_id, a.state, a.status_code, d.received_headers, d.received_body, d.received_body_truncated
+  `select a.request_id, a.state, a.status_code, d.received_headers, d.received_body, d.received_body_truncated,
+     ${sealedColumns('d')}
    from delivery_attempts a
    left join attempt_details d on d.endpoint_id = a.endpoint_id and d.attempt_id = a.id
    where a.endpoint_id = $1::uuid and a.request_id = any($2::bigint[]) and a.action_id = $3::uuid

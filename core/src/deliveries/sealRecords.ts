@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import type { Trx } from '../platform/db/index.ts'
+import type { DataKeyRef, SecretBox } from '../platform/secrets/index.ts'
+import { recorded, sealedRecord } from './details.ts'
+import { countAttempts } from './storageBytes.ts'
+
+/** Seals the records of attempts of requests that are about to be sealed. A record without a body gets the captured one. */
+export async function sealRecords(
+  secrets: Pick<SecretBox, 'open'>,
+  trx: Trx,
+  endpointId: string,
+  {
+    requests,
+    sealing,
+  }: {
+    readonly requests: readonly { readonly id: number; readonly body: Buffer }[]
+    readonly sealing: DataKeyRef
+  },
+): Promise<void> {
+  if (requests.length === 0) return
+  const bodies = new Map(requests.map(({ id, body }) => [id, body]))
+  const records = await trx
+    .selectFrom('attemptDetails')
+    .where('endpointId', '=', endpointId)
+    .where('requestId', 'in', [...bodies.keys()])
+    .where('sealedWith', 'is', null)
+    .select([
+      'attemptId',
+      'requestId',
+      'sentUrl',
+      'sentHeaders',
+      'sentBody',
+      'receivedHeaders',
+      'receivedBody',
+    ])
+    .execute()
+  for (const { attemptId, requestId, ...record } of records) {
+    const sentBody = record.sentBody ?? recorded(bodies.get(requestId) ?? Buffer.alloc(0))
+    await trx
+      .updateTable('attemptDetails')
+      .set(sealedRecord(secrets, sealing, { ...record, sentBody }))
+      .where('endpointId', '=', endpointId)
+      .where('attemptId', '=', attemptId)
+      .execute()
+  }
+  const ids = records.map(({ attemptId }) => attemptId)
+  // The path of a local URL is that of the capture.
+  await sql`
+    update delivery_attempts set url = substring(url from '^[a-z]+://[^/?#]*')
+    where endpoint_id = ${endpointId} and id = any(${ids}::bigint[]) and kind = 'listen'`.execute(trx)
+  if (ids.length > 0) await countAttempts(trx, endpointId, ids)
+}
