@@ -1,6 +1,7 @@
 import { ALWAYS, holdsInSteps, requestRoot } from '../engine/conditions/index.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import { type Db, run } from '../platform/db/index.ts'
+import { type DataKeyRef, keyOfRow } from '../platform/secrets/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { newestRequestId, storedRequest, visibleRequests } from '../requests/index.ts'
 import type { EventFilter, FieldPath } from './filter.ts'
@@ -29,10 +30,18 @@ export interface SharedReader {
   readonly room: number
 }
 
+/** An event, and facts of its request. */
+interface ReadEvent {
+  readonly occurrence: Occurrence
+  readonly headers: readonly WireHeader[]
+  /** The key that seals the request; null without. */
+  readonly sealing: DataKeyRef | null
+}
+
 /** Events of one reader, in the order of their ids. */
 export interface SharedResult<Reader extends SharedReader> {
   readonly reader: Reader
-  readonly events: readonly { readonly occurrence: Occurrence; readonly headers: readonly WireHeader[] }[]
+  readonly events: readonly ReadEvent[]
   /** Every request up to this one was looked at. */
   readonly lastId: number
   readonly isTruncated: boolean
@@ -40,7 +49,7 @@ export interface SharedResult<Reader extends SharedReader> {
 
 interface Progress<Reader extends SharedReader> {
   readonly reader: Reader
-  readonly events: { readonly occurrence: Occurrence; readonly headers: readonly WireHeader[] }[]
+  readonly events: ReadEvent[]
   lastId: number
   isTruncated: boolean
 }
@@ -179,7 +188,11 @@ async function takeEvents<Reader extends SharedReader>(
       if (one.events.length === room) continue
       const holds = filter.condition === ALWAYS || (await inSlices(holdsInSteps(filter.condition, root)))
       if (!holds) continue
-      one.events.push({ occurrence: occurrenceOf(name, row, fields), headers: request.headers })
+      one.events.push({
+        occurrence: occurrenceOf(name, row, fields),
+        headers: request.headers,
+        sealing: keyOfRow(row),
+      })
       if (one.events.length === room) one.lastId = row.id
     }
   }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../platform/db/index.ts'
+import { sealedMembers } from '../platform/secrets/index.ts'
 
 /** Place of a send among all of a workspace. */
 export interface AnswerPlace {
@@ -15,6 +16,7 @@ export async function nextAnswers(db: Db, workspaceId: string, after: AnswerPlac
     .where('r.workspaceId', '=', workspaceId)
     .where(sql<boolean>`(i.replay_id, i.position) > (${after.replayId}::uuid, ${after.position}::integer)`)
     .select(['i.replayId', 'i.position', 'i.error', 'i.headers', 'i.body', 'i.differences'])
+    .select(sealedMembers('i'))
     .orderBy('i.replayId')
     .orderBy('i.position')
     .limit(limit)
@@ -26,7 +28,7 @@ export async function forgetAnswers(trx: Trx, places: readonly AnswerPlace[]): P
   for (const { replayId, position } of places) {
     await trx
       .updateTable('replayItems')
-      .set({ headers: null, body: null, differences: null, error: null })
+      .set({ headers: null, body: null, differences: null, error: null, sealedWith: null, sealed: null })
       .where('replayId', '=', replayId)
       .where('position', '=', position)
       .execute()

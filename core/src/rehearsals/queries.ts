@@ -11,6 +11,7 @@ import {
   statement,
   type Trx,
 } from '../platform/db/index.ts'
+import { sealedMembers } from '../platform/secrets/index.ts'
 import { STORED_REQUEST_COLUMNS, visibleRequests } from '../requests/index.ts'
 import { lockRun } from '../runs/index.ts'
 import { REPLAYS } from './jobs.ts'
@@ -192,7 +193,16 @@ export async function releaseItems(trx: Trx, replayId: string): Promise<void> {
 
 export type ItemEnd = Pick<
   ItemRow,
-  'state' | 'durationMs' | 'statusCode' | 'error' | 'headers' | 'body' | 'outcome' | 'differences'
+  | 'state'
+  | 'durationMs'
+  | 'statusCode'
+  | 'error'
+  | 'headers'
+  | 'body'
+  | 'outcome'
+  | 'differences'
+  | 'sealedWith'
+  | 'sealed'
 >
 
 /** Stores the end of a send that is under way. Returns false if it was not. */
@@ -220,6 +230,7 @@ export async function answersTo(db: Db, replayId: string, requestId: number): Pr
     .where('state', '=', 'done')
     .orderBy('copy')
     .selectAll()
+    .select(sealedMembers('replay_items'))
     .execute()
 }
 
@@ -228,5 +239,6 @@ export async function findCaptured(db: Db, endpointId: string, requestId: number
   return await visibleRequests(db, endpointId)
     .where('r.id', '=', requestId)
     .select(['r.id', ...STORED_REQUEST_COLUMNS.map((name) => `r.${name}` as const)])
+    .select(sealedMembers('r'))
     .executeTakeFirst()
 }

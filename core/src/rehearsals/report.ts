@@ -1,4 +1,5 @@
 import type { Db } from '../platform/db/index.ts'
+import { sealedMembers } from '../platform/secrets/index.ts'
 import { type ReplayOptions, storedOptions } from './options.ts'
 import type { ItemRow, ReplayRow } from './queries.ts'
 import { type Difference, type REPORT_FORMATS, storedDifferences } from './schema.ts'
@@ -62,6 +63,7 @@ export async function reportOf(db: Db, replay: ReplayRow, format: ReportFormat) 
       'error',
     ])
     .select('differences')
+    .select(sealedMembers('replay_items'))
     .execute()
   const items = rows.map((row) => ({ ...row, skipped: skippedAs(row, compare) }))
   return format === 'junit'

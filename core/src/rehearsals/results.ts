@@ -3,6 +3,7 @@ import { recordedBody } from '../deliveries/index.ts'
 import { headerText, type WireHeader } from '../engine/message/index.ts'
 import { storedWord } from '../engine/words/index.ts'
 import type { Db } from '../platform/db/index.ts'
+import { sealedMembers } from '../platform/secrets/index.ts'
 import type { ItemRow } from './queries.ts'
 import {
   FAULTS,
@@ -26,7 +27,12 @@ export async function listResults(
     .where('position', '>', afterPosition)
   if (outcome !== undefined) query = query.where('outcome', '=', outcome)
   if (state !== undefined) query = query.where('state', '=', state)
-  const rows = await query.orderBy('position').limit(limit).selectAll().execute()
+  const rows = await query
+    .orderBy('position')
+    .limit(limit)
+    .selectAll()
+    .select(sealedMembers('replay_items'))
+    .execute()
   const last = rows.length < limit ? undefined : rows.at(-1)
   return { items: rows.map(itemView), next: last?.position ?? null }
 }

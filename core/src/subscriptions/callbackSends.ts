@@ -10,6 +10,7 @@ import {
 } from '../dispatch/index.ts'
 import { isSealed } from '../keys/index.ts'
 import { type RowsOf, run, statement } from '../platform/db/index.ts'
+import { isShredded, sealedColumns } from '../platform/secrets/index.ts'
 import { LEASE_MS, RETRIES, SENDS_AT_ONCE } from './bounds.ts'
 import { type Failure, failureOf, openCallback, sendMessage } from './callback.ts'
 import { CALLBACK_LANES } from './jobs.ts'
@@ -47,7 +48,7 @@ const CLAIM = statement(
     )))
   )
   update event_deliveries d set leased_until = $5::timestamptz from picked p where d.id = p.id
-  returning d.id, d.request_id, d.message_id, d.hops, d.body, d.attempts`,
+  returning d.id, d.request_id, d.message_id, d.hops, d.body, d.attempts, ${sealedColumns('d')}`,
 )
 
 /** When a message of the subscription `$1` becomes due after `$2`. */
@@ -74,7 +75,8 @@ const RECORD = statement(
       with ordinality as g (id, state, attempts, next_at, at, error, place)
   ), ended as (
     update event_deliveries d set state = g.state, attempts = g.attempts, next_at = g.next_at, leased_until = null,
-      body = case when g.state = 'waiting' then d.body end
+      body = case when g.state = 'waiting' then d.body end, sealed = case when g.state = 'waiting' then d.sealed end,
+      sealed_with = case when g.state = 'waiting' then d.sealed_with end
     from given g where d.id = g.id and d.state = 'waiting'
     returning d.subscription_id, g.state, g.at, g.error, g.place
   ), totals as (
@@ -189,6 +191,7 @@ const Event = z.looseObject({ timestamp: z.string().optional() })
 /** Makes one attempt. An event carries the watermark of its subscription as its cursor. */
 async function sendEvent(services: Services, send: CallbackSend): Promise<CallbackResult> {
   const { clock, secrets } = services
+  if (isShredded(send)) return givenUp(services, send)
   const callback = openCallback(secrets, send.callback, send.lane.workspaceId)
   const text = send.body ?? '{}'
   const event = Event.parse(JSON.parse(text))
@@ -214,4 +217,17 @@ async function sendEvent(services: Services, send: CallbackSend): Promise<Callba
   if (state === 'sent' && send.requestId !== null && event.timestamp !== undefined)
     eventLag.observe(Math.max(0, at.getTime() - Date.parse(event.timestamp)) / 1000)
   return { answered: statusCode !== null, state, nextAt: next ?? at, error, attempts, at }
+}
+
+/** The end of an event whose key was destroyed before it was sent. */
+function givenUp({ clock }: Services, { attempts }: CallbackSend): CallbackResult {
+  const at = clock.now()
+  return {
+    answered: false,
+    state: 'failed',
+    nextAt: at,
+    error: null,
+    attempts: StoredAttempts.parse(JSON.parse(attempts)),
+    at,
+  }
 }

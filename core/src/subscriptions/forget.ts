@@ -1,4 +1,5 @@
 import type { Db, Trx } from '../platform/db/index.ts'
+import { sealedMembers } from '../platform/secrets/index.ts'
 
 /** The next events that wait to be sent for a workspace, after an id. */
 export async function nextAgentEvents(db: Db, workspaceId: string, afterId: number, limit: number) {
@@ -8,6 +9,7 @@ export async function nextAgentEvents(db: Db, workspaceId: string, afterId: numb
     .where('s.workspaceId', '=', workspaceId)
     .where('d.id', '>', afterId)
     .select(['d.id', 'd.body', 'd.attempts'])
+    .select(sealedMembers('d'))
     .orderBy('d.id')
     .limit(limit)
     .execute()

@@ -7,6 +7,7 @@ import { EventArguments, filterOf, keptType, readTogether, type SharedReader } f
 import { planOf } from '../plans/index.ts'
 import { type RowsOf, run, statement } from '../platform/db/index.ts'
 import { counterBy, registers } from '../platform/metrics/index.ts'
+import { sealedAs } from '../platform/secrets/index.ts'
 import { WAITING_MAX } from './bounds.ts'
 import { messageId } from './callback.ts'
 import { CALLBACK_LANES } from './jobs.ts'
@@ -76,8 +77,8 @@ const NEWS = statement(
 type NewsRow = RowsOf<typeof NEWS>
 
 /**
- * Stores what a read found: `$1` to `$7` the subscriptions with their old and new positions, `$8` to `$12` their
- * messages. A subscription that another process moved meanwhile is left as it is, without messages.
+ * Stores what a read found: `$1` to `$7` the subscriptions with their old and new positions, `$8` to `$12`, `$14` and
+ * `$15` their messages. A subscription that another process moved meanwhile is left as it is, without messages.
  */
 const STORE = statement(
   'store events of subscriptions',
@@ -92,10 +93,10 @@ const STORE = statement(
     where s.id = m.id and s.read_position = m.position
     returning s.id
   )
-  insert into event_deliveries (subscription_id, request_id, message_id, hops, body, next_at)
-  select d.id, d.request_id, d.message_id, d.hops, d.body, $13::timestamptz
-  from unnest($8::uuid[], $9::bigint[], $10::text[], $11::int[], $12::text[]) with ordinality
-    as d (id, request_id, message_id, hops, body, place)
+  insert into event_deliveries (subscription_id, request_id, message_id, hops, body, next_at, sealed_with, sealed)
+  select d.id, d.request_id, d.message_id, d.hops, d.body, $13::timestamptz, d.sealed_with, d.sealed
+  from unnest($8::uuid[], $9::bigint[], $10::text[], $11::int[], $12::text[], $14::uuid[], $15::bytea[]) with ordinality
+    as d (id, request_id, message_id, hops, body, sealed_with, sealed, place)
   join moved on moved.id = d.id
   order by d.place
   on conflict do nothing`,
@@ -179,18 +180,25 @@ async function pullEndpoint(
   const moved = results.filter(({ reader, lastId }) => lastId > reader.afterId)
   const messages = moved.flatMap(({ reader, events, lastId, isTruncated }) => {
     const { id, declaresExtension } = reader.row
-    const told = events.map(({ occurrence: { cursor: _own, ...event }, headers }) => ({
-      id,
-      requestId: event.data.requestId,
-      messageId: event.eventId,
-      hops: hopsOf(headers),
-      body: JSON.stringify(event),
-    }))
+    const told = events.map(({ occurrence: { cursor: _own, ...event }, headers, sealing }) => {
+      const body = JSON.stringify(event)
+      return {
+        id,
+        requestId: event.data.requestId,
+        messageId: event.eventId,
+        hops: hopsOf(headers),
+        body: sealing === null ? body : null,
+        ...sealedAs(secrets, sealing, { body }),
+      }
+    })
     if (isTruncated) eventGaps.inc()
     if (!isTruncated || !declaresExtension) return told
     const cursor = String((events[0]?.occurrence.data.requestId ?? lastId + 1) - 1)
     const body = JSON.stringify({ type: 'gap', cursor })
-    return [{ id, requestId: null, messageId: messageId('gap'), hops: 0, body }, ...told]
+    return [
+      { id, requestId: null, messageId: messageId('gap'), hops: 0, body, ...sealedAs(secrets, null, {}) },
+      ...told,
+    ]
   })
   const counts = moved.map(({ reader, events }) => reader.count + events.length)
   const throttled = moved.map(({ reader: { perMinute, startedAt } }, at) =>
@@ -211,6 +219,8 @@ async function pullEndpoint(
     messages.map(({ hops }) => hops),
     messages.map(({ body }) => body),
     now,
+    messages.map(({ sealedWith }) => sealedWith),
+    messages.map(({ sealed }) => sealed),
   ]
   const told = new Set(messages.map(({ id }) => id))
   const lanes = moved.flatMap(({ reader: { row } }) => (told.has(row.id) ? [{ ...row, dueAt: now }] : []))
