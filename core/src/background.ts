@@ -42,6 +42,7 @@ import {
   sweepEndpoints,
   sweepRetention,
 } from './retention/index.ts'
+import { SEALING, sealStored } from './sealing/index.ts'
 import {
   CALLBACK_SENDS,
   SUBSCRIPTION_SWEEP,
@@ -103,6 +104,7 @@ export const QUEUE_WORK: readonly QueueWork[] = [
   work(IMPORT_SWEEP, (services, _, signal) => sweepImports(services, signal)),
   work(RETENTION_SWEEP, (services, _, signal) => sweepRetention(services, signal)),
   work(STORAGE_SWEEP, (services, _, signal) => holdByteBounds(services, signal)),
+  work(SEALING, (services, _, signal) => sealStored(services, signal)),
   work(SEARCH_PAGES, (services, _, signal) => makeSearchPages(services, signal)),
   work(STATISTICS, ({ db }) => analyzeOutgrown(db)),
 ]

@@ -26,6 +26,7 @@ import { requestRoutes } from './requests/routes.ts'
 import { verificationRoutes } from './requests/verificationRoutes.ts'
 import { usageRoutes } from './retention/usageRoutes.ts'
 import { sampleRoutes } from './samples/routes.ts'
+import { sealingRoutes } from './sealing/index.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { storeRuleRoutes } from './storeRules/index.ts'
 import { subscriptionRoutes } from './subscriptions/routes.ts'
@@ -42,6 +43,7 @@ export const appRouter = router({
     endpointEditingRoutes,
     answerRoutes,
     storeRuleRoutes,
+    sealingRoutes,
     trafficRoutes,
   ),
   actions: actionRoutes,

@@ -25,6 +25,7 @@ const LATER_ERRORS: Readonly<Record<string, number>> = {
   method_not_allowed: 405,
   callback_failed: 400,
   original_gone: 409,
+  shredded: 409,
 }
 
 describe('error codes', () => {

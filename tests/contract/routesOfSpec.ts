@@ -132,6 +132,7 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'POST /api/v1/endpoints/{}/responses/preview',
   'POST /api/v1/endpoints/{}/responses/reset',
   'POST /api/v1/endpoints/{}/rotate-url',
+  'POST /api/v1/endpoints/{}/shred',
 
   'POST /api/v1/sign-in-links',
 

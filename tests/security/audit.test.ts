@@ -88,6 +88,9 @@ const STEPS: Readonly<Record<string, Step>> = {
     run: (world) =>
       world.client.patch(at(world), { name: 'renamed', provider: 'stripe', signingSecret: SECRET }),
   },
+  'endpoints.shred': {
+    run: (world) => world.client.post(at(world, '/shred')),
+  },
   'endpoints.resetResponses': {
     run: async (world) => {
       await world.client.patch(at(world), { responses: [{ status: 500, times: 1 }] })

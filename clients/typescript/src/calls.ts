@@ -1,4 +1,4 @@
-// Made from the API's description by `bun scripts/clientTypes.ts`: bc793720de3137319e8c1714908f08828a0a142bb70da91db3220392b28a2363
+// Made from the API's description by `bun scripts/clientTypes.ts`: dff5a84c12ac4e3c38fab5b1f909ce45d9be533900a568eb73ee45572d27f1b2
 import type { MakeCall, MakeStream } from './call.ts'
 
 /** A method for each operation of the API that takes and answers JSON, by its noun. Members of path, query and body are one object. */
@@ -28,6 +28,8 @@ export const callsOf = (call: MakeCall) => ({
     previewResponses: call<'endpoints_previewResponses'>('POST /api/v1/endpoints/{endpointId}/responses/preview'),
     /** Try what would be stored of a sample or a stored request */
     previewStoring: call<'endpoints_previewStoring'>('POST /api/v1/endpoints/{endpointId}/store-rules/preview'),
+    /** Destroy the key of an endpoint’s encrypted requests; irreversible */
+    shred: call<'endpoints_shred'>('POST /api/v1/endpoints/{endpointId}/shred'),
     /** Count captures and failures of an endpoint over a period */
     traffic: call<'endpoints_traffic'>('GET /api/v1/endpoints/{endpointId}/traffic'),
   },

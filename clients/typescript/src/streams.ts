@@ -1,4 +1,4 @@
-// Made from the API's description by `bun scripts/clientTypes.ts`: bc793720de3137319e8c1714908f08828a0a142bb70da91db3220392b28a2363
+// Made from the API's description by `bun scripts/clientTypes.ts`: dff5a84c12ac4e3c38fab5b1f909ce45d9be533900a568eb73ee45572d27f1b2
 import type { components } from './schema.ts'
 
 /** Events of each stream, by its operation. */

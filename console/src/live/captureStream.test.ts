@@ -22,6 +22,8 @@ const row = (id: number, state: RequestSummary['state'] = 'NotAttempted'): Reque
   redacted: false,
   redactedPaths: [],
   redactionFault: null,
+  sealed: false,
+  shredded: false,
   answeredBy: null,
   reconciled: false,
   bodyTruncated: false,

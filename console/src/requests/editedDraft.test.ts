@@ -20,6 +20,8 @@ const request: RequestDetail = {
   redacted: false,
   redactedPaths: [],
   redactionFault: null,
+  sealed: false,
+  shredded: false,
   originalUntil: null,
   answeredBy: null,
   bodyTruncated: false,

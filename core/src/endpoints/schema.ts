@@ -88,7 +88,11 @@ const writable = {
   }),
   forwardOriginal: optional(z.boolean()).meta({
     description:
-      'Forwards send the original although less is stored: it is kept, sealed, until its deliveries have ended, or for `originalHours`. Needs `storeRules` or `dropHeaders`',
+      'Forwards send the original although less is stored: it is kept, sealed, until its deliveries have ended, or for `originalHours`. Needs `storeRules`, `dropHeaders` or `encryptBodies`',
+  }),
+  encryptBodies: optional(z.boolean()).meta({
+    description:
+      'Path, query, header values and body of captures, and whatever repeats them, are encrypted at rest with a key of the endpoint, which `…/shred` destroys. Searches of text do not find them: use method, label, event id and the other filters. Requests that are stored already are encrypted in the background',
   }),
   originalHours: z
     .int()
@@ -194,6 +198,7 @@ export const Endpoint = withExample(
     storeRules: StoreRules,
     dropHeaders: z.array(z.string()),
     forwardOriginal: z.boolean(),
+    encryptBodies: z.boolean(),
     originalHours: z.int().nullable().meta({ description: 'Null: the default' }),
     warnings: z.array(z.string()).optional().meta({
       description:
@@ -244,6 +249,7 @@ export const Endpoint = withExample(
     storeRules: [],
     dropHeaders: ['Authorization'],
     forwardOriginal: false,
+    encryptBodies: false,
     originalHours: null,
     forwardingEnabled: true,
     forwardUrl: 'https://app.acme.dev/hooks',

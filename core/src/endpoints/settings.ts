@@ -37,6 +37,7 @@ export function settingsColumns(
   if (input.allowedSenders !== undefined) columns.allowedSenders = JSON.stringify(input.allowedSenders)
   if (input.storeRules !== undefined) columns.storeRules = JSON.stringify(input.storeRules ?? [])
   if (input.dropHeaders !== undefined) columns.dropHeaders = JSON.stringify(input.dropHeaders ?? [])
+  if (input.encryptBodies !== undefined) columns.encryptBodies = input.encryptBodies
   if (input.forwardOriginal !== undefined) columns.forwardOriginal = input.forwardOriginal
   if (input.forwardOriginal === false) columns.originalHours = null
   if (input.originalHours !== undefined) columns.originalHours = input.originalHours

@@ -31,19 +31,25 @@ export const ORIGINAL_HOURS = { min: 1, max: 720, default: 72 } as const
 
 interface OriginalSettings {
   readonly takesOut: boolean
+  readonly encrypts: boolean
   readonly forwardOriginal: boolean
   readonly hasHours: boolean
 }
 
 /**
- * Refuses settings that contradict each other: an original is kept only if less is stored, and hours are those of an
+ * Refuses settings that contradict each other: an original is kept only if less is stored in plain, and hours are those of an
  * original.
  */
-export function checkOriginal({ takesOut, forwardOriginal, hasHours }: OriginalSettings): InputIssue[] {
+export function checkOriginal({
+  takesOut,
+  encrypts,
+  forwardOriginal,
+  hasHours,
+}: OriginalSettings): InputIssue[] {
   const issues: InputIssue[] = []
-  if (forwardOriginal && !takesOut) {
+  if (forwardOriginal && !takesOut && !encrypts) {
     const detail =
-      'forwardOriginal needs storeRules or dropHeaders: without them the whole request is stored.'
+      'forwardOriginal needs storeRules, dropHeaders or encryptBodies: without them the whole request is stored in plain.'
     issues.push({ path: ['forwardOriginal'], code: 'not_allowed', detail })
   }
   if (hasHours && !forwardOriginal) {

@@ -101,6 +101,7 @@ export function endpointView(
     storeRules: JSON.parse(row.storeRules),
     dropHeaders: JSON.parse(row.dropHeaders),
     forwardOriginal: row.forwardOriginal,
+    encryptBodies: row.encryptBodies,
     originalHours: row.originalHours,
     forwardingEnabled: row.forwardingEnabled,
     forwardUrl: row.forwardUrl,

@@ -10,7 +10,7 @@ import {
 import { pageInput } from '../api/pagination.ts'
 import { AuditEntry, auditFilters, entryView, listEntries, recordChange } from '../audit/index.ts'
 import { contactOperatorRoutes } from '../contacts/operatorRoutes.ts'
-import { SEALED_ENDPOINTS } from '../endpoints/index.ts'
+import { SEALED_DATA_KEYS, SEALED_ENDPOINTS } from '../endpoints/index.ts'
 import { SEALED_ERASURES } from '../erasures/index.ts'
 import { keyOperatorRoutes } from '../keys/operatorRoutes.ts'
 import { planLimitOperatorRoutes } from '../planLimits/operatorRoutes.ts'
@@ -32,6 +32,7 @@ const SEALED_TABLES = [
   SEALED_WORKSPACE_KEYS,
   SEALED_ERASURES,
   SEALED_ORIGINAL_KEYS,
+  SEALED_DATA_KEYS,
 ]
 
 /** Manage the keys that encrypt stored secrets. */

@@ -42,6 +42,7 @@ describe('POST /api/v1/endpoints', () => {
       storeRules: [],
       dropHeaders: [],
       forwardOriginal: false,
+      encryptBodies: false,
       originalHours: null,
       forwardingEnabled: false,
       forwardUrl: null,

@@ -20,6 +20,8 @@ const request = (id: number): WholeRequest => ({
   redacted: false,
   redactedPaths: [],
   redactionFault: null,
+  sealed: false,
+  shredded: false,
   answeredBy: null,
   bodyTruncated: false,
   bodyIsBinary: false,

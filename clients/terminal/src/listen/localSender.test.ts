@@ -88,6 +88,8 @@ const request = (members: Partial<WholeRequest>): WholeRequest => ({
   redacted: false,
   redactedPaths: [],
   redactionFault: null,
+  sealed: false,
+  shredded: false,
   answeredBy: null,
   bodyTruncated: false,
   bodyIsBinary: false,

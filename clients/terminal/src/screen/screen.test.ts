@@ -22,6 +22,8 @@ const request = (id: number, members: Partial<WholeRequest> = {}): WholeRequest 
   redacted: false,
   redactedPaths: [],
   redactionFault: null,
+  sealed: false,
+  shredded: false,
   answeredBy: null,
   bodyTruncated: false,
   bodyIsBinary: false,

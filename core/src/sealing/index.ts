@@ -1,0 +1,3 @@
+export { SEALING } from './jobs.ts'
+export { sealEarlier, sealStored } from './sealStored.ts'
+export { sealingRoutes } from './shred.ts'

@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import { sealMessages } from '../alerts/index.ts'
+import type { Services } from '../api/services.ts'
+import { sealRecords } from '../deliveries/index.ts'
+import { ensureDataKey } from '../endpoints/index.ts'
+import { isSealed } from '../keys/index.ts'
+import type { Trx } from '../platform/db/index.ts'
+import { openDataKey } from '../platform/secrets/index.ts'
+import { sealAnswers } from '../rehearsals/index.ts'
+import { sealNext } from '../requests/index.ts'
+
+/** Time of a run, in milliseconds; the next one continues. */
+const RUN_MS = 30_000
+
+/** Lets what an endpoint has stored in plain be sealed in the background. */
+export async function sealEarlier(trx: Trx, endpointId: string): Promise<void> {
+  await trx
+    .insertInto('sealings')
+    .values({ endpointId })
+    .onConflict((conflict) => conflict.column('endpointId').doUpdateSet({ sealedToId: 0, leftFromId: null }))
+    .execute()
+}
+
+/**
+ * Seals requests, records of attempts, messages and answers that endpoints with `encryptBodies` have stored in plain, in
+ * short transactions.
+ */
+export async function sealStored(services: Services, signal: AbortSignal): Promise<void> {
+  const endsAt = performance.now() + RUN_MS
+  const { rows } = await sql<{ endpointId: string }>`
+    select s.endpoint_id from sealings s join endpoints e on e.id = s.endpoint_id
+    join workspaces w on w.id = e.workspace_id
+    where e.deleted_at is null and not ${sql.raw(isSealed('w'))} order by s.endpoint_id`.execute(services.db)
+  for (const { endpointId } of rows)
+    while (!signal.aborted && performance.now() < endsAt) if (!(await sealSome(services, endpointId))) break
+}
+
+/** Seals some of what an endpoint has stored. Returns false if nothing more can be sealed now. */
+async function sealSome({ db, secrets }: Services, endpointId: string): Promise<boolean> {
+  return await db.transaction().execute(async (trx) => {
+    const row = await trx
+      .selectFrom('sealings as s')
+      .innerJoin('endpoints as e', 'e.id', 's.endpointId')
+      .where('s.endpointId', '=', endpointId)
+      .select(['s.sealedToId', 's.leftFromId', 'e.workspaceId', 'e.encryptBodies'])
+      .forUpdate('s')
+      .skipLocked()
+      .executeTakeFirst()
+    if (row === undefined) return false
+    if (!row.encryptBodies) {
+      await end(trx, endpointId)
+      return false
+    }
+    const ref = await ensureDataKey(trx, { workspaceId: row.workspaceId, endpointId, secrets })
+    if (await sealMessages(secrets, trx, endpointId, ref)) return true
+    if (await sealAnswers(secrets, trx, endpointId, ref)) return true
+    const sealing = { ...ref, key: openDataKey(secrets, ref.sealedKey) }
+    const { lastId, leftId } = await sealNext(
+      trx,
+      endpointId,
+      { sealing, afterId: row.sealedToId },
+      (requests) => sealRecords(secrets, trx, endpointId, { requests, sealing: ref }),
+    )
+    const leftFromId = row.leftFromId ?? leftId
+    if (lastId === null && leftFromId === null) {
+      await end(trx, endpointId)
+      return false
+    }
+    // At the end, the next run looks again at those that were left out.
+    const next = {
+      sealedToId: lastId ?? (leftFromId ?? 1) - 1,
+      leftFromId: lastId === null ? null : leftFromId,
+    }
+    await trx.updateTable('sealings').set(next).where('endpointId', '=', endpointId).execute()
+    return lastId !== null
+  })
+}
+
+async function end(trx: Trx, endpointId: string): Promise<void> {
+  await trx.deleteFrom('sealings').where('endpointId', '=', endpointId).execute()
+}

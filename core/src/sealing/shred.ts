@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import type { Context } from '../api/context.ts'
+import { route, router } from '../api/route.ts'
+import { recordChange } from '../audit/index.ts'
+import { destroyDataKey, type EndpointRow, findsEndpoint, shredSignal } from '../endpoints/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
+import { forgetOriginals } from '../requests/index.ts'
+
+/** Destroys the keys of encrypted requests; in the API it is among the routes of `endpoints`. */
+export const sealingRoutes = router({
+  shred: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/shred',
+    summary: 'Destroy the key of an endpoint’s encrypted requests; irreversible',
+    description:
+      'All that `encryptBodies` has encrypted is gone at once and for ever, also in the recycle bin and in every backup without the schema `creel_keys`. The requests stay, with `shredded: true`, and originals that wait for deliveries go, too. While `encryptBodies` is on, later captures are encrypted with a new key. Requests that are not encrypted do not change.',
+    input: z.object({ endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }) }),
+    output: z.object({
+      shredded: z.boolean().meta({ description: 'Whether there was a key; false: nothing was encrypted' }),
+    }),
+    finds: findsEndpoint,
+  }).mutation(({ ctx }) => shred(ctx, ctx.endpoint)),
+})
+
+async function shred(ctx: Context, { id, name }: EndpointRow): Promise<{ shredded: boolean }> {
+  return await ctx.db.transaction().execute(async (trx) => {
+    const shredded = await destroyDataKey(trx, id)
+    await forgetOriginals(trx, id)
+    await announceEndpointChange(trx, id, shredSignal(id))
+    await recordChange(trx, ctx, {
+      action: 'endpoints.shred',
+      workspaceId: ctx.workspace.id,
+      subject: { type: 'endpoint', id, name },
+      endpointId: id,
+      before: null,
+      after: { shredded },
+    })
+    return { shredded }
+  })
+}

@@ -1,0 +1,274 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import type { Client, TestEndpoint } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { wrongParts } from '../support/problems.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** `encryptBodies`: content is sealed at rest with a key of its endpoint, readers see it, and a shred ends it. */
+
+let service: TestService
+let alice: Client
+
+beforeAll(async () => {
+  service = await startService({
+    limits: { apiRatePerMinute: 100_000, endpointsMax: 1_000 },
+    retryDelaysSeconds: [],
+  })
+  alice = service.alice
+})
+
+const MAIL = 'ada@sealed.example'
+const SENT = {
+  body: JSON.stringify({ type: 'user.made', email: MAIL, n: 1.5 }),
+  headers: {
+    'Content-Type': 'application/json',
+    'X-Person': `mail of ${MAIL}`,
+    'User-Agent': `agent ${MAIL}`,
+  },
+  suffix: `/in/${MAIL}?token=${MAIL}`,
+}
+
+async function forwarding(receiver: Receiver, settings: Readonly<Record<string, unknown>> = {}) {
+  const endpoint = await alice.endpoint({ encryptBodies: true, ...settings })
+  const action = { kind: 'forward', name: 'App', url: receiver.url, appendPath: true, appendQuery: true }
+  expect((await alice.post(endpoint.at('/actions'), action)).status).toBe(201)
+  return endpoint
+}
+
+const Detail = z.looseObject({
+  state: z.string(),
+  sealed: z.boolean(),
+  shredded: z.boolean(),
+  body: z.string().nullable(),
+  path: z.string(),
+  queryString: z.string().nullable(),
+})
+const detailOf = (endpoint: TestEndpoint, id: number) =>
+  alice.expect(alice.get(endpoint.at(`/requests/${id}`)), Detail)
+const stateOf = (endpoint: TestEndpoint, id: number, state: string) =>
+  eventually(`request ${id} is ${state}`, async () => (await detailOf(endpoint, id)).state === state)
+
+/** The tables that have the text in some column. */
+async function tablesWith(text: string): Promise<string[]> {
+  const { rows: tables } = await sql<{ name: string }>`
+    select schemaname || '.' || tablename as name from pg_tables
+    where schemaname not in ('pg_catalog', 'information_schema')`.execute(service.db)
+  const found: string[] = []
+  for (const { name } of tables) {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int as count from ${sql.table(name)} t
+      where t::text like ${`%${text}%`} or t::text like ${`%${Buffer.from(text).toString('hex')}%`}`.execute(
+      service.db,
+    )
+    if ((rows[0]?.count ?? 0) > 0) found.push(name)
+  }
+  return found
+}
+
+const Attempts = z.object({ items: z.array(z.looseObject({ id: z.int() })) })
+const attemptOf = async (endpoint: TestEndpoint) => {
+  const { items } = await alice.expect(alice.get(endpoint.at('/deliveries')), Attempts)
+  return await alice.get(endpoint.at(`/deliveries/${items[0]?.id}`))
+}
+
+test('readers see the content, no table has it, and the counters equal the rows', async () => {
+  await using receiver = await startReceiver((request, response) => response.end(request.body))
+  const endpoint = await forwarding(receiver)
+  const { id } = await endpoint.capture(SENT)
+  const [forwarded] = await receiver.take(1)
+  expect(String(forwarded?.body)).toBe(SENT.body)
+  expect(forwarded?.header('X-Person')).toBe(SENT.headers['X-Person'])
+  expect(forwarded?.url).toBe(`/hooks/in/${MAIL}?token=${MAIL}`)
+  await stateOf(endpoint, id, 'Succeeded')
+  const shown = {
+    sealed: true,
+    shredded: false,
+    path: `/in/${MAIL}`,
+    contentType: 'application/json',
+    userAgent: SENT.headers['User-Agent'],
+    bodyPreview: SENT.body,
+    bodyIsBinary: false,
+  }
+  expect(await detailOf(endpoint, id)).toMatchObject({
+    ...shown,
+    body: SENT.body,
+    queryString: `token=${MAIL}`,
+    headers: { 'X-Person': SENT.headers['X-Person'] },
+  })
+  const list = await alice.get(endpoint.at('/requests'))
+  expect(list.body).toMatchObject({ items: [shown] })
+  const body = await alice.get(endpoint.at(`/requests/${id}/body`))
+  expect(body.text).toBe(SENT.body)
+  const exported = await alice.get(endpoint.at('/requests/export?format=ndjson&includeSecrets=true'))
+  expect(JSON.parse(exported.text)).toMatchObject({ body: SENT.body, queryString: `token=${MAIL}` })
+  expect((await alice.get(endpoint.at('/shape'))).text).toContain(MAIL)
+  const attempt = await attemptOf(endpoint)
+  expect(attempt.text).toContain(`/in/${MAIL}?token=${MAIL}`)
+  expect(attempt.body).toMatchObject({ sent: { body: SENT.body }, received: { body: SENT.body } })
+  const replayed = await alice.post(endpoint.at(`/requests/${id}/replay`))
+  expect(replayed.body).toMatchObject({ state: 'Succeeded' })
+  expect(String(receiver.received.at(-1)?.body)).toBe(SENT.body)
+  expect(await tablesWith(MAIL)).toEqual([])
+  const { rows } = await sql<{ isEqual: boolean }>`
+    select c.stored_bytes = octet_length(r.body) and c.storage_bytes = r.storage_bytes as is_equal
+    from endpoint_counters c join requests r using (endpoint_id) where endpoint_id = ${endpoint.id}`.execute(
+    service.db,
+  )
+  expect(rows).toEqual([{ isEqual: true }])
+})
+
+test('a search of text says that it does not find encrypted requests; other filters do', async () => {
+  const endpoint = await alice.endpoint({ encryptBodies: true, provider: 'github' })
+  await endpoint.capture({ ...SENT, headers: { ...SENT.headers, 'X-GitHub-Event': 'push' } })
+  const found = await alice.get(endpoint.at('/requests?q=sealed.example'))
+  expect(found.body).toMatchObject({ items: [], search: { sealed: true } })
+  const labelled = await alice.get(endpoint.at('/requests?label=push'))
+  expect(labelled.body).toMatchObject({ items: [{ label: 'push' }], search: { sealed: false } })
+  const plain = await alice.endpoint({})
+  await plain.capture({ body: 'a plain.example' })
+  const other = await alice.get(plain.at('/requests?q=plain.example'))
+  expect(other.body).toMatchObject({ items: [{ sealed: false }], search: { sealed: false } })
+  const on = await alice.patch(plain.at(''), { encryptBodies: true })
+  expect(on.body).toMatchObject({
+    encryptBodies: true,
+    warnings: [expect.stringContaining('Searches of text')],
+  })
+})
+
+test('after a shred nothing is readable, replays are refused, and later captures have another key', async () => {
+  await using receiver = await startReceiver({ status: 500 })
+  const endpoint = await forwarding(receiver)
+  const { id } = await endpoint.capture(SENT)
+  await stateOf(endpoint, id, 'DeadLetter')
+  const binned = await endpoint.capture(SENT)
+  await stateOf(endpoint, binned.id, 'DeadLetter')
+  expect((await alice.delete(endpoint.at(`/requests/${binned.id}`))).status).toBe(204)
+  const shred = await alice.post(endpoint.at('/shred'))
+  expect(shred.body).toEqual({ shredded: true })
+  expect((await alice.post(`/api/v1/recycle-bin/restore`, { requestIds: [binned.id] })).status).toBeLessThan(
+    300,
+  )
+  for (const one of [id, binned.id]) {
+    expect(await detailOf(endpoint, one)).toMatchObject({
+      sealed: true,
+      shredded: true,
+      path: '',
+      body: null,
+      queryString: null,
+      bodyPreview: null,
+      userAgent: null,
+    })
+    const replay = await alice.post(endpoint.at(`/requests/${one}/replay`))
+    expect({ status: replay.status, body: replay.body }).toMatchObject({
+      status: 409,
+      body: { code: 'shredded' },
+    })
+    expect((await alice.get(endpoint.at(`/requests/${one}/body`))).status).toBe(409)
+  }
+  const answers = await Promise.all(
+    ['/requests', '/deliveries', '/shape', '/requests/export?format=ndjson&includeSecrets=true'].map((path) =>
+      alice.get(endpoint.at(path)),
+    ),
+  )
+  expect(answers.map(({ text }) => text).join('\n')).not.toContain(MAIL)
+  expect((await attemptOf(endpoint)).text).not.toContain(MAIL)
+  const sentCount = receiver.received.length
+  const bulk = await alice.post(endpoint.at('/requests/bulk-replay'), { requestIds: [id] })
+  expect(bulk.body).toMatchObject({ queuedCount: 0, skippedCount: 1 })
+  const next = await endpoint.capture(SENT)
+  expect(await detailOf(endpoint, next.id)).toMatchObject({ shredded: false, body: SENT.body })
+  await receiver.take(sentCount + 1)
+  await stateOf(endpoint, next.id, 'DeadLetter')
+  expect(await tablesWith(MAIL)).toEqual([])
+  const audit = await alice.get(`/api/v1/audit?action=endpoints.shred&endpointId=${endpoint.id}`)
+  expect(audit.body).toMatchObject({ items: [{ after: { shredded: true } }] })
+  const { rows } = await sql`select from creel_keys.endpoint_keys where endpoint_id = ${endpoint.id}`.execute(
+    service.db,
+  )
+  expect(rows).toHaveLength(1)
+  expect((await alice.delete(endpoint.at(''))).status).toBe(204)
+  const left = await sql`select from creel_keys.endpoint_keys where endpoint_id = ${endpoint.id}`.execute(
+    service.db,
+  )
+  expect(left.rows).toHaveLength(0)
+})
+
+test('switching it off keeps encrypted requests readable, and later captures are plain', async () => {
+  const endpoint = await alice.endpoint({ encryptBodies: true })
+  const before = await endpoint.capture(SENT)
+  expect((await alice.patch(endpoint.at(''), { encryptBodies: false })).body).toMatchObject({
+    encryptBodies: false,
+  })
+  const after = await endpoint.capture(SENT)
+  expect(await detailOf(endpoint, before.id)).toMatchObject({ sealed: true, body: SENT.body })
+  expect(await detailOf(endpoint, after.id)).toMatchObject({ sealed: false, body: SENT.body })
+  await alice.delete(endpoint.at(''))
+})
+
+test('requests that were stored in plain are encrypted in the background, with all that repeats them', async () => {
+  await using receiver = await startReceiver((request, response) => response.end(request.body))
+  const mail = 'grace@earlier.example'
+  const sent = {
+    body: JSON.stringify({ email: mail }),
+    headers: { 'Content-Type': 'application/json', 'X-Person': mail },
+    suffix: `/in?token=${mail}`,
+  }
+  const endpoint = await forwarding(receiver, { encryptBodies: false })
+  const { id } = await endpoint.capture(sent)
+  await stateOf(endpoint, id, 'Succeeded')
+  expect((await tablesWith(mail)).sort()).toEqual(['public.attempt_details', 'public.requests'])
+  expect((await alice.patch(endpoint.at(''), { encryptBodies: true })).status).toBe(200)
+  await service.runJob('endpoints.seal', {})
+  expect(await tablesWith(mail)).toEqual([])
+  expect(await detailOf(endpoint, id)).toMatchObject({ sealed: true, body: sent.body })
+  expect((await attemptOf(endpoint)).body).toMatchObject({
+    sent: { body: sent.body },
+    received: { body: sent.body },
+  })
+  const { rows } = await sql<{ isEqual: boolean }>`
+    select c.stored_bytes = octet_length(r.body) and c.storage_bytes = r.storage_bytes as is_equal
+    from endpoint_counters c join requests r using (endpoint_id) where endpoint_id = ${endpoint.id}`.execute(
+    service.db,
+  )
+  expect(rows).toEqual([{ isEqual: true }])
+  const { rows: left } = await sql`select from sealings where endpoint_id = ${endpoint.id}`.execute(
+    service.db,
+  )
+  expect(left).toEqual([])
+})
+
+test('imported requests are encrypted, too', async () => {
+  const mail = 'grace@imported.example'
+  const endpoint = await alice.endpoint({ encryptBodies: true })
+  const line = {
+    receivedAt: new Date(service.clock.now().getTime() - 3_600_000).toISOString(),
+    method: 'POST',
+    path: `/${mail}`,
+    queryString: `token=${mail}`,
+    rawHeaders: [{ name: 'X-Person', value: mail }],
+    body: JSON.stringify({ email: mail }),
+  }
+  const imported = await alice.post(endpoint.at('/requests/import'), undefined, {
+    rawBody: `${JSON.stringify(line)}\n`,
+    headers: { 'Content-Type': 'application/x-ndjson' },
+  })
+  expect(imported.body).toMatchObject({ importedCount: 1 })
+  expect(await tablesWith(mail)).toEqual([])
+  const list = await alice.get(endpoint.at('/requests'))
+  expect(list.body).toMatchObject({ items: [{ path: `/${mail}`, sealed: true, imported: true }] })
+})
+
+test('an original needs something that is not stored in plain', async () => {
+  expect((await alice.post('/api/v1/endpoints', { forwardOriginal: true, encryptBodies: true })).status).toBe(
+    201,
+  )
+  expect(wrongParts(await alice.post('/api/v1/endpoints', { forwardOriginal: true }))).toEqual([
+    '#/forwardOriginal not_allowed',
+  ])
+  expect(wrongParts(await alice.post('/api/v1/endpoints', { encryptBodies: 'yes' }))).toEqual([
+    '#/encryptBodies type',
+  ])
+})
