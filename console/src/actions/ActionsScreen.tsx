@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCall } from '../parts/useCall.ts'
+import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
@@ -23,16 +24,14 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
     queryFn: () => creel.actions.health.query({ endpointId: endpoint.id }),
     refetchInterval: HEALTH_EVERY_MS,
   })
-  const queries = useQueryClient()
   const [, navigate] = useLocation()
   const [dragged, setDragged] = useState<string>()
   const home = `/e/${endpoint.id}/actions`
-  const refresh = () => queries.invalidateQueries({ queryKey: ['actions', endpoint.id] })
-  const change = useMutation({
-    mutationFn: ({ actionId, ...members }: { actionId: string; position?: number; isActive?: boolean }) =>
+  const change = useCall(
+    ({ actionId, ...members }: { actionId: string; position?: number; isActive?: boolean }) =>
       creel.actions.update.mutate({ endpointId: endpoint.id, actionId, ...members }),
-    onSettled: refresh,
-  })
+    [['actions', endpoint.id]],
+  )
   if (list.data === undefined) {
     return list.error === null ? (
       <Bones />
@@ -86,7 +85,7 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
             }}
             onSwitch={(isActive) => change.mutate({ actionId: action.id, isActive })}
           >
-            {action.kind === 'forward' && <Backlog endpoint={endpoint} action={action} onChanged={refresh} />}
+            {action.kind === 'forward' && <Backlog endpoint={endpoint} action={action} />}
             <ActionForm
               endpoint={endpoint}
               action={action}

@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCall } from '../parts/useCall.ts'
+import { type QueryKey, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
@@ -17,13 +18,11 @@ const LINE = { width: 180, height: 28 } as const
 interface Props {
   readonly endpoint: Endpoint
   readonly action: Action
-  readonly onChanged: () => Promise<void>
 }
 
 /** Shows live what waits for a forward action, and lets a person pause and resume it. */
-export function Backlog({ endpoint, action, onChanged }: Props) {
+export function Backlog({ endpoint, action }: Props) {
   const names = { endpointId: endpoint.id, actionId: action.id }
-  const queries = useQueryClient()
   const queryKey = ['backlog', endpoint.id, action.id]
   const read = useQuery({
     queryKey,
@@ -32,19 +31,12 @@ export function Backlog({ endpoint, action, onChanged }: Props) {
   })
   const [perSecond, setPerSecond] = useState('')
   const readings = useReadings(read.data?.waiting, read.dataUpdatedAt)
-  const onSettled = async () => {
-    await queries.invalidateQueries({ queryKey })
-    await onChanged()
-  }
-  const pause = useMutation({ mutationFn: () => creel.actions.pause.mutate(names), onSettled })
-  const resume = useMutation({
-    mutationFn: () =>
-      creel.actions.resume.mutate({
-        ...names,
-        ...(perSecond === '' ? {} : { perSecond: Number(perSecond) }),
-      }),
-    onSettled,
-  })
+  const stale = [queryKey, ['actions', endpoint.id]]
+  const pause = useCall(() => creel.actions.pause.mutate(names), stale)
+  const resume = useCall(
+    () => creel.actions.resume.mutate({ ...names, ...(perSecond !== '' && { perSecond: Number(perSecond) }) }),
+    stale,
+  )
   const backlog = read.data
   if (backlog === undefined) return <Problem error={read.error} />
   const isPaused = action.pausedAt !== null
@@ -82,7 +74,7 @@ export function Backlog({ endpoint, action, onChanged }: Props) {
         )}
       </div>
       <Facts backlog={backlog} />
-      <Held endpoint={endpoint} backlog={backlog} onSkipped={onSettled} />
+      <Held endpoint={endpoint} backlog={backlog} stale={stale} />
       <Problem error={pause.error ?? resume.error} />
     </section>
   )
@@ -117,15 +109,15 @@ function Facts({ backlog }: { readonly backlog: Figures }) {
 interface HeldProps {
   readonly endpoint: Endpoint
   readonly backlog: Figures
-  readonly onSkipped: () => Promise<void>
+  readonly stale: readonly QueryKey[]
 }
 
 /** The keys that a dead letter stops, each with the request that holds it, and a way past it. */
-function Held({ endpoint, backlog, onSkipped }: HeldProps) {
-  const skip = useMutation({
-    mutationFn: (attemptId: number) => creel.deliveries.skip.mutate({ endpointId: endpoint.id, attemptId }),
-    onSettled: onSkipped,
-  })
+function Held({ endpoint, backlog, stale }: HeldProps) {
+  const skip = useCall(
+    (attemptId: number) => creel.deliveries.skip.mutate({ endpointId: endpoint.id, attemptId }),
+    stale,
+  )
   if (backlog.keysHeld.length === 0) return null
   return (
     <ul className="held" aria-label="Held keys">

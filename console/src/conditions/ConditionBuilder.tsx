@@ -2,11 +2,21 @@ import { useQuery } from '@tanstack/react-query'
 import { Plus, X } from 'lucide-react'
 import { useId } from 'react'
 import { Button } from '../parts/Button.tsx'
+import { Select } from '../parts/Field.tsx'
 import { type Draft, EMPTY_LEAF, type GroupDraft, type LeafDraft, OPS } from './model.ts'
 import { shapeQuery } from './queries.ts'
 
 const FACTS = ['label', 'method', 'path', 'contentType', 'ip', 'sizeBytes', 'verification.verdict'] as const
-const MODES = { all: 'All of', any: 'Any of', not: 'Not all of' } as const
+const MODES = [
+  { value: 'all', words: 'All of' },
+  { value: 'any', words: 'Any of' },
+  { value: 'not', words: 'Not all of' },
+] as const
+const OPTIONS = OPS.map(([value, words]) => ({ value, words }))
+const YES_NO = [
+  { value: 'true', words: 'yes' },
+  { value: 'false', words: 'no' },
+]
 const TEXT_OPS = new Set(['eq', 'neq', 'in', 'nin', 'startsWith', 'endsWith', 'contains', 'like'])
 const DEPTH_MAX = 3
 
@@ -60,25 +70,12 @@ function Group({ draft, depth, paths, onChange, onRemove }: GroupProps) {
         {items.length === 0 && depth === 0 ? (
           <span>Always</span>
         ) : (
-          <select
-            className="select"
-            aria-label="Conditions that must match"
+          <Select
+            label="Conditions that must match"
             value={mode}
-            onChange={({ target }) =>
-              onChange({
-                ...draft,
-                mode: target.value === 'any' ? 'any' : target.value === 'not' ? 'not' : 'all',
-              })
-            }
-          >
-            {Object.entries(MODES)
-              .filter(([name]) => name !== 'not' || depth > 0)
-              .map(([name, words]) => (
-                <option key={name} value={name}>
-                  {words}
-                </option>
-              ))}
-          </select>
+            options={depth > 0 ? MODES : MODES.slice(0, 2)}
+            onChange={(next) => onChange({ ...draft, mode: next })}
+          />
         )}
         {onRemove !== undefined && <Remove label="Remove the group" onRemove={onRemove} />}
       </div>
@@ -138,31 +135,21 @@ function Leaf({ leaf, paths, onChange, onRemove }: LeafProps) {
         spellCheck={false}
         onChange={({ target }) => onChange({ ...leaf, path: target.value })}
       />
-      <select
-        className="select"
-        aria-label="Comparison"
+      <Select
+        label="Comparison"
         value={op}
-        onChange={({ target }) => {
-          const next = OPS.find(([name]) => name === target.value)?.[0] ?? 'eq'
+        options={OPTIONS}
+        onChange={(next) =>
           onChange({ ...leaf, op: next, value: next === 'exists' ? 'true' : op === 'exists' ? '' : value })
-        }}
-      >
-        {OPS.map(([name, words]) => (
-          <option key={name} value={name}>
-            {words}
-          </option>
-        ))}
-      </select>
+        }
+      />
       {op === 'exists' ? (
-        <select
-          className="select"
-          aria-label="Exists"
+        <Select
+          label="Exists"
           value={value}
-          onChange={({ target }) => onChange({ ...leaf, value: target.value })}
-        >
-          <option value="true">yes</option>
-          <option value="false">no</option>
-        </select>
+          options={YES_NO}
+          onChange={(next) => onChange({ ...leaf, value: next })}
+        />
       ) : (
         <input
           className="input mono"

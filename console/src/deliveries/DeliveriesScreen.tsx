@@ -1,11 +1,13 @@
 import { ATTEMPT_STATES } from '@creel/core/engine/words'
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
 import { Bones } from '../parts/Bones.tsx'
 import { Button } from '../parts/Button.tsx'
-import { More } from '../parts/More.tsx'
+import { named, Select } from '../parts/Field.tsx'
+import { useCall } from '../parts/useCall.ts'
+import { More, usePages } from '../parts/More.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { STATE_WORDS } from '../parts/StateMark.tsx'
 import { Writes } from '../parts/Writes.tsx'
@@ -18,6 +20,10 @@ import { AttemptItem } from './AttemptItem.tsx'
 
 const PAGE = 50
 const REFRESH_MS = 5_000
+const STATES = [
+  { value: '', words: 'All states' },
+  ...ATTEMPT_STATES.map((value) => ({ value, words: STATE_WORDS[value] })),
+]
 
 /** Every attempt of an endpoint, newest first. Dead letters can be replayed together. */
 export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: string | undefined }) {
@@ -30,48 +36,29 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
     ...(state === undefined ? {} : { state }),
     ...(actionId === undefined ? {} : { actionId }),
   }
-  const attempts = useInfiniteQuery({
-    queryKey: ['deliveries', endpoint.id, filters],
-    queryFn: ({ pageParam }) =>
-      creel.deliveries.list.query({ endpointId: endpoint.id, ...filters, page: pageParam, pageSize: PAGE }),
-    initialPageParam: 1,
-    getNextPageParam: ({ page, totalPages }) => (page < totalPages ? page + 1 : undefined),
-    // Only the first page refreshes itself, so that rows do not move while the user reads further down.
-    refetchInterval: ({ state: query }) => ((query.data?.pages.length ?? 0) > 1 ? false : REFRESH_MS),
-  })
-  const pages = attempts.data?.pages ?? []
-  const items = pages.flatMap((page) => page.items)
+  const { items, pages, totalCount } = usePages(
+    ['deliveries', endpoint.id, filters],
+    PAGE,
+    (page) => creel.deliveries.list.query({ endpointId: endpoint.id, ...filters, ...page }),
+    REFRESH_MS,
+  )
   const longest = Math.max(1, ...items.map(({ durationMs }) => durationMs ?? 0))
   return (
     <>
       <div className="section-head">
-        <h2>{plural(pages[0]?.totalCount ?? 0, 'attempt')}</h2>
-        <select
-          className="select"
-          aria-label="State"
+        <h2>{plural(totalCount, 'attempt')}</h2>
+        <Select
+          label="State"
           value={state ?? ''}
-          onChange={({ target }) => change({ state: target.value }, true)}
-        >
-          <option value="">All states</option>
-          {ATTEMPT_STATES.map((one) => (
-            <option key={one} value={one}>
-              {STATE_WORDS[one]}
-            </option>
-          ))}
-        </select>
-        <select
-          className="select"
-          aria-label="Action"
+          options={STATES}
+          onChange={(next) => change({ state: next }, true)}
+        />
+        <Select
+          label="Action"
           value={actionId ?? ''}
-          onChange={({ target }) => change({ action: target.value }, true)}
-        >
-          <option value="">All actions</option>
-          {actions.data?.actions.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
+          options={named(actions.data?.actions, 'All actions')}
+          onChange={(next) => change({ action: next }, true)}
+        />
         <Link className="button small" href={`/e/${endpoint.id}/rehearse`}>
           Rehearse
         </Link>
@@ -80,9 +67,9 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
         </Writes>
       </div>
       <BulkBar endpointId={endpoint.id} />
-      <Problem error={attempts.error} onRetry={() => void attempts.refetch()} />
-      {attempts.isLoading && <Bones />}
-      {attempts.data !== undefined && items.length === 0 && (
+      <Problem error={pages.error} onRetry={() => void pages.refetch()} />
+      {pages.isLoading && <Bones />}
+      {pages.data !== undefined && items.length === 0 && (
         <div className="nothing">
           <p>No deliveries yet. Actions forward captures.</p>
           <Link className="button" href={`/e/${endpoint.id}/actions`}>
@@ -107,14 +94,13 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
           </ol>
         </div>
       )}
-      <More of={attempts}>Older attempts</More>
+      <More of={pages}>Older attempts</More>
     </>
   )
 }
 
 /** Number of dead letters, with a button to replay all of them. */
 function DeadLetters({ endpointId }: { endpointId: string }) {
-  const queries = useQueryClient()
   const found = useQuery({
     queryKey: ['dead letters', endpointId],
     queryFn: () => creel.requests.list.query({ endpointId, state: 'DeadLetter', partial: true, pageSize: 1 }),
@@ -122,8 +108,8 @@ function DeadLetters({ endpointId }: { endpointId: string }) {
   })
   const count = found.data?.totalCount ?? 0
   const about = found.data?.search?.complete === false ? 'about ' : ''
-  const replay = useMutation({
-    mutationFn: () =>
+  const replay = useCall(
+    () =>
       runBulk(
         endpointId,
         'queued for replay',
@@ -136,8 +122,8 @@ function DeadLetters({ endpointId }: { endpointId: string }) {
           return { done: queuedCount, skipped: skippedCount }
         },
       ),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['deliveries', endpointId] }),
-  })
+    [['deliveries', endpointId]],
+  )
   if (count === 0) return null
   return (
     <>

@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCall } from '../parts/useCall.ts'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
@@ -93,16 +94,15 @@ interface NextProps {
 
 /** Time of the next attempt, with a button to run it now. */
 function NextAttempt({ endpointId, at, attempts }: NextProps) {
-  const queries = useQueryClient()
   // Replays are outside the schedule. The next attempt follows from the newest attempt that announced one.
   const last = attempts.find(({ nextAttemptAt }) => nextAttemptAt !== null)
-  const hurry = useMutation({
-    mutationFn: (attemptId: number) => creel.deliveries.retryNow.mutate({ endpointId, attemptId }),
-    onSettled: async () => {
-      await queries.invalidateQueries({ queryKey: ['attempts', endpointId] })
-      await queries.invalidateQueries({ queryKey: ['request', endpointId] })
-    },
-  })
+  const hurry = useCall(
+    (attemptId: number) => creel.deliveries.retryNow.mutate({ endpointId, attemptId }),
+    [
+      ['attempts', endpointId],
+      ['request', endpointId],
+    ],
+  )
   return (
     <div className="next acts">
       <span>

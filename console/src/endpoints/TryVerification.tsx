@@ -1,4 +1,5 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useCall } from '../parts/useCall.ts'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
 import { Button } from '../parts/Button.tsx'
@@ -24,10 +25,9 @@ export function TryVerification({ endpoint, members }: Props) {
   })
   const asked = Number(params.get('on') ?? 0)
   const requestId = asked > 0 ? asked : newest.data?.items[0]?.id
-  const tried = useMutation({
-    mutationFn: (id: number) =>
-      creel.verification.try.mutate({ endpointId: endpoint.id, requestId: id, ...members }),
-  })
+  const tried = useCall((id: number) =>
+    creel.verification.try.mutate({ endpointId: endpoint.id, requestId: id, ...members }),
+  )
   if (requestId === undefined) return null
   const verification = tried.data?.verification
   return (

@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCall } from '../parts/useCall.ts'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
@@ -68,12 +69,10 @@ function wordsOf({ counts, compare, seed }: ReplayRun): string {
 }
 
 function Commands({ endpointId, run }: { endpointId: string; run: ReplayRun }) {
-  const queries = useQueryClient()
-  const change = useMutation({
-    mutationFn: (verb: 'pause' | 'resume' | 'cancel') =>
-      creel.replays[verb].mutate({ endpointId, replayId: run.id }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['replays', endpointId] }),
-  })
+  const change = useCall(
+    (verb: 'pause' | 'resume' | 'cancel') => creel.replays[verb].mutate({ endpointId, replayId: run.id }),
+    [['replays', endpointId]],
+  )
   return (
     <>
       <Button look="small" onClick={() => change.mutate(run.state === 'paused' ? 'resume' : 'pause')}>
@@ -131,9 +130,8 @@ function ResultItem({
   run: ReplayRun
   result: ReplayResult
 }) {
-  const queries = useQueryClient()
-  const again = useMutation({
-    mutationFn: () =>
+  const again = useCall(
+    () =>
       creel.replays.start.mutate({
         endpointId,
         select: { requestIds: [result.requestId] },
@@ -143,8 +141,8 @@ function ResultItem({
         seed: run.seed,
         ...(isComparable(run, result) ? { compare: Object(run.compare) } : {}),
       }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['replays', endpointId] }),
-  })
+    [['replays', endpointId]],
+  )
   return (
     <li className="item">
       <span className="item-name">

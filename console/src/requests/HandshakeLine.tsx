@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query'
+import { useCall } from '../parts/useCall.ts'
 import { Button } from '../parts/Button.tsx'
 import { Writes } from '../parts/Writes.tsx'
 import { type Answers, creel, type RequestDetail } from '../trpc.ts'
@@ -7,9 +7,7 @@ import { visible } from '../words/visible.ts'
 
 /** The callback of a handshake, with a button that calls it; nothing for any other request. */
 export function HandshakeLine({ endpointId, request }: { endpointId: string; request: RequestDetail }) {
-  const confirm = useMutation({
-    mutationFn: () => creel.requests.confirm.mutate({ endpointId, requestId: request.id }),
-  })
+  const confirm = useCall(() => creel.requests.confirm.mutate({ endpointId, requestId: request.id }))
   const callback = request.rawHeaders.find(({ name }) => name.toLowerCase() === 'webhook-request-callback')
   if (request.method !== 'OPTIONS' || callback === undefined) return null
   return (

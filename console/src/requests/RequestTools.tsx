@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCall } from '../parts/useCall.ts'
+import { useQuery } from '@tanstack/react-query'
 import { ChevronDown, GitCompare, Link2, Pencil, Play, Search, Send, Trash2 } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { Link } from 'wouter'
@@ -38,19 +39,18 @@ export function RequestTools({
   onEdit,
   onRemove,
 }: Props) {
-  const queries = useQueryClient()
   const actions = useQuery(actionsQuery(endpoint.id))
   const [isToUrl, setToUrl] = useState(false)
   const ids = { endpointId: endpoint.id, requestId: request.id }
-  const replay = useMutation({
-    mutationFn: (actionId?: string) =>
+  const replay = useCall(
+    (actionId?: string) =>
       creel.requests.replay.mutate({ ...ids, ...(actionId === undefined ? {} : { actionId }) }),
-    onSuccess: onDeliveries,
-    onSettled: async () => {
-      await queries.invalidateQueries({ queryKey: ['attempts', endpoint.id, request.id] })
-      await queries.invalidateQueries({ queryKey: ['request', endpoint.id, request.id] })
-    },
-  })
+    [
+      ['attempts', endpoint.id, request.id],
+      ['request', endpoint.id, request.id],
+    ],
+    onDeliveries,
+  )
   useShortcuts({
     replay: () => {
       if (!replay.isPending) replay.mutate(undefined)

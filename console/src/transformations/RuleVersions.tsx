@@ -1,4 +1,5 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useCall } from '../parts/useCall.ts'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
@@ -21,14 +22,14 @@ interface Props {
 export function RuleVersions({ endpointId, actionId, rule, onRestored }: Props) {
   const versions = useQuery(versionsQuery(endpointId, rule.id, rule.version))
   const [compared, setCompared] = useState<number>()
-  const restore = useMutation({
-    mutationFn: (n: number) =>
-      creel.transformations.restore.mutate({ endpointId, actionId, ruleId: rule.id, n }),
-    onSuccess: async ({ version }) => {
+  const restore = useCall(
+    (n: number) => creel.transformations.restore.mutate({ endpointId, actionId, ruleId: rule.id, n }),
+    [],
+    async ({ version }) => {
       await onRestored()
       toast(`Restored as v${version}`)
     },
-  })
+  )
   const items = versions.data?.items ?? []
   const old = items.find(({ version }) => version === compared)
   if (items.length < 2) return null

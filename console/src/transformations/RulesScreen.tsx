@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCall } from '../parts/useCall.ts'
+import { useQuery } from '@tanstack/react-query'
 import { ChevronDown, ChevronUp, Plus } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { useAddress } from '../address.ts'
@@ -97,17 +98,16 @@ interface ListProps {
 }
 
 function RuleList({ endpointId, actionId, rules, openId, hrefOf }: ListProps) {
-  const queries = useQueryClient()
-  const refresh = () => queries.invalidateQueries({ queryKey: ['rules', endpointId] })
-  const order = useMutation({
-    mutationFn: (ids: string[]) => creel.transformations.order.mutate({ endpointId, actionId, order: ids }),
-    onSettled: refresh,
-  })
-  const turn = useMutation({
-    mutationFn: ({ ruleId, enabled }: { ruleId: string; enabled: boolean }) =>
-      creel.transformations.update.mutate({ endpointId, actionId, ruleId, enabled }),
-    onSettled: refresh,
-  })
+  const stale = [['rules', endpointId]]
+  const order = useCall(
+    (ids: string[]) => creel.transformations.order.mutate({ endpointId, actionId, order: ids }),
+    stale,
+  )
+  const turn = useCall(
+    (rule: { ruleId: string; enabled: boolean }) =>
+      creel.transformations.update.mutate({ endpointId, actionId, ...rule }),
+    stale,
+  )
   const move = (at: number, by: number) => {
     const ids = rules.map(({ id }) => id)
     const [moved] = ids.splice(at, 1)

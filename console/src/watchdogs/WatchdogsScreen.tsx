@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCall } from '../parts/useCall.ts'
+import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { Bones } from '../parts/Bones.tsx'
@@ -79,12 +80,7 @@ function Item({ watchdog, isOpen, onClose }: { watchdog: Watchdog; isOpen: boole
     name,
     state,
   } = watchdog
-  const queries = useQueryClient()
-  const refresh = () => queries.invalidateQueries({ queryKey: ['watchdogs'] })
-  const turn = useMutation({
-    mutationFn: () => creel.watchdogs.setActive.mutate({ id, active: !active }),
-    onSettled: refresh,
-  })
+  const turn = useCall(() => creel.watchdogs.setActive.mutate({ id, active: !active }), [['watchdogs']])
   const { tone, words } = STATES[state]
   return (
     <section className="card" aria-label={name}>
