@@ -1,16 +1,12 @@
 import { Suspense, useSyncExternalStore } from 'react'
 import { Route, Switch, useLocation } from 'wouter'
-import { EndpointPage } from './endpoints/EndpointPage.tsx'
-import { FirstEndpoint } from './endpoints/FirstEndpoint.tsx'
+import { EndpointPage, FirstEndpoint } from './endpoints/EndpointPage.tsx'
+import { session } from './live/outage.ts'
 import { hasLoadedAnything } from './live/queryClient.ts'
-import { session } from './live/session.ts'
-import { Boundary, Loading } from './parts/Boundary.tsx'
-import { lazyPart } from './parts/lazyPart.tsx'
+import { Boundary, Loading, lazyPart } from './parts/Boundary.tsx'
 import { Toasts } from './parts/Toasts.tsx'
 import { Shell } from './shell/Shell.tsx'
-import { SignInAgain } from './signIn/SignInAgain.tsx'
-import { SignInHere } from './signIn/SignInHere.tsx'
-import { SignInScreen } from './signIn/SignInScreen.tsx'
+import { SignInAgain, SignInHere, SignInScreen } from './signIn/SignIn.tsx'
 
 const WatchdogsScreen = lazyPart(
   async () => (await import('./watchdogs/WatchdogsScreen.tsx')).WatchdogsScreen,

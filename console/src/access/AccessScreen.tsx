@@ -1,12 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
-import { Bones } from '../parts/Bones.tsx'
-import { Problem } from '../parts/Problem.tsx'
+import { Button } from '../parts/Button.tsx'
+import { CopyButton } from '../parts/CopyButton.tsx'
+import { TextField } from '../parts/Field.tsx'
+import { Card, Page } from '../parts/Page.tsx'
+import { Bones, Problem, Problems } from '../parts/Problem.tsx'
+import { Table } from '../parts/Table.tsx'
+import { useCall, useForm } from '../parts/useForm.ts'
 import { Erasures } from '../privacy/Erasures.tsx'
-import { Page } from '../shell/Page.tsx'
 import { sessionQuery } from '../shell/queries.ts'
-import { Contacts } from './Contacts.tsx'
+import { creel } from '../trpc.ts'
+import { ago, fullTime } from '../words/format.ts'
 import { Keys } from './Keys.tsx'
-import { Sessions } from './Sessions.tsx'
 import { Subscriptions } from './Subscriptions.tsx'
 
 /** Subscriptions of agents; API keys and erasures, if the caller has the scope `admin`; sessions and contacts, if it is an owner, who signed in by a link. */
@@ -33,4 +37,115 @@ export function AccessScreen() {
       )}
     </Page>
   )
+}
+
+const KEY = ['contacts']
+
+/** Contacts that get alerts by mail when no channel takes them. */
+function Contacts() {
+  const contacts = useQuery({ queryKey: KEY, queryFn: () => creel.contacts.list.query({}) })
+  const form = useForm({
+    keptAs: 'contact',
+    begin: () => ({ email: '', name: '' }),
+    save: ({ email, name }) =>
+      creel.contacts.add.mutate({
+        email: email.trim(),
+        ...(name.trim() === '' ? {} : { name: name.trim() }),
+      }),
+    stale: [KEY],
+    onSaved: () => {
+      form.change({ email: '', name: '' })
+      form.forget()
+    },
+  })
+  const remove = useCall((contactId: string) => creel.contacts.remove.mutate({ contactId }), [KEY])
+  return (
+    <Card title="Contacts">
+      <Problem error={contacts.error ?? remove.error} />
+      {contacts.data?.items.length === 0 && (
+        <p className="hint">No contacts yet. Contacts get alerts by mail when no alert channel takes them.</p>
+      )}
+      <ul className="cards">
+        {contacts.data?.items.map(({ email, id, name }) => (
+          <li key={id} className="item">
+            <span className="item-name">{email}</span>
+            <span className="item-what">{name}</span>
+            <Button
+              look="small"
+              aria-label={`Remove ${email}`}
+              disabled={remove.isPending}
+              onClick={() => remove.mutate(id)}
+            >
+              Remove
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <form className="grid-2" onSubmit={form.submit}>
+        <TextField label="E-mail" kind="email" isRequired {...form.field('email')} />
+        <TextField label="Name" {...form.field('name')} />
+        <div className="form-foot">
+          <Button type="submit" disabled={form.isSaving}>
+            Add contact
+          </Button>
+        </div>
+      </form>
+      <Problems of={form.beside()} />
+    </Card>
+  )
+}
+
+/** Signed-in browsers, and a link to sign in another one. */
+function Sessions() {
+  const sessions = useQuery({ queryKey: ['sessions'], queryFn: () => creel.sessions.list.query({}) })
+  const invite = useCall(() => creel.sessions.invite.mutate({}))
+  const end = useCall((sessionId: string) => creel.sessions.end.mutate({ sessionId }), [['sessions']])
+  return (
+    <Card
+      title="Sessions"
+      acts={
+        <Button disabled={invite.isPending} onClick={() => invite.mutate()}>
+          Create sign-in link
+        </Button>
+      }
+    >
+      <Problem error={sessions.error ?? invite.error ?? end.error} />
+      {invite.data !== undefined && (
+        <div className="one-time">
+          <code>{invite.data.url}</code>
+          <span className="hint">Works once, {ago(invite.data.expiresAt).replace('in ', 'within ')}</span>
+          <CopyButton label="Copy link" text={() => invite.data.url} />
+        </div>
+      )}
+      <Table heads={['Browser', 'Signed in with', 'Since', 'Last seen', 'Sign out']} hidden="Sign out">
+        {sessions.data?.items.map(({ createdAt, id, isCurrent, keyName, role, seenAt, userAgent }) => (
+          <tr key={id}>
+            <th scope="row">
+              {browserOf(userAgent)} {isCurrent && <span className="badge">this browser</span>}
+            </th>
+            <td>{role === 'owner' ? 'a link (owner)' : `the key ${keyName ?? ''}`}</td>
+            <td title={fullTime(createdAt)}>{ago(createdAt)}</td>
+            <td>{ago(seenAt)}</td>
+            <td className="end">
+              {!isCurrent && (
+                <Button look="small" disabled={end.isPending} onClick={() => end.mutate(id)}>
+                  Sign out
+                </Button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </Card>
+  )
+}
+
+/** Name of a browser and its system; the raw header if neither is recognised. */
+function browserOf(userAgent: string | null): string {
+  if (userAgent === null) return 'Unknown'
+  const browser = /(Edg|OPR|Firefox|HeadlessChrome|Chrome|Safari)\//.exec(userAgent)?.[1]
+  const system = /(Windows|Mac OS X|Android|iPhone|iPad|Linux)/.exec(userAgent)?.[1]
+  return browser === undefined
+    ? userAgent.slice(0, 60)
+    : `${browser}${system === undefined ? '' : ` on ${system}`}`
 }

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
-import { Card } from '../parts/Card.tsx'
+import { Card } from '../parts/Page.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { Table } from '../parts/Table.tsx'
-import { useCall } from '../parts/useCall.ts'
+import { useCall } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
 

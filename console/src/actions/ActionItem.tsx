@@ -2,10 +2,9 @@ import { ChevronDown, ChevronUp, GripVertical } from 'lucide-react'
 import type { KeyboardEvent, ReactNode } from 'react'
 import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
-import { Switch } from '../parts/Switch.tsx'
-import type { Action, Endpoint } from '../trpc.ts'
-import { plural, withoutScheme } from '../words/format.ts'
-import { ActionFigures, type Health } from './ActionFigures.tsx'
+import { Switch } from '../parts/Segments.tsx'
+import type { Action, Answers, Endpoint } from '../trpc.ts'
+import { count, duration, plural, withoutScheme } from '../words/format.ts'
 
 interface Props {
   readonly endpoint: Endpoint
@@ -106,5 +105,31 @@ export function ActionItem({
       </div>
       {isOpen && <div className="item-body">{children}</div>}
     </li>
+  )
+}
+
+/** Figures of an action over the last hour. */
+type Health = Answers['actions']['health']['items'][number]
+
+/** Below this share of successes an action is marked. */
+const GOOD_SHARE = 0.95
+
+/** Success rate, duration and backlog of an action in the last hour; nothing for an action without any. */
+function ActionFigures({ health }: { readonly health: Health }) {
+  const { attempts, p95Ms, succeeded, unfinished } = health
+  if (attempts === 0 && unfinished === 0) return null
+  const share = attempts === 0 ? 1 : succeeded / attempts
+  // Rounded down, so that only an action without a failure shows 100 %.
+  const percent = Math.floor(share * 100)
+  return (
+    <span className="figures num" title="In the last hour">
+      {attempts > 0 && (
+        <span className={share < GOOD_SHARE ? 'bad' : 'ok'}>
+          {percent} % of {plural(attempts, 'attempt')}
+        </span>
+      )}
+      {p95Ms !== null && <span className="hint">p95 {duration(p95Ms)}</span>}
+      {unfinished > 0 && <span className="hint">{count(unfinished)} waiting</span>}
+    </span>
   )
 }

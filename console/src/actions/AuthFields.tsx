@@ -1,5 +1,4 @@
-import { SelectField, TextField } from '../parts/Field.tsx'
-import { SecretField } from '../parts/SecretField.tsx'
+import { SecretField, SelectField, TextField } from '../parts/Field.tsx'
 import type { Part } from '../parts/useForm.ts'
 import type { Action } from '../trpc.ts'
 

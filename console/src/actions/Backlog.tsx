@@ -1,9 +1,9 @@
-import { useCall } from '../parts/useCall.ts'
 import { type QueryKey, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { useCall } from '../parts/useForm.ts'
 import { type Action, type Answers, creel, type Endpoint } from '../trpc.ts'
 import { ago, plural } from '../words/format.ts'
 
@@ -34,7 +34,8 @@ export function Backlog({ endpoint, action }: Props) {
   const stale = [queryKey, ['actions', endpoint.id]]
   const pause = useCall(() => creel.actions.pause.mutate(names), stale)
   const resume = useCall(
-    () => creel.actions.resume.mutate({ ...names, ...(perSecond !== '' && { perSecond: Number(perSecond) }) }),
+    () =>
+      creel.actions.resume.mutate({ ...names, ...(perSecond !== '' && { perSecond: Number(perSecond) }) }),
     stale,
   )
   const backlog = read.data

@@ -1,14 +1,14 @@
 import { type ReactNode, useState } from 'react'
-import { TextField } from '../parts/Field.tsx'
-import { SecretField } from '../parts/SecretField.tsx'
+import { Button } from '../parts/Button.tsx'
+import { Field, SecretField, TextField } from '../parts/Field.tsx'
 import { Segments } from '../parts/Segments.tsx'
 import type { Form, Part } from '../parts/useForm.ts'
 import type { Action } from '../trpc.ts'
+import { ago } from '../words/format.ts'
 import { problemAt } from '../words/problem.ts'
 import { AuthFields } from './AuthFields.tsx'
 import { DeliveryFields } from './DeliveryFields.tsx'
 import type { ActionDraft, TlsDraft, TypedSecrets } from './draft.ts'
-import { SigningSecret } from './SigningSecret.tsx'
 
 const SCHEMES = [
   { value: 'creel', words: 'Creel' },
@@ -139,5 +139,68 @@ function Section({ title, state, isWrong, children }: SectionProps) {
       </summary>
       <div className="form">{children}</div>
     </details>
+  )
+}
+
+interface SigningSecretProps {
+  readonly signing: Action['signing'] | undefined
+  /** The typed secret; null keeps the stored one. */
+  readonly value: string | null
+  readonly problem: string
+  readonly onChange: (value: string | null) => void
+  readonly scheme: Action['signing']['scheme']
+}
+
+const BYTES = 24
+
+/** Generates a secret in the format of the scheme. */
+function newSecret(scheme: SigningSecretProps['scheme']): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(BYTES))
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return `whsec_${scheme === 'creel' ? hex : btoa(String.fromCharCode(...bytes))}`
+}
+
+/** The secret that signs deliveries. It can be set, but not read. */
+function SigningSecret({ signing, value, problem, onChange, scheme }: SigningSecretProps) {
+  const isSet = signing?.signed === true
+  if (value === null) {
+    return (
+      <div className="acts">
+        <span>
+          {isSet ? `Signed. The secret was set ${ago(signing.setAt)}.` : 'Deliveries are not signed.'}
+        </span>
+        <Button look="small" onClick={() => onChange('')}>
+          {isSet ? 'Rotate…' : 'Sign deliveries…'}
+        </Button>
+      </div>
+    )
+  }
+  return (
+    <Field
+      label="Signing secret"
+      problem={problem}
+      hint={
+        isSet
+          ? 'Both signatures are sent for 24 hours, so that the receiver can switch. Leave blank to stop signing.'
+          : 'At least 16 characters. Save it now: it is not shown again.'
+      }
+    >
+      {(ids) => (
+        <span className="acts">
+          <input
+            {...ids}
+            className="input mono grow"
+            value={value}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={({ target }) => onChange(target.value)}
+          />
+          <Button onClick={() => onChange(newSecret(scheme))}>Generate</Button>
+          <Button look="quiet" onClick={() => onChange(null)}>
+            {isSet ? 'Keep current' : 'Leave unsigned'}
+          </Button>
+        </span>
+      )}
+    </Field>
   )
 }

@@ -2,17 +2,18 @@ import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { Bones } from '../parts/Bones.tsx'
 import { Button } from '../parts/Button.tsx'
-import { Problem } from '../parts/Problem.tsx'
+import { Menu, MenuItem } from '../parts/Menu.tsx'
+import { Page } from '../parts/Page.tsx'
+import { Bones, Problem } from '../parts/Problem.tsx'
+import { Switch } from '../parts/Segments.tsx'
+import { useCall } from '../parts/useForm.ts'
 import { Writes } from '../parts/Writes.tsx'
-import { Page } from '../shell/Page.tsx'
 import { openIncidentsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
-import { ago, fullTime, plural } from '../words/format.ts'
+import { ago, duration, fullTime, plural } from '../words/format.ts'
 import { ChannelForm } from './ChannelForm.tsx'
-import { ChannelItem } from './ChannelItem.tsx'
-import { CHANNELS, useEventName } from './channel.ts'
+import { CHANNELS, type Channel, useEventName } from './channel.ts'
 import { History } from './History.tsx'
 
 /** Alert channels, open incidents, and the history of sends. */
@@ -86,5 +87,115 @@ function Incidents() {
         </div>
       ))}
     </section>
+  )
+}
+
+const HOUR_MS = 3_600_000
+const MUTES = [
+  { words: 'For an hour', hours: 1 },
+  { words: 'For 8 hours', hours: 8 },
+  { words: 'For a day', hours: 24 },
+] as const
+
+const TONES: Readonly<Record<string, string>> = {
+  healthy: 'ok',
+  verified: 'ok',
+  failing: 'bad',
+  untested: 'warn',
+}
+
+interface Props {
+  readonly channel: Channel
+  readonly isOpen: boolean
+  readonly onToggle: () => void
+}
+
+/** One channel: its health in the provider's words, and its buttons. */
+function ChannelItem({ channel, isOpen, onToggle }: Props) {
+  const {
+    connected,
+    consecutiveFailures,
+    destination,
+    enabled,
+    health,
+    id,
+    kind,
+    lastError,
+    lastSuccessAt,
+    mutedUntil,
+    name,
+  } = channel
+  const change = useCall(
+    (members: { enabled?: boolean; mutedUntil?: string }) =>
+      creel.alertChannels.update.mutate({ id, ...members }),
+    [CHANNELS],
+  )
+  const test = useCall(() => creel.alertChannels.test.mutate({ id }), [CHANNELS])
+  const isMuted = mutedUntil !== null && Date.parse(mutedUntil) > Date.now()
+  return (
+    <div>
+      <div className="item" data-open={isOpen}>
+        <button type="button" className="item-name" aria-expanded={isOpen} onClick={onToggle}>
+          {name}
+        </button>
+        <span className="badge">{kind}</span>
+        <span className="badge" data-tone={TONES[health]}>
+          {health}
+        </span>
+        {isMuted && <span className="badge">muted, ends {ago(mutedUntil)}</span>}
+        <span className="item-what">
+          {destination}{' '}
+          {consecutiveFailures > 0 ? (
+            <span className="bad">
+              {plural(consecutiveFailures, 'failure')} in a row: {lastError}
+            </span>
+          ) : (
+            lastSuccessAt !== null && `sent ${ago(lastSuccessAt)}`
+          )}
+        </span>
+        <Button look="small" disabled={test.isPending || !connected} onClick={() => test.mutate()}>
+          {test.isPending ? 'Testing…' : 'Test'}
+        </Button>
+        {isMuted ? (
+          <Button look="small" onClick={() => change.mutate({ mutedUntil: '' })}>
+            Unmute
+          </Button>
+        ) : (
+          <Menu className="button small" button="Mute">
+            {MUTES.map(({ hours, words }) => (
+              <MenuItem
+                key={hours}
+                onClick={() =>
+                  change.mutate({ mutedUntil: new Date(Date.now() + hours * HOUR_MS).toISOString() })
+                }
+              >
+                {words}
+              </MenuItem>
+            ))}
+          </Menu>
+        )}
+        <Switch
+          isOn={enabled}
+          isDisabled={change.isPending}
+          label={`${name} is switched on`}
+          onChange={(on) => change.mutate({ enabled: on })}
+        >
+          {enabled ? 'on' : 'off'}
+        </Switch>
+      </div>
+      {test.data !== undefined && (
+        <p className="banner" data-tone={test.data.delivered ? 'ok' : 'bad'} role="status">
+          {test.data.delivered
+            ? `Delivered in ${duration(test.data.durationMs)}.`
+            : `Refused: ${test.data.detail ?? test.data.statusCode}`}
+        </p>
+      )}
+      <Problem error={change.error ?? test.error} />
+      {isOpen && (
+        <div className="item-body">
+          <ChannelForm channel={channel} onClose={onToggle} />
+        </div>
+      )}
+    </div>
   )
 }

@@ -1,14 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { SelectField, TextField } from '../parts/Field.tsx'
+import { CheckField, Select, SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
 import { Problem } from '../parts/Problem.tsx'
-import { toast } from '../parts/toasts.ts'
+import { toast } from '../parts/Toasts.tsx'
 import { useForm, useRemoval } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
 import { ago } from '../words/format.ts'
-import { CHANNELS, type Channel, type Subscriptions } from './channel.ts'
-import { EventGrid } from './EventGrid.tsx'
+import { alertEventsQuery, CHANNELS, type Channel, type Subscriptions } from './channel.ts'
 import { SettingField, settingsOf, typedSettings } from './SettingField.tsx'
 
 /** Adds a channel and tests it, or changes one. Credentials can be set, but not read. */
@@ -136,3 +135,58 @@ const draftOf = (channel: Channel | undefined): Draft => ({
   settings: typedSettings(channel?.settings ?? {}),
   events: channel?.events ?? null,
 })
+
+/** The lowest severity that a channel gets. */
+const SEVERITIES = [
+  { value: 'info', words: 'all' },
+  { value: 'warning', words: 'warnings and errors' },
+  { value: 'error', words: 'errors' },
+] as const
+
+interface Props {
+  /** Null for all events. */
+  readonly value: Subscriptions | null
+  readonly onChange: (value: Subscriptions) => void
+}
+
+/** Events that a channel subscribes to, and one lowest severity for all of them. */
+function EventGrid({ value, onChange }: Props) {
+  const events = useQuery(alertEventsQuery)
+  const items = events.data?.items ?? []
+  const now: Subscriptions = value ?? items.map(({ kind }) => ({ kind, minSeverity: 'info' as const }))
+  const lowest = now[0]?.minSeverity ?? 'info'
+  const isOne = now.every(({ minSeverity }) => minSeverity === lowest)
+  const common = isOne ? SEVERITIES.find((one) => one.value === lowest)?.value : undefined
+  return (
+    <fieldset className="field">
+      <legend className="label">Notify about</legend>
+      <Select
+        label="Severity"
+        value={common ?? ''}
+        options={[
+          ...(common === undefined ? [{ value: '' as const, words: 'as set for each event' }] : []),
+          ...SEVERITIES,
+        ]}
+        onChange={(minSeverity) => {
+          if (minSeverity !== '') onChange(now.map(({ kind }) => ({ kind, minSeverity })))
+        }}
+      />
+      <ul>
+        {items.map(({ description, displayName, kind }) => {
+          const others = now.filter((one) => one.kind !== kind)
+          return (
+            <li key={kind} className="acts" title={description}>
+              <CheckField
+                label={displayName}
+                value={others.length < now.length}
+                onChange={(isOn) =>
+                  onChange(isOn ? [...others, { kind, minSeverity: common ?? 'info' }] : others)
+                }
+              />
+            </li>
+          )
+        })}
+      </ul>
+    </fieldset>
+  )
+}

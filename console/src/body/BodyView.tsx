@@ -1,18 +1,16 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
 import { Download } from 'lucide-react'
-import { type ReactNode, useMemo, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from '../parts/Button.tsx'
-import { CopyButton } from '../parts/CopyButton.tsx'
+import { CopyButton, download } from '../parts/CopyButton.tsx'
 import { Segments } from '../parts/Segments.tsx'
 import { useShortcuts } from '../shell/shortcuts.ts'
 import { bytesOfBase64 } from '../words/copyAs.ts'
 import { bytes } from '../words/format.ts'
-import { download } from './download.ts'
-import { Hex } from './Hex.tsx'
 import type { Line } from './jsonLines.ts'
-import { Lines } from './Lines.tsx'
+import { LINE_HEIGHT, Lines } from './Lines.tsx'
 import { type BodySource, layoutOf, rawLines } from './layout.ts'
-import { Parts } from './Parts.tsx'
-import { Preview } from './Preview.tsx'
+import type { Part } from './multipart.ts'
 
 type View = 'pretty' | 'raw' | 'hex' | 'preview'
 
@@ -95,6 +93,101 @@ export function BodyView({ name, note, octets, hasKey = false, pathBar, ...sourc
         <Lines label={`Body of ${name}`} lines={rawLines(body)} chosen={null} />
       )}
       {view === 'pretty' && layout.parts === null && pathBar?.(line)}
+    </div>
+  )
+}
+
+const WIDTH = 16
+
+/** Hex dump: offset, bytes, and their ASCII characters. */
+function Hex({ bytes }: { bytes: Uint8Array }) {
+  const box = useRef<HTMLElement>(null)
+  const virtual = useVirtualizer({
+    count: Math.ceil(bytes.length / WIDTH),
+    getScrollElement: () => box.current,
+    estimateSize: () => LINE_HEIGHT,
+    overscan: 30,
+  })
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must by keyboard
+    <section ref={box} className="lines hex" tabIndex={0} aria-label="Bytes of the body">
+      <div style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const row = [...bytes.subarray(index * WIDTH, (index + 1) * WIDTH)]
+          return (
+            <div key={index} className="line" style={{ transform: `translateY(${start}px)` }}>
+              <span className="number">{(index * WIDTH).toString(16).padStart(6, '0')}</span>
+              <code className="octets">{octets(row)}</code>
+              <code className="glyphs">{row.map(glyph).join('')}</code>
+            </div>
+          )
+        })}
+      </div>
+    </section>
+  )
+}
+
+/** The bytes of a row, with a wider gap in the middle. */
+function octets(row: readonly number[]): string {
+  const all = row.map((byte) => byte.toString(16).padStart(2, '0'))
+  return `${all.slice(0, WIDTH / 2).join(' ')}  ${all.slice(WIDTH / 2).join(' ')}`
+}
+
+function glyph(byte: number): string {
+  return byte > 31 && byte < 127 ? String.fromCharCode(byte) : '·'
+}
+
+/** The parts of a multipart body: short texts are shown, others can be saved. */
+function Parts({ parts }: { parts: readonly Part[] }) {
+  return (
+    <ul className="body-parts">
+      {parts.map((part, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts may repeat, and never move
+        <li key={at}>
+          <p>
+            <b>{part.name || '(no name)'}</b>
+            {part.filename !== null && <code>{part.filename}</code>}
+            <span className="hint">
+              {part.type ?? 'text'}, {bytes(part.content.length)}
+            </span>
+            <Button look="small" onClick={() => download(part.content, part.filename ?? part.name)}>
+              Save
+            </Button>
+          </p>
+          {part.text !== null && <pre>{part.text}</pre>}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface PreviewProps {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly type: string
+  readonly kind: 'image' | 'html'
+}
+
+/** An image from its bytes; HTML in a frame without scripts, styles or network. */
+function Preview({ bytes, type, kind }: PreviewProps) {
+  const [url, setUrl] = useState<string>()
+  useEffect(() => {
+    const made = URL.createObjectURL(new Blob([bytes], { type }))
+    setUrl(made)
+    return () => URL.revokeObjectURL(made)
+  }, [bytes, type])
+  return (
+    <div className="body-preview">
+      {url !== undefined &&
+        (kind === 'image' ? (
+          <img src={url} alt="The captured body" />
+        ) : (
+          <iframe
+            src={url}
+            sandbox=""
+            referrerPolicy="no-referrer"
+            title="The captured page, without scripts, styles or network"
+          />
+        ))}
     </div>
   )
 }

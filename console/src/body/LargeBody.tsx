@@ -2,12 +2,12 @@ import { useMutation } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { Button } from '../parts/Button.tsx'
+import { download } from '../parts/CopyButton.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { creel } from '../trpc.ts'
 import { bytesOfBase64 } from '../words/copyAs.ts'
 import { bytes } from '../words/format.ts'
 import { BodyView } from './BodyView.tsx'
-import { download } from './download.ts'
 
 /** Bytes of one call: small enough to show progress and to allow a stop. */
 const PART_BYTES = 2_097_152

@@ -1,9 +1,10 @@
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { CopyButton } from '../parts/CopyButton.tsx'
-import { GapNote } from '../reconcile/GapNote.tsx'
+import { gapsQuery, providersQuery } from '../shell/queries.ts'
 import type { Endpoint } from '../trpc.ts'
-import { withoutScheme } from '../words/format.ts'
+import { plural, withoutScheme } from '../words/format.ts'
 
 const PLACES = [
   { name: 'captures', words: 'Captures', path: '' },
@@ -52,5 +53,19 @@ export function EndpointBar({ endpoint, place, children }: Props) {
         <span className="url-short">Copy URL</span>
       </CopyButton>
     </header>
+  )
+}
+
+/** A badge in the head of an endpoint where numbers of its sender's sequence are missing. Asks nothing for other senders. */
+function GapNote({ endpoint }: { endpoint: Endpoint }) {
+  const providers = useQuery({ ...providersQuery, enabled: endpoint.provider !== null })
+  const provider = providers.data?.items.find(({ slug }) => slug === endpoint.provider)
+  const gaps = useQuery({ ...gapsQuery(endpoint.id), enabled: provider?.sequence === true })
+  const missing = gaps.data?.missingCount ?? 0
+  if (missing === 0) return null
+  return (
+    <Link className="badge" data-tone="warn" href={`/e/${endpoint.id}/settings#missing`}>
+      {plural(missing, 'event')} missing
+    </Link>
   )
 }

@@ -1,5 +1,5 @@
-import { Card } from '../parts/Card.tsx'
 import { CheckField, SelectField, TextField } from '../parts/Field.tsx'
+import { Card } from '../parts/Page.tsx'
 import type { Endpoint } from '../trpc.ts'
 import { ALGORITHMS, ENCODINGS, type NO_SECRETS, type SettingsForm } from './settingsDraft.ts'
 

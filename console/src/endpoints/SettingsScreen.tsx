@@ -2,26 +2,33 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useAddress } from '../address.ts'
 import { Button } from '../parts/Button.tsx'
-import { Card } from '../parts/Card.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
-import { TextField } from '../parts/Field.tsx'
+import { DurationField } from '../parts/DurationField.tsx'
+import { SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
+import { Card } from '../parts/Page.tsx'
 import { Problem } from '../parts/Problem.tsx'
-import { Switch } from '../parts/Switch.tsx'
-import { toast } from '../parts/toasts.ts'
+import { Switch } from '../parts/Segments.tsx'
+import { toast } from '../parts/Toasts.tsx'
 import { useForm } from '../parts/useForm.ts'
 import { Writes } from '../parts/Writes.tsx'
 import { PrivacySettings } from '../privacy/PrivacySettings.tsx'
 import { MissingEvents } from '../reconcile/MissingEvents.tsx'
 import { creel, type Endpoint } from '../trpc.ts'
+import { headerLines, headersOf } from '../words/headers.ts'
 import { AnswerSettings } from './AnswerSettings.tsx'
 import { CaptureUrl } from './CaptureUrl.tsx'
 import { DangerZone } from './DangerZone.tsx'
-import { EventSettings } from './EventSettings.tsx'
 import { ProviderSettings } from './ProviderSettings.tsx'
-import { ResponseSettings } from './ResponseSettings.tsx'
 import { SenderSettings } from './SenderSettings.tsx'
-import { changesOf, draftOf, isReadable, NO_SECRETS, type SettingsForm } from './settingsDraft.ts'
+import {
+  changesOf,
+  draftOf,
+  isReadable,
+  NO_SECRETS,
+  type SettingsDraft,
+  type SettingsForm,
+} from './settingsDraft.ts'
 import { useEndpointCall } from './useEndpointCall.ts'
 
 /** The settings of an endpoint: one form, and the parts that take effect at once. */
@@ -125,3 +132,95 @@ function NameSettings({ endpoint, form }: { endpoint: Endpoint; form: SettingsFo
     </Card>
   )
 }
+
+const MODES = [
+  { value: '', words: 'Deliver again' },
+  { value: 'mark', words: 'mark it' },
+  { value: 'skip', words: 'store it, and run no action' },
+  { value: 'discard', words: 'count it, and store nothing' },
+] as const
+
+/** The path of event ids, and the treatment of duplicates. */
+function EventSettings({ form }: { form: SettingsForm }) {
+  return (
+    <Card title="Events" id="events">
+      <div className="form">
+        <TextField
+          label="Id of the event"
+          kind="code"
+          placeholder="Provider default"
+          hint="A path like body.order.id, headers.x-event-id or query.id."
+          {...form.field('eventIdPath')}
+        />
+        <SelectField
+          label="When an event comes again"
+          hint="The sender is answered as for the first."
+          options={MODES}
+          {...form.field('dedupeMode', 'dedupe/then')}
+        />
+        {form.draft.dedupeMode !== '' && (
+          <div className="row-2">
+            <TextField
+              label="The same event has the same"
+              kind="code"
+              placeholder="id of the event"
+              hint="Or the same value at another path."
+              {...form.field('dedupeBy', 'dedupe/by')}
+            />
+            <DurationField
+              label="For so long after the first"
+              hint="At most 30 days, and as long as requests are kept."
+              {...form.field('dedupeWindow', 'dedupe/windowSeconds')}
+            />
+          </div>
+        )}
+      </div>
+    </Card>
+  )
+}
+
+/** The response to senders, with a preview. */
+function ResponseSettings({ form }: { form: SettingsForm }) {
+  return (
+    <Card title="Response">
+      <div className="two">
+        <div className="form">
+          <div className="row-2">
+            <TextField
+              label="Status"
+              inputMode="numeric"
+              hint="200 to 299, or 400 to 599"
+              {...form.field('status', 'responseStatusCode')}
+            />
+            <TextField
+              label="Content type"
+              kind="code"
+              {...form.field('contentType', 'responseContentType')}
+            />
+          </div>
+          <TextField
+            label="Headers"
+            rows={2}
+            hint="One per line, as Name: value"
+            {...form.field('headers', 'responseHeaders')}
+          />
+          <TextField label="Body" rows={4} {...form.field('body', 'responseBody')} />
+        </div>
+        <div className="field">
+          <span className="label">Preview</span>
+          <p className="sees">{seen(form.draft)}</p>
+        </div>
+      </div>
+    </Card>
+  )
+}
+
+const seen = ({ body, contentType, headers, status }: SettingsDraft): string =>
+  [
+    `HTTP/1.1 ${status}`,
+    ...(body === '' ? [] : [`Content-Type: ${contentType}`]),
+    ...headerLines(headersOf(headers)),
+    `Content-Length: ${new TextEncoder().encode(body).length}`,
+    '',
+    body,
+  ].join('\n')

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { toast } from '../parts/toasts.ts'
-import { useCall } from '../parts/useCall.ts'
+import { toast } from '../parts/Toasts.tsx'
+import { useCall } from '../parts/useForm.ts'
 import type { Endpoint } from '../trpc.ts'
 
 /** A call that changes an endpoint and answers it; every query of it is refreshed. */

@@ -1,10 +1,9 @@
 import { creel, type RequestSummary, statusOf } from '../trpc.ts'
 import type { Filters } from '../words/grammar.ts'
 import { BAR_MS, BARS, type Bar, type RejectedBars } from './bars.ts'
-import { hasAnswered, hasNotAnswered } from './outage.ts'
+import { hasAnswered, hasNotAnswered, hearStatus } from './outage.ts'
 import { readFailedAnew } from './queryClient.ts'
 import { holdSeat, tabs } from './seats.ts'
-import { hearStatus } from './session.ts'
 
 /** Members of a request that change with its deliveries. */
 export type RequestOutcome = Pick<RequestSummary, 'id' | 'state' | 'attemptCount' | 'deliveryCounts'>

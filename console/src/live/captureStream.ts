@@ -1,9 +1,19 @@
 import type { RequestSummary } from '../trpc.ts'
 import { BAR_MS, BARS, type Bar, continued, counted, type RejectedBars } from './bars.ts'
 import type { Below, CaptureSource, FollowEvent, RequestOutcome, Traffic } from './captureSource.ts'
-import { placeOf } from './placeOf.ts'
-import { reconnectMs } from './reconnect.ts'
+import { reconnectMs } from './outage.ts'
 import { Store } from './store.ts'
+
+/** Index of an id among rows, or where it would be inserted; the ids are in descending order. */
+export function placeOf(rows: readonly { readonly id: number }[], id: number): number {
+  let [from, to] = [0, rows.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((rows[middle]?.id ?? 0) > id) from = middle + 1
+    else to = middle
+  }
+  return from
+}
 
 /** State of the list. Each change makes a new object. */
 export interface Captures {

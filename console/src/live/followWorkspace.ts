@@ -1,9 +1,8 @@
 import { creel, statusOf } from '../trpc.ts'
+import { hearStatus, reconnectMs, session } from './outage.ts'
 import { queryClient, readFailedAnew } from './queryClient.ts'
-import { reconnectMs } from './reconnect.ts'
 import { rejections } from './rejections.ts'
 import { type Locks, tabs } from './seats.ts'
-import { hearStatus, session } from './session.ts'
 import { WorkspaceCache, type WorkspaceEvent } from './workspaceFeed.ts'
 
 /** Name of the lock and channel with which one tab of the browser holds the stream for all. */

@@ -1,5 +1,24 @@
 import { Store } from './store.ts'
 
+const RETRY_MS = { first: 1_000, max: 15_000 } as const
+
+/**
+ * The wait before the next call of the service, in milliseconds: twice as long after each failure.
+ *
+ * @param failures in a row, before the last one
+ */
+export function reconnectMs(failures: number): number {
+  return Math.min(RETRY_MS.max, RETRY_MS.first * 2 ** failures)
+}
+
+/** Whether this browser is signed in. A 401 means that it is not. */
+export const session = new Store<'in' | 'out'>('in')
+
+/** Call with the status of every refusal. */
+export function hearStatus(status: number | undefined): void {
+  if (status === 401 && session.get() === 'in') session.set('out')
+}
+
 /** Since when the service has not answered, in milliseconds since 1970; null while it answers. */
 export const outage = new Store<number | null>(null)
 

@@ -1,7 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { isCallError, statusOf } from '../trpc.ts'
-import { reconnectMs } from './reconnect.ts'
-import { hearStatus } from './session.ts'
+import { hearStatus, reconnectMs } from './outage.ts'
 
 const RETRIES = 3
 /** The longest wait that a 429 may ask for. */

@@ -1,7 +1,7 @@
 import { creel, statusOf } from '../trpc.ts'
 import { problemOf } from '../words/problem.ts'
 import type { Surroundings } from './captureStream.ts'
-import { hearStatus } from './session.ts'
+import { hearStatus } from './outage.ts'
 
 /** The real browser. */
 export const browser: Surroundings = {

@@ -1,6 +1,6 @@
 import { Check, Copy } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
-import { toast } from './toasts.ts'
+import { toast } from './Toasts.tsx'
 
 interface Props {
   /** Called when the button is pressed. */
@@ -47,4 +47,31 @@ export async function copyText(text: string): Promise<boolean> {
     toast('Copying needs https in this browser.')
     return false
   }
+}
+
+interface CommandLineProps {
+  readonly line: string
+  /** Label of the copy button. */
+  readonly label?: string
+}
+
+/** A command for a shell, or another line to copy. */
+export function CommandLine({ line, label = 'Copy the command' }: CommandLineProps) {
+  return (
+    <div className="command">
+      <code>{line}</code>
+      <CopyButton label={label} text={() => line} />
+    </div>
+  )
+}
+
+/** Saves bytes as a file. The type prevents the browser from opening it. */
+export function download(bytes: Uint8Array<ArrayBuffer> | string, name: string): void {
+  const href = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }))
+  const link = document.createElement('a')
+  link.href = href
+  link.download = name
+  link.click()
+  // Delayed, because the browser has not begun to read the URL.
+  setTimeout(() => URL.revokeObjectURL(href), 10_000)
 }

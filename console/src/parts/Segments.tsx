@@ -1,4 +1,4 @@
-import { useId } from 'react'
+import { type ReactNode, useId } from 'react'
 
 interface Props<Value extends string> {
   readonly label: string
@@ -41,5 +41,31 @@ export function SegmentsField<Value extends string>({
       <Segments {...props} />
       {problem !== '' && <p className="field-problem">{problem}</p>}
     </div>
+  )
+}
+
+interface SwitchProps {
+  readonly isOn: boolean
+  readonly onChange: (isOn: boolean) => void
+  readonly label: string
+  readonly isDisabled?: boolean
+  /** Shown next to the switch; then `label` is for screen readers. */
+  readonly children?: ReactNode
+}
+
+/** A switch that takes effect at once. */
+export function Switch({ isOn, onChange, label, isDisabled = false, children }: SwitchProps) {
+  return (
+    <label className="switch" title={label}>
+      <input
+        type="checkbox"
+        role="switch"
+        aria-label={label}
+        checked={isOn}
+        disabled={isDisabled}
+        onChange={(event) => onChange(event.target.checked)}
+      />
+      {children}
+    </label>
   )
 }

@@ -1,4 +1,6 @@
+import { type QueryKey, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { Button } from './Button.tsx'
 
 interface Props {
   readonly heads: readonly string[]
@@ -25,5 +27,49 @@ export function Table({ heads, hidden, children }: Props) {
         <tbody>{children}</tbody>
       </table>
     </div>
+  )
+}
+
+interface PageOf<Item> {
+  readonly items: readonly Item[]
+  readonly page: number
+  readonly totalCount: number
+  readonly totalPages: number
+}
+
+/**
+ * A list that is read page by page.
+ *
+ * @param refreshMs how often it is read again; only while it has one page, so that rows do not move further down
+ */
+export function usePages<Item>(
+  queryKey: QueryKey,
+  pageSize: number,
+  read: (page: { page: number; pageSize: number }) => Promise<PageOf<Item>>,
+  refreshMs: number | false = false,
+) {
+  const pages = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam }) => read({ page: pageParam, pageSize }),
+    initialPageParam: 1,
+    getNextPageParam: ({ page, totalPages }) => (page < totalPages ? page + 1 : undefined),
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : refreshMs),
+  })
+  const items = pages.data?.pages.flatMap((page) => page.items) ?? []
+  return { pages, items, totalCount: pages.data?.pages[0]?.totalCount ?? 0 }
+}
+
+interface MoreProps {
+  readonly of: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>
+  readonly children: string
+}
+
+/** Button that loads the next page of a list; absent at its end. */
+export function More({ of: { hasNextPage, isFetchingNextPage, fetchNextPage }, children }: MoreProps) {
+  if (!hasNextPage) return null
+  return (
+    <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+      {children}
+    </Button>
   )
 }

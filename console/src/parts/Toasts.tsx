@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
+import { Store } from '../live/store.ts'
 import { Button } from './Button.tsx'
-import { toasts } from './toasts.ts'
 
 /** The area where notes are shown; one per page. */
 export function Toasts() {
@@ -19,4 +19,41 @@ export function Toasts() {
       ))}
     </div>
   )
+}
+
+/** A note that disappears after a while, with at most one action. */
+interface Toast {
+  readonly id: number
+  readonly text: string
+  readonly action?: { readonly label: string; readonly run: () => void }
+}
+
+/** Duration of a note: long enough to undo. */
+const TOAST_MS = 8_000
+
+/** The visible notes, oldest first. */
+const toasts = new Store<readonly Toast[]>([])
+
+let last = 0
+
+/** Shows a note for {@link TOAST_MS}. @returns a function that removes it */
+export function toast(text: string, action?: Toast['action']): () => void {
+  const id = ++last
+  const close = () => toasts.set(toasts.get().filter((one) => one.id !== id))
+  const run = action?.run
+  const closing =
+    action === undefined || run === undefined
+      ? {}
+      : {
+          action: {
+            label: action.label,
+            run: () => {
+              close()
+              run()
+            },
+          },
+        }
+  toasts.set([...toasts.get().slice(-2), { id, text, ...closing }])
+  setTimeout(close, TOAST_MS)
+  return close
 }

@@ -1,8 +1,26 @@
-import type { QueryKey } from '@tanstack/react-query'
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type ProblemWords, problemAt, problemBeside, problemOf } from '../words/problem.ts'
-import { useCall } from './useCall.ts'
 import { usePersisted } from './usePersisted.ts'
+
+/**
+ * A call that changes something.
+ *
+ * @param stale beginnings of the keys of the queries that it may change; they are read again, also after a refusal
+ * @param onSuccess called before that
+ */
+export function useCall<Answer, Input = void>(
+  call: (input: Input) => Promise<Answer>,
+  stale: readonly QueryKey[] = [],
+  onSuccess: (answer: Answer, input: Input) => unknown = () => undefined,
+) {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: call,
+    onSuccess,
+    onSettled: () => Promise.all(stale.map((queryKey) => queries.invalidateQueries({ queryKey }))),
+  })
+}
 
 interface Options<Draft, Saved> {
   /** Name under which the draft is kept in this tab. Without one, the draft is lost with the form. */

@@ -1,5 +1,17 @@
 import { useEffect, useState } from 'react'
 
+const WAIT_MS = 250
+
+/** Debounces a text: returns it after a quarter of a second without changes. */
+export function useSettled(text: string | undefined): string | undefined {
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), WAIT_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}
+
 /**
  * State of an input that survives reloads, kept in this tab under a name.
  *

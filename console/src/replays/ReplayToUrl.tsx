@@ -5,8 +5,8 @@ import { CheckField, TextField } from '../parts/Field.tsx'
 import { Problem, Problems } from '../parts/Problem.tsx'
 import { useForm } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
-import { attemptErrorWords } from '../words/attemptError.ts'
 import { duration } from '../words/format.ts'
+import { attemptErrorWords } from '../words/problem.ts'
 import type { ReplayResult } from './queries.ts'
 
 interface Props {

@@ -1,7 +1,10 @@
 import { useEffect, useSyncExternalStore } from 'react'
+import { Store } from '../live/store.ts'
 import { Button } from '../parts/Button.tsx'
+import { creel, type Inputs } from '../trpc.ts'
 import { count } from '../words/format.ts'
-import { bulk, stopBulk } from './bulk.ts'
+import type { Filters } from '../words/grammar.ts'
+import { problemOf } from '../words/problem.ts'
 
 /** Progress of a bulk operation; its result stays until it is dismissed. */
 export function BulkBar({ endpointId }: { endpointId: string }) {
@@ -36,4 +39,116 @@ export function BulkBar({ endpointId }: { endpointId: string }) {
       )}
     </div>
   )
+}
+
+/** Progress of a bulk operation. */
+interface Bulk {
+  readonly endpointId: string
+  /** Past participle for the message: `replayed`, `deleted`. */
+  readonly verb: string
+  /** Number of requests; for a search it may grow during the operation. */
+  readonly total: number
+  readonly done: number
+  readonly skipped: number
+  readonly failed: number
+  readonly isRunning: boolean
+  readonly isStopped: boolean
+  readonly problem: string | null
+}
+
+/** The running operation, or the result of the last one until it is dismissed. One at a time. */
+const bulk = new Store<Bulk | null>(null)
+
+/** Requests in one call of the API. */
+const CHUNK = 500
+
+/** The chosen requests: by id, or all that match filters. */
+export type Chosen =
+  | { readonly ids: readonly number[] }
+  | { readonly filters: Filters; readonly about: number }
+
+/** Result of one chunk. */
+interface ChunkOutcome {
+  readonly done: number
+  readonly skipped: number
+}
+
+/**
+ * Runs an operation over requests, 500 at a time, and reports progress and refusals in {@link bulk}. Never rejects.
+ *
+ * @param work the operation on one chunk
+ */
+export async function runBulk(
+  endpointId: string,
+  verb: string,
+  chosen: Chosen,
+  work: (ids: readonly number[]) => Promise<ChunkOutcome>,
+): Promise<void> {
+  if (bulk.get()?.isRunning === true) return
+  const total = 'ids' in chosen ? chosen.ids.length : chosen.about
+  bulk.set({
+    endpointId,
+    verb,
+    total,
+    done: 0,
+    skipped: 0,
+    failed: 0,
+    isRunning: true,
+    isStopped: false,
+    problem: null,
+  })
+  try {
+    for await (const ids of chunks(endpointId, chosen)) {
+      if (bulk.get()?.isStopped === true) break
+      try {
+        const { done, skipped } = await work(ids)
+        add({ done, skipped, failed: 0 }, null)
+      } catch (error) {
+        add({ done: 0, skipped: 0, failed: ids.length }, problemOf(error).detail)
+        break
+      }
+    }
+  } catch (error) {
+    add({ done: 0, skipped: 0, failed: 0 }, problemOf(error).detail)
+  }
+  const now = bulk.get()
+  if (now !== null) bulk.set({ ...now, isRunning: false })
+}
+
+/** Stops after the current chunk. */
+function stopBulk(): void {
+  const now = bulk.get()
+  if (now !== null) bulk.set({ ...now, isStopped: true })
+}
+
+function add({ done, skipped, failed }: ChunkOutcome & { failed: number }, problem: string | null): void {
+  const now = bulk.get()
+  if (now === null) return
+  bulk.set({
+    ...now,
+    done: now.done + done,
+    skipped: now.skipped + skipped,
+    failed: now.failed + failed,
+    problem: problem ?? now.problem,
+  })
+}
+
+async function* chunks(endpointId: string, chosen: Chosen): AsyncGenerator<readonly number[]> {
+  if ('ids' in chosen) {
+    for (let at = 0; at < chosen.ids.length; at += CHUNK) yield chosen.ids.slice(at, at + CHUNK)
+    return
+  }
+  let beforeId: number | undefined
+  for (;;) {
+    const input: Inputs['requests']['select'] = {
+      endpointId,
+      ...chosen.filters,
+      limit: CHUNK,
+      ...(beforeId === undefined ? {} : { beforeId }),
+    }
+    const { ids, nextBeforeId } = await creel.requests.select.query(input)
+    if (ids.length > 0) yield ids
+    if (nextBeforeId === null) return
+    beforeId = nextBeforeId
+  }
 }

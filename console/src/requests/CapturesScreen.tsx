@@ -4,10 +4,10 @@ import { useCaptureAddress } from '../address.ts'
 import { EndpointBar } from '../endpoints/EndpointBar.tsx'
 import { captureSource } from '../live/captureSource.ts'
 import { CaptureStream } from '../live/captureStream.ts'
-import { session } from '../live/session.ts'
+import { session } from '../live/outage.ts'
 import { browser } from '../live/surroundings.ts'
+import { lazyPart } from '../parts/Boundary.tsx'
 import { Button } from '../parts/Button.tsx'
-import { lazyPart } from '../parts/lazyPart.tsx'
 import { Writes } from '../parts/Writes.tsx'
 import type { Endpoint } from '../trpc.ts'
 import { count } from '../words/format.ts'
@@ -15,13 +15,10 @@ import { filtersOf, parseSearch } from '../words/grammar.ts'
 import { Arrivals } from './Arrivals.tsx'
 import { BulkBar } from './BulkBar.tsx'
 import { CaptureList } from './CaptureList.tsx'
-import { Connection } from './Connection.tsx'
 import { Deletions } from './deletions.ts'
-import { NothingMatches } from './NothingMatches.tsx'
-import { SearchBox } from './SearchBox.tsx'
-import { Terms } from './Terms.tsx'
+import { SearchBox, Terms } from './SearchBox.tsx'
+import { useSelection } from './SelectionBar.tsx'
 import { useCaptureKeys } from './useCaptureKeys.ts'
-import { useSelection } from './useSelection.ts'
 
 const loadPane = () => import('./RequestPane.tsx')
 const FirstRun = lazyPart(async () => (await import('./FirstRun.tsx')).FirstRun)
@@ -212,4 +209,27 @@ function useFirstOpensItself(
   useEffect(() => {
     if (firstId !== undefined) open(firstId, true)
   }, [firstId, open])
+}
+
+const WORDS = { live: 'Live', connecting: 'Connecting', paused: 'Paused', lost: 'Disconnected' } as const
+
+/** State of the stream of captures. */
+function Connection({ state }: { state: keyof typeof WORDS }) {
+  return (
+    <span className="connection" data-state={state} role="status">
+      <span className="pulse" aria-hidden="true" />
+      {WORDS[state]}
+    </span>
+  )
+}
+
+/** Shown when no stored capture matches the search. */
+function NothingMatches({ onClear }: { onClear: () => void }) {
+  return (
+    <div className="nothing">
+      <h2>No matches</h2>
+      <p>New captures that match will appear here.</p>
+      <Button onClick={onClear}>Clear search</Button>
+    </div>
+  )
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
-import { CommandLine } from '../parts/CommandLine.tsx'
+import { CommandLine } from '../parts/CopyButton.tsx'
 import { WriteLink, Writes } from '../parts/Writes.tsx'
 import { meQuery, providersQuery } from '../shell/queries.ts'
 import type { Endpoint } from '../trpc.ts'

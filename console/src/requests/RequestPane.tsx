@@ -1,30 +1,25 @@
 import { useQuery } from '@tanstack/react-query'
-import { ArrowDown, ArrowUp, X } from 'lucide-react'
-import { Suspense, useEffect } from 'react'
-import { Link } from 'wouter'
+import { X } from 'lucide-react'
+import { Suspense } from 'react'
 import type { CaptureAddress, ChangeAddress } from '../address.ts'
 import { BodyView } from '../body/BodyView.tsx'
 import { LargeBody } from '../body/LargeBody.tsx'
 import { RequestDeliveries } from '../deliveries/RequestDeliveries.tsx'
 import type { CaptureStream } from '../live/captureStream.ts'
-import { Bones } from '../parts/Bones.tsx'
+import { lazyPart } from '../parts/Boundary.tsx'
 import { Button } from '../parts/Button.tsx'
-import { lazyPart } from '../parts/lazyPart.tsx'
-import { Method } from '../parts/Method.tsx'
-import { Problem } from '../parts/Problem.tsx'
+import { Bones, Problem } from '../parts/Problem.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
 import { Tabs } from '../parts/Tabs.tsx'
 import { useShortcuts } from '../shell/shortcuts.ts'
 import { type Endpoint, type RequestDetail, type RequestSummary, statusOf } from '../trpc.ts'
 import { bytesOfBase64 } from '../words/copyAs.ts'
-import { ago, bytes, fullTime, ordinal } from '../words/format.ts'
-import { visible } from '../words/visible.ts'
+import { bytes } from '../words/format.ts'
 import { Fields } from './Fields.tsx'
-import { HandshakeLine } from './HandshakeLine.tsx'
 import { PathBar } from './PathBar.tsx'
 import { requestQuery } from './queries.ts'
+import { Facts, HandshakeLine, Steps, Title, VerdictLine } from './RequestHead.tsx'
 import { RequestTools } from './RequestTools.tsx'
-import { VerdictLine } from './VerdictLine.tsx'
 
 const EditAndSend = lazyPart(async () => (await import('./EditAndSend.tsx')).EditAndSend)
 const Compare = lazyPart(async () => (await import('./Compare.tsx')).Compare)
@@ -172,137 +167,6 @@ export function RequestPane({
   )
 }
 
-function Title({
-  shown,
-  request,
-}: {
-  shown: RequestSummary | RequestDetail | undefined
-  request: RequestDetail | undefined
-}) {
-  const path = visible(shown?.path || '/')
-  const title =
-    shown === undefined ? undefined : shown.label === null ? `${shown.method} ${path}` : visible(shown.label)
-  useEffect(() => {
-    if (title === undefined) return
-    const before = document.title
-    document.title = `${title} · ${before}`
-    return () => {
-      document.title = before
-    }
-  }, [title])
-  return (
-    <div>
-      <h2>{title ?? '\u00a0'}</h2>
-      {shown !== undefined && (
-        <p title={request?.url}>
-          <Method method={shown.method} /> {path}
-          {request?.queryString != null && <span className="query">?{request.queryString}</span>}
-        </p>
-      )}
-    </div>
-  )
-}
-
-function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
-  return (
-    <dl className="facts">
-      <div>
-        <dt>Request</dt>
-        <dd>#{shown.id}</dd>
-      </div>
-      <div>
-        <dt>Received</dt>
-        <dd title={fullTime(shown.receivedAt)}>{ago(shown.receivedAt)}</dd>
-      </div>
-      <div>
-        <dt>From</dt>
-        <dd>{shown.reconciled ? "the sender's event list (reconciliation)" : (shown.ip ?? '–')}</dd>
-      </div>
-      <div>
-        <dt>Size</dt>
-        <dd>{bytes(shown.sizeBytes)}</dd>
-      </div>
-      <div>
-        <dt>Type</dt>
-        <dd>{shown.contentType?.split(';')[0] ?? '–'}</dd>
-      </div>
-      {shown.eventId !== null && (
-        <div>
-          <dt>Event</dt>
-          <dd title={visible(shown.eventId)}>{visible(shown.eventId)}</dd>
-        </div>
-      )}
-      {shown.answeredBy !== null && (
-        <div>
-          <dt>Answered by</dt>
-          <dd title={shown.answeredBy.note ?? undefined}>{answererOf(shown.answeredBy)}</dd>
-        </div>
-      )}
-      {shown.redacted && (
-        <div>
-          <dt>Taken out</dt>
-          <dd title={shown.redactedPaths.join(', ')}>
-            {shown.redactionFault ?? shown.redactedPaths.join(', ')}
-          </dd>
-        </div>
-      )}
-      {shown.duplicateOf !== null && (
-        <div>
-          <dt>Duplicate</dt>
-          <dd>
-            of{' '}
-            <Link className="link" href={`/e/${shown.endpointId}?r=${shown.duplicateOf}`}>
-              #{shown.duplicateOf}
-            </Link>
-            {shown.state === 'Skipped' && ': no action ran'}
-          </dd>
-        </div>
-      )}
-      {shown.senderAttempt !== null && shown.firstRequestId !== null && (
-        <div>
-          <dt>Attempt</dt>
-          <dd>
-            {ordinal(shown.senderAttempt)} of the sender, first{' '}
-            <Link className="link" href={`/e/${shown.endpointId}?r=${shown.firstRequestId}`}>
-              #{shown.firstRequestId}
-            </Link>{' '}
-            <Link className="link" href={`/e/${shown.endpointId}?r=${shown.id}&c=${shown.firstRequestId}`}>
-              Compare
-            </Link>
-          </dd>
-        </div>
-      )}
-    </dl>
-  )
-}
-
-function Steps({
-  stream,
-  requestId,
-  onOpen,
-}: {
-  stream: CaptureStream
-  requestId: number
-  onOpen: (id: number) => void
-}) {
-  const step = (by: number) => {
-    const { rows } = stream.get()
-    const at = rows.findIndex(({ id }) => id === requestId)
-    const next = at < 0 ? undefined : rows[at + by]
-    if (next !== undefined) onOpen(next.id)
-  }
-  return (
-    <>
-      <Button look="quiet icon" onClick={() => step(-1)} aria-label="Newer request" title="Newer (k)">
-        <ArrowUp size={15} />
-      </Button>
-      <Button look="quiet icon" onClick={() => step(1)} aria-label="Older request" title="Older (j)">
-        <ArrowDown size={15} />
-      </Button>
-    </>
-  )
-}
-
 function queryFields({ query }: RequestDetail): { name: string; value: string }[] {
   return Object.entries(query).flatMap(([name, values]) => values.map((value) => ({ name, value })))
 }
@@ -340,11 +204,4 @@ function encodingNote({ decodedBody }: RequestDetail): string | undefined {
   const { encoding, fault, sizeBytes } = decodedBody
   if (fault !== null) return `Arrived as ${encoding}, and is shown as it came: ${FAULTS[fault] ?? fault}.`
   return `Arrived as ${encoding}. Shown decoded: ${bytes(sizeBytes ?? 0)}.`
-}
-
-/** Words for what answered a sender. */
-function answererOf({ kind, index, note }: NonNullable<RequestDetail['answeredBy']>): string {
-  const why = note === null ? '' : ` (${note})`
-  if (kind === 'response') return `the ${ordinal((index ?? 0) + 1)} response${why}`
-  return `${{ action: 'the receiver', fallback: 'the fallback', endpoint: 'the endpoint' }[kind]}${why}`
 }

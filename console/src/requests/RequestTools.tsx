@@ -1,20 +1,20 @@
-import { useCall } from '../parts/useCall.ts'
 import { useQuery } from '@tanstack/react-query'
-import { ChevronDown, GitCompare, Link2, Pencil, Play, Search, Send, Trash2 } from 'lucide-react'
+import { ChevronDown, FileDown, GitCompare, Link2, Pencil, Play, Search, Send, Trash2 } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { Link } from 'wouter'
+import { lazyPart } from '../parts/Boundary.tsx'
 import { Button } from '../parts/Button.tsx'
-import { CopyButton, copyText } from '../parts/CopyButton.tsx'
-import { lazyPart } from '../parts/lazyPart.tsx'
+import { CopyButton, copyText, download } from '../parts/CopyButton.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
+import { useCall } from '../parts/useForm.ts'
 import { Writes } from '../parts/Writes.tsx'
 import { useShortcuts } from '../shell/shortcuts.ts'
 import { type Answers, creel, type Endpoint, type RequestDetail } from '../trpc.ts'
 import { asCurl, asFetch } from '../words/copyAs.ts'
+import { asHar, asHttp, asJson } from '../words/exportAs.ts'
 import { duration } from '../words/format.ts'
 import { termFor } from '../words/grammar.ts'
 import { problemOf } from '../words/problem.ts'
-import { ExportItems } from './ExportItems.tsx'
 import { actionsQuery } from './queries.ts'
 
 const ReplayToUrl = lazyPart(async () => (await import('../replays/ReplayToUrl.tsx')).ReplayToUrl)
@@ -159,4 +159,34 @@ function outcomeWords({ outcomes }: Answers['requests']['replay']): string {
         : `${actionName}: ${statusCode ?? error ?? state} in ${duration(durationMs)}`,
     )
     .join(' · ')
+}
+
+const FORMATS = [
+  { words: 'Save as HAR', extension: 'har', write: asHar },
+  { words: 'Save as .http', extension: 'http', write: asHttp },
+  { words: 'Save as fixture (JSON)', extension: 'json', write: asJson },
+] as const
+
+/** Saves a request as a file. Fetches an omitted body first. */
+async function save(request: RequestDetail, extension: string, write: (whole: RequestDetail) => string) {
+  const { bodyOmitted, endpointId, id } = request
+  const whole = bodyOmitted ? await creel.requests.get.query({ endpointId, requestId: id }) : request
+  download(write(whole), `request-${id}.${extension}`)
+}
+
+/** Menu items that save a request as a file. */
+function ExportItems({ request }: { request: RequestDetail }) {
+  return (
+    <>
+      {FORMATS.map(({ words, extension, write }) => (
+        <MenuItem
+          key={extension}
+          icon={<FileDown size={14} />}
+          onClick={() => void save(request, extension, write)}
+        >
+          {words}
+        </MenuItem>
+      ))}
+    </>
+  )
 }

@@ -1,12 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { Bones } from '../parts/Bones.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { CheckField, SelectField } from '../parts/Field.tsx'
-import { Problem } from '../parts/Problem.tsx'
-import { toast } from '../parts/toasts.ts'
-import { useCall } from '../parts/useCall.ts'
+import { Bones, Problem } from '../parts/Problem.tsx'
+import { toast } from '../parts/Toasts.tsx'
+import { useCall } from '../parts/useForm.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 
 interface Props {

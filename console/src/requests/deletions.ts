@@ -1,5 +1,5 @@
 import type { CaptureStream } from '../live/captureStream.ts'
-import { toast } from '../parts/toasts.ts'
+import { toast } from '../parts/Toasts.tsx'
 import { creel, type RequestSummary } from '../trpc.ts'
 import { plural } from '../words/format.ts'
 import { problemOf } from '../words/problem.ts'

@@ -1,6 +1,16 @@
 import { queryOptions } from '@tanstack/react-query'
 import { creel, type RequestSummary } from '../trpc.ts'
 
+const SAMPLES = 100
+
+/** Shape of the last captures of an endpoint: paths with their types, their share and an example each. */
+export const shapeQuery = (endpointId: string) =>
+  queryOptions({
+    queryKey: ['shape', endpointId],
+    queryFn: () => creel.requests.shape.query({ endpointId, last: SAMPLES }),
+    staleTime: 60_000,
+  })
+
 /** Longer bodies are loaded on request. */
 const SHOWN_BODY_BYTES = 262_144
 

@@ -15,16 +15,16 @@ import {
   Trash2,
 } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { useEffect, useState } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
 import { EndpointNav } from '../endpoints/EndpointNav.tsx'
+import { session } from '../live/outage.ts'
 import { queryClient } from '../live/queryClient.ts'
-import { session } from '../live/session.ts'
 import { Button } from '../parts/Button.tsx'
-import { Mark } from '../parts/Mark.tsx'
-import { signOut } from '../signIn/signIn.ts'
-import { hasPlan } from '../words/limit.ts'
+import { Mark, signOut } from '../signIn/SignIn.tsx'
+import { hasPlan } from '../words/format.ts'
+import { applyTheme } from './applyTheme.ts'
 import { meQuery, openIncidentsQuery, watchdogsQuery } from './queries.ts'
-import { useTheme } from './theme.ts'
 
 const THEMES = {
   system: { Icon: SunMoon, words: 'Change theme (now: system)' },
@@ -144,4 +144,21 @@ function Footer({ onKeys }: { onKeys: () => void }) {
       </span>
     </footer>
   )
+}
+
+const CHOICES = ['system', 'light', 'dark'] as const
+
+/** The user's choice; `system` follows the device. */
+export type Theme = (typeof CHOICES)[number]
+
+/** The theme, kept in this browser, and a function that switches to the next one. */
+export function useTheme(): [Theme, () => void] {
+  const [theme, setTheme] = useState<Theme>(
+    () => CHOICES.find((known) => known === localStorage.getItem('theme')) ?? 'system',
+  )
+  useEffect(() => {
+    localStorage.setItem('theme', theme)
+    applyTheme()
+  }, [theme])
+  return [theme, () => setTheme(CHOICES[(CHOICES.indexOf(theme) + 1) % CHOICES.length] ?? 'system')]
 }

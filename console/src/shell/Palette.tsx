@@ -2,8 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { useLocation, useRoute } from 'wouter'
 import { copyText } from '../parts/CopyButton.tsx'
+import { Dialog } from '../parts/Dialog.tsx'
+import { Switch } from '../parts/Segments.tsx'
+import { useTheme } from './Nav.tsx'
 import { endpointsQuery } from './queries.ts'
-import { useTheme } from './theme.ts'
+import { areLettersOn, SHORTCUTS, switchLetters } from './shortcuts.ts'
 
 interface Command {
   readonly words: string
@@ -11,7 +14,7 @@ interface Command {
   readonly run: () => void
 }
 
-const SHOWN = 40
+const SHOWN_MAX = 40
 
 /** Command palette: finds pages and commands by part of their name; `#123` opens a request of the current endpoint. */
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -22,7 +25,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   useEffect(() => dialog.current?.showModal(), [])
   const offered = useCommands(typed)
     .filter(({ about, words }) => matches(`${words} ${about}`, typed))
-    .slice(0, SHOWN)
+    .slice(0, SHOWN_MAX)
   const run = (command: Command | undefined) => {
     if (command === undefined) return
     onClose()
@@ -133,4 +136,44 @@ function matches(text: string, typed: string): boolean {
     .toLowerCase()
     .split(/\s+/)
     .every((word) => lower.includes(word))
+}
+
+const GROUPS = ['Captures', 'Request', 'Anywhere'] as const
+const SHOWN: Readonly<Record<string, string>> = { Escape: 'Esc', Backspace: '⌫', Delete: 'Del' }
+
+/** List of the keyboard shortcuts. */
+export function KeyList({ onClose }: { onClose: () => void }) {
+  const [isOn, setOn] = useState(areLettersOn)
+  const change = (on: boolean) => {
+    switchLetters(on)
+    setOn(on)
+  }
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose} size="wide">
+      <div className="keys">
+        {GROUPS.map((group) => (
+          <section key={group} aria-label={group}>
+            <h3>{group}</h3>
+            <dl>
+              {Object.values(SHORTCUTS)
+                .filter((shortcut) => shortcut.group === group)
+                .map(({ keys, words }) => (
+                  <div key={words}>
+                    <dt>
+                      {keys.map((key) => (
+                        <kbd key={key}>{SHOWN[key] ?? key}</kbd>
+                      ))}
+                    </dt>
+                    <dd>{words}</dd>
+                  </div>
+                ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <Switch isOn={isOn} onChange={change} label="Single-key shortcuts">
+        Single-key shortcuts
+      </Switch>
+    </Dialog>
+  )
 }

@@ -1,15 +1,14 @@
 import { Menu as MenuIcon } from 'lucide-react'
 import { type ReactNode, Suspense, useEffect, useState } from 'react'
 import { followWorkspace } from '../live/followWorkspace.ts'
-import { OutageNote } from '../parts/Boundary.tsx'
+import { lazyPart, OutageNote } from '../parts/Boundary.tsx'
 import { Button } from '../parts/Button.tsx'
-import { lazyPart } from '../parts/lazyPart.tsx'
 import { Nav } from './Nav.tsx'
 import { useShortcuts } from './shortcuts.ts'
 
 const loadPalette = () => import('./Palette.tsx')
 const Palette = lazyPart(async () => (await loadPalette()).Palette)
-const KeyList = lazyPart(async () => (await import('./KeyList.tsx')).KeyList)
+const KeyList = lazyPart(async () => (await loadPalette()).KeyList)
 
 /** The sidebar, and next to it the current page. */
 export function Shell({ children }: { children: ReactNode }) {

@@ -1,7 +1,13 @@
 import { useEffect, useRef } from 'react'
-import { toast } from '../parts/toasts.ts'
+import { toast } from '../parts/Toasts.tsx'
 import { READ_ONLY, useIsReader } from '../parts/Writes.tsx'
-import { withModifier } from '../words/keys.ts'
+
+const IS_APPLE = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.platform)
+
+/** A shortcut with the platform's modifier key: `⌘K` on Apple's systems, else `Ctrl+K`. */
+export function withModifier(key: string): string {
+  return IS_APPLE ? `⌘${key}` : `Ctrl+${key}`
+}
 
 /** Every keyboard shortcut, in the order of the list. */
 export const SHORTCUTS = {

@@ -1,5 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
-import { creel } from '../trpc.ts'
+import { type Answers, creel } from '../trpc.ts'
+
+/** A stored rule. */
+export type Rule = Answers['transformations']['getSet']['rules'][number]
 
 /** The rules of an action, in the order they run. */
 export const ruleSetQuery = (endpointId: string, actionId: string | undefined) =>

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
 import { isRecord } from '../body/isRecord.ts'
@@ -8,14 +8,15 @@ import {
   documentOfText,
   textOfCondition,
 } from '../conditions/ConditionField.tsx'
+import { Button } from '../parts/Button.tsx'
 import { DurationField, inUnits, secondsOf } from '../parts/DurationField.tsx'
 import { CheckField, named, SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
-import { toast } from '../parts/toasts.ts'
+import { toast } from '../parts/Toasts.tsx'
 import { type Bound, useForm, useRemoval } from '../parts/useForm.ts'
 import { endpointsQuery } from '../shell/queries.ts'
 import { type Answers, creel } from '../trpc.ts'
-import { Suggestion } from './Suggestion.tsx'
+import { interval, plural } from '../words/format.ts'
 
 /** A watchdog. */
 export type Watchdog = Answers['watchdogs']['list']['items'][number]
@@ -158,5 +159,45 @@ function ContactsField({ problem, value, onChange }: Bound<string[]>) {
       </div>
       {problem !== '' && <p className="field-problem">{problem}</p>}
     </fieldset>
+  )
+}
+
+interface Props {
+  readonly endpointId: string
+  /** Undefined while it cannot be parsed. */
+  readonly match: unknown
+  readonly onUse: (everySeconds: number, graceSeconds: number) => void
+}
+
+/** The interval that the history suggests, with a button to use it. */
+function Suggestion({ endpointId, match, onUse }: Props) {
+  const text = match === undefined ? undefined : JSON.stringify(match)
+  const suggestion = useQuery({
+    queryKey: ['suggestion', endpointId, text],
+    queryFn: () =>
+      creel.watchdogs.suggest.query({
+        endpointId,
+        ...(text === undefined || text === '{}' ? {} : { match: text }),
+      }),
+    enabled: text !== undefined,
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  const said = suggestion.data
+  if (said === undefined) return null
+  const { available, expectedIntervalSeconds, graceSeconds, observedP90Seconds, reason, samples } = said
+  if (!available || expectedIntervalSeconds === null || graceSeconds === null) {
+    return <p className="hint">No interval can be suggested yet. {reason}</p>
+  }
+  return (
+    <p className="acts">
+      <span>
+        In {plural(samples, 'capture')}, 90 % of the gaps are at most {interval(observedP90Seconds ?? 0)}.
+        Suggested: every <b>{interval(expectedIntervalSeconds)}</b>, <b>{interval(graceSeconds)}</b> grace.
+      </span>
+      <Button look="small" onClick={() => onUse(expectedIntervalSeconds, graceSeconds)}>
+        Use
+      </Button>
+    </p>
   )
 }

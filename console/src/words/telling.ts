@@ -1,6 +1,5 @@
 import type { RequestSummary } from '../trpc.ts'
-import { peek } from './peek.ts'
-import { visible } from './visible.ts'
+import { peek, visible } from './visible.ts'
 
 /** What a preview needs of a row. */
 type Row = Pick<RequestSummary, 'bodyPreview' | 'eventId' | 'label'>

@@ -7,3 +7,15 @@ const DECEPTIVE = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
  */
 export const visible = (text: string): string =>
   text.replace(DECEPTIVE, (mark) => `⟨U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`)
+
+/** The beginning of a body without its punctuation, so that words stand out. */
+export function peek(preview: string | null): string {
+  if (preview === null) return ''
+  const words = preview
+    .replace(/[\s{}"[\]]+/g, ' ')
+    .replace(/ :\s?/g, ' ')
+    .replace(/\s?,\s/g, '  ')
+    // A comma directly between a number and a name.
+    .replace(/(\d) ?,(?=\S)/g, '$1  ')
+  return visible(words.trim())
+}

@@ -1,10 +1,8 @@
 import { expect, test } from 'bun:test'
-import { attemptErrorWords } from './attemptError.ts'
-import { ago, clock, dayHeading, ordinal, plural } from './format.ts'
-import { limitOfBytes, limitWords, ofLimit } from './limit.ts'
-import { peek } from './peek.ts'
+import { ago, clock, dayHeading, limitOfBytes, limitWords, ofLimit, ordinal, plural } from './format.ts'
+import { attemptErrorWords } from './problem.ts'
 import { sharedMembers, tellingPreview } from './telling.ts'
-import { visible } from './visible.ts'
+import { peek, visible } from './visible.ts'
 
 test('an error of an attempt is a sentence, and what is not known stands as it is', () => {
   expect(attemptErrorWords('http_503')).toBe('The receiver answered 503.')

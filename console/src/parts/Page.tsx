@@ -1,0 +1,48 @@
+import { type ReactNode, useEffect } from 'react'
+
+interface Props {
+  readonly title: string
+  /** Beside the title. */
+  readonly head?: ReactNode
+  readonly children: ReactNode
+}
+
+/** A page of the workspace. */
+export function Page({ title, head, children }: Props) {
+  useEffect(() => {
+    document.title = `${title} · Creel`
+  }, [title])
+  return (
+    <main id="main" className="page">
+      <header className="page-bar">
+        <h1>{title}</h1>
+        {head}
+      </header>
+      <div className="page-body">{children}</div>
+    </main>
+  )
+}
+
+interface CardProps {
+  readonly title: ReactNode
+  /** Its name for screen readers, if the title is not the name. */
+  readonly name?: string
+  /** Where links lead to it. */
+  readonly id?: string
+  /** Beside the title. */
+  readonly acts?: ReactNode
+  readonly children: ReactNode
+}
+
+/** A part of a page in a frame. */
+export function Card({ title, name, id, acts, children }: CardProps) {
+  return (
+    <section className="card" id={id} aria-label={name ?? (typeof title === 'string' ? title : undefined)}>
+      <div className="section-head">
+        <h2>{title}</h2>
+        {acts}
+      </div>
+      {children}
+    </section>
+  )
+}

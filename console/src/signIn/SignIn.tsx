@@ -1,0 +1,182 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { useLocation } from 'wouter'
+import { session } from '../live/outage.ts'
+import { queryClient } from '../live/queryClient.ts'
+import { Button } from '../parts/Button.tsx'
+
+interface Props {
+  readonly title: string
+  /** The token of a sign-in link, used at once. */
+  readonly link?: string
+  readonly onSignedIn: () => void
+}
+
+/** Asks for a key, or uses the sign-in link. */
+export function SignInForm({ title, link = '', onSignedIn }: Props) {
+  const [problem, setProblem] = useState<string | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const isLinkUsed = useRef(false)
+  const attempt = async (credential: Credential) => {
+    setBusy(true)
+    const refusal = await signIn(credential)
+    setBusy(false)
+    setProblem(refusal)
+    if (refusal === null) onSignedIn()
+  }
+  // A link works once, so it is used once, even if the component renders again.
+  useEffect(() => {
+    if (link === '' || isLinkUsed.current) return
+    isLinkUsed.current = true
+    void attempt({ link })
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    void attempt({ key: String(new FormData(event.currentTarget).get('key') ?? '') })
+  }
+  return (
+    <form onSubmit={submit} aria-busy={isBusy}>
+      <Mark size={40} />
+      <h1>{title}</h1>
+      <p className="hint">
+        Creel captures webhooks and shows them here. Sign in with an API key: it begins with{' '}
+        <code>creel_live_</code> and was shown when it was created.
+      </p>
+      <label htmlFor="key">API key</label>
+      <input
+        id="key"
+        name="key"
+        type="password"
+        className="input"
+        autoComplete="current-password"
+        placeholder="creel_live_…"
+        spellCheck={false}
+        required
+        aria-invalid={problem !== null}
+        aria-describedby="key-problem"
+      />
+      <p id="key-problem" className="field-problem" role="alert">
+        {problem}
+      </p>
+      <Button type="submit" look="primary" disabled={isBusy}>
+        {isBusy ? 'Signing in…' : 'Sign in'}
+      </Button>
+      <ul className="hint">
+        <li>
+          On the machine that runs Creel, <code>creel open</code> signs you in without a key. On a server,{' '}
+          <code>creel console</code> prints a link that works once.
+        </li>
+        <li>In a team, ask the owner of the workspace for a key or a link.</li>
+      </ul>
+    </form>
+  )
+}
+
+/** The logo of the console, a basket. */
+export function Mark({ size = 20 }: { size?: number }) {
+  return (
+    <svg className="brand-mark" width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" />
+      <g fill="none" strokeWidth="2" strokeLinecap="round" strokeLinejoin="round">
+        <path d="M7.5 12.5h17l-1.7 10.3a2.6 2.6 0 0 1-2.6 2.2h-8.4a2.6 2.6 0 0 1-2.6-2.2z" />
+        <path d="M11 12c0-3.4 2-5.5 5-5.5s5 2.1 5 5.5" />
+        <path d="M8.8 17.5h14.4M13 13v12M19 13v12" strokeOpacity=".7" />
+      </g>
+    </svg>
+  )
+}
+
+/** Shown over the page when the session has ended. The page and its drafts are kept. */
+export function SignInAgain() {
+  const place = useRef<HTMLDialogElement>(null)
+  useEffect(() => place.current?.showModal(), [])
+  const enter = () => {
+    session.set('in')
+    void queryClient.invalidateQueries()
+  }
+  return (
+    <dialog
+      ref={place}
+      className="dialog"
+      aria-label="Sign in again"
+      onCancel={(event) => event.preventDefault()}
+    >
+      <div className="sign-in">
+        <SignInForm title="Sign in again" onSignedIn={enter} />
+      </div>
+    </dialog>
+  )
+}
+
+/** Replaces the page for a browser without a session. After signing in, the page appears. */
+export function SignInHere() {
+  const enter = () => {
+    queryClient.clear()
+    session.set('in')
+  }
+  return (
+    <main className="sign-in">
+      <SignInForm title="Sign in to Creel" onSignedIn={enter} />
+    </main>
+  )
+}
+
+/** Beginning of the address of the page that asks to let an agent in. It is no page of the console. */
+const CONSENT_PAGE = '/oauth/authorize?'
+
+/**
+ * The page of a sign-in link. Its token follows the #, so that no log contains it, and is removed from the address
+ * before it is used. `?to=` names the page of the console to show then, or the page that asks to let an agent in.
+ */
+export function SignInScreen() {
+  const [, navigate] = useLocation()
+  const [link] = useState(() => {
+    const token = location.hash.slice(1)
+    if (token !== '') history.replaceState(null, '', location.pathname)
+    return token
+  })
+  const [page] = useState(() => {
+    const to = new URLSearchParams(location.search).get('to') ?? '/'
+    // Only a path of this service is accepted.
+    return /^\/(?![/\\])/.test(to) ? to : '/'
+  })
+  const enter = () => {
+    queryClient.clear()
+    session.set('in')
+    if (page.startsWith(CONSENT_PAGE)) location.replace(page)
+    else navigate(page, { replace: true })
+  }
+  return (
+    <main className="sign-in">
+      <SignInForm title="Sign in to Creel" link={link} onSignedIn={enter} />
+    </main>
+  )
+}
+
+/** Credential of a browser: a pasted key, or the token of a sign-in link, which works once. */
+type Credential = { readonly key: string } | { readonly link: string }
+
+/**
+ * Signs this browser in.
+ *
+ * @returns null, or the reason of the refusal, in the service's words
+ */
+async function signIn(credential: Credential): Promise<string | null> {
+  try {
+    const answer = await fetch('/console/session', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(credential),
+    })
+    if (answer.ok) return null
+    const problem: unknown = await answer.json().catch(() => null)
+    if (typeof problem === 'object' && problem !== null && 'detail' in problem) return String(problem.detail)
+    return `The service answered ${answer.status}.`
+  } catch {
+    return 'The service cannot be reached. Check your connection and try again.'
+  }
+}
+
+/** Ends the session of this browser, here and on the service. */
+export async function signOut(): Promise<void> {
+  await fetch('/console/session', { method: 'DELETE' })
+}

@@ -1,4 +1,0 @@
-import type { Answers } from '../trpc.ts'
-
-/** A stored rule. */
-export type Rule = Answers['transformations']['getSet']['rules'][number]
