@@ -8,6 +8,9 @@ import type { ProgramParts } from './programParts.ts'
 import { openCommandServices } from './service/commandServices.ts'
 import { StartupError } from './startupError.ts'
 
+/** Names of workspaces in one message. */
+const NAMES_MAX = 5
+
 /** Operator procedures as functions of this process; no API key is needed. */
 export type Operator = ReturnType<typeof createOperatorCaller>
 
@@ -37,6 +40,33 @@ export async function asOperator<Answer>(
   const config =
     workspace === null || configs.length === 1 ? first : await configOf(parts, workspace, configs)
   return await actOn(parts, config, act)
+}
+
+/**
+ * {@link asOperator} for a workspace that a command names, or for the only one.
+ *
+ * @throws StartupError also if none is named and there are several, or cells
+ */
+export async function asOperatorIn<Answer>(
+  parts: ProgramParts,
+  workspace: string | undefined,
+  act: (operator: Operator, workspace: string) => Promise<Answer>,
+): Promise<Answer> {
+  if (workspace !== undefined)
+    return await asOperator(parts, workspace, (operator) => act(operator, workspace))
+  const configs = await configsFor(process.env)
+  if (configs.length > 1)
+    throw new StartupError('Name a workspace with --workspace: there are several cells.')
+  return await actOn(parts, configs[0], async (operator) => {
+    const [only, ...others] = await operator.workspaces.list()
+    if (only !== undefined && others.length === 0) return await act(operator, only.id)
+    const names = [only, ...others].flatMap((one) => (one === undefined ? [] : [one.name]))
+    throw new StartupError(
+      names.length === 0
+        ? 'There is no workspace: creel workspace create --name <name> makes one.'
+        : `There are several workspaces: name one with --workspace (${names.slice(0, NAMES_MAX).join(', ')}${names.length > NAMES_MAX ? ', …' : ''}).`,
+    )
+  })
 }
 
 /**

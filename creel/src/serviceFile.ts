@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Config } from './config/index.ts'
 
 /** The file in a data folder with the address of its service. */
 export const serviceFile = (dataDir: string): string => join(dataDir, 'service.json')
@@ -12,6 +13,14 @@ export async function writeServiceFile(dataDir: string, url: string): Promise<vo
 /** Removes the address when the service has ended, so that commands report that instead of a failed call. */
 export async function removeServiceFile(dataDir: string): Promise<void> {
   await rm(serviceFile(dataDir), { force: true })
+}
+
+/** The address of the service on a configured data folder, whatever its `--port`; undefined without one. */
+export async function runningAddress({
+  DATABASE_URL,
+  CREEL_DATA_DIR,
+}: Pick<Config, 'DATABASE_URL' | 'CREEL_DATA_DIR'>): Promise<string | undefined> {
+  return DATABASE_URL === undefined ? await readServiceFile(CREEL_DATA_DIR) : undefined
 }
 
 /**

@@ -88,6 +88,21 @@ describe('creel key', () => {
     expect(await json('key', 'revoke', '--workspace', 'Keys', '--key', made.prefix)).toEqual(revoked)
   })
 
+  test('the only workspace need not be named; of several one must be', async () => {
+    const several = await refused('key', 'list')
+    expect(several).toMatchObject({ exitCode: 1 })
+    expect(several.stderr).toContain('name one with --workspace (')
+    const alone = await createTestDatabase()
+    const run = (...words: string[]) => runCreel(words, { database: alone })
+    expect((await run('key', 'list')).stderr).toContain('creel workspace create')
+    expect(await run('workspace', 'create', '--name', 'Only')).toMatchObject({ exitCode: 0 })
+    expect(await run('key', 'create', '--name', 'laptop')).toMatchObject({ exitCode: 0 })
+    expect((await run('key', 'list')).stdout).toContain('laptop')
+    expect(await run('contact', 'add', '--email', 'ada@example.test')).toMatchObject({ exitCode: 0 })
+    expect((await run('contact', 'list')).stdout).toContain('ada@example.test')
+    await alone.drop()
+  })
+
   test('a key or a purge takes an endpoint by its name', async () => {
     const client = await service.newClient()
     const endpoint = await client.endpoint({ name: 'Orders EU' })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -167,6 +168,32 @@ describe('several processes on one database', () => {
 })
 
 describe('creel healthcheck', () => {
+  test('and doctor find the service of this folder, whatever its port', async () => {
+    const cwd = await preparedFolder()
+    const creel = await startProcess({ cwd })
+    expect(await runCreel(['healthcheck'], { cwd })).toMatchObject({ exitCode: 0, stdout: 'ready\n' })
+    const { stdout } = await runCreel(['doctor', '--json'], { cwd })
+    const { checks } = z
+      .object({ checks: z.array(z.looseObject({ name: z.string(), level: z.string(), found: z.string() })) })
+      .parse(JSON.parse(stdout))
+    expect(checks).toContainEqual(
+      expect.objectContaining({ name: 'CREEL_BASE_URL', level: 'ok', found: creel.baseUrl }),
+    )
+    expect(await runCreel(['upgrade-check'], { cwd })).toMatchObject({ exitCode: 0 })
+    expect(await creel.stop()).toBe(0)
+  })
+
+  test('names the checks that fail', async () => {
+    await using server = Bun.serve({
+      port: 0,
+      fetch: () => Response.json({ checks: { database: 'unavailable', queue: 'ok' } }, { status: 503 }),
+    })
+    const url = `http://127.0.0.1:${server.port}/readyz`
+    const { exitCode, stderr } = await runCreel(['healthcheck', '--url', url])
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('the status is 503 (database unavailable; the log of the service says why)')
+  })
+
   test('ends with 0 while the service is ready and with 1 when it is not there', async () => {
     const database = await createTestDatabase()
     const creel = await startProcess({ database })

@@ -2,12 +2,13 @@ import { LIMIT_NAMES } from '@creel/core/plans'
 import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { decodeConfig, maskedConfig } from '../config/index.ts'
+import { environmentBesideService } from '../dataFolder.ts'
 import { VARIABLES_HELP } from './variablesHelp.ts'
 
 export function addConfigCommand(command: Command): void {
   command.addHelpText('after', VARIABLES_HELP)
-  command.option('--json', 'print one JSON object on one line').action(({ json }: JsonOption) => {
-    const { config, warnings } = decodeConfig(process.env)
+  command.option('--json', 'print one JSON object on one line').action(async ({ json }: JsonOption) => {
+    const { config, warnings } = decodeConfig(await environmentBesideService(process.env))
     for (const warning of warnings) printHint(`warning: ${warning}`)
     const { variables, plans } = maskedConfig(config)
     if (json === true) return printJson({ ...variables, plans })

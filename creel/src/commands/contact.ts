@@ -1,19 +1,21 @@
 import { type JsonOption, printJson, printTable, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
-import { asOperator } from '../operatorSession.ts'
+import { asOperatorIn } from '../operatorSession.ts'
 import type { ProgramParts } from '../programParts.ts'
 
 export function addContactCommands(command: Command, parts: ProgramParts): void {
   command
     .command('add')
     .description('add a contact')
-    .requiredOption('--workspace <id|name>', 'workspace of the contacts')
+    .option('--workspace <id|name>', 'workspace of the contacts; default the only one')
     .requiredOption('--email <address>', 'mail address')
     .option('--name <name>', 'name of the person or team')
     .option('--json', 'print the contact on one line')
-    .action(async (options: JsonOption & { workspace: string; email: string; name?: string }) => {
-      const { json, ...input } = options
-      const added = await asOperator(parts, input.workspace, (operator) => operator.contacts.add(input))
+    .action(async (options: JsonOption & { workspace?: string; email: string; name?: string }) => {
+      const { json, workspace: named, ...input } = options
+      const added = await asOperatorIn(parts, named, (operator, workspace) =>
+        operator.contacts.add({ ...input, workspace }),
+      )
       if (json === true) return printJson(added)
       printText(`Added the contact ${added.email}. Mail channels of the workspace can use it.`)
     })
@@ -21,10 +23,12 @@ export function addContactCommands(command: Command, parts: ProgramParts): void 
   command
     .command('list')
     .description('list the contacts, newest first')
-    .requiredOption('--workspace <id|name>', 'workspace of the contacts')
+    .option('--workspace <id|name>', 'workspace of the contacts; default the only one')
     .option('--json', 'print one JSON array on one line')
-    .action(async ({ workspace, json }: JsonOption & { workspace: string }) => {
-      const contacts = await asOperator(parts, workspace, (operator) => operator.contacts.list({ workspace }))
+    .action(async ({ workspace: named, json }: JsonOption & { workspace?: string }) => {
+      const contacts = await asOperatorIn(parts, named, (operator, workspace) =>
+        operator.contacts.list({ workspace }),
+      )
       if (json === true) return printJson(contacts)
       printTable(contacts, {
         Id: ({ id }) => id,
@@ -37,12 +41,14 @@ export function addContactCommands(command: Command, parts: ProgramParts): void 
   command
     .command('remove')
     .description('remove a contact')
-    .requiredOption('--workspace <id|name>', 'workspace of the contacts')
+    .option('--workspace <id|name>', 'workspace of the contacts; default the only one')
     .requiredOption('--contact <id|address>', 'contact to remove')
     .option('--json', 'print the removed contact on one line')
-    .action(async (options: JsonOption & { workspace: string; contact: string }) => {
-      const { json, ...input } = options
-      const removed = await asOperator(parts, input.workspace, (operator) => operator.contacts.remove(input))
+    .action(async (options: JsonOption & { workspace?: string; contact: string }) => {
+      const { json, workspace: named, ...input } = options
+      const removed = await asOperatorIn(parts, named, (operator, workspace) =>
+        operator.contacts.remove({ ...input, workspace }),
+      )
       if (json === true) return printJson(removed)
       printText(`Removed the contact ${removed.email}.`)
     })

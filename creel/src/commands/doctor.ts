@@ -3,6 +3,7 @@ import { type JsonOption, printJson, printTable } from '@creel/terminal/output/p
 import type { Command } from 'commander'
 import { type Config, decodeConfig } from '../config/index.ts'
 import { connectAsGuest } from '../database/index.ts'
+import { environmentBesideService } from '../dataFolder.ts'
 import { type Check, check } from '../doctor/check.ts'
 import { databaseChecks } from '../doctor/databaseChecks.ts'
 import { addressChecks, diskCheck } from '../doctor/surroundings.ts'
@@ -10,7 +11,7 @@ import { hostInUrl } from '../hostInUrl.ts'
 import { createLog } from '../log.ts'
 import { longRetention } from '../longRetention.ts'
 import type { ProgramParts } from '../programParts.ts'
-import { readServiceFile } from '../serviceFile.ts'
+import { runningAddress } from '../serviceFile.ts'
 import { VERSION } from '../version.ts'
 
 /** `creel doctor`: changes nothing. Ends with 1 when a check failed. */
@@ -18,7 +19,7 @@ export function addDoctorCommand(command: Command, parts: ProgramParts): void {
   command
     .option('--json', 'print {"version","checks":[{"name","level","found","change"}]} on one line')
     .action(async ({ json }: JsonOption) => {
-      const { config, warnings } = decodeConfig(process.env)
+      const { config, warnings } = decodeConfig(await environmentBesideService(process.env))
       const checks = [
         ...warnings.map((warning) => check('configuration', 'warning', warning, 'Correct it or remove it.')),
         ...(await databaseChecksOf(config, parts)),
@@ -59,9 +60,10 @@ function retentionCheck({ plans, CREEL_DEFAULT_PLAN: key }: Config): Check {
 
 /** The addresses that the service gives out, by the variables that set them. */
 async function addressesOf(config: Config): Promise<Record<string, string>> {
-  const running = config.DATABASE_URL === undefined ? await readServiceFile(config.CREEL_DATA_DIR) : undefined
   const base =
-    config.CREEL_BASE_URL ?? running ?? `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
+    config.CREEL_BASE_URL ??
+    (await runningAddress(config)) ??
+    `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
   const capture = config.CREEL_CAPTURE_URL ?? base
   return { CREEL_BASE_URL: base, ...(capture === base ? {} : { CREEL_CAPTURE_URL: capture }) }
 }

@@ -2,11 +2,11 @@ import { KEY_SCOPES, type KeyScope } from '@creel/core'
 import { durationSeconds } from '@creel/terminal/duration'
 import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
 import { type Command, Option } from 'commander'
-import { asOperator } from '../operatorSession.ts'
+import { asOperatorIn } from '../operatorSession.ts'
 import type { ProgramParts } from '../programParts.ts'
 
 interface CreateOptions extends JsonOption {
-  readonly workspace: string
+  readonly workspace?: string
   readonly name: string
   readonly scope: KeyScope
   readonly endpoint?: string
@@ -15,7 +15,7 @@ interface CreateOptions extends JsonOption {
 }
 
 interface RotateOptions extends JsonOption {
-  readonly workspace: string
+  readonly workspace?: string
   readonly key: string
   readonly overlap?: number
   readonly expires?: number
@@ -35,12 +35,12 @@ export function addKeyCommands(command: Command, parts: ProgramParts): void {
   command
     .command('revoke')
     .description('revoke a key at once; calls with it answer 401')
-    .requiredOption('--workspace <id|name>', 'workspace of the key')
+    .option('--workspace <id|name>', 'workspace of the key; default the only one')
     .requiredOption('--key <prefix|id>', 'which one')
     .option('--json', 'print the revoked key, without the key itself, on one line')
-    .action(async (options: JsonOption & { workspace: string; key: string }) => {
-      const { workspace, key: reference, json } = options
-      const revoked = await asOperator(parts, workspace, (operator) =>
+    .action(async (options: JsonOption & { workspace?: string; key: string }) => {
+      const { workspace: named, key: reference, json } = options
+      const revoked = await asOperatorIn(parts, named, (operator, workspace) =>
         operator.keys.revoke({ workspace, key: reference }),
       )
       if (json === true) return printJson(revoked)
@@ -52,15 +52,15 @@ function addCreate(command: Command, parts: ProgramParts): void {
   command
     .command('create')
     .description('create a key and print it; it is shown only once')
-    .requiredOption('--workspace <id|name>', 'workspace of the key')
+    .option('--workspace <id|name>', 'workspace of the key; default the only one')
     .requiredOption('--name <name>', 'name that says its use, 1-100 characters')
     .addOption(new Option('--scope <scope>', 'permissions of the key').choices(KEY_SCOPES).default('admin'))
     .option('--endpoint <id|name>', 'limit the key to one endpoint; its scope must be read or write')
     .option('--expires <duration>', 'time until the key expires, e.g. 90d', durationSeconds)
     .option('--allow <networks...>', 'CIDRs and addresses that may use the key')
     .option('--json', 'print {"key","prefix","name","scope","endpointId","expiresAt"} on one line')
-    .action(async ({ workspace, name, scope, endpoint, expires, allow, json }: CreateOptions) => {
-      const made = await asOperator(parts, workspace, (operator) =>
+    .action(async ({ workspace: named, name, scope, endpoint, expires, allow, json }: CreateOptions) => {
+      const made = await asOperatorIn(parts, named, (operator, workspace) =>
         operator.keys.create({
           workspace,
           name,
@@ -80,10 +80,12 @@ function addList(command: Command, parts: ProgramParts): void {
   command
     .command('list')
     .description('list the keys, newest first, with expired and revoked ones')
-    .requiredOption('--workspace <id|name>', 'workspace of the key')
+    .option('--workspace <id|name>', 'workspace of the key; default the only one')
     .option('--json', 'print one JSON array on one line')
-    .action(async ({ workspace, json }: JsonOption & { workspace: string }) => {
-      const keys = await asOperator(parts, workspace, (operator) => operator.keys.list({ workspace }))
+    .action(async ({ workspace: named, json }: JsonOption & { workspace?: string }) => {
+      const keys = await asOperatorIn(parts, named, (operator, workspace) =>
+        operator.keys.list({ workspace }),
+      )
       if (json === true) return printJson(keys)
       printTable(keys, {
         Prefix: ({ prefix }) => prefix,
@@ -103,13 +105,13 @@ function addRotate(command: Command, parts: ProgramParts): void {
   command
     .command('rotate')
     .description('replace a key with a new one; both work during the overlap')
-    .requiredOption('--workspace <id|name>', 'workspace of the key')
+    .option('--workspace <id|name>', 'workspace of the key; default the only one')
     .requiredOption('--key <prefix|id>', 'which one')
     .option('--overlap <duration>', 'time that the old key keeps working; default 1d', durationSeconds)
     .option('--expires <duration>', 'time until the new key expires', durationSeconds)
     .option('--json', 'print {"key","prefix","name","scope","endpointId","expiresAt"} on one line')
-    .action(async ({ workspace, key, overlap, expires, json }: RotateOptions) => {
-      const made = await asOperator(parts, workspace, (operator) =>
+    .action(async ({ workspace: named, key, overlap, expires, json }: RotateOptions) => {
+      const made = await asOperatorIn(parts, named, (operator, workspace) =>
         operator.keys.rotate({
           workspace,
           key,

@@ -4,6 +4,7 @@ import { type JsonOption, printJson, printText } from '@creel/terminal/output/pr
 import type { Command } from 'commander'
 import { decodeConfig } from '../config/index.ts'
 import { connectAsGuest } from '../database/index.ts'
+import { environmentBesideService } from '../dataFolder.ts'
 import { createLog } from '../log.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { VERSION } from '../version.ts'
@@ -42,7 +43,7 @@ export function addUpgradeCheckCommand(command: Command, parts: ProgramParts): v
 
 async function reportOf(parts: ProgramParts): Promise<UpgradeReport> {
   // Invalid variables end the command with a list of all of them, like a start.
-  const { config, warnings } = decodeConfig(process.env)
+  const { config, warnings } = decodeConfig(await environmentBesideService(process.env))
   const log = createLog(config.CREEL_LOG_LEVEL)
   const connected = await connectAsGuest({ config, log, runtime: parts.runtime, maxConnections: 2 })
   try {

@@ -10,7 +10,7 @@ import { type Config, mailOptions } from '../config/index.ts'
 import type { Connected } from '../database/index.ts'
 import { hostInUrl } from '../hostInUrl.ts'
 import { secretKeysOf } from '../secretKey.ts'
-import { readServiceFile } from '../serviceFile.ts'
+import { runningAddress } from '../serviceFile.ts'
 import { VERSION } from '../version.ts'
 
 /**
@@ -31,7 +31,7 @@ export async function openCommandServices(
     await insert(...job)
   }
   // The actual address of the running service, whose port may have been chosen at start.
-  const running = config.DATABASE_URL === undefined ? await readServiceFile(config.CREEL_DATA_DIR) : undefined
+  const running = await runningAddress(config)
   const baseUrl =
     config.CREEL_BASE_URL ?? running ?? `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
   const outbound = createOutbound({ allowDestinations: config.CREEL_ALLOW_DESTINATIONS, ownHosts: () => [] })
