@@ -39,7 +39,9 @@ describe('a release', () => {
       'creel-linux-x64-musl',
       ...packages.map((suffix) => `creel${suffix}-${VERSION}.tgz`),
       'creel.cdx.json',
+      'creel.env',
       'creel.rb',
+      'creel.service',
       'image/Dockerfile',
     ]
     expect(names.toSorted()).toEqual(expected.toSorted())

@@ -12,7 +12,10 @@ import {
   platformTarball,
 } from './npmPackages.ts'
 
-const DOCKERFILE = join(import.meta.dir, '../../deploy/docker/Dockerfile')
+const DEPLOY = join(import.meta.dir, '../../deploy')
+const DOCKERFILE = join(DEPLOY, 'docker/Dockerfile')
+/** Unit and environment of an installation with systemd. */
+const UNIT_FILES = ['creel.service', 'creel.env'] as const
 
 /** Executables of a release beside those of the npm packages. */
 const OTHER_TARGETS = ['linux-x64-musl'] as const
@@ -29,7 +32,7 @@ export interface ReleaseParts extends PackageFacts {
 
 /**
  * Puts a release together in a folder that holds its executables (`creel-<target>`) and nothing else. It adds the npm tarballs, the SBOM, the
- * Homebrew formula, the context of the image (`image/`) and `SHA256SUMS`. The same parts make the same bytes.
+ * Homebrew formula, the unit for systemd, the context of the image (`image/`) and `SHA256SUMS`. The same parts make the same bytes.
  *
  * @returns the names of the files, from the folder
  */
@@ -60,7 +63,9 @@ export async function assembleRelease(folder: string, parts: ReleaseParts): Prom
   // Links: another copy of both is 300 MB.
   await link(join(folder, executableName('linux-x64')), join(folder, 'image/creel-amd64'))
   await link(join(folder, executableName('linux-arm64')), join(folder, 'image/creel-arm64'))
-  names.push('creel.cdx.json', 'creel.rb', 'image/Dockerfile')
+  for (const name of UNIT_FILES)
+    await writeFile(join(folder, name), await readFile(join(DEPLOY, 'systemd', name)))
+  names.push('creel.cdx.json', 'creel.rb', 'image/Dockerfile', ...UNIT_FILES)
   await writeChecksums(folder, names)
   return names
 }

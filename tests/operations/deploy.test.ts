@@ -35,6 +35,12 @@ describe('deploy/systemd', () => {
   })
 })
 
+test('Prometheus scrapes the port that the unit and the containers serve metrics on', () => {
+  const [, port] = /^CREEL_METRICS_PORT=(\d+)$/m.exec(textOf('deploy/systemd/creel.env')) ?? []
+  expect(textOf('deploy/prometheus/scrape.yml')).toContain(`- targets: ["127.0.0.1:${port}"]`)
+  expect(textOf('deploy/docker/compose.yaml')).toContain(`CREEL_METRICS_PORT: "${port}"`)
+})
+
 describe('deploy/docker', () => {
   const Service = z.looseObject({
     environment: z.record(z.string(), z.string()).optional(),
