@@ -10,7 +10,6 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
-import { parseArgs } from 'node:util'
 import { errorsOutside, type Failure, failureLines, failuresOf } from './failures.ts'
 import { installMissing } from './install.ts'
 import { keepRecord, writeTimingsForBun } from './testTimings.ts'
@@ -144,16 +143,21 @@ async function inOrder(runs: readonly (() => Promise<Ran>)[]): Promise<readonly 
 }
 
 function readArguments(words: readonly string[]) {
-  const { values, positionals: paths } = parseArgs({
-    args: [...words],
-    options: { unit: { type: 'boolean' }, record: { type: 'boolean' }, shuffle: { type: 'string' } },
-    allowPositionals: true,
-  })
-  const isUnit = values.unit === true
+  const left = [...words]
+  /** Removes a flag and its values. */
+  const take = (flag: string, values: number) => {
+    const at = left.indexOf(flag)
+    return at === -1 ? undefined : left.splice(at, values + 1)
+  }
+  const isUnit = take('--unit', 0) !== undefined
+  const isRecording = take('--record', 0) !== undefined
+  const seed = take('--shuffle', 1)?.[1]
+  // The others are paths, and flags of Bun.
+  const paths = left
   return {
     isUnit,
-    isRecording: values.record === true,
-    seed: values.shuffle,
+    isRecording,
+    seed,
     isWhole: !isUnit && paths.length === 0,
     paths: isUnit && paths.length === 0 ? UNIT_FOLDERS : paths,
   }
