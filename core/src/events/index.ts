@@ -1,6 +1,5 @@
 export { readArguments } from './filter.ts'
-export { pageOfEvents } from './page.ts'
 export { filterOf } from './poll.ts'
-export { readTogether, type SharedReader, type SharedResult } from './readTogether.ts'
+export { readPage, readTogether, type SharedReader, type SharedResult } from './readTogether.ts'
 export { EventArguments, eventsMembers } from './schema.ts'
 export { findType, keptType } from './sources.ts'

@@ -7,7 +7,7 @@ import { changesOf } from '../platform/changes/index.ts'
 import { newestRequestId } from '../requests/index.ts'
 import { watchCaller } from '../streams/index.ts'
 import { type EventFilter, readArguments } from './filter.ts'
-import { type EventPage, type EventSearch, pageOfEvents } from './page.ts'
+import { readPage, type SharedReader } from './readTogether.ts'
 import { POLL, type PollResult, type pollInput } from './schema.ts'
 import { type FoundType, findType } from './sources.ts'
 
@@ -29,21 +29,21 @@ export async function pollEvents(
   const { endpointId } = type.source
   const afterId = input.cursor ?? (await newestRequestId(ctx.db, endpointId))
   const { maxAgeMs } = input
-  const search: EventSearch = {
-    endpointId,
+  const reader: SharedReader = {
     name: input.name,
     filter,
     fields: filter.fields ?? type.source.fields,
     afterId,
-    maxEvents: input.maxEvents ?? POLL.events,
+    room: input.maxEvents ?? POLL.events,
     notBefore:
       maxAgeMs === null || maxAgeMs === undefined ? null : new Date(ctx.clock.now().getTime() - maxAgeMs),
-    signal: ctx.signal,
   }
   const page =
-    input.waitSeconds === 0 ? await pageOfEvents(ctx.db, search) : await awaitPage(ctx, search, input)
+    input.waitSeconds === 0
+      ? await readPage(ctx.db, endpointId, reader, ctx.signal)
+      : await awaitPage(ctx, endpointId, reader, input)
   return {
-    events: [...page.events],
+    events: page.events.map(({ occurrence }) => occurrence),
     cursor: String(page.lastId),
     truncated: page.isTruncated,
     hasMore: page.hasMore,
@@ -71,9 +71,10 @@ export function filterOf(
 
 async function awaitPage(
   ctx: Context,
-  search: EventSearch,
+  endpointId: string,
+  reader: SharedReader,
   { waitSeconds }: { readonly waitSeconds: number },
-): Promise<EventPage> {
+): ReturnType<typeof readPage> {
   const slot = await takeSlot(ctx, {
     scope: `events:${ctx.callerId}`,
     max: POLL.waiting,
@@ -87,12 +88,12 @@ async function awaitPage(
     validity.signal,
     AbortSignal.timeout(waitSeconds * 1000),
   ])
-  const changes = changesOf(ctx, search.endpointId, ended)
+  const changes = changesOf(ctx, endpointId, ended)
   try {
-    let { afterId } = search
+    let { afterId } = reader
     let isTruncated = false
     for (;;) {
-      const page = await pageOfEvents(ctx.db, { ...search, afterId })
+      const page = await readPage(ctx.db, endpointId, { ...reader, afterId }, ctx.signal)
       isTruncated ||= page.isTruncated
       if (validity.signal.aborted) throw validity.signal.reason
       if (page.events.length > 0 || isTruncated || ended.aborted) return { ...page, isTruncated }

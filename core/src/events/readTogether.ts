@@ -1,24 +1,45 @@
+import { sql } from 'kysely'
 import { ALWAYS, holdsInSteps, requestRoot } from '../engine/conditions/index.ts'
-import type { WireHeader } from '../engine/message/index.ts'
-import { type Db, run } from '../platform/db/index.ts'
-import { type DataKeyRef, keyOfRow } from '../platform/secrets/index.ts'
+import { PARSED_BODY_BYTES_MAX, type WireHeader } from '../engine/message/index.ts'
+import { type Db, run, statement } from '../platform/db/index.ts'
+import { countPiece } from '../platform/memory/index.ts'
+import { type DataKeyRef, keyOfRow, sealedMembers } from '../platform/secrets/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
-import { newestRequestId, storedRequest, visibleRequests } from '../requests/index.ts'
+import { newestRequestId, STORED_REQUEST_COLUMNS, storedRequest, visibleRequests } from '../requests/index.ts'
 import type { EventFilter, FieldPath } from './filter.ts'
 import { occurrenceOf } from './occurrence.ts'
-import {
-  REMOVED_UP_TO,
-  readRows,
-  type Sized,
-  SKIPPED_UP_TO,
-  takeChunk,
-  WINDOW_ROWS,
-  WINDOWS_MAX,
-} from './page.ts'
 import type { Occurrence } from './schema.ts'
 
+/** A reader that is further behind skips what lies before. */
+const BEHIND_MAX = 10_000
+/** Requests that one window looks at. */
+const WINDOW_ROWS = 2_000
+/** Windows of one read. */
+const WINDOWS_MAX = 5
+/** Bytes of bodies that are read at once, unless one request alone has more. */
+const CHUNK_BYTES = 4 * 1024 * 1024
+const COPIES = 4
 /** Longest read of one endpoint, in milliseconds, before the other endpoints have their turn. */
 const READ_MS_MAX = 100
+
+/** The largest id of a request of an endpoint that a limit or the retention removed. */
+const REMOVED_UP_TO = statement(
+  'events removed up to',
+  'select removed_up_to from endpoint_counters where endpoint_id = $1::uuid',
+)
+
+/** The newest request of an endpoint that lies too far behind, after a position. */
+const SKIPPED_UP_TO = statement(
+  'events too far behind',
+  `select id from requests where endpoint_id = $1::uuid and id > $2::bigint order by id desc offset ${BEHIND_MAX} limit 1`,
+)
+
+const TOO_OLD = statement(
+  'events too old',
+  `select max(id) as id from (
+    select id, received_at from requests where endpoint_id = $1::uuid and id > $2::bigint order by id limit ${BEHIND_MAX}
+  ) w where received_at < $3::timestamptz`,
+)
 
 /** One of several readers of an endpoint. */
 export interface SharedReader {
@@ -26,8 +47,10 @@ export interface SharedReader {
   readonly filter: EventFilter
   readonly fields: readonly FieldPath[]
   readonly afterId: number
-  /** Events that it takes; at least 1. */
+  /** Events that it takes at most. */
   readonly room: number
+  /** Older requests are skipped. */
+  readonly notBefore?: Date | null
 }
 
 /** An event, and facts of its request. */
@@ -44,6 +67,10 @@ export interface SharedResult<Reader extends SharedReader> {
   readonly events: readonly ReadEvent[]
   /** Every request up to this one was looked at. */
   readonly lastId: number
+  /**
+   * Whether something after the position was removed, or skipped because it is too old or more than {@link BEHIND_MAX}
+   * requests behind.
+   */
   readonly isTruncated: boolean
 }
 
@@ -52,6 +79,12 @@ interface Progress<Reader extends SharedReader> {
   readonly events: ReadEvent[]
   lastId: number
   isTruncated: boolean
+}
+
+interface Sized {
+  readonly id: number
+  /** Length of the body. */
+  readonly bytes: number
 }
 
 interface Candidate<Reader extends SharedReader> extends Sized {
@@ -64,7 +97,8 @@ interface NarrowRow extends Sized {
 }
 
 /**
- * Reads the events of an endpoint once for many readers. Ends {@link READ_MS_MAX} after the first rows are there, but not
+ * Reads the events of an endpoint once for its readers. Ids are given out in the order of commits, so nothing appears
+ * later below an id that was seen. Ends {@link READ_MS_MAX} after the first rows are there, but not
  * before one part of them is read, so that readers advance however far away the database is. The positions say how far
  * it came.
  *
@@ -75,15 +109,21 @@ export async function readTogether<Reader extends SharedReader>(
   endpointId: string,
   {
     readers,
-    accepts,
-  }: { readonly readers: readonly Reader[]; accepts(headers: readonly WireHeader[]): boolean },
-): Promise<readonly SharedResult<Reader>[]> {
+    accepts = () => true,
+    signal,
+  }: {
+    readonly readers: readonly Reader[]
+    accepts?(headers: readonly WireHeader[]): boolean
+    readonly signal?: AbortSignal | undefined
+  },
+): Promise<{ readonly results: readonly SharedResult<Reader>[]; readonly newestId: number }> {
   let endsAt = Number.POSITIVE_INFINITY
   const newestId = await newestRequestId(db, endpointId)
   const all = await begin(db, endpointId, readers)
   const isOpen = ({ reader, events, lastId }: Progress<Reader>) =>
     events.length < reader.room && lastId < newestId
   for (let windows = 0; windows < WINDOWS_MAX && performance.now() < endsAt; windows += 1) {
+    signal?.throwIfAborted()
     const open = all.filter(isOpen)
     if (open.length === 0) break
     const from = Math.min(...open.map(({ lastId }) => lastId))
@@ -103,18 +143,31 @@ export async function readTogether<Reader extends SharedReader>(
     }
     if (left !== undefined) break
   }
-  return all
+  return { results: all, newestId }
+}
+
+/** Events after a position, for one reader. Without room for any it only tells where the reader begins. */
+export async function readPage(db: Db, endpointId: string, reader: SharedReader, signal?: AbortSignal) {
+  const { results, newestId } = await readTogether(db, endpointId, { readers: [reader], signal })
+  const [page] = results
+  if (page === undefined) throw new Error('A read has no result.')
+  return { ...page, hasMore: page.lastId < newestId }
 }
 
 async function begin<Reader extends SharedReader>(db: Db, endpointId: string, readers: readonly Reader[]) {
   const [counters] = await run(db, REMOVED_UP_TO, [endpointId])
   const least = Math.min(...readers.map(({ afterId }) => afterId))
   const [behind] = await run(db, SKIPPED_UP_TO, [endpointId, least])
-  return readers.map((reader): Progress<Reader> => {
-    const lastId = Math.max(reader.afterId, behind?.id ?? 0)
-    const isTruncated = lastId > reader.afterId || reader.afterId < (counters?.removedUpTo ?? 0)
-    return { reader, events: [], lastId, isTruncated }
-  })
+  return await Promise.all(
+    readers.map(async (reader): Promise<Progress<Reader>> => {
+      const { afterId, notBefore = null } = reader
+      const from = Math.max(afterId, behind?.id ?? 0)
+      const [old] = notBefore === null ? [] : await run(db, TOO_OLD, [endpointId, from, notBefore])
+      const lastId = Math.max(from, old?.id ?? 0)
+      const isTruncated = lastId > afterId || afterId < (counters?.removedUpTo ?? 0)
+      return { reader, events: [], lastId, isTruncated }
+    }),
+  )
 }
 
 /** Imported requests did not happen here. */
@@ -196,4 +249,39 @@ async function takeEvents<Reader extends SharedReader>(
       if (one.events.length === room) one.lastId = row.id
     }
   }
+}
+
+/** Takes the first ids whose bodies together are short enough; one at least. */
+function takeChunk<Item extends Sized>(sizes: Item[]): Item[] {
+  let bytes = 0
+  let count = 0
+  for (const size of sizes) {
+    bytes += size.bytes > PARSED_BODY_BYTES_MAX ? 0 : size.bytes
+    if (count > 0 && (bytes > CHUNK_BYTES || count === 100)) break
+    count += 1
+  }
+  return sizes.splice(0, count)
+}
+
+/** The requests in the order of their ids. Bodies that are too long to be parsed, or are not asked for, are empty. */
+async function readRows(
+  db: Db,
+  endpointId: string,
+  ids: readonly number[],
+  { readsBody }: { readonly readsBody: boolean },
+) {
+  const columns = STORED_REQUEST_COLUMNS.filter((name) => name !== 'body')
+  const rows = await visibleRequests(db, endpointId)
+    .where('r.id', 'in', [...ids])
+    .select(['r.id', ...columns.map((name) => `r.${name}` as const)])
+    .select(
+      sql<Buffer>`case when ${readsBody} and octet_length(r.body) <= ${PARSED_BODY_BYTES_MAX} then r.body else ''::bytea end`.as(
+        'body',
+      ),
+    )
+    .select(sealedMembers('r'))
+    .orderBy('r.id')
+    .execute()
+  countPiece(rows.reduce((sum, row) => sum + row.body.length, 0) * COPIES)
+  return rows
 }

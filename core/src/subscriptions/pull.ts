@@ -172,7 +172,7 @@ async function pullEndpoint(
 ): Promise<void> {
   const { db, clock, secrets } = services
   if (readers.length === 0) return
-  const results = await readTogether(db, endpointId, {
+  const { results } = await readTogether(db, endpointId, {
     readers,
     // A message of ours that was captured again must not become a message.
     accepts: (headers) => !isLoop(headers, secrets),

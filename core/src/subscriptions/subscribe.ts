@@ -5,7 +5,7 @@ import { DomainError, notFound } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
 import { recordChange } from '../audit/index.ts'
 import { canonicalJson, parseJson } from '../engine/json/index.ts'
-import { type EventArguments, filterOf, findType, pageOfEvents } from '../events/index.ts'
+import { type EventArguments, filterOf, findType, readPage } from '../events/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { newestRequestId } from '../requests/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
@@ -181,13 +181,12 @@ async function startOf(
   { endpointId, filter }: { readonly endpointId: string; readonly filter: ReturnType<typeof filterOf> },
 ) {
   const newestId = await newestRequestId(db, endpointId)
-  return await pageOfEvents(db, {
-    endpointId,
+  return await readPage(db, endpointId, {
     name,
     filter,
     fields: [],
     afterId: Math.min(cursor ?? newestId, newestId),
-    maxEvents: 0,
+    room: 0,
     notBefore:
       maxAgeMs === null || maxAgeMs === undefined ? null : new Date(clock.now().getTime() - maxAgeMs),
   })

@@ -1281,9 +1281,5 @@ export interface StatementRows {
     readonly encoding: string
   }
   'wait for flow': Record<never, never>
-  'window of events': {
-    readonly id: number | null
-    readonly count: number
-  }
   'write breaker': never
 }
