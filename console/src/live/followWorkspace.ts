@@ -33,20 +33,19 @@ export function followWorkspace(): () => void {
   const say = (said: Said) => others.postMessage(said)
   let lead: (() => void) | undefined
   let hiding: ReturnType<typeof setTimeout> | undefined
-  const everything = new Everything()
+  const snapshot = new WorkspaceSnapshot()
   const hear = (event: WorkspaceEvent) => {
-    everything.hear(event)
+    snapshot.hear(event)
     cache.hear(event)
     rejections.hear(event, Date.now())
   }
   others.onmessage = ({ data }: MessageEvent<Said>) => {
     if (data.kind === 'heard') hear(data.event)
-    else if (everything.isLed && everything.event !== undefined)
-      say({ kind: 'heard', event: everything.event })
+    else if (snapshot.isLed && snapshot.event !== undefined) say({ kind: 'heard', event: snapshot.event })
   }
   const begin = () => {
     say({ kind: 'join' })
-    lead ??= leadWhileNeeded(locks, everything, (event) => {
+    lead ??= leadWhileNeeded(locks, snapshot, (event) => {
       hear(event)
       say({ kind: 'heard', event })
     })
@@ -71,7 +70,7 @@ export function followWorkspace(): () => void {
 }
 
 /** The current state as one event, for a tab that joins later. */
-class Everything {
+class WorkspaceSnapshot {
   /** Whether this tab holds the stream. */
   isLed = false
   event: WorkspaceEvent | undefined
@@ -86,7 +85,7 @@ class Everything {
 /** Waits until no other tab holds the stream, then holds it. */
 function leadWhileNeeded(
   locks: Locks,
-  everything: Everything,
+  snapshot: WorkspaceSnapshot,
   hear: (event: WorkspaceEvent) => void,
 ): () => void {
   const over = new AbortController()
@@ -96,10 +95,10 @@ function leadWhileNeeded(
         release()
         return
       }
-      everything.isLed = true
+      snapshot.isLed = true
       const stop = stayConnected(hear)
       over.signal.addEventListener('abort', () => {
-        everything.isLed = false
+        snapshot.isLed = false
         stop()
         release()
       })

@@ -5,7 +5,7 @@ import { separateNumbers } from './sequences.ts'
 const NAME = 'cell'
 
 /**
- * Checks that a database is the cell that it is taken for. The first process names it; later ones must use that name, so
+ * Checks that a database belongs to the configured cell. The first process names it; later ones must use that name, so
  * that two swapped URLs are found before anything is served.
  *
  * The numbers that it draws are then its own.

@@ -21,7 +21,7 @@ const numbersOf = <Table extends string>(table: Table) =>
   )
 const SEQUENCES = NUMBERED_TABLES.map((table) => ({ sequence: `${table}_id_seq`, numbers: numbersOf(table) }))
 
-/** Cells take turns in the numbers: each draws those that leave its number as the rest of a division by this. */
+/** Sequence increment: a cell draws ids that are congruent to its number. */
 const STEP = 4096
 /** Lowest number that a cell draws: above those of a database that was used before it became a cell. */
 const FLOOR = 2 ** 40

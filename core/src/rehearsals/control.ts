@@ -53,7 +53,7 @@ export async function changeState(
     await updateReplay(trx, id, {
       state,
       baseAt: null,
-      // A job that holds it ends what is under way, then gives its lease back: no other job begins before that.
+      // The current job finishes its sends and releases the lease; no other job starts before.
       ...(row.leaseId === null ? { dueAt: now } : {}),
       finishedAt: state === 'cancelled' ? now : null,
     })

@@ -10,7 +10,7 @@ import { type followEvents, ReplayRun } from './schema.ts'
 import { readView } from './view.ts'
 
 /** Time between two looks. */
-const LOOK_MS = 500
+const POLL_MS = 500
 
 type Progress = TrackedEnvelope<EventOf<typeof followEvents>>
 
@@ -40,7 +40,7 @@ export async function followReplay(
         yield tracked(String(looks + 1), { kind: 'ended', state: view.state, reason: view.reason })
         return
       }
-      await delay(LOOK_MS, undefined, { signal: ended }).catch(() => undefined)
+      await delay(POLL_MS, undefined, { signal: ended }).catch(() => undefined)
     }
     throwIfRefused()
   })()

@@ -221,7 +221,7 @@ export async function finishItem(
   return numUpdatedRows > 0n
 }
 
-/** The answers to a request in a replay: to the first send and, of a duplicate, to the second. */
+/** Answers to one request of a replay, first send first. */
 export async function answersTo(db: Db, replayId: string, requestId: number): Promise<ItemRow[]> {
   return await db
     .selectFrom('replayItems')

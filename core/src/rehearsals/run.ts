@@ -29,7 +29,7 @@ import { type Sending, send } from './send.ts'
 
 /** A wait longer than this is left to the queue. */
 const WAIT_MS_MAX = 2_000
-/** A replay that is later than this is not hurried: the rest keeps its distances. */
+/** Beyond this delay the schedule is shifted; it does not catch up. */
 const BEHIND_MS_MAX = 1_000
 /** Interval of looks at a replay whose workspace is sealed. */
 const SEALED_MS = 2_000
@@ -102,7 +102,7 @@ async function claim(services: Services, id: string): Promise<Held | undefined> 
   })
 }
 
-/** When a send at 0 ms would have gone out. A replay that was held up goes on from here, at its own pace. */
+/** Wall-clock time of offset 0. It moves on after a hold-up, so that the distances between sends stay. */
 function baseOf({ baseAt }: ReplayRow, nextDueMs: number, now: Date): Date {
   const isBehind = baseAt === null || baseAt.getTime() + nextDueMs < now.getTime() - BEHIND_MS_MAX
   return isBehind ? new Date(now.getTime() - nextDueMs) : baseAt

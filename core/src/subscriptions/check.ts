@@ -38,7 +38,7 @@ export async function callbackIssues(
  *   whose checks at this host failed
  */
 export async function checkCallback(ctx: Context, subscriptionId: string, callback: Callback): Promise<void> {
-  // Slots that are never freed: they count what happened in a time.
+  // Slots that are never freed are a sliding-window counter.
   await takeSlot(ctx, {
     scope: `callbackCheck:${ctx.callerId}`,
     max: CHECKS_A_MINUTE,
@@ -86,7 +86,7 @@ async function requireFewFailures(ctx: Context, { own, all }: FailureScopes): Pr
   if (areMany) await sleep(SLOWED_MS)
 }
 
-/** Slots that are never freed: they count what happened in a time. Calls at once may count beyond a bound. */
+/** Slots that are never freed are a sliding-window counter. Concurrent calls may count beyond a bound. */
 async function countFailure(ctx: Context, { own, all }: FailureScopes): Promise<void> {
   const counted = { longestMs: FAILED_CHECKS_MS, noun: 'failed checks of callbacks at this host' }
   const bounds = [

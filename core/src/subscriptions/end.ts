@@ -35,7 +35,7 @@ const ENDING = statement(
     or not exists (select from valid v where v.id = s.id)`,
 )
 
-/** Ends the subscriptions that may not go on, and tells their callbacks. Expired ones end without a word. */
+/** Ends the subscriptions that may not go on, and tells their callbacks. Expired ones are deleted without notification. */
 export async function endInvalid(services: Services): Promise<void> {
   const plans = PLAN_KEYS.filter((key) => services.plans[key].limits.eventSubscriptionsMax > 0)
   const values = [services.clock.now(), plans]

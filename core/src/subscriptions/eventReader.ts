@@ -27,8 +27,8 @@ export interface EventReader {
 
 /**
  * Reads the events of subscriptions until stopped, and queues them for their callbacks. Requests are read after they were
- * stored, so that captures do nothing for subscriptions. Without subscriptions it only asks for some, once a second at
- * most and only after captures.
+ * stored, so that captures do nothing for subscriptions. Without subscriptions it polls for one at most once a second,
+ * after captures.
  */
 export function startEventReader(services: Services): EventReader {
   let isStopping = false

@@ -103,7 +103,7 @@ async function act(workspace: string, { to, abort, purge }: MoveCommandOptions):
         if (abort === true) return await abortMove(pair, workspace)
         const enqueueOpen: Parameters<typeof moveWorkspace>[1]['enqueueOpen'] = (arriving, id) =>
           queueWorkOf(services, arriving, id)
-        return await moveWorkspace(pair, { workspace, toCell: toCell ?? '', enqueueOpen, tell: printHint })
+        return await moveWorkspace(pair, { workspace, toCell: toCell ?? '', enqueueOpen, report: printHint })
       })
     })
   } catch (error) {

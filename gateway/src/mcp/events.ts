@@ -120,7 +120,7 @@ async function stream(
       if (signal.aborted) break
       const wait = error instanceof CreelError ? error.retryAfterSeconds : null
       if (wait !== null) {
-        // Within its budget a stream waits, it is not ended.
+        // Rate limited: wait, do not end the stream.
         await say('heartbeat', { cursor: after })
         await sleep(Math.min(wait, HEARTBEAT_SECONDS) * 1000, undefined, { signal }).catch(() => undefined)
         continue

@@ -24,7 +24,7 @@ export interface MoveOptions {
   /** Queues the open deliveries of the workspace, in the target's transaction. */
   readonly enqueueOpen: (arriving: Trx, workspaceId: string) => Promise<void>
   /** Called with what the move does. */
-  readonly tell: (words: string) => void
+  readonly report: (words: string) => void
 }
 
 /**
@@ -38,16 +38,16 @@ export interface MoveOptions {
  */
 export async function moveWorkspace(pair: Pair, options: MoveOptions): Promise<Move> {
   const { source, target } = pair
-  const { workspace, tell } = options
+  const { workspace, report } = options
   for (const session of [source, target]) await query(session, `set timezone = 'UTC'`)
   const tables = await movedTables(source)
   await requireSameSchema(pair)
   await haveAlone(pair, workspace)
   const known = await findMove(source, workspace)
   if (known?.state === 'switching' && (await hasWorkspace(target, known.workspaceId))) {
-    tell('The target has the workspace: the source lets it go.')
+    report('The target has the workspace: the source lets it go.')
     await source.transaction().execute((leaving) => leave(leaving, known))
-    return await again(source, workspace)
+    return await reload(source, workspace)
   }
   const isUnderWay = known?.state === 'copying' || known?.state === 'switching'
   if (isUnderWay && known.toCell !== options.toCell) {
@@ -57,9 +57,9 @@ export async function moveWorkspace(pair: Pair, options: MoveOptions): Promise<M
   if (known?.state === 'switching') await reopen(source, known)
   const move = isUnderWay ? known : await begin(pair, options)
   const big = tables.filter(({ name }) => name in BIG)
-  await copyLive(pair, big, move, tell)
+  await copyLive(pair, big, move, report)
   await sealAndSwitch(pair, { tables, big }, move, options)
-  return await again(source, workspace)
+  return await reload(source, workspace)
 }
 
 /**
@@ -134,7 +134,7 @@ async function reopen(source: Db, { id, workspaceId }: Move): Promise<void> {
   await changeMove(source, id, { state: 'copying' })
 }
 
-async function again(source: Db, workspace: string): Promise<Move> {
+async function reload(source: Db, workspace: string): Promise<Move> {
   const move = await findMove(source, workspace)
   if (move === undefined) throw new Error('The move has gone.')
   return move
@@ -158,7 +158,7 @@ async function begin({ source, target }: Pair, { workspace, toCell }: MoveOption
   const id = randomUUID()
   const progress = { endpointIds, since, cursor: null }
   await insertMove(source, { id, workspaceId: found.id, workspaceName: found.name, toCell, progress })
-  return await again(source, workspace)
+  return await reload(source, workspace)
 }
 
 /** Copies while captures go on: everything first, then what has changed, until little is left. */
@@ -166,16 +166,16 @@ async function copyLive(
   pair: Pair,
   big: readonly MovedTable[],
   move: Move,
-  tell: MoveOptions['tell'],
+  report: MoveOptions['report'],
 ): Promise<void> {
   let { since, endpointIds } = move.progress
   const first = await copyBig(
     pair,
     big,
     { endpointIds, pass: { since: null, isLast: false }, from: move.progress.cursor },
-    (rows, cursor) => note(pair.source, move, { ...move.progress, cursor }, rows),
+    (rows, cursor) => saveProgress(pair.source, move, { ...move.progress, cursor }, rows),
   )
-  tell(`Copied ${first} rows.`)
+  report(`Copied ${first} rows.`)
   for (let pass = 1; pass < PASSES_MAX; pass += 1) {
     const next = await oldestTransaction(pair.source)
     const { present, known } = await endpointsNow(pair, move, { endpointIds, since, cursor: END })
@@ -184,12 +184,12 @@ async function copyLive(
       pair,
       big,
       { endpointIds: present, pass: { since, isLast: false }, from: null },
-      (rows, cursor) => note(pair.source, move, { endpointIds, since, cursor }, rows),
+      (rows, cursor) => saveProgress(pair.source, move, { endpointIds, since, cursor }, rows),
     )
     since = next
     await changeMove(pair.source, move.id, { progress: { endpointIds, since, cursor: END } })
     if (copied <= CALM_ROWS) break
-    tell(`Copied ${copied} more that came or changed meanwhile.`)
+    report(`Copied ${copied} more that came or changed meanwhile.`)
   }
   // Little is left to compare, then, for the time of the seal.
   await compareBig(pair, big, { endpointIds, isLast: false })
@@ -215,7 +215,12 @@ async function endpointsNow({ source, target }: Pair, move: Move, progress: Prog
 /** A cursor after which the first pass has nothing left. */
 const END: Cursor = { table: '', endpointId: '', after: null }
 
-async function note(source: Db, { id }: Move, progress: Move['progress'], copiedRows: number): Promise<void> {
+async function saveProgress(
+  source: Db,
+  { id }: Move,
+  progress: Move['progress'],
+  copiedRows: number,
+): Promise<void> {
   await changeMove(source, id, { progress, copiedRows })
 }
 
@@ -223,9 +228,9 @@ async function sealAndSwitch(
   pair: Pair,
   { tables, big }: { readonly tables: readonly MovedTable[]; readonly big: readonly MovedTable[] },
   begun: Move,
-  { workspace, enqueueOpen, tell }: MoveOptions,
+  { workspace, enqueueOpen, report }: MoveOptions,
 ): Promise<void> {
-  const move = await again(pair.source, workspace)
+  const move = await reload(pair.source, workspace)
   const startedAt = performance.now()
   try {
     await seal(pair.source, move.workspaceId)
@@ -254,7 +259,7 @@ async function sealAndSwitch(
   }
   const sealedMs = Math.round(performance.now() - startedAt)
   await changeMove(pair.source, begun.id, { sealedMs })
-  tell(`Moved. The workspace was sealed for ${sealedMs} ms.`)
+  report(`Moved. The workspace was sealed for ${sealedMs} ms.`)
 }
 
 async function endpointsOf(source: Db, workspaceId: string): Promise<readonly string[]> {

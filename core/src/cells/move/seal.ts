@@ -34,7 +34,7 @@ export async function seal(source: Db, workspaceId: string): Promise<void> {
   await attemptsHaveEnded(source, workspaceId)
 }
 
-/** Ends the seal. Deliveries that waited have jobs: they were put off. */
+/** Ends the seal. Waiting deliveries have a job or a due time, so they start by themselves. */
 export async function unseal(source: Db, workspaceId: string): Promise<void> {
   await query(source, 'update workspaces set sealed_until = null where id = $1', [workspaceId])
 }
