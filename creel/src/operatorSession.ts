@@ -23,7 +23,7 @@ export interface CellAnswer<Answer> {
 /**
  * Lets a command call operator procedures for a workspace, in process, on the configured database. A running embedded
  * one is found through the data folder, or through the user's registry if there is no data folder here. One that does
- * not run is started for the duration of the command. Of several cells, it is the one that has the workspace.
+ * not run is started for the duration of the command. If there are several cells, it is the one that has the workspace.
  *
  * @param workspace id or name; null: the database is the only one
  * @param environment replaces the environment of the process

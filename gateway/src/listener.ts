@@ -41,7 +41,7 @@ export interface ListenerOptions {
   readonly onFault: (error: unknown) => void
   /** Called for requests that are refused before they reach a handler, and for connections beyond the limit. */
   readonly onRefused?: (refusal: ListenerRefusal) => void
-  /** Overrides of the usual limits. Of limits for all clients, each holds for all processes of {@link counts} together. */
+  /** Overrides of the usual limits. Limits for all clients hold for all processes of {@link counts} together. */
   readonly limits?: Partial<HttpLimits>
   /** Counts of other processes on the same port; none by default. With them the port is shared. */
   readonly counts?: SharedCounts

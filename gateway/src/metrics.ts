@@ -24,7 +24,7 @@ export const apiRequestSeconds = new Histogram({
  */
 export const refusedRequests = counterBy('reason', ['400', '431', '505', '503', 'throttled'], {
   name: 'creel_refused_requests_total',
-  help: 'Requests and connections that were refused before anybody served them, by reason',
+  help: 'Requests and connections that were refused before they were served, by reason',
 })
 
 export const connectionFaults = new Counter({

@@ -11,7 +11,7 @@ export interface TreeNode {
 /** A node, a list, a word, or nothing. */
 export type Tree = TreeNode | readonly Tree[] | string | null
 
-/** Separators stand alone; a backslash takes the next character as it is. */
+/** Separators are tokens of their own; a backslash takes the next character as it is. */
 const TOKEN = /[(){}]|(?:\\[\s\S]|[^\s(){}\\])+/g
 
 export function parseTree(text: string): Tree {

@@ -210,7 +210,7 @@ test('a full relay refuses strangers with a time to wait, and serves its own', a
     expect(refused.status).toBe(503)
     expect(refused.headers.get('retry-after')).toBe('60')
   })
-  // Those that were idle for the longest time end, so that strangers find a place again.
+  // The endpoints with the longest idle time end, so that strangers find a place again.
   await sql`update relay_endpoints set created_at = now() - interval '20 minutes' where address = 'many'`.execute(
     db,
   )

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
 import type { TestService } from '../support/service.ts'
 
-/** What is taken out of captures before they are stored, and erasures, on the page. */
+/** Rules that take data out of captures, and erasures, on the page. */
 
 let service: TestService
 let opened: ConsolePage

@@ -4,7 +4,7 @@ import { sourcesOf } from './sources.ts'
 import { placesIn } from './voice.ts'
 
 /** Sentences that a reader must decode: so many may stay, because a good one may have a habit. */
-const PLACES_MAX = 60
+const PLACES_MAX = 30
 /** Lines of product sources with a person in place of a role, in comments and texts. */
 const PERSON_LINES_MAX = 20
 const PERSON = /nobody|whoever|somebody/i

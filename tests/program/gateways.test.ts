@@ -13,9 +13,9 @@ import { childrenOf, KeptConnection } from './keptConnection.ts'
 import { Senders, storedBodies } from './senders.ts'
 
 const GATEWAYS = 3
-/** Of one address, in all processes. */
+/** Limit of one address, in all processes. */
 const CONNECTIONS_MAX = 60
-/** Of one address in a minute, in all processes (docs/security.md). */
+/** Limit of one address in a minute, in all processes (docs/security.md). */
 const WRONG_CALLS_MAX = 600
 
 let creel: RunningProcess

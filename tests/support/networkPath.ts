@@ -13,13 +13,13 @@ export interface NetworkPath extends AsyncDisposable {
   /** Delay of all that is sent from now on, in milliseconds each way. */
   delayMs: number
   /**
-   * While true, nothing arrives on any connection, and neither end is told, as in a partition of a network. New
-   * connections are accepted, and are silent, too. What was sent meanwhile arrives afterwards.
+   * While true, nothing arrives on any connection, and neither end notices, as in a partition of a network. New
+   * connections are accepted, and are silent, too. Data that was sent meanwhile arrives afterwards.
    */
   isSilent: boolean
   /** Breaks the open connections. New ones work. */
   cut(): void
-  /** Loses the open connections: they carry nothing more, and neither end is told. New ones work. */
+  /** Loses the open connections: they carry nothing more, and neither end notices. New ones work. */
   lose(): void
 }
 

@@ -27,7 +27,7 @@ interface CardProps {
   readonly title: ReactNode
   /** Its name for screen readers, if the title is not the name. */
   readonly name?: string
-  /** Where links lead to it. */
+  /** Target of links. */
   readonly id?: string
   /** Beside the title. */
   readonly acts?: ReactNode

@@ -4,7 +4,7 @@ import { Button } from './Button.tsx'
 
 interface Props {
   readonly heads: readonly string[]
-  /** The one of them that only screen readers are told. */
+  /** The one of them for screen readers only. */
   readonly hidden?: string
   /** The rows. */
   readonly children: ReactNode

@@ -13,7 +13,7 @@ import { namesOf, rulesOf, sampleOf } from './storingDraft.ts'
 
 const EXAMPLE = '[{"op": "redact", "paths": ["body.customer.email"]}]'
 
-/** What is taken out of captures before they are stored, with a preview. */
+/** Rules that take data out of captures before they are stored, with a preview. */
 export function PrivacySettings({ endpoint, form }: { endpoint: Endpoint; form: SettingsForm }) {
   const [isTried, setTried] = useState(false)
   const { dropHeaders, keepsOriginal, storeRules } = form.draft

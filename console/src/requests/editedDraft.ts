@@ -17,7 +17,7 @@ export interface EditedDraft {
 /** A call of the API is limited to a megabyte, so longer bodies are sent as captured. */
 const EDITED_CHARACTERS_MAX = 900_000
 
-/** Fields that a forward does not pass on, besides those of the capture's connection. */
+/** Fields that a forward does not pass on, in addition to those of the capture's connection. */
 const NOT_PASSED_ON = /^(accept-encoding|proxy-.*|creel-.*)$/i
 
 /** Whether the body can be edited: text, and not too long for a call. */

@@ -1,7 +1,6 @@
 import type { RequestSummary } from '../trpc.ts'
 import { peek, visible } from './visible.ts'
 
-/** What a preview needs of a row. */
 type Row = Pick<RequestSummary, 'bodyPreview' | 'eventId' | 'label'>
 
 interface Member {
@@ -61,7 +60,7 @@ export function sharedMembers(rows: readonly Row[]): Shared {
 
 /**
  * The beginning of a body for lists. Members that differ among the requests of its label come first, then ids and
- * times, then members that all share. What the row shows elsewhere, label and event id, is left out.
+ * times, then members that all share. Label and event id are left out: the row shows them elsewhere.
  */
 export function tellingPreview(row: Row, shared: Shared): string {
   const members = membersOf(row)

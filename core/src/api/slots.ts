@@ -54,7 +54,7 @@ const TAKE = statement(
  *
  * @param scope name of the limit, e.g. `await:<key id>`
  * @param longestMs time after which the holder has certainly ended
- * @throws DomainError `rate_limited`; its `Retry-After` is the time when a slot must be free. That slot is then
+ * @throws DomainError `rate_limited`; its `Retry-After` is the time when a slot must be free. The slot is then
  *   reserved for 2 s, so that a caller that waits for that time and retries succeeds
  */
 export async function takeSlot(

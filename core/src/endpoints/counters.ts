@@ -36,7 +36,7 @@ export interface CounterChange {
   readonly window?: { readonly startedAt: string; readonly count: string; readonly bytes: string }
   /** Captures over the rate, and the new time of the last one. */
   readonly rejected?: { readonly count: string; readonly lastAt: string }
-  /** Time of an alert about rejections. Those until then are reported. */
+  /** Time of an alert about rejections. It reports the rejections until then. */
   readonly rejectionsAlertedAt?: string
   /** Captures that were refused for their sender: number, time and trace of the last one. */
   readonly refused?: { readonly count: string; readonly lastAt: string; readonly trace: string }

@@ -4,7 +4,7 @@ import { PROVIDERS, type ProviderRow } from '../engine/providers/index.ts'
 export function providersPage(): string {
   return `# Providers
 
-What an endpoint's \`provider\` may be (\`GET /api/v1/providers\` says the same to programs), and how its captures are
+Values of an endpoint's \`provider\` (\`GET /api/v1/providers\` says the same to programs), and how its captures are
 verified. Each capture gets a verdict at receipt:
 
 | Verdict | |
@@ -12,7 +12,7 @@ verified. Each capture gets a verdict at receipt:
 | \`verified\` | The signature is right, and its timestamp is within the provider's tolerance (never less than 60 s). |
 | \`failed\` | It is not. The \`note\` names the mistake when a known one explains it: another encoding, a missing prefix, a re-serialised body, a trailing newline, blanks around the secret. |
 | \`unsigned\` | The request carries no signature. |
-| \`unverifiable\` | It could not be checked: the body is over the plan's size cap, or the key stands on the provider's servers only. Nothing is fetched to verify. |
+| \`unverifiable\` | It could not be checked: the body is over the plan's size cap, or only the provider's servers have the key. Nothing is fetched to verify. |
 | none (\`null\`) | There was nothing to check: no scheme, or no signing secret yet. |
 
 A provider that is not here, or an account that signs differently, is described by hand: \`signatureHeader\`, and if need
@@ -25,7 +25,7 @@ Challenges ("handshake") are answered in place of the configured response; one m
 to be set, one marked *token* the handshake token; one marked *learns* delivers the signing secret, which is stored
 while none is set. \`GET /api/v1/providers\` says it in one word, \`handshake\`: \`none\`, \`automatic\` (nothing of yours is
 needed) or \`token\`. An answer that signs takes challenges of 1 to 128 characters of \`A-Z a-z 0-9 + / = _ . ~ -\` only (LinkedIn:
-a UUID); anything else is a capture like any other, and no signature over such a text counts. So nobody can have a body
+a UUID); anything else is a capture like any other, and no signature over such a text counts. So no sender can have a body
 signed by asking for it.
 
 This page is made from the code by \`bun run docs\`.

@@ -11,7 +11,6 @@ export const previewInput = z.object({
   ...previewedRequestInput,
 })
 
-/** What would be stored of a request. */
 export const StoringPreview = z
   .object({
     redacted: z.boolean().meta({ description: 'Whether something is taken out' }),

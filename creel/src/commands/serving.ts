@@ -162,7 +162,7 @@ export async function openHome(
   return { config, connected }
 }
 
-/** Serves the cells besides the home; undefined in an installation without cells. */
+/** Serves the cells other than the home; undefined in an installation without cells. */
 export function otherCells(
   service: RunningService,
   home: HomeCell,

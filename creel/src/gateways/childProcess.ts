@@ -60,7 +60,7 @@ export async function answerOrNull<Answer>(find: () => Promise<Answer>): Promise
 
 /** Settings of a further gateway process that its own environment does not tell. */
 export interface MemberSettings {
-  /** Of the first process: another version has another database. */
+  /** Version of the first process: another version has another database. */
   readonly version: string
   readonly processes: number
   readonly port: number

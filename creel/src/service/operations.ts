@@ -12,7 +12,6 @@ import type { OpenServices } from './services.ts'
 /** Minimum interval of summing over all endpoints, since `/readyz` is public. */
 const STORAGE_EVERY_MS = 5000
 
-/** What the operations of a process depend on, besides its databases. */
 export interface OperationsOptions {
   readonly processes?: GatewayProcesses | undefined
   /** Undefined in an installation without cells. */
@@ -21,7 +20,7 @@ export interface OperationsOptions {
 
 /**
  * Readiness and metrics of this process. Database and queue must answer; of several cells, one. The figures of queue and
- * storage are read at each scrape. Those of queues are added up over the cells that are reached; storage, which is limited
+ * storage are read at each scrape. Figures of queues are added up over the cells that are reached; storage, which is limited
  * in each cell, is that of the fullest.
  *
  * @param running what runs in the process, the home first; cells may join

@@ -15,7 +15,7 @@ export const AUDIT_RETENTION_DAYS = 365
 /** State of the gateway processes of a program. */
 export interface ProcessStates {
   readonly running: number
-  /** Of those that run: the ones that are not ready, or do not answer. */
+  /** Running processes that are not ready, or do not answer. */
   readonly unready: number
 }
 

@@ -3,13 +3,13 @@ import type { Captures } from '@creel/core/capture'
 import type { CellPlace } from '@creel/core/cells'
 import { within } from '@creel/core/platform/time'
 
-/** What a gateway remembers about where a caller belongs. */
+/** Cache of the cells of callers. */
 interface CellMemory {
   /** The number of the cell that knew a handle; undefined if that is not remembered. */
   cellOf(handle: string): number | undefined
   remember(handle: string, cell: number): void
   forget(handle: string): void
-  /** Whether every cell said a few seconds ago that it does not know a handle. */
+  /** Negative cache: whether no cell knew a handle a few seconds ago. */
   isUnknown(handle: string): boolean
   /** The cell that did not answer then, if one did not; undefined otherwise. */
   unansweredOf(handle: string): number | undefined
@@ -133,7 +133,7 @@ export interface Answered<Answer> {
 }
 
 /**
- * Timeout of a cell's answer, in milliseconds. A server that hangs must not make callers wait whom no other cell knows.
+ * Timeout of a cell's answer, in milliseconds: one hanging server does not delay unknown callers for longer.
  */
 const ANSWER_MS = 5_000
 

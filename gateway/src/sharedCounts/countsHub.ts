@@ -31,7 +31,7 @@ export interface CountsHubOptions {
 }
 
 /**
- * Adds up what the gateway processes of one program use of shared limits, and tells each what the others use. When a
+ * Adds up what the gateway processes of one program use of shared limits, and sends each the sum of the others. When a
  * limit is passed, because two processes took the last units at the same time, it names the most that each may keep:
  * those that use the most give up the rest. A process that ends takes its counts with it, and nothing else is kept.
  */

@@ -181,7 +181,7 @@ export const SchemeRow = z.strictObject({
   bodyHashClaim: z.strictObject({ name: Text, optional: z.boolean().optional() }).optional(),
   /** The parts that a match does not prove, for the note: continues "…matches; ". */
   partial: Text.optional(),
-  /** What a right signature does not exclude, for the note: continues "…matches; ". */
+  /** Gap that a right signature leaves, for the note: continues "…matches; ". */
   caveat: Text.optional(),
   /** The header of a better signature. The scheme does not apply when `announcedBy`, which comes with it, is there. */
   replacedBy: z.strictObject({ header: Text, announcedBy: Text }).optional(),

@@ -16,7 +16,7 @@ export type CheckResult =
       readonly kind: 'matches'
       readonly where: string
       readonly ageSeconds: number | undefined
-      /** What the match does not prove, if anything. */
+      /** The part that the match does not prove, if any. */
       readonly partial: string | undefined
     }
   | {

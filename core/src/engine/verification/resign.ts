@@ -90,7 +90,7 @@ export function resigned(
         : (findProvider(provider)?.schemes ?? [])
       : [manualSchemeRow(settings.manual)]
   const fitting = rows.filter((row) => fits(row, secret))
-  // Of several schemes, the one that the sender used.
+  // The scheme that the sender used, if there are several.
   const row =
     fitting.find(({ signature }) => request.headers.some(([name]) => isNamed(name, signature.name ?? ''))) ??
     fitting[0]

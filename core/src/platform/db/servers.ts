@@ -33,7 +33,7 @@ export function serverUrls(url: string): readonly string[] {
   return hosts.length === 1 ? [url] : hosts.map((host) => `${scheme}${authority.slice(0, at)}${host}${rest}`)
 }
 
-/** What is wrong with the URL of a database, as the end of a sentence that names it; undefined if nothing is. */
+/** Fault of a database URL, as the end of a sentence that names it; undefined if there is none. */
 export function databaseUrlMistake(url: string): string | undefined {
   if (!/^postgres(ql)?:\/\//.test(url)) return 'must start with postgres:// or postgresql://'
   const urls = serverUrls(url)

@@ -9,8 +9,8 @@ export function metricsOfProcess(): Promise<ProcessMetrics> {
 }
 
 /**
- * Adds up the metrics of a program's processes: counters, histograms and most gauges are sums. Of the start time and the
- * version the first process's is taken, of the event loop's lag the average.
+ * Adds up the metrics of a program's processes: counters, histograms and most gauges are sums. Start time and
+ * version are those of the first process, and the lag of the event loop is the average.
  */
 export function sumOfMetrics(
   processes: readonly ProcessMetrics[],

@@ -15,7 +15,7 @@ export interface TlsIdentity {
   readonly certificateAuthority: string | null
 }
 
-/** The most identities with open connections. Those of the least recently used are closed once they are idle. */
+/** The most identities with open connections. Connections of the least recently used are closed once they are idle. */
 const AGENTS_MAX = 256
 
 /** Connection pools by identity. No connection of one identity is used for another. */

@@ -31,8 +31,8 @@ An argument is a path (\`"body.amount"\`; text is always a path), a number, \`tr
 \`{"raw":"body"}\`, the exact bytes to be sent. \`{"secret":"signing"}\`, the action's signing secret, may stand as the
 key of an HMAC only; \`{"secret":"signing","decode":"base64"}\` for a receiver that reads its key as Base64.
 
-A missing path is \`null\`. Where text is taken, numbers and booleans are text too and \`null\` is ""; where a number is
-taken, text that is strictly a number will do. Anything else faults: nothing is sent, and the attempt says why. Numbers
+A missing path is \`null\`. If a function takes text, numbers and booleans are text too and \`null\` is ""; if it takes a number,
+text that is strictly a number will do. Anything else faults: nothing is sent, and the attempt says why. Numbers
 are exact decimals of 40 digits and print without exponent. Lengths count code points. A result has at most 1 MiB.`
 
 function parametersInWords({ parameters, repeats }: RuleFunction): string {

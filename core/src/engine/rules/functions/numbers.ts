@@ -24,7 +24,7 @@ export const NUMBER_FUNCTIONS = {
   modulo: define(
     'number',
     [a, b],
-    'What is left of `a` after whole `b`s, with the sign of `a`; faults when `b` is 0.',
+    'Remainder of `a` divided by `b`, with the sign of `a`; faults when `b` is 0.',
     ([left, right]) => toNumber(left.modulo(notZero(right))),
   ),
   round: define(
