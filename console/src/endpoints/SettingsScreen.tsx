@@ -106,7 +106,7 @@ function NameSettings({ endpoint, form }: { endpoint: Endpoint; form: SettingsFo
   )
   return (
     <Card title="Name">
-      <div className="row-2">
+      <div className="acts">
         <TextField label={<span className="sr-only">Endpoint name</span>} {...form.field('name')} />
         <Switch
           isOn={isActive}
