@@ -27,7 +27,7 @@ export function EndpointNav() {
   const [, here] = useRoute('/e/:endpointId/*?')
   const [isNew, setNew] = useState(false)
   const [typed, setTyped] = useState('')
-  const attention = useQuery<Attention>({ queryKey: ATTENTION, enabled: false, initialData: NONE }).data
+  const attention = useQuery<Attention>({ queryKey: ATTENTION, enabled: false }).data ?? NONE
   const all = endpoints.data?.items ?? []
   const groups = groupsOf(all.filter(({ name }) => name.toLowerCase().includes(typed.trim().toLowerCase())))
   const items = groups.flatMap((group) => group.items)
