@@ -5,7 +5,7 @@ import { admitGuest, storedPolicy, TIMEOUT_SECONDS } from '../deliveries/index.t
 import { findEndpoint } from '../endpoints/index.ts'
 import { isSealed } from '../keys/index.ts'
 import { planOf } from '../plans/index.ts'
-import { isDatabaseOutage } from '../platform/db/index.ts'
+import { isDatabaseOutage, isRefusedForGood } from '../platform/db/index.ts'
 import { keyOfRow } from '../platform/secrets/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { claimRun, type HeldRun, heldRun, releaseRun, renewRun, requeueLost } from '../runs/index.ts'
@@ -196,6 +196,10 @@ async function sendItem(
       new AbortController().signal,
     )
     await finishSend(services, { endpointId: sending.endpoint.id, options: sending.options }, item, received)
+  } catch (err) {
+    if (!isRefusedForGood(err)) throw err
+    services.log.error({ err, replayId: item.replayId }, 'dropped a result that cannot be recorded')
+    await failSend(services, item, 'internal_error')
   } finally {
     await place.leave()
   }

@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'bun:test'
+import { type Db, openDatabase } from '@creel/core'
+import { sql } from 'kysely'
+import { Client } from '../support/client.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { startFar } from '../support/far.ts'
+import { type ProcessOptions, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import { servicePerTest, type TestServiceOptions } from '../support/service.ts'
+import { type ByKind, eachKind, KINDS, openPlaces, type Place } from './kinds.ts'
+
+/** The guarantees of every kind of send. Each test makes sends of all kinds at the same time. */
+
+const startService = servicePerTest()
+const TIMEOUT_MS = 120_000
+const SECONDS = 60
+const COUNT = 12
+const LIMITS = { apiRatePerMinute: 100_000, captureRatePerMinute: 100_000, eventsPerMinuteMax: 10_000 }
+const options = (more: TestServiceOptions = {}): TestServiceOptions => ({ limits: LIMITS, ...more })
+
+const cause = (places: ByKind<Place>, count = COUNT) => eachKind((kind) => places[kind].cause(count))
+
+/** Ids of the requests whose messages have arrived; in their order where the kind keeps one. */
+const arrived = (places: ByKind<Place>) =>
+  eachKind((kind) => {
+    const ids = places[kind].gate.arrived()
+    return kind === 'governed' ? ids : ids.toSorted((a, b) => a - b)
+  })
+
+const haveArrived = (places: ByKind<Place>, count: number) =>
+  eachKind((kind) =>
+    eventually(`${count} of ${kind}`, () => places[kind].gate.arrived().length >= count, {
+      seconds: SECONDS,
+    }),
+  )
+
+const areRecorded = (places: ByKind<Place>, db: Db, count: number) =>
+  eachKind((kind) =>
+    eventually(`${count} results of ${kind}`, async () => (await places[kind].recorded(db)) >= count, {
+      seconds: SECONDS,
+    }),
+  )
+
+const admitAll = (places: ByKind<Place>) => {
+  for (const kind of KINDS) places[kind].gate.admit(1000)
+}
+
+describe('everything arrives once, and in its order', () => {
+  test.each([
+    ['a database nearby', 0],
+    ['a database that is 20 ms away', 10],
+  ])(
+    'from %s',
+    async (_, ms) => {
+      const near = await createTestDatabase()
+      const service = await startService(options({ database: ms === 0 ? near : await startFar(near, ms) }))
+      const places = await openPlaces(service.alice)
+      await service.clock.advance(10_000)
+      admitAll(places)
+      const caused = await cause(places)
+      await areRecorded(places, service.db, COUNT)
+      expect(await arrived(places)).toEqual(caused)
+    },
+    TIMEOUT_MS,
+  )
+})
+
+test(
+  'what fails is made again, and is done once it succeeds',
+  async () => {
+    const service = await startService(options({ retryDelaysSeconds: [20, 20] }))
+    const places = await openPlaces(service.alice)
+    await service.clock.advance(10_000)
+    for (const kind of KINDS) places[kind].gate.status = 503
+    admitAll(places)
+    const caused = await cause(places, 1)
+    await areRecorded(places, service.db, 1)
+    for (const kind of KINDS) places[kind].gate.status = 200
+    await service.clock.advance(40_000)
+    const twice = await eachKind((kind) =>
+      kind === 'rehearsal' ? caused[kind] : [...caused[kind], ...caused[kind]],
+    )
+    await eachKind((kind) =>
+      eventually(`the end of ${kind}`, () => places[kind].gate.arrived().length >= twice[kind].length),
+    )
+    await service.clock.advance(600_000)
+    expect(await arrived(places)).toEqual(twice)
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'a sealed workspace sends nothing, and everything once the seal has ended',
+  async () => {
+    const gateway = await startService(options({ parts: ['gateway'] }))
+    const { alice, database, clock, secretKey, db } = gateway
+    const places = await openPlaces(alice)
+    await clock.advance(10_000)
+    admitAll(places)
+    const caused = await cause(places)
+    const seal = (until: string | null) =>
+      sql`update workspaces set sealed_until = ${until}::timestamptz where id = ${alice.workspaceId}`.execute(
+        db,
+      )
+    await seal('infinity')
+    await startService(options({ database, clock, secretKey, parts: ['jobs'] }))
+    await clock.advance(30_000)
+    expect(await arrived(places)).toEqual(await eachKind(() => []))
+    await seal(null)
+    await clock.advance(90_000)
+    await areRecorded(places, db, COUNT)
+    expect(await arrived(places)).toEqual(caused)
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'a result that PostgreSQL refuses holds up no other',
+  async () => {
+    const service = await startService(options())
+    const places = await openPlaces(service.alice)
+    await service.clock.advance(10_000)
+    const caused = await cause(places)
+    await eachKind((kind) => eventually(`a send of ${kind}`, () => places[kind].gate.unanswered().length > 0))
+    // The last one of an ordered lane, since no other may overtake it.
+    const refused = await eachKind((kind) => caused[kind].at(kind === 'governed' ? -1 : 0) ?? 0)
+    await refuseResultsOf(service.db, Object.values(refused))
+    admitAll(places)
+    await haveArrived(places, COUNT - 1)
+    await areRecorded(places, service.db, COUNT - 1)
+    const others = await eachKind((kind) => new Set(caused[kind]).difference(new Set([refused[kind]])))
+    expect(
+      await eachKind((kind) => others[kind].difference(new Set(places[kind].gate.arrived())).size),
+    ).toEqual(await eachKind(() => 0))
+  },
+  TIMEOUT_MS,
+)
+
+/** Lets the database refuse results of attempts for these requests, as it refuses text that it cannot hold. */
+async function refuseResultsOf(db: Db, requestIds: readonly number[]): Promise<void> {
+  await sql`
+    create function refuse_result() returns trigger language plpgsql as $$
+    begin
+      raise exception 'refused by the test' using errcode = '22P05';
+    end $$`.execute(db)
+  const ids = sql.raw(requestIds.join(', '))
+  for (const [table, isResult] of [
+    ['delivery_attempts', "new.state <> 'Pending'"],
+    ['event_deliveries', 'new.attempts <> old.attempts'],
+    ['replay_items', "new.state = 'done'"],
+  ])
+    await sql`create trigger refuse before update on ${sql.raw(table ?? '')} for each row
+      when (new.request_id in (${ids}) and ${sql.raw(isResult ?? '')}) execute function refuse_result()`.execute(
+      db,
+    )
+}
+
+test(
+  'receivers that do not answer get a bounded number of sends, and a stop waits for none of them',
+  async () => {
+    const first = await startService(options({ database: await createTestDatabase() }))
+    const places = await openPlaces(first.alice)
+    await first.clock.advance(10_000)
+    const caused = await cause(places, 40)
+    const bounds = { plain: 40, governed: 1, alert: 6, event: 4, rehearsal: 8 }
+    await eachKind((kind) =>
+      eventually(`sends of ${kind}`, () => places[kind].gate.unanswered().length >= bounds[kind]),
+    )
+    expect(await eachKind((kind) => places[kind].gate.unanswered().length)).toEqual(bounds)
+    const { database, clock, secretKey } = first
+    await first.running.stop()
+    const second = await startService(options({ database, clock, secretKey }))
+    await clock.advance(60_000)
+    admitAll(places)
+    await eachKind((kind) =>
+      eventually(
+        `all of ${kind}`,
+        async () => {
+          await clock.advance(20_000)
+          return new Set(places[kind].gate.arrived()).size === 40
+        },
+        { seconds: SECONDS },
+      ),
+    )
+    const seen = await eachKind((kind): readonly number[] =>
+      [...new Set(places[kind].gate.arrived())].toSorted((a, b) => a - b),
+    )
+    expect(seen).toEqual(caused)
+    await second.stop()
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'a process that is killed repeats what was under way, and nothing else',
+  async () => {
+    const database = await createTestDatabase()
+    const folder = await temporaryFolder()
+    const process: ProcessOptions = {
+      database,
+      cwd: folder,
+      env: { CREEL_ALLOW_DESTINATIONS: '127.0.0.1' },
+    }
+    const gateway = await startProcess(process, ['--only', 'gateway'])
+    const json = async (...words: string[]) =>
+      JSON.parse((await runCreel([...words, '--json'], process)).stdout)
+    const workspace = await json('workspace', 'create', '--name', 'kill', '--plan', 'team')
+    const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'kill')
+    const client = new Client(gateway.baseUrl, gateway.captureUrl, key, workspace.id)
+    const killed = await startProcess(process, ['--only', 'jobs'])
+    const places = await openPlaces(client)
+    const caused = await cause(places)
+    const { db, close } = openDatabase(database.url, 2)
+    for (const kind of KINDS) places[kind].gate.admit(COUNT / 2)
+    await areRecorded(places, db, COUNT / 2)
+    await eachKind((kind) =>
+      eventually(`a send of ${kind} under way`, () => places[kind].gate.unanswered().length > 0, {
+        seconds: SECONDS,
+      }),
+    )
+    killed.signal('SIGKILL')
+    await killed.exited
+    const underWay = await eachKind((kind) => places[kind].gate.unanswered())
+    await startProcess(process, ['--only', 'jobs'])
+    admitAll(places)
+    await areRecorded(places, db, COUNT)
+    await close()
+    const repeated = await eachKind((kind) => {
+      const all = [...places[kind].gate.arrived()]
+      for (const id of caused[kind]) all.splice(all.indexOf(id), 1)
+      return all.filter((id) => !underWay[kind].includes(id))
+    })
+    expect(repeated).toEqual(await eachKind(() => []))
+    expect(await eachKind((kind) => new Set(places[kind].gate.arrived()).size)).toEqual(
+      await eachKind(() => COUNT),
+    )
+  },
+  TIMEOUT_MS,
+)
