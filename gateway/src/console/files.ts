@@ -73,6 +73,9 @@ function fileServer(pack: Uint8Array): FetchHandler {
       .parse(index)
       .map((file) => [CONSOLE_PATH + file.path, file]),
   )
+  // Pages of the gateway name the font without its hash.
+  const font = [...files].find(([path]) => path.startsWith(`${CONSOLE_PATH}inter-`))?.[1]
+  if (font !== undefined) files.set(`${CONSOLE_PATH}inter.woff2`, { ...font, isHashed: false })
   const page = files.get(`${CONSOLE_PATH}index.html`)
   return async (request) => {
     const { pathname } = new URL(request.url)

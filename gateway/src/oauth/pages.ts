@@ -6,7 +6,7 @@ import {
   isLoopback,
   REFRESH_DAYS,
 } from '@creel/core/oauth'
-import { type Html, html, pageResponse } from './html.ts'
+import { type Html, html, pageResponse } from '../html.ts'
 
 /** Path of the page that asks for consent. */
 export const AUTHORIZE_PATH = '/oauth/authorize'
@@ -59,7 +59,7 @@ ${scopeChoices}
 <select id="endpoint" name="endpoint"><option value="">All endpoints of the workspace</option>${endpointChoices}</select>
 </fieldset>
 <p>Its access ends when it is not used for ${String(REFRESH_DAYS)} days, or when you revoke it in the console under Access.</p>
-<button type="submit" name="decision" value="allow">Allow</button>
+<button class="primary" type="submit" name="decision" value="allow">Allow</button>
 <button type="submit" name="decision" value="deny" formnovalidate>Deny</button>
 </form>`,
   })
@@ -88,7 +88,7 @@ export function passagePage(query: string): Response {
     status: 200,
     title: 'An agent wants to use Creel',
     opens,
-    body: html`<p><a class="button" href="${opens}">Continue</a></p>`,
+    body: html`<p><a class="button primary" href="${opens}">Continue</a></p>`,
   })
 }
 
@@ -99,7 +99,7 @@ export function signInPage(query: string): Response {
     status: 401,
     title: 'Sign in to Creel first',
     body: html`<p>An agent wants to use Creel. To let it in, sign in to the console: with a key of the scope <code>admin</code>, or with a link that <code>creel console</code> prints on the server.</p>
-<p><a class="button" href="/console/sign-in?to=${encodeURIComponent(here)}">Sign in</a>
+<p><a class="button primary" href="/console/sign-in?to=${encodeURIComponent(here)}">Sign in</a>
 <a class="button" href="${here}">I have signed in</a></p>`,
   })
 }
