@@ -80,3 +80,4 @@ export {
   SESSION_DAYS,
   startSession,
 } from './sessions/index.ts'
+export { knownShareLinks, openShareLink, type Shared } from './shareLinks/index.ts'

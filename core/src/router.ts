@@ -28,6 +28,7 @@ import { usageRoutes } from './retention/usageRoutes.ts'
 import { sampleRoutes } from './samples/routes.ts'
 import { sealingRoutes } from './sealing/index.ts'
 import { sessionRoutes } from './sessions/routes.ts'
+import { shareLinkRoutes } from './shareLinks/index.ts'
 import { storeRuleRoutes } from './storeRules/index.ts'
 import { subscriptionRoutes } from './subscriptions/routes.ts'
 import { allTrafficRoutes, trafficRoutes } from './traffic/routes.ts'
@@ -50,6 +51,7 @@ export const appRouter = router({
   providers: providerRoutes,
   requests: mergeRouters(requestRoutes, replayRoutes, handshakeRoutes, exportRoutes),
   deliveries: mergeRouters(deliveryRoutes, listenReportRoutes),
+  shareLinks: shareLinkRoutes,
   samples: sampleRoutes,
   reconcile: reconcileRoutes,
   replays: replayRunRoutes,

@@ -123,6 +123,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('@creel/terminal/commands/rehearse')).addRehearseCommand,
       },
       {
+        name: 'share',
+        description: 'make, list and revoke links that show one request to readers without a key',
+        load: async () => (await import('@creel/terminal/commands/share')).addShareCommand,
+      },
+      {
         name: 'subscriptions',
         description: 'list, show and end the subscriptions of agents to events',
         load: async () => (await import('@creel/terminal/commands/subscriptions')).addSubscriptionsCommand,

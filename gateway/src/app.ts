@@ -18,6 +18,7 @@ import { healthz, metrics, type Operations, readyz } from './operations.ts'
 import { relayRoutes } from './relay/index.ts'
 import { addressOf, presentedKey, traceIdOf } from './requestIdentity.ts'
 import { problemResponse, rest } from './rest.ts'
+import { answerShare, SHARE_PATH } from './sharePage.ts'
 import { trpc } from './trpc.ts'
 
 /** Headers by which proxies name the client that they speak for. */
@@ -117,6 +118,7 @@ export function createApp(services: Services, options: AppOptions): AnyElysia {
     for (const [name, value] of OWN_ANSWER_HEADERS) answer.headers.set(name, value)
     return answer
   }
+  app.get(SHARE_PATH, ({ request }) => answerShare(services, request))
   const pages = { ...DOCS, ...pageRoutes(services.urls.baseUrl) }
   for (const [path, answer] of Object.entries(pages)) app.get(path, answer)
   if (options.isRelay === true) {

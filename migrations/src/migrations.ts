@@ -21,6 +21,7 @@ import * as replays from './20261122T1210_replays.ts'
 import * as searchPages from './20261122T1220_search_pages.ts'
 import * as failedAttempts from './20261124T0300_failed_attempts.ts'
 import * as sealedCaptures from './20261124T0310_sealed_captures.ts'
+import * as shareLinks from './20261124T0320_share_links.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -49,4 +50,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1220_search_pages': searchPages,
   '20261124T0300_failed_attempts': failedAttempts,
   '20261124T0310_sealed_captures': sealedCaptures,
+  '20261124T0320_share_links': shareLinks,
 }

@@ -80,6 +80,8 @@ describe('who calls', () => {
     const strangers = ['', 'Bearer', 'Bearer creel_live_unknown', 'Basic YTpi']
     expect(
       await walk(everything, async (route) => {
+        // Failed calls of an address have a limit for each minute.
+        if (everything.indexOf(route) % 100 === 99) await service.clock.advance(60_000)
         const faults: string[] = []
         for (const Authorization of strangers) {
           const answer = await call(service.alice, route, alices.ids, {}, { headers: { Authorization } })

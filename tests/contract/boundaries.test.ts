@@ -68,6 +68,7 @@ const WRITERS: Readonly<Record<string, string | null>> = {
   searchSlices: 'requests',
   sessionWindows: 'sessions',
   sessions: 'sessions',
+  shareLinks: 'shareLinks',
   signInLinks: 'sessions',
   transformationRuleVersions: 'transformations',
   transformationRules: 'transformations',

@@ -66,6 +66,9 @@ export const ROUTES_OF_SPEC: readonly string[] = [
 
   'GET /api/v1/events/types',
   'POST /api/v1/events/poll',
+  'POST /api/v1/endpoints/{}/requests/{}/share-links',
+  'GET /api/v1/share-links',
+  'DELETE /api/v1/share-links/{}',
   'GET /api/v1/subscriptions',
   'GET /api/v1/subscriptions/{}',
   'POST /api/v1/subscriptions',

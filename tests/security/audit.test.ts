@@ -122,6 +122,15 @@ const STEPS: Readonly<Record<string, Step>> = {
       })
     },
   },
+  'shareLinks.create': {
+    run: (world) => world.client.post(at(world, `/requests/${world.ids.requestId}/share-links`), {}),
+  },
+  'shareLinks.revoke': {
+    run: async (world) => {
+      const id = await idOf(world.client, at(world, `/requests/${world.ids.requestId}/share-links`), {})
+      return await world.client.delete(`/api/v1/share-links/${id}`)
+    },
+  },
   'subscriptions.create': {
     run: async ({ client }) => {
       await using callback = await startEcho()

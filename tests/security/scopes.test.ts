@@ -40,6 +40,8 @@ const NARROWED = [
   'subscriptions.unsubscribe',
   'subscriptions.end',
   'requests.find',
+  'shareLinks.list',
+  'shareLinks.revoke',
   'watchdogs.list',
   'watchdogs.get',
   'watchdogs.timeline',

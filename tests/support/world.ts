@@ -72,6 +72,8 @@ export async function makeWorld(client: Client): Promise<World> {
       delivery: { mode: 'webhook', url: callback.url, secret },
     })
   }
+  if (has('shareLinks.create'))
+    ids.shareLinkId = await made(endpoint.at(`/requests/${request.id}/share-links`), {})
   if (has('requests.replay')) await client.post(endpoint.at(`/requests/${request.id}/replay`))
   if (has('deliveries.list')) {
     const page = z.looseObject({ items: z.tuple([WithId], WithId) })

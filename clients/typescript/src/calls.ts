@@ -1,4 +1,4 @@
-// Made from the API's description by `bun scripts/clientTypes.ts`: dff5a84c12ac4e3c38fab5b1f909ce45d9be533900a568eb73ee45572d27f1b2
+// Made from the API's description by `bun scripts/clientTypes.ts`: dda282532d67049e54c3da4a65ab00c45e668680005776dd64fe9b519a1006bf
 import type { MakeCall, MakeStream } from './call.ts'
 
 /** A method for each operation of the API that takes and answers JSON, by its noun. Members of path, query and body are one object. */
@@ -92,6 +92,14 @@ export const callsOf = (call: MakeCall) => ({
     get: call<'deliveries_get'>('GET /api/v1/endpoints/{endpointId}/deliveries/{attemptId}'),
     /** Report the answer of a local server to a replayed request */
     report: call<'deliveries_report'>('POST /api/v1/endpoints/{endpointId}/requests/{requestId}/listen-attempts'),
+  },
+  shareLinks: {
+    /** Make a link that shows a captured request to readers without a key */
+    create: call<'shareLinks_create'>('POST /api/v1/endpoints/{endpointId}/requests/{requestId}/share-links'),
+    /** List the share links that still show their request, newest first */
+    list: call<'shareLinks_list'>('GET /api/v1/share-links'),
+    /** Revoke a share link: its page answers 404 at once */
+    revoke: call<'shareLinks_revoke'>('DELETE /api/v1/share-links/{shareLinkId}'),
   },
   samples: {
     /** List the sample events that can be sent, by provider */

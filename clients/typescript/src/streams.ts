@@ -1,4 +1,4 @@
-// Made from the API's description by `bun scripts/clientTypes.ts`: dff5a84c12ac4e3c38fab5b1f909ce45d9be533900a568eb73ee45572d27f1b2
+// Made from the API's description by `bun scripts/clientTypes.ts`: dda282532d67049e54c3da4a65ab00c45e668680005776dd64fe9b519a1006bf
 import type { components } from './schema.ts'
 
 /** Events of each stream, by its operation. */

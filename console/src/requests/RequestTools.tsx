@@ -1,5 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
-import { ChevronDown, FileDown, GitCompare, Link2, Pencil, Play, Search, Send, Trash2 } from 'lucide-react'
+import {
+  ChevronDown,
+  FileDown,
+  GitCompare,
+  Link2,
+  Pencil,
+  Play,
+  Search,
+  Send,
+  Share2,
+  Trash2,
+} from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { lazyPart } from '../parts/Boundary.tsx'
@@ -17,6 +28,7 @@ import { termFor } from '../words/grammar.ts'
 import { problemOf } from '../words/problem.ts'
 import { actionsQuery } from './queries.ts'
 
+const ShareRequest = lazyPart(async () => (await import('./ShareRequest.tsx')).ShareRequest)
 const ReplayToUrl = lazyPart(async () => (await import('../replays/ReplayToUrl.tsx')).ReplayToUrl)
 
 interface Props {
@@ -40,7 +52,7 @@ export function RequestTools({
   onRemove,
 }: Props) {
   const actions = useQuery(actionsQuery(endpoint.id))
-  const [isToUrl, setToUrl] = useState(false)
+  const [open, setOpen] = useState<'url' | 'share' | null>(null)
   const ids = { endpointId: endpoint.id, requestId: request.id }
   const replay = useCall(
     (actionId?: string) =>
@@ -76,7 +88,7 @@ export function RequestTools({
               </MenuItem>
             ))}
             <hr />
-            <MenuItem icon={<Send size={14} />} onClick={() => setToUrl(true)}>
+            <MenuItem icon={<Send size={14} />} onClick={() => setOpen('url')}>
               To a URL…
             </MenuItem>
             <MenuItem icon={<Pencil size={14} />} onClick={onEdit} shortcut="e">
@@ -109,6 +121,11 @@ export function RequestTools({
         <MenuItem icon={<Link2 size={14} />} onClick={() => void copyText(location.href)}>
           Copy link
         </MenuItem>
+        <Writes>
+          <MenuItem icon={<Share2 size={14} />} onClick={() => setOpen('share')}>
+            Share…
+          </MenuItem>
+        </Writes>
         {request.eventId !== null && (
           <MenuItem
             icon={<Search size={14} />}
@@ -141,9 +158,8 @@ export function RequestTools({
         {replay.data !== undefined && outcomeWords(replay.data)}
       </output>
       <Suspense>
-        {isToUrl && (
-          <ReplayToUrl endpointId={endpoint.id} requestId={request.id} onClose={() => setToUrl(false)} />
-        )}
+        {open === 'url' && <ReplayToUrl {...ids} onClose={() => setOpen(null)} />}
+        {open === 'share' && <ShareRequest {...ids} onClose={() => setOpen(null)} />}
       </Suspense>
     </div>
   )

@@ -1,6 +1,6 @@
 export { capturedEventIds } from './capturedEventIds.ts'
 export { applyFilters } from './filters.ts'
-export { findsRequest } from './find.ts'
+export { findsRequest, requestView } from './find.ts'
 export { newestRequestId } from './followQueries.ts'
 export { type HistoricMatch, neverMatchedPaths, newestMatching } from './history.ts'
 export { SEARCH_PAGES } from './jobs.ts'
@@ -24,10 +24,11 @@ export {
   requestsWithHeaders,
   visibleRequests,
 } from './queries.ts'
-export { findRequest } from './reads.ts'
+export { findRequest, readRequest } from './reads.ts'
 export {
   filterInput,
   issuesOfRequestIds,
+  RequestDetail,
   type RequestFilters,
   requestIdsInput,
   requestIdsOf,

@@ -46,7 +46,8 @@ export async function knownLinks(
   return await knownTokens(services, presented, findLiveLinks)
 }
 
-async function knownTokens(
+/** Filters tokens to those whose digests `findLive` finds. */
+export async function knownTokens(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   presented: ReadonlySet<string>,
   findLive: (db: Db, fingerprints: readonly Buffer[], now: Date) => Promise<readonly Buffer[]>,

@@ -5,6 +5,7 @@ import {
   knownKeys,
   knownLinks,
   knownSessions,
+  knownShareLinks,
   type Services,
 } from '@creel/core'
 import { cellOfKey } from '@creel/core/cells'
@@ -15,13 +16,20 @@ import { exchangedTextOf, revokedTextOf } from '../oauth/index.ts'
 import { noteOutage } from '../outageLog.ts'
 import { isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
+import { sharedTokenOf } from '../sharePage.ts'
 import { askOnce, CellOutOfReach, type Cells, createMemory, type OpenCell, RETRY_SECONDS } from './cells.ts'
 
 /** Longer than any credential. Longer texts are refused without a look-up, and so not remembered. */
 const CREDENTIAL_CHARACTERS_MAX = 200
 
 /** Kinds of credentials, and the filter of a cell for those that it knows. */
-const KINDS = { key: knownKeys, session: knownSessions, link: knownLinks, grant: storedGrants } as const
+const KINDS = {
+  key: knownKeys,
+  session: knownSessions,
+  link: knownLinks,
+  grant: storedGrants,
+  share: knownShareLinks,
+} as const
 
 type Kind = keyof typeof KINDS
 
@@ -39,10 +47,10 @@ const isKnownTo = gathering<Credential & { readonly services: Services }, boolea
 })
 
 /** Paths whose answer depends on a caller. */
-const OF_CALLERS = /^\/(api|trpc|mcp|oauth|console\/session)(\/|$)/
+const OF_CALLERS = /^\/(api|trpc|mcp|oauth|console\/session|share)(\/|$)/
 
 /**
- * Hands each request to the cell of its caller, which its key, session, sign-in link or grant names. A request without
+ * Hands each request to the cell of its caller, which its key, session, share link, sign-in link or grant names. A request without
  * one, or with one that no cell knows, goes to `home`, which refuses it. If a cell that may know it is out of reach, the
  * answer is 503 with `Retry-After`.
  *
@@ -117,7 +125,8 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
       const cell = await cellOf(credential)
       const answer = await answerIn(cell, request, client)
       if (credential.signsIn === true && answer.ok) await endFormer(cell, request)
-      if (answer.status !== 401 || !isRemembered || isOfCaller(request)) return answer
+      const isRefused = answer.status === (credential.kind === 'share' ? 404 : 401)
+      if (!isRefused || !isRemembered || isOfCaller(request)) return answer
       return await answerElsewhere({ credential, asked: cell, refusal: answer }, request, client)
     } catch (error) {
       if (!(error instanceof CellOutOfReach) && !(error instanceof DomainError)) throw error
@@ -138,6 +147,8 @@ const outOfReach = () =>
 const handleOf = ({ kind, text }: Credential) => `${kind} ${text}`
 
 async function credentialOf({ urls }: Services, request: Request): Promise<Credential | undefined> {
+  const shared = sharedTokenOf(request)
+  if (shared !== null) return { kind: 'share', text: shared }
   const key = presentedKey(request)
   if (key !== null) return { kind: 'key', text: key }
   const signIn = await signInOf(request)

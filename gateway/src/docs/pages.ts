@@ -30,6 +30,7 @@ import rulesFunctions from '../../../docs/rules-functions.md' with { type: 'text
 import runbook from '../../../docs/runbook.md' with { type: 'text' }
 import scale from '../../../docs/scale.md' with { type: 'text' }
 import security from '../../../docs/security.md' with { type: 'text' }
+import sharing from '../../../docs/sharing.md' with { type: 'text' }
 import terminal from '../../../docs/terminal.md' with { type: 'text' }
 import troubleshooting from '../../../docs/troubleshooting.md' with { type: 'text' }
 
@@ -77,6 +78,11 @@ export const PAGES: readonly Page[] = [
     file: 'privacy.md',
     about: 'what is stored where, redaction before storing, and forgetting a person',
     text: privacy,
+  },
+  {
+    file: 'sharing.md',
+    about: 'a link that shows one request to readers without a key',
+    text: sharing,
   },
   {
     file: 'api.md',

@@ -1,1 +1,2 @@
 export { mcpHandler } from './http.ts'
+export { MASKED } from './masked.ts'

@@ -10,6 +10,7 @@ export const NOUNS: readonly (readonly [name: string, title: string, description
     'JSON rules that change the requests that a forward destination receives.',
   ],
   ['deliveries', 'Deliveries', 'Every delivery attempt, with its exact request and response.'],
+  ['shareLinks', 'Share links', 'Links that show one captured request to readers without a key.'],
   ['recycleBin', 'Recycle bin', 'Deleted requests, which can be restored until they are purged.'],
   ['erasures', 'Erasures', 'Find and delete everything that holds a value, like the address of a person.'],
   ['alertChannels', 'Alert channels', 'Destinations of alerts, and the record of sent alerts.'],

@@ -874,6 +874,13 @@ export interface StatementRows {
     readonly isExpired: boolean | null
     readonly oldestRequestId: number
   }
+  'open share link': {
+    readonly workspaceId: string
+    readonly endpointId: string
+    readonly requestId: number
+    readonly expiresAt: Date
+    readonly endpointName: string
+  }
   'overdue flows': {
     readonly id: string
     readonly workspaceId: string
@@ -1212,6 +1219,7 @@ export interface StatementRows {
     readonly waiting: number
   }
   'sweep event deliveries': never
+  'sweep share links': never
   'take deliveries': {
     readonly id: number | null
     readonly attempt: number

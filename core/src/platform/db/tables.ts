@@ -666,6 +666,17 @@ export interface SessionsTable {
   expiresAt: Date
 }
 
+export interface ShareLinksTable {
+  id: string
+  workspaceId: string
+  endpointId: string
+  requestId: number
+  sha256: Buffer
+  createdBy: string | null
+  createdAt: Date
+  expiresAt: Date
+}
+
 export interface SignInLinksTable {
   sha256: Buffer
   workspaceId: string
@@ -815,6 +826,7 @@ export interface Database {
   searchSlices: SearchSlicesTable
   sessionWindows: SessionWindowsTable
   sessions: SessionsTable
+  shareLinks: ShareLinksTable
   signInLinks: SignInLinksTable
   transformationRuleVersions: TransformationRuleVersionsTable
   transformationRules: TransformationRulesTable

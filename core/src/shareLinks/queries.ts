@@ -1,0 +1,117 @@
+import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
+import type { Page } from '../api/pagination.ts'
+import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
+
+/** Live links of a workspace at once. */
+export const SHARE_LINKS_MAX = 100
+
+/** The links that a caller sees. */
+export interface Viewer {
+  readonly workspaceId: string
+  readonly onlyEndpointId: string | null
+  readonly now: Date
+}
+
+/** Links that still show their request. */
+function shown(db: Db, { workspaceId, onlyEndpointId, now }: Viewer) {
+  const live = db
+    .selectFrom('shareLinks as s')
+    .innerJoin('requests as r', (on) =>
+      on.onRef('r.endpointId', '=', 's.endpointId').onRef('r.id', '=', 's.requestId'),
+    )
+    .innerJoin('endpoints as e', 'e.id', 's.endpointId')
+    .where('s.workspaceId', '=', workspaceId)
+    .where('s.expiresAt', '>', now)
+    .where('r.deletedAt', 'is', null)
+    .where('r.hiddenAt', 'is', null)
+    .where('e.deletedAt', 'is', null)
+  return onlyEndpointId === null ? live : live.where('s.endpointId', '=', onlyEndpointId)
+}
+
+const COLUMNS = [
+  's.id',
+  's.workspaceId',
+  's.endpointId',
+  's.requestId',
+  's.createdBy',
+  's.createdAt',
+  's.expiresAt',
+] as const
+
+/** A page of links, newest first. */
+export async function listShareLinks(
+  db: Db,
+  viewer: Viewer,
+  requestId: number | undefined,
+  page: Page & Between<TimePlace>,
+) {
+  const links = shown(db, viewer).select(COLUMNS)
+  const wanted = requestId === undefined ? links : links.where('s.requestId', '=', requestId)
+  return await pageByTime(wanted, ['s.createdAt', 's.id'], page)
+}
+
+/** A live link; undefined where there is none for this viewer. */
+export async function findShareLink(db: Db, viewer: Viewer, id: string) {
+  return await shown(db, viewer).where('s.id', '=', id).select(COLUMNS).executeTakeFirst()
+}
+
+/** A link as the API shows it. */
+export type ShareLinkRow = NonNullable<Awaited<ReturnType<typeof findShareLink>>>
+
+export async function insertShareLink(
+  trx: Trx,
+  row: ShareLinkRow & { readonly sha256: Buffer },
+): Promise<void> {
+  await trx.insertInto('shareLinks').values(row).execute()
+}
+
+const SWEEP = statement(
+  'sweep share links',
+  `delete from share_links s
+  where s.workspace_id = $1::uuid and (s.expires_at <= $2::timestamptz or not exists (
+    select from requests r where r.endpoint_id = s.endpoint_id and r.id = s.request_id))`,
+)
+
+/** Deletes the links of a workspace that have expired or whose request is gone, and counts the others. */
+export async function countAfterSweep(trx: Trx, workspaceId: string, now: Date): Promise<number> {
+  await run(trx, SWEEP, [workspaceId, now])
+  const { count } = await trx
+    .selectFrom('shareLinks')
+    .where('workspaceId', '=', workspaceId)
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export async function deleteShareLink(trx: Trx, id: string): Promise<void> {
+  await trx.deleteFrom('shareLinks').where('id', '=', id).execute()
+}
+
+const OPEN = statement(
+  'open share link',
+  `select s.workspace_id, s.endpoint_id, s.request_id, s.expires_at, e.name as endpoint_name
+  from share_links s
+  join endpoints e on e.id = s.endpoint_id and e.deleted_at is null
+  where s.sha256 = $1 and s.expires_at > $2::timestamptz`,
+)
+
+/** The link with this fingerprint, if it has not expired. */
+export async function openLink(db: Db, sha256: Buffer, now: Date) {
+  const [row] = await run(db, OPEN, [sha256, now])
+  return row
+}
+
+/** Filters fingerprints to those of links that have not expired. */
+export async function findLiveShareLinks(
+  db: Db,
+  fingerprints: readonly Buffer[],
+  now: Date,
+): Promise<Buffer[]> {
+  const rows = await db
+    .selectFrom('shareLinks')
+    .select('sha256')
+    .where('sha256', 'in', fingerprints)
+    .where('expiresAt', '>', now)
+    .execute()
+  return rows.map(({ sha256 }) => sha256)
+}

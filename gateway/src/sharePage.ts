@@ -1,0 +1,108 @@
+import { openShareLink, type Services, type Shared } from '@creel/core'
+import { z } from 'zod'
+import { type Html, html, pageResponse } from './html.ts'
+import { MASKED } from './mcp/index.ts'
+import { markFailed } from './requestIdentity.ts'
+
+/** Path of the pages of share links. */
+export const SHARE_PATH = '/share/:token'
+
+const TOKEN = /^\/share\/([\w-]{43})$/
+
+/** The token of a share link that a request opens; null for every other request. */
+export function sharedTokenOf(request: Request): string | null {
+  return TOKEN.exec(new URL(request.url).pathname)?.[1] ?? null
+}
+
+/** Crawlers index no share link, and no other site learns its address. */
+const HEADERS = { 'X-Robots-Tag': 'noindex, nofollow, noarchive', 'Referrer-Policy': 'no-referrer' }
+
+const Field = z.object({ name: z.string(), value: z.string() })
+
+/** The parts of a request that a page shows, after masking. Its capture URL and deliveries are left out. */
+const Shown = z.object({
+  id: z.number(),
+  receivedAt: z.coerce.date(),
+  method: z.string(),
+  path: z.string(),
+  queryString: z.string().nullable(),
+  label: z.string().nullable(),
+  sizeBytes: z.number(),
+  rawHeaders: z.array(Field),
+  body: z.string().nullable(),
+  bodyIsBinary: z.boolean(),
+  bodyOmitted: z.boolean(),
+  bodyTruncated: z.boolean(),
+})
+
+/**
+ * Shows the request of a share link, with values that have the names of credentials masked. Every call counts as one of
+ * an unknown caller, so that one address cannot read without end.
+ */
+export async function answerShare(services: Services, request: Request): Promise<Response> {
+  markFailed(request)
+  try {
+    const token = sharedTokenOf(request)
+    const shared = token === null ? undefined : await openShareLink(services, token)
+    return shared === undefined ? gonePage() : await sharedPage(shared)
+  } catch (error) {
+    // Not the path, which holds the token.
+    services.log.error({ err: error, path: '/share' }, 'unexpected error')
+    return notePage(503, 'This page cannot be shown now', 'Reload it in a moment.')
+  }
+}
+
+async function sharedPage({ endpointName, expiresAt, request }: Shared): Promise<Response> {
+  const { decodedBody, ...stored } = request
+  const isDecoded = decodedBody !== null && decodedBody.text !== null
+  const readable = isDecoded ? { ...stored, body: decodedBody.text, bodyIsBinary: false } : stored
+  // As it goes over the wire: masking reads plain values.
+  const plain: unknown = JSON.parse(JSON.stringify({ ...readable, headers: {} }))
+  const shown = Shown.parse(await MASKED.value(plain))
+  const { body, id, label, method, path, queryString, rawHeaders, receivedAt, sizeBytes } = shown
+  const query = queryString === null || queryString === '' ? '' : `?${queryString}`
+  return pageResponse({
+    status: 200,
+    title: label ?? `${method} ${path === '' ? '/' : path}`,
+    isWide: true,
+    headers: HEADERS,
+    body: html`<p><code>${method} ${path === '' ? '/' : path}${query}</code></p>
+<p>Request #${String(id)} of “${endpointName}”, captured at ${utc(receivedAt)}, ${String(sizeBytes)} bytes.</p>
+<p class="note">A copy for reading. Values with the names of credentials are masked. The link ends at ${utc(expiresAt)}.</p>
+<h2>Headers</h2>
+<table>${rawHeaders.map(({ name, value }) => html`<tr><td>${name}</td><td>${value}</td></tr>`)}</table>
+<h2>Body</h2>
+${bodyOf(shown, body)}`,
+  })
+}
+
+function bodyOf(
+  { bodyIsBinary, bodyOmitted, bodyTruncated }: z.output<typeof Shown>,
+  body: string | null,
+): Html {
+  if (bodyOmitted) return html`<p>The body is too long for this page.</p>`
+  if (bodyIsBinary) return html`<p>The body is binary.</p>`
+  if (body === null || body === '') return html`<p>The body is empty.</p>`
+  const cut = bodyTruncated ? html`<p>Only the beginning was kept.</p>` : html``
+  return html`<pre>${indented(body)}</pre>${cut}`
+}
+
+/** JSON with a line for each member, if that changes nothing else; other texts as they are. */
+function indented(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text)
+    // Digits that JavaScript would change, and members that are there twice, stay as they came.
+    return JSON.stringify(value) === text ? JSON.stringify(value, null, 2) : text
+  } catch {
+    return text
+  }
+}
+
+const utc = (time: Date): string => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+const gonePage = () =>
+  notePage(404, 'This link shows nothing', 'It has expired, was revoked, or its request was deleted.')
+
+function notePage(status: number, title: string, words: string): Response {
+  return pageResponse({ status, title, headers: HEADERS, body: html`<p>${words}</p>` })
+}
