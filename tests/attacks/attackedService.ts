@@ -15,9 +15,13 @@ const WORST_MS = 1000
 const MEDIANS_OF_QUIET = 25
 const WORSTS_OF_QUIET = 5
 const WORSTS_OF_ECHO = 5
+/** An answer that takes the service's event loop longer is slow because of the service, and not of the machine. */
+const BUSY_MS = 400
 /** Limit for the memory that the service gains during an attack. */
 const MORE_MEGABYTES_MAX = 200
-const CALIBRATION_MS = 400
+/** Rounds of the bystander's calls by which a machine is measured, and on a relay. */
+const CALIBRATION_ROUNDS = 6
+const RELAY_CALIBRATION_ROUNDS = 2
 /** Pause of the bystander between its calls. On a relay it keeps to the rate of an endpoint there. */
 const PAUSE_MS = 60
 const RELAY_PAUSE_MS = 550
@@ -53,6 +57,8 @@ export interface AttackedService {
    *   awaits one: a bound that also holds while the machine does other work. By default the worst answer is bounded
    */
   attackedBy(attack: () => Promise<void>, busyMs?: number): Promise<void>
+  /** Waits for rounds of the bystander's calls, some fourteen a second: an attack is as long as it is looked at. */
+  rounds(count: number): Promise<void>
   /** Opens a connection of the attacker and writes these bytes. Nothing is read until the caller does. */
   dial(bytes: string | Buffer): Socket
   /** Opens several such connections. */
@@ -106,15 +112,20 @@ export async function startAttackedService(options: AttackedServiceOptions = {})
     pid: creel.pid,
     pauseMs: isRelay ? RELAY_PAUSE_MS : PAUSE_MS,
   }
-  const account = () =>
+  const ask = (message: 'account' | number) =>
     new Promise<Account>((resolve) => {
       innocent.onmessage = ({ data }: MessageEvent<Account>) => resolve(data)
-      innocent.postMessage('account')
+      innocent.postMessage(message)
     })
+  const account = () => ask('account')
+  const rounds = async (count: number) => {
+    await ask(count)
+  }
+  const calibrationRounds = isRelay ? RELAY_CALIBRATION_ROUNDS : CALIBRATION_ROUNDS
   innocent.postMessage(order)
-  await Bun.sleep(CALIBRATION_MS)
+  await rounds(calibrationRounds)
   await account()
-  await Bun.sleep(CALIBRATION_MS)
+  await rounds(calibrationRounds)
   const quiet = await account()
   const quietMs = quietBoundMs(quiet)
   const sockets = new Set<Socket>()
@@ -123,10 +134,13 @@ export async function startAttackedService(options: AttackedServiceOptions = {})
     let boundMs = Math.max(quietMs, during.echoWorstMs * WORSTS_OF_ECHO)
     if (during.worstMs >= boundMs) {
       // The machine may have become busy since the first measurement.
-      await Bun.sleep(CALIBRATION_MS)
+      await rounds(calibrationRounds)
       boundMs = Math.max(boundMs, quietBoundMs(await account()))
     }
-    expect({ ...during, isFast: during.worstMs < boundMs }).toMatchObject({ isFast: true })
+    // PostgreSQL may have waited for a processor, which the echo does not show.
+    const isOfMachine = during.worstBusyMs < BUSY_MS && during.medianMs < WORST_MS / 4
+    const isFast = during.worstMs < (isOfMachine ? boundMs * WORSTS_OF_ECHO : boundMs)
+    expect({ ...during, isFast }).toMatchObject({ isFast: true })
   }
   const residentMegabytes = async () => Number(await Bun.$`ps -o rss= -p ${creel.pid}`.text()) / 1024
   const dial = (bytes: string | Buffer) => {
@@ -144,6 +158,7 @@ export async function startAttackedService(options: AttackedServiceOptions = {})
     attackersKey,
     attackedPath: new URL(creel.first?.captureUrl ?? creel.baseUrl).pathname,
     innocents,
+    rounds,
     credentials: `Authorization: Bearer ${attackersKey}\r\nContent-Type: application/json\r\n`,
     dial,
     many: (count, bytes) => Array.from({ length: count }, () => dial(bytes)),

@@ -101,7 +101,7 @@ describe('an innocent bystander notices nothing of', () => {
       const refused = await Promise.race(sockets.map(answerOn))
       expect(refused).toStartWith('HTTP/1.1 503 ')
       expect(refused).toMatch(/\r\nRetry-After: [1-9]/i)
-      await Bun.sleep(1500)
+      await service.rounds(15)
     })
     // The senders are gone, and their captures with them.
     await eventually('a capture after the flood', async () => {

@@ -3,8 +3,9 @@ import { connect, type Socket } from 'node:net'
 import { createTestDatabase } from '../support/database.ts'
 import { PROGRAM, type RunningProcess, startProcess } from '../support/process.ts'
 
-const FILES = 4096
-const ATTACKERS = 5600
+/** Limit for open files of the service, and connections of the attacker: more than a third above it. */
+const FILES = 1536
+const ATTACKERS = 2100
 /** Its connections have no limit of their own. */
 const PROXY = '127.0.0.1'
 

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 
 /**
  * The bystander, in its own worker, so that the attacker's event loop does not delay it. It captures and reads all the
- * time, and also calls the bare echo. To the message `account` it answers with the results since the last one.
+ * time, and also calls the bare echo. To the message `account` it answers with the results since the last one, and to a
+ * number with the results so far, after as many rounds of calls.
  */
 
 /** First message to the worker. */
@@ -36,23 +37,29 @@ let times: number[] = []
 let worstBusyMs = 0
 let echoWorstMs = 0
 let wrong: string[] = []
+/** Rounds of calls until an answer is due. */
+let roundsLeft = 0
 
-self.onmessage = ({ data }: MessageEvent<Innocent | 'account'>) => {
-  if (data === 'account') {
-    const sorted = times.sort((a, b) => a - b)
-    const account: Account = {
-      worstMs: sorted.at(-1) ?? 0,
-      medianMs: sorted[sorted.length >> 1] ?? 0,
-      worstBusyMs,
-      echoWorstMs,
-      wrong,
-    }
+self.onmessage = ({ data }: MessageEvent<Innocent | 'account' | number>) => {
+  if (typeof data === 'number') roundsLeft = data
+  else if (data === 'account') {
+    postMessage(account())
     times = []
     worstBusyMs = 0
     echoWorstMs = 0
     wrong = []
-    postMessage(account)
   } else void live(data)
+}
+
+function account(): Account {
+  const sorted = times.toSorted((a, b) => a - b)
+  return {
+    worstMs: sorted.at(-1) ?? 0,
+    medianMs: sorted[sorted.length >> 1] ?? 0,
+    worstBusyMs,
+    echoWorstMs,
+    wrong,
+  }
 }
 
 async function live({ baseUrl, captureUrl, echoUrl, key, address, pauseMs, pid }: Innocent): Promise<void> {
@@ -65,6 +72,10 @@ async function live({ baseUrl, captureUrl, echoUrl, key, address, pauseMs, pid }
     const startedAt = performance.now()
     await (await fetch(echoUrl)).bytes()
     echoWorstMs = Math.max(echoWorstMs, performance.now() - startedAt)
+    if (roundsLeft > 0) {
+      roundsLeft -= 1
+      if (roundsLeft === 0) postMessage(account())
+    }
     await Bun.sleep(pauseMs)
   }
 }

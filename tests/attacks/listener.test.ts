@@ -14,21 +14,22 @@ afterAll(() => service.stop())
 const attackedBy = (attack: () => Promise<void>) => service.attackedBy(attack)
 const many = (count: number, bytes: string | Buffer) => service.many(count, bytes)
 const closed = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))
-const seconds = (count: number) => Bun.sleep(count * 1000)
+/** Waits for rounds of the bystander's calls. */
+const rounds = (count: number) => service.rounds(count)
 
 describe('an innocent bystander notices nothing of', () => {
   test('long paths that a log would have to search for secrets', () =>
     attackedBy(async () => {
       const call = `GET /api/v1/${'a.'.repeat(70_000)} HTTP/1.1\r\n${forwarded}\r\n`
       many(10, call.repeat(3))
-      await seconds(1)
+      await rounds(12)
     }))
 
   test('pipelined requests for large files whose answers nobody reads', () =>
     attackedBy(async () => {
       const call = `GET /docs/swagger-ui-bundle.js HTTP/1.1\r\n${forwarded}\r\n`
       for (const socket of many(20, call.repeat(2000))) socket.pause()
-      await seconds(1.2)
+      await rounds(14)
     }))
 
   test('bodies that drip, to nobody and to somebody', () =>
@@ -38,7 +39,7 @@ describe('an innocent bystander notices nothing of', () => {
       const gone = toNobody.map((socket) => closed(socket.resume()))
       const dripping = many(100, post(service.attackedPath))
       for (let drip = 0; drip < 4; drip += 1) {
-        await seconds(0.4)
+        await rounds(5)
         for (const socket of dripping) socket.write('x')
       }
       // The service does not wait for bodies that it refuses.
@@ -49,10 +50,10 @@ describe('an innocent bystander notices nothing of', () => {
     attackedBy(async () => {
       // The proxy itself may open as many as there may be in all; the oldest idle ones are closed.
       many(1200, '')
-      await seconds(1)
+      await rounds(12)
       // A request in flight counts for the address that the proxy forwards for.
       many(400, `POST ${service.attackedPath} HTTP/1.1\r\n${forwarded}Content-Length: 9\r\n\r\nx`)
-      await seconds(1)
+      await rounds(12)
     }))
 
   test('half a gigabyte of bodies that lack their last byte', () =>
@@ -61,7 +62,7 @@ describe('an innocent bystander notices nothing of', () => {
       const head = `POST ${service.attackedPath} HTTP/1.1\r\n${forwarded}Content-Length: ${length}\r\n\r\n`
       const body = Buffer.concat([Buffer.from(head), Buffer.alloc(length - 1, 'x')])
       many(52, body)
-      await seconds(1.2)
+      await rounds(14)
     }))
 
   test('a flood of calls without a key, and of captures for nobody', () =>
@@ -70,14 +71,14 @@ describe('an innocent bystander notices nothing of', () => {
       const toNobody = `POST /hook/${randomUUID()} HTTP/1.1\r\n${forwarded}Content-Length: 2\r\n\r\n{}`
       for (const socket of many(20, call.repeat(500))) socket.resume()
       for (const socket of many(20, toNobody.repeat(500))) socket.resume()
-      await seconds(1.2)
+      await rounds(14)
     }))
 
   test('heads that never end, and bytes that are no HTTP', () =>
     attackedBy(async () => {
       many(200, `GET / HTTP/1.1\r\n${forwarded}${'X-A: 1\r\n'.repeat(900)}`)
       many(200, Buffer.alloc(10_000, 0x16))
-      await seconds(1)
+      await rounds(12)
     }))
 
   test('JSON that nests, on every way in', () =>
@@ -87,7 +88,7 @@ describe('an innocent bystander notices nothing of', () => {
         const head = `POST ${path} HTTP/1.1\r\n${forwarded}Authorization: Bearer ${service.attackersKey}\r\nContent-Type: application/json\r\n`
         many(10, `${head}Content-Length: ${deep.length}\r\n\r\n${deep}`)
       }
-      await seconds(1)
+      await rounds(12)
     }))
 
   test('bodies of many megabytes on every way that reads them whole', () =>
@@ -97,7 +98,7 @@ describe('an innocent bystander notices nothing of', () => {
         const head = `POST ${path} HTTP/1.1\r\n${forwarded}${service.credentials}Transfer-Encoding: chunked\r\n\r\n`
         many(10, head + piece.repeat(80))
       }
-      await seconds(1)
+      await rounds(12)
     }))
 
   test('previews of rules that compute for long', () =>
@@ -112,6 +113,6 @@ describe('an innocent bystander notices nothing of', () => {
       const body = JSON.stringify({ rule, sample: { body: 'x'.repeat(900_000) } })
       const head = `POST /api/v1/transformations/preview HTTP/1.1\r\n${forwarded}${service.credentials}`
       for (const socket of many(20, `${head}Content-Length: ${body.length}\r\n\r\n${body}`)) socket.resume()
-      await seconds(1.2)
+      await rounds(14)
     }))
 })

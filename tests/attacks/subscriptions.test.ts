@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { eventually } from '../support/eventually.ts'
 import { ATTACKER, type AttackedService, startAttackedService } from './attackedService.ts'
 
 /** Event subscriptions with conditions on long bodies, whose callback never answers after the challenge. */
@@ -78,7 +79,7 @@ test('an innocent bystander notices nothing of a hundred subscriptions to long c
       )
       for (const answer of await Promise.all(some)) expect(answer.status).toBe(200)
     }
-    while (eventsHeld === 0) await Bun.sleep(50)
+    await eventually('an event that is held', () => eventsHeld > 0)
   })
   expect([...statuses]).toContain(200)
 })
