@@ -20,8 +20,28 @@ export const TYPES: Readonly<Record<string, string>> = {
   uuid: 'string',
 }
 
+/** A check that a column has one of some words. */
+const WORDS = /^CHECK \(\(\w+ = ANY \(ARRAY\[('[\w-]+'::text(, )?)+\]\)\)\)$/
+
+/** The words of columns by `<oid of the table>.<number of the column>`, where a check lists them. */
+export async function readWords(client: pg.Client): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { rows } = await client.query<{ key: string; check: string }>(
+    `select conrelid || '.' || conkey[1] as key, pg_get_constraintdef(oid) as check
+     from pg_constraint where contype = 'c' and cardinality(conkey) = 1`,
+  )
+  return new Map(
+    rows.flatMap(({ key, check }) =>
+      WORDS.test(check) ? [[key, [...check.matchAll(/'([\w-]+)'/g)].map(([, word = '']) => word)]] : [],
+    ),
+  )
+}
+
+/** The type of a column with these words. */
+export const unionOf = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' | ')
+
 interface ColumnRow {
   table_name: string
+  key: string
   column_name: string
   data_type: string
   is_nullable: 'YES' | 'NO'
@@ -42,12 +62,13 @@ export async function tablesText(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const { rows } = await client.query<ColumnRow>(
-    `select table_name, column_name, is_nullable, column_default, is_identity, is_generated,
+    `select table_name, table_name::regclass::oid || '.' || ordinal_position as key, column_name, is_nullable, column_default, is_identity, is_generated,
             case when data_type = 'ARRAY' then udt_name::regtype::text else data_type end as data_type
      from information_schema.columns
      where table_schema = 'public' and table_name not like 'kysely_%'
      order by table_name, ordinal_position`,
   )
+  const words = await readWords(client)
   await client.end()
 
   const tables = Map.groupBy(rows, (row) => row.table_name)
@@ -56,7 +77,8 @@ export async function tablesText(url: string): Promise<string> {
   for (const [table, columns] of tables) {
     text += `\nexport interface ${pascal(table)}Table {\n`
     for (const column of columns) {
-      const base = TYPES[column.data_type]
+      const listed = words.get(column.key)
+      const base = listed === undefined ? TYPES[column.data_type] : unionOf(listed)
       if (base === undefined)
         throw new Error(`${table}.${column.column_name}: no type for ${column.data_type}`)
       const type = column.is_nullable === 'YES' ? `${base} | null` : base

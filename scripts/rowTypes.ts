@@ -8,7 +8,7 @@ import { Glob } from 'bun'
 import pg from 'pg'
 import { memberNames } from '../core/src/platform/db/memberNames.ts'
 import { declaredStatements, type Statement } from '../core/src/platform/db/statement.ts'
-import { TYPES, withMigratedDatabase } from './dbTypes.ts'
+import { readWords, TYPES, unionOf, withMigratedDatabase } from './dbTypes.ts'
 import { parseTree } from './rowTypes/nodeTree.ts'
 import { type Catalog, type Column, columnsOf, queryIn } from './rowTypes/nullability.ts'
 
@@ -73,13 +73,9 @@ async function readCatalog(client: pg.Client): Promise<Catalog> {
   const columns = await read(
     `select attrelid || '.' || attnum as key, '' as name from pg_attribute where attnotnull and attnum > 0`,
   )
-  const checks = await read(
-    `select conrelid || '.' || conkey[1] as key, pg_get_constraintdef(oid) as name
-     from pg_constraint where contype = 'c' and cardinality(conkey) = 1`,
-  )
   return {
     notNullColumns: new Set(columns.map(({ key }) => key)),
-    words: new Map(checks.flatMap(({ key, name }) => (WORDS.test(name) ? [[key, wordsOf(name)]] : []))),
+    words: await readWords(client),
     functions: await named(
       `select oid as key, proname as name from pg_proc
        where pronamespace = 'pg_catalog'::regnamespace and (proisstrict or prokind in ('a', 'w'))`,
@@ -90,11 +86,6 @@ async function readCatalog(client: pg.Client): Promise<Catalog> {
     ),
   }
 }
-
-/** A check that a column has one of some words. */
-const WORDS = /^CHECK \(\(\w+ = ANY \(ARRAY\[('\w+'::text(, )?)+\]\)\)\)$/
-
-const wordsOf = (check: string): string[] => [...check.matchAll(/'(\w+)'/g)].map(([, word = '']) => word)
 
 /** Type of one statement's rows. */
 async function rowOf(client: pg.Client, of: Statement, catalog: Catalog): Promise<string> {
@@ -112,8 +103,7 @@ async function rowOf(client: pg.Client, of: Statement, catalog: Catalog): Promis
   if (unknown !== undefined) throw new Error(`"${of.name}" has no column ${unknown}.`)
   const described = columns.map((column, index) => {
     const sqlType = types[index] ?? ''
-    const type =
-      column.words?.map((word) => `'${word}'`).join(' | ') ?? TYPES[sqlType] ?? OTHER_TYPES[sqlType]
+    const type = (column.words && unionOf(column.words)) ?? TYPES[sqlType] ?? OTHER_TYPES[sqlType]
     if (type === undefined) throw new Error(`"${of.name}": no type for ${sqlType}.`)
     const member = members[index] ?? ''
     return { ...column, mayBeNull: column.mayBeNull && !isClaimed(member), member, type }

@@ -51,7 +51,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       refreshed_at timestamptz not null,
       expires_at timestamptz not null,
       last_delivery_at timestamptz,
-      last_error text,
+      last_error text check (last_error in (
+        'connection_refused', 'timeout', 'tls_error', 'http_4xx', 'http_5xx', 'challenge_failed'
+      )),
       failed_since timestamptz,
       sent_count bigint not null default 0,
       failed_count bigint not null default 0
@@ -69,7 +71,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- What is sent; erased when it was.
       body text,
       -- waiting, sent or failed.
-      state text not null default 'waiting',
+      state text not null default 'waiting' check (state in ('waiting', 'sent', 'failed')),
       -- Of each attempt, as a JSON list.
       attempts text not null default '[]',
       next_at timestamptz not null,

@@ -7,9 +7,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       id uuid primary key,
       workspace_id uuid not null references workspaces on delete cascade,
       endpoint_id uuid not null references endpoints on delete cascade,
-      sender text not null,
-      state text not null default 'queued',
-      phase text not null default 'listing',
+      sender text not null check (sender in ('stripe', 'github')),
+      state text not null default 'queued' check (state in ('queued', 'running', 'done', 'failed')),
+      phase text not null default 'listing' check (phase in ('listing', 'bringing', 'arriving')),
       since timestamptz not null,
       until timestamptz not null,
       -- A JSON list; empty for every type.
@@ -58,7 +58,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       reference text not null,
       event_type text not null,
       -- present, old, missing, asked, brought or refused.
-      state text not null,
+      state text not null check (state in ('present', 'old', 'missing', 'asked', 'brought', 'refused')),
       primary key (reconciliation_id, event_id)
     );
     create index reconciliation_events_waiting on reconciliation_events (reconciliation_id, state, position)`.execute(

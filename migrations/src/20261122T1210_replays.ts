@@ -7,7 +7,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       id uuid primary key,
       workspace_id uuid not null references workspaces on delete cascade,
       endpoint_id uuid not null references endpoints on delete cascade,
-      state text not null,
+      state text not null check (state in ('queued', 'running', 'paused', 'done', 'cancelled', 'failed')),
       reason text,
       -- What the API took, as JSON.
       options text not null,
@@ -36,11 +36,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- The order of the sends, from 1.
       position integer not null,
       request_id bigint not null,
-      fault text,
+      fault text check (fault in ('duplicate', 'reorder', 'late', 'bad-signature')),
       copy integer not null,
       due_ms bigint not null,
       -- waiting, sending, done or errored.
-      state text not null default 'waiting',
+      state text not null default 'waiting' check (state in ('waiting', 'sending', 'done', 'errored')),
       sent_at timestamptz,
       duration_ms integer,
       status_code integer,
@@ -48,7 +48,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- A JSON list of pairs.
       headers text,
       body bytea,
-      outcome text,
+      outcome text check (outcome in ('equal', 'changed', 'failed', 'slower')),
       -- A JSON list.
       differences text,
       -- Null for requests that a job of the service sends: the replay has the lease of the job.

@@ -1,12 +1,12 @@
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { type Between, type IdPlace, pageById } from '../api/cursors.ts'
 import type { Page } from '../api/pagination.ts'
-import type { Db } from '../platform/db/index.ts'
+import type { AuditEntriesTable, Db } from '../platform/db/index.ts'
 
 /** Filters of the log; all combine with AND. */
 export interface AuditFilters {
   readonly action?: string | undefined
-  readonly actorKind?: string | undefined
+  readonly actorKind?: Selectable<AuditEntriesTable>['actorKind'] | undefined
   readonly actorId?: string | undefined
   readonly subjectType?: string | undefined
   readonly subjectId?: string | undefined
@@ -31,7 +31,7 @@ export async function listEntries(
     .selectFrom('auditEntries')
     .$if(workspaceId !== null, (query) => query.where('workspaceId', '=', workspaceId))
     .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
-    .$if(actorKind !== undefined, (query) => query.where('actorKind', '=', actorKind ?? ''))
+    .$if(actorKind !== undefined, (query) => query.where('actorKind', '=', actorKind ?? 'key'))
     .$if(actorId !== undefined, (query) => query.where('actorId', '=', actorId ?? null))
     .$if(subjectType !== undefined, (query) => query.where('subjectType', '=', subjectType ?? ''))
     .$if(subjectId !== undefined, (query) => query.where('subjectId', '=', subjectId ?? ''))

@@ -4,7 +4,6 @@ import { idCursorInput } from '../api/cursors.ts'
 import { pageInput } from '../api/pagination.ts'
 import { ACTOR_KINDS } from '../api/services.ts'
 import { InstantInput, Int64, optional, Timestamp } from '../api/values.ts'
-import { storedWord } from '../engine/words/index.ts'
 import type { AuditEntriesTable } from '../platform/db/index.ts'
 
 const Changed = z.record(z.string(), z.unknown()).nullable()
@@ -52,11 +51,10 @@ export const listInput = { ...pageInput, ...idCursorInput, ...auditFilters }
 /** A stored entry in the API's format. */
 export function entryView(row: Selectable<AuditEntriesTable>): z.input<typeof AuditEntry> {
   const { id, at, actorId, actorName, address, traceId, action, endpointId } = row
-  const kind = storedWord(ACTOR_KINDS, row.actorKind)
   return {
     id,
     at,
-    actor: { kind, id: actorId, name: actorName, address },
+    actor: { kind: row.actorKind, id: actorId, name: actorName, address },
     traceId,
     action,
     subject: { type: row.subjectType, id: row.subjectId, name: row.subjectName },

@@ -59,7 +59,7 @@ async function workOn(services: ErasureServices, row: ErasureRow, signal: AbortS
     services,
     workspaceId: row.workspaceId,
     finder: valueFinder(secrets.open(row.value, row.workspaceId), paths),
-    mode: row.mode === 'redact' ? 'redact' : 'delete',
+    mode: row.mode,
   }
   const endsAt = performance.now() + SLICE_MS
   let progress = Progress.parse(JSON.parse(row.progress))

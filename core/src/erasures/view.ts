@@ -10,9 +10,9 @@ export function erasureView(row: ErasureRow): z.input<typeof Erasure> {
   )
   return {
     id: row.id,
-    state: row.state === 'queued' || row.state === 'running' || row.state === 'done' ? row.state : 'failed',
+    state: row.state,
     dryRun: row.dryRun,
-    mode: row.mode === 'redact' ? 'redact' : 'delete',
+    mode: row.mode,
     valueHash: row.valueHash,
     paths: JSON.parse(row.paths),
     counts,

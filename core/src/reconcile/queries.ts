@@ -85,14 +85,9 @@ export async function stageEvents(
     .onConflict((conflict) => conflict.columns(['reconciliationId', 'eventId']).doNothing())
     .returning('state')
     .execute()
-  for (const { state } of rows) {
-    const known = EVENT_STATES.find((one) => one === state)
-    if (known !== undefined) counts[known] += 1
-  }
+  for (const { state } of rows) counts[state] += 1
   return counts
 }
-
-const EVENT_STATES: readonly EventState[] = ['present', 'old', 'missing', 'asked', 'brought', 'refused']
 
 /** A missing event that was neither requested nor fetched yet. */
 export interface MissingEvent {

@@ -124,7 +124,7 @@ async function listPage(work: Work, sender: ListingSender): Promise<Next> {
     const complete = {
       ...listed,
       isComplete: next === null,
-      phase: 'bringing',
+      phase: 'bringing' as const,
       missingTypes: JSON.stringify(await countMissingTypes(trx, row.id, MISSING_TYPES_MAX)),
     }
     await updateRun(trx, row.id, complete)

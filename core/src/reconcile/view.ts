@@ -1,8 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { z } from 'zod'
-import { storedWord } from '../engine/words/index.ts'
 import type { ReconciliationsTable } from '../platform/db/index.ts'
-import { LISTING_SENDERS, type Reconciliation, RUN_STATES } from './schema.ts'
+import type { Reconciliation } from './schema.ts'
 import { RUN_ERRORS, type RunErrorCode } from './senders/index.ts'
 
 /** A run as it is stored. */
@@ -42,8 +41,6 @@ export function runView(row: ShownRow): z.input<typeof Reconciliation> {
   const { errorCode } = row
   return {
     ...row,
-    sender: storedWord(LISTING_SENDERS, row.sender),
-    state: storedWord(RUN_STATES, row.state),
     types: JSON.parse(row.types),
     complete: row.isComplete,
     counts: {

@@ -15,7 +15,6 @@ import { storedRequest } from '../requests/index.ts'
 import { applyRules, ruleTurns } from '../transformations/index.ts'
 import { editRules, type ReplayOptions, urlTarget } from './options.ts'
 import type { findCaptured, ItemRow } from './queries.ts'
-import { FAULTS } from './schema.ts'
 
 /** A request as it goes out, before the action that it may go through; or the reason why it does not. */
 export type Prepared = { readonly request: EvaluatedRequest } | { readonly error: string }
@@ -130,7 +129,7 @@ export function outgoingView(
   return {
     position,
     requestId,
-    fault: faultOf(fault),
+    fault,
     copy,
     dueMs,
     method: request?.method ?? 'POST',
@@ -140,8 +139,4 @@ export function outgoingView(
     body: Buffer.from(request?.body ?? []).toString('base64'),
     error: 'error' in prepared ? prepared.error : null,
   }
-}
-
-function faultOf(text: string | null) {
-  return FAULTS.find((known) => known === text) ?? null
 }

@@ -1,19 +1,10 @@
 import type { z } from 'zod'
 import { recordedBody } from '../deliveries/index.ts'
 import { headerText, type WireHeader } from '../engine/message/index.ts'
-import { storedWord } from '../engine/words/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import type { ItemRow } from './queries.ts'
-import {
-  FAULTS,
-  ITEM_STATES,
-  OUTCOMES,
-  type ReplayResultItem,
-  type ReplayResults,
-  type resultsInput,
-  storedDifferences,
-} from './schema.ts'
+import { type ReplayResultItem, type ReplayResults, type resultsInput, storedDifferences } from './schema.ts'
 
 /** One page of the sends of a replay, in their order. */
 export async function listResults(
@@ -43,10 +34,10 @@ function itemView(row: ItemRow): z.input<typeof ReplayResultItem> {
   return {
     position: row.position,
     requestId: row.requestId,
-    fault: FAULTS.find((known) => known === row.fault) ?? null,
+    fault: row.fault,
     copy: row.copy,
-    state: storedWord(ITEM_STATES, row.state),
-    outcome: OUTCOMES.find((known) => known === row.outcome) ?? null,
+    state: row.state,
+    outcome: row.outcome,
     dueMs: row.dueMs,
     sentAt: row.sentAt,
     durationMs: row.durationMs,

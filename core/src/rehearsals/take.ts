@@ -5,7 +5,6 @@ import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
 import { takeSlot } from '../api/slots.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
-import { storedWord } from '../engine/words/index.ts'
 import { isSealed } from '../keys/index.ts'
 import { changesOf } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
@@ -24,7 +23,7 @@ import {
   type ReplayRow,
   updateReplay,
 } from './queries.ts'
-import { type answerInput, REPLAY_STATES, type Taken, type takeInput } from './schema.ts'
+import type { answerInput, Taken, takeInput } from './schema.ts'
 
 /** Least time between two looks of a call that waits, unless a request is due, so that captures cost few looks. */
 const LOOK_PAUSE_MS = 250
@@ -101,7 +100,7 @@ async function look(ctx: Context, replay: Preparing, max: number): Promise<Looke
 async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max: number) {
   const row = await lockReplay(trx, id)
   if (row === undefined) return undefined
-  const state = storedWord(REPLAY_STATES, row.state)
+  const { state } = row
   const nothing = { claimed: [], nextInMs: undefined }
   if (state !== 'running') return { state, ...nothing }
   const now = ctx.clock.now()

@@ -1,9 +1,8 @@
 import type { z } from 'zod'
-import { storedWord } from '../engine/words/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { storedOptions } from './options.ts'
 import { countItems, type ItemCounts, type ReplayRow } from './queries.ts'
-import { REPLAY_STATES, type ReplayRun } from './schema.ts'
+import type { ReplayRun } from './schema.ts'
 
 const NONE = {
   waiting: 0,
@@ -24,7 +23,7 @@ export function replayView(row: ReplayRow, counts: ItemCounts | undefined): z.in
   return {
     id: row.id,
     endpointId: row.endpointId,
-    state: storedWord(REPLAY_STATES, row.state),
+    state: row.state,
     reason: row.reason,
     to,
     order,

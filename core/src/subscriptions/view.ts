@@ -21,7 +21,7 @@ export function statusView(
   return {
     active: row.failedSince === null,
     lastDeliveryAt: row.lastDeliveryAt,
-    lastError: FAILURES.find((known) => known === row.lastError) ?? null,
+    lastError: row.lastError,
     failedSince: row.failedSince,
     throttled: throttledMs > 0,
     retryAfterMs: throttledMs > 0 ? throttledMs : null,
@@ -52,12 +52,11 @@ export function subscriptionView(row: ShownRow, now: Date): z.input<typeof Event
 export function deliveryView(
   row: Awaited<ReturnType<typeof newestDeliveries>>[number],
 ): z.input<typeof EventSubscriptionDetail>['deliveries'][number] {
-  const state = (['waiting', 'sent', 'failed'] as const).find((known) => known === row.state) ?? 'failed'
   return {
     messageId: row.messageId,
     requestId: row.requestId,
-    state,
-    nextAt: state === 'waiting' ? row.nextAt : null,
+    state: row.state,
+    nextAt: row.state === 'waiting' ? row.nextAt : null,
     attempts: StoredAttempts.parse(JSON.parse(row.attempts)).map((attempt) => ({
       ...attempt,
       at: new Date(attempt.at),

@@ -127,12 +127,12 @@ export interface ApiKeysTable {
   createdAt: Date
   revokedAt: Date | null
   lastUsedAt: Date | null
-  scope: Generated<string>
+  scope: Generated<'read' | 'write' | 'admin'>
   endpointId: string | null
   expiresAt: Date | null
   allowedNetworks: string[] | null
   replacedById: string | null
-  kind: Generated<string>
+  kind: Generated<'key' | 'oauth'>
   clientId: string | null
   tokenExpiresAt: Date | null
 }
@@ -164,7 +164,7 @@ export interface AuditEntriesTable {
   id: GeneratedAlways<number>
   workspaceId: string | null
   at: Date
-  actorKind: string
+  actorKind: 'key' | 'session' | 'operator' | 'service'
   actorId: string | null
   actorName: string
   address: string | null
@@ -323,9 +323,9 @@ export interface ErasuresTable {
   value: Buffer | null
   valueHash: string
   paths: string
-  mode: string
+  mode: 'delete' | 'redact'
   dryRun: boolean
-  state: string
+  state: 'queued' | 'running' | 'done' | 'failed'
   progress: string
   dueAt: Date
   createdAt: Date
@@ -346,7 +346,7 @@ export interface EventDeliveriesTable {
   messageId: string
   hops: Generated<number>
   body: string | null
-  state: Generated<string>
+  state: Generated<'waiting' | 'sent' | 'failed'>
   attempts: Generated<string>
   nextAt: Date
   leasedUntil: Date | null
@@ -389,7 +389,7 @@ export interface EventSubscriptionsTable {
   refreshedAt: Date
   expiresAt: Date
   lastDeliveryAt: Date | null
-  lastError: string | null
+  lastError: 'connection_refused' | 'timeout' | 'tls_error' | 'http_4xx' | 'http_5xx' | 'challenge_failed' | null
   failedSince: Date | null
   sentCount: Generated<number>
   failedCount: Generated<number>
@@ -478,16 +478,16 @@ export interface ReconciliationEventsTable {
   eventId: string
   reference: string
   eventType: string
-  state: string
+  state: 'present' | 'old' | 'missing' | 'asked' | 'brought' | 'refused'
 }
 
 export interface ReconciliationsTable {
   id: string
   workspaceId: string
   endpointId: string
-  sender: string
-  state: Generated<string>
-  phase: Generated<string>
+  sender: 'stripe' | 'github'
+  state: Generated<'queued' | 'running' | 'done' | 'failed'>
+  phase: Generated<'listing' | 'bringing' | 'arriving'>
   since: Date
   until: Date
   types: string
@@ -534,17 +534,17 @@ export interface ReplayItemsTable {
   replayId: string
   position: number
   requestId: number
-  fault: string | null
+  fault: 'duplicate' | 'reorder' | 'late' | 'bad-signature' | null
   copy: number
   dueMs: number
-  state: Generated<string>
+  state: Generated<'waiting' | 'sending' | 'done' | 'errored'>
   sentAt: Date | null
   durationMs: number | null
   statusCode: number | null
   error: string | null
   headers: string | null
   body: Buffer | null
-  outcome: string | null
+  outcome: 'equal' | 'changed' | 'failed' | 'slower' | null
   differences: string | null
   leaseEndsAt: Date | null
   sealedWith: string | null
@@ -555,7 +555,7 @@ export interface ReplaysTable {
   id: string
   workspaceId: string
   endpointId: string
-  state: string
+  state: 'queued' | 'running' | 'paused' | 'done' | 'cancelled' | 'failed'
   reason: string | null
   options: string
   seed: number
@@ -761,7 +761,7 @@ export interface WorkspaceMovesTable {
   workspaceId: string
   workspaceName: string
   toCell: string
-  state: string
+  state: 'copying' | 'switching' | 'moved' | 'purged' | 'aborted'
   progress: string
   copiedRows: Generated<number>
   startedAt: Date
