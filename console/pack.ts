@@ -21,7 +21,6 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Already compressed by their own format. */
 const PACKED = new Set(['.woff2'])
 
-/** Offset and length of a body. */
 export type Extent = readonly [offset: number, length: number]
 
 /** One file of the pack, as the gateway serves it under `/console/`. */
@@ -36,7 +35,6 @@ export interface PackedFile {
   readonly bodies: Readonly<Record<'identity' | 'br' | 'gzip', Extent>>
 }
 
-/** Result of a build. */
 export interface ConsolePack {
   readonly pack: Uint8Array
   readonly files: readonly PackedFile[]
@@ -92,7 +90,6 @@ export async function packConsole({ fast = false }: { fast?: boolean } = {}): Pr
   }
 }
 
-/** The files of the console by path, including the page. */
 async function buildConsole(): Promise<Source[]> {
   const common = {
     minify: true,

@@ -95,7 +95,6 @@ function boundsOf({ endpointId, allowedNetworks, expiresAt }: Bounds): string | 
   return bounds.length === 0 ? undefined : bounds.join('; ')
 }
 
-/** The scope of a key and the endpoint that bounds it, in words. */
 function scopeText(
   key: Bounds & { readonly scope: KeyScope },
   endpoints: { readonly items: readonly { readonly id: string; readonly name: string }[] } | undefined,

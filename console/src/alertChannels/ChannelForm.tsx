@@ -136,7 +136,6 @@ const draftOf = (channel: Channel | undefined): Draft => ({
   events: channel?.events ?? null,
 })
 
-/** The lowest severity that a channel gets. */
 const SEVERITIES = [
   { value: 'info', words: 'all' },
   { value: 'warning', words: 'warnings and errors' },
@@ -149,7 +148,6 @@ interface Props {
   readonly onChange: (value: Subscriptions) => void
 }
 
-/** Events that a channel subscribes to, and one lowest severity for all of them. */
 function EventGrid({ value, onChange }: Props) {
   const events = useQuery(alertEventsQuery)
   const items = events.data?.items ?? []

@@ -47,7 +47,6 @@ export function settingsOf(
   return settings
 }
 
-/** Stored settings as they are typed. */
 export const typedSettings = (settings: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, textOf(value)]))
 

@@ -14,7 +14,6 @@ import { AttemptItem } from './AttemptItem.tsx'
 interface Props {
   readonly endpointId: string
   readonly request: RequestDetail
-  /** The current row of the list. */
   readonly row: RequestSummary | undefined
 }
 
@@ -92,7 +91,6 @@ interface NextProps {
   readonly attempts: readonly Attempt[]
 }
 
-/** Time of the next attempt, with a button to run it now. */
 function NextAttempt({ endpointId, at, attempts }: NextProps) {
   // Replays are outside the schedule. The next attempt follows from the newest attempt that announced one.
   const last = attempts.find(({ nextAttemptAt }) => nextAttemptAt !== null)

@@ -3,7 +3,6 @@ import { Card } from '../parts/Page.tsx'
 import type { Endpoint } from '../trpc.ts'
 import { ALGORITHMS, ENCODINGS, type NO_SECRETS, type SettingsForm } from './settingsDraft.ts'
 
-/** The form, and the secrets that are typed. */
 export interface SecretProps {
   readonly endpoint: Endpoint
   readonly form: SettingsForm

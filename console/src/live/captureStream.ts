@@ -15,7 +15,6 @@ export function placeOf(rows: readonly { readonly id: number }[], id: number): n
   return from
 }
 
-/** State of the list. Each change makes a new object. */
 export interface Captures {
   /** Newest first. */
   readonly rows: readonly RequestSummary[]
@@ -119,7 +118,6 @@ export class CaptureStream extends Store<Captures> {
     this.#stop()
   }
 
-  /** The row with this id, if it is loaded. */
   find(id: number | undefined): RequestSummary | undefined {
     if (id === undefined) return undefined
     const { rows } = this.get()

@@ -37,5 +37,4 @@ export class Rejections extends Store<ReadonlyMap<string, RejectedBars>> {
   }
 }
 
-/** The rejections of this page. */
 export const rejections = new Rejections()

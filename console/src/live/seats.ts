@@ -80,7 +80,6 @@ async function isWaitedFor(locks: Locks): Promise<boolean> {
   return pending.some(({ name }) => name?.startsWith(NAME))
 }
 
-/** The tabs of this browser. */
 export const tabs: SeatSurroundings = {
   locks: globalThis.navigator?.locks,
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),

@@ -7,7 +7,6 @@ export class Store<Value> {
     this.#value = first
   }
 
-  /** The current value. */
   readonly get = (): Value => this.#value
 
   /** Calls back after every change, until the returned function is called. */

@@ -3,7 +3,6 @@ import { problemOf } from '../words/problem.ts'
 import type { Surroundings } from './captureStream.ts'
 import { hearStatus } from './outage.ts'
 
-/** The real browser. */
 export const browser: Surroundings = {
   later(run, ms) {
     const timer = setTimeout(run, ms)

@@ -100,7 +100,6 @@ interface Selection {
   clear(): void
 }
 
-/** The selection of a list. It is cleared when the list changes. */
 export function useSelection(stream: CaptureStream): Selection {
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set())
   const last = useRef<number | undefined>(undefined)

@@ -13,6 +13,5 @@ export function fieldOf(line: string): { name: string; value: string } {
 export const headersOf = (text: string): Record<string, string> =>
   Object.fromEntries(linesOf(text).map((line) => Object.values(fieldOf(line))))
 
-/** Header fields as lines. */
 export const headerLines = (headers: Readonly<Record<string, unknown>>): string[] =>
   Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`)
