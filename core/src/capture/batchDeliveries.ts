@@ -27,7 +27,6 @@ export interface Group {
   readonly captures: EvaluatedCapture[]
 }
 
-/** Services that deliveries of a batch need. */
 export type DeliveryServices = Pick<
   Services,
   'db' | 'plans' | 'secrets' | 'clock' | 'enqueue' | 'log' | 'workerId'

@@ -12,7 +12,6 @@ import { type EvaluatedCapture, evaluateFetchedInSteps } from './evaluateCapture
 import { tellOfRedactionFaults } from './redactionFaults.ts'
 import { WINDOW_SECONDS } from './window.ts'
 
-/** An event that was fetched from its sender, with the values of a capture. */
 export interface Fetched {
   /** In the form in which event ids are stored. */
   readonly eventId: string

@@ -114,7 +114,6 @@ function readText(body: Uint8Array, truncated: boolean): Uint8Array | null {
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** The part of a decoded body that a search covers. */
 function searchedText(text: Uint8Array): string {
   const searched = text.subarray(0, SEARCHED_BODY_BYTES)
   return utf8.decode(readText(searched, true) ?? searched)

@@ -75,7 +75,6 @@ export async function prepareConnection(client: pg.ClientBase): Promise<void> {
   await client.query(SESSION_SETTINGS)
 }
 
-/** The other facts of a batch. */
 interface BatchFacts {
   /** Every endpoint of the captures, and any other that may hold too many requests. */
   readonly endpointIds: readonly string[]

@@ -34,7 +34,6 @@ export type CaptureResult =
   /** PostgreSQL cannot store now, or too many captures wait for evaluation: 503. */
   | { readonly state: 'unavailable'; readonly retryAfterSeconds?: number }
 
-/** The capture path of one process. */
 export interface Captures {
   /** Cached settings of the endpoint, at once; undefined if they must be read by {@link Captures.findSettings}. */
   peekSettings(captureId: string): CaptureSettings | undefined

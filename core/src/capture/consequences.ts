@@ -5,7 +5,6 @@ import { insertOriginals, type Original } from '../requests/index.ts'
 import type { CaptureOutcome } from './captureStatement.ts'
 import { type EvaluatedCapture, flowOf } from './evaluateCapture.ts'
 
-/** A capture that was stored in the current transaction. */
 export interface StoredCapture {
   readonly capture: EvaluatedCapture
   readonly requestId: number

@@ -16,7 +16,6 @@ const RETRY_SECONDS_MAX = 60
 /** Accounts of workspaces above this number are dropped when they are full and not in use. */
 const ACCOUNTS_MAX = 1000
 
-/** Work on one capture that can be interrupted. */
 export interface Evaluation<Result> {
   readonly workspaceId: string
   /** Estimated work, in bytes times comparisons. Compared with other evaluations of the workspace only. */
@@ -27,7 +26,6 @@ export interface Evaluation<Result> {
   readonly pieces: Generator<void, Result>
 }
 
-/** The client that waits for a capture. */
 export interface Sender {
   /** Calls the listener once when the client hangs up. */
   onHangUp(listener: () => void): void

@@ -5,7 +5,6 @@ import type { EvaluatedCapture } from './evaluateCapture.ts'
 import { evaluateSafely, evaluateSafelyInSteps } from './evaluateSafely.ts'
 import { createEvaluationTurns, type GivenUp, type Sender } from './evaluationTurns.ts'
 
-/** Evaluates captures for one process. */
 export interface Evaluations {
   /**
    * Evaluates a capture: at once if it is light, or if its workspace has used little of the event loop lately.

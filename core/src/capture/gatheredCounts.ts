@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CaptureSettings } from './captureSettings.ts'
 
-/** Refusals of one endpoint that are counted by one statement. */
 export interface Gathered<Answer> {
   count: number
   /** Trace of the last refusal. */

@@ -46,7 +46,6 @@ export const captureBatches = counterBy('way', BATCH_WAYS, {
   help: 'Group commits of captures, by the statements that stored them',
 })
 
-/** Captures in one group commit. */
 export const captureBatchSize = new Histogram({
   name: 'creel_capture_batch_size',
   help: 'Captures in one group commit',

@@ -53,7 +53,6 @@ export async function preparePlain(pipeline: Pipeline): Promise<void> {
 /** Ways to store a batch: by {@link PlainBatches}, below the cap or at it, or by the general statement. */
 export type Way = 'plain' | 'evicting' | 'general'
 
-/** How a batch was stored. */
 export interface Stored {
   readonly way: Way
   /** Ids by capture; only those of endpoints with answers other than their own are read. */
@@ -192,7 +191,6 @@ function hasDuplicates({ settings, captures }: Group): boolean {
   return new Set(keys).size < keys.length
 }
 
-/** Adds the statement that claims the events of the group for its captures. */
 function addClaims(pipeline: Pipeline, { settings, captures }: Group, aheadMs: number): void {
   if (settings.dedupe === null) return
   const claims = captures.flatMap(({ claim }, index) =>

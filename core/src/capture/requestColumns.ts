@@ -19,7 +19,6 @@ interface Column {
   readonly type: string
   /** Encodes the column of a whole batch as one parameter. */
   readonly array: (captures: readonly NewCapture[]) => Buffer
-  /** Writes the field of one capture. */
   readonly write: (buffer: MessageBuffer, capture: NewCapture) => void
 }
 

@@ -5,7 +5,6 @@ import { requestRoot } from '../../engine/conditions/index.ts'
 import type { EvaluatedRequest } from '../../engine/message/index.ts'
 import { renderTemplate } from '../../engine/templates/index.ts'
 
-/** A request that a response answers, with the endpoint that captured it. */
 export interface Answered {
   readonly requestId: number
   readonly request: EvaluatedRequest

@@ -36,7 +36,6 @@ export function warmUpCaptures(services: Services): Captures {
   }
 }
 
-/** Settings of a new endpoint. */
 function settings(): CaptureSettings {
   const unlimited = Number.MAX_SAFE_INTEGER
   return {
