@@ -71,7 +71,6 @@ export type Refusal =
   | 'channel_unavailable'
   | typeof UNSAFE_PATH
 
-/** Outcome of an attempt. */
 export interface AttemptResult {
   /** Null for a 2xx; else a stable code, with details after a colon where there are any. */
   readonly error: string | null

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 
-/** An attempt that is due, in the payload of its job. */
 export const DUE_ATTEMPT = z.object({
   deliveryId: z.int(),
   /** The number of the attempt, from 1. */

@@ -34,7 +34,6 @@ export interface ForwardAuth {
 /** Text in place of a secret in records of attempts. One character a byte of its UTF-8, like all header values. */
 export const HIDDEN = Buffer.from('•••').toString('latin1')
 
-/** The settings as their column holds them. */
 export function authText(settings: AuthSettings): string {
   return JSON.stringify(settings)
 }
@@ -44,7 +43,6 @@ export function storedAuth(text: string): AuthSettings {
   return StoredAuth.parse(JSON.parse(text))
 }
 
-/** Name of the header field that carries the credentials. */
 export function authFieldName({ settings }: ForwardAuth): string {
   return settings.kind === 'header' ? settings.name : 'Authorization'
 }

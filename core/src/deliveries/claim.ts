@@ -45,10 +45,8 @@ const READ = [
   'plan',
 ] as const satisfies readonly (keyof DueRow)[]
 
-/** Services that a claim needs. */
 export type ClaimServices = Pick<Services, 'db' | 'clock' | 'workerId' | 'secrets' | 'plans' | 'log'>
 
-/** Result of a claim. */
 export interface Claimed {
   /** The forwards to make now, those that end unsent included. */
   readonly attempts: readonly Attempt[]

@@ -72,12 +72,10 @@ export function dueParameters(due: readonly DueAttempt[]): Buffer[] {
   ]
 }
 
-/** End of the time for which attempts of an action that is switched off now wait. */
 export function offUntil(row: Pick<DueRow, 'offSince'>, now: Date): Date {
   return new Date((row.offSince ?? now).getTime() + ACTION_OFF_HOURS * 3_600_000)
 }
 
-/** Whether the action is switched off and its attempts still wait for it to be switched on. */
 export function isWaiting(row: DueRow, now: Date): boolean {
   return isOff(row) && now < offUntil(row, now)
 }

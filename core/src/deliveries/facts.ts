@@ -2,7 +2,6 @@ import type { Urls } from '../api/services.ts'
 import { captureUrlOf } from '../endpoints/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 
-/** A captured request and the action that delivers it. */
 export interface Delivered {
   readonly requestId: number
   readonly request: Pick<EvaluatedRequest, 'path' | 'queryString' | 'receivedAt'>

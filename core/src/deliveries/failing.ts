@@ -10,7 +10,6 @@ const FAILED_ATTEMPTS_MIN = 5
 /** The most incidents of one transaction, which locks the rows of their actions. */
 const BATCH = 100
 
-/** An attempt that has ended. */
 interface Ended {
   readonly attempt: Attempt
   readonly result: AttemptResult

@@ -9,14 +9,12 @@ export const deliveryAttempts = counterBy(
   { name: 'creel_delivery_attempts_total', help: 'Attempts of forwards that ended, by state' },
 )
 
-/** Actions that are paused. Read at each scrape. */
 export const pausedActions = new Gauge({
   name: 'creel_paused_actions',
   help: 'Forward actions that are paused',
   registers,
 })
 
-/** Actions whose breaker is open. Read at each scrape. */
 export const breakersOpen = new Gauge({
   name: 'creel_breakers_open',
   help: 'Forward actions whose breaker is open: only probes go out',

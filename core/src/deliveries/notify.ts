@@ -33,7 +33,6 @@ export async function channelsOf(
 
 /** A notify attempt whose Pending row is written, and whose channel can be sent to. */
 export interface NotifyAttempt extends DueRow {
-  /** Id of the attempt. */
   readonly id: number
   readonly channel: ChannelState
 }
@@ -71,7 +70,6 @@ export async function startNotify(
   await removeDeliveries(trx, [notify.deliveryId])
 }
 
-/** Facts from which the message of a notify action is made. */
 export interface NotifyFacts {
   readonly workspaceId: string
   readonly endpoint: { readonly id: string; readonly name: string; readonly captureId: string }

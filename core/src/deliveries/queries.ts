@@ -1,7 +1,6 @@
 import { type Insertable, sql } from 'kysely'
 import { type Db, type DeliveryAttemptsTable, run, statement, type Trx } from '../platform/db/index.ts'
 
-/** Columns of a new attempt. */
 export type NewAttempt = Insertable<DeliveryAttemptsTable>
 
 /** Member, column and SQL type of what {@link INSERT_ATTEMPTS} writes. */
@@ -59,7 +58,6 @@ export async function insertReplay(trx: Trx, row: NewAttempt): Promise<number> {
   return id
 }
 
-/** Deletes the rows of deliveries. Their attempts stay. */
 export async function removeDeliveries(trx: Trx, ids: readonly number[]): Promise<void> {
   if (ids.length > 0) await sql`delete from deliveries where id = any(${ids}::bigint[])`.execute(trx)
 }

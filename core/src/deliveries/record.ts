@@ -15,7 +15,6 @@ import { isRetried, scheduleOf } from './policy.ts'
 import { eventOf, GONE, stateAfter } from './states.ts'
 import { recordable } from './withoutOriginal.ts'
 
-/** An attempt that has ended. */
 export interface Ended {
   readonly attempt: Attempt
   readonly result: AttemptResult
@@ -120,7 +119,6 @@ export async function recordConcluded(
   await pauseGone(services, trx, live.filter(asksForPause).map(goneReceiver))
 }
 
-/** Tells of outcomes that are recorded and committed. */
 export function tellRecorded(services: Services, concluded: readonly Concluded[]): void {
   services.endpointChanges.announce([
     ...concluded.map(({ attempt }) => attempt.endpoint.id),
@@ -171,7 +169,6 @@ export async function recordPlainSuccesses(
   return await finishAlone(services, concluded.map(finishedAttempt), services.clock.now(), actionIds)
 }
 
-/** An ended attempt with its outcome. */
 export interface Concluded extends Ended {
   readonly outcome: AttemptOutcome
 }

@@ -29,7 +29,6 @@ const findsAttempt: Finds<{ endpoint: EndpointRow; attempt: AttemptRow }> = asyn
   return { endpoint, attempt }
 }
 
-/** Read the delivery attempts of an endpoint. */
 export const deliveryRoutes = router({
   list: route({
     method: 'GET',

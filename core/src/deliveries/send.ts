@@ -19,7 +19,6 @@ import { sendWithAuth } from './sendWithAuth.ts'
 
 const NOTHING_WRITTEN: ReadonlySet<string> = new Set()
 
-/** Services that a send needs. */
 export type SendServices = Pick<
   Services,
   'outbound' | 'clock' | 'urls' | 'version' | 'secrets' | 'accessTokens'

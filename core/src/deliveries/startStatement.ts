@@ -31,7 +31,6 @@ export interface StartingInFlow extends StartingDelivery {
   readonly flow: { readonly orderKey: string | null } | null
 }
 
-/** Row ids of a delivery that was started. */
 export interface StartedDelivery {
   readonly deliveryId: number
   readonly requestId: number

@@ -6,7 +6,6 @@ export const TRIGGERS = ['capture', 'retry', 'replay', 'bulkReplay', 'edited', '
 /** One of {@link TRIGGERS}. */
 export type Trigger = (typeof TRIGGERS)[number]
 
-/** Events of an attempt in flight. */
 export type AttemptEvent =
   /** A 2xx. */
   | 'accepted'
@@ -43,7 +42,6 @@ export interface AttemptEnd {
   readonly deadLetters: boolean
 }
 
-/** Finds the event for the end of an attempt. */
 export function eventOf({ statusCode, retried, deadLetters }: AttemptEnd): AttemptEvent {
   if (statusCode !== null && statusCode >= 200 && statusCode <= 299) return 'accepted'
   if (deadLetters && !retried) return 'exhausted'

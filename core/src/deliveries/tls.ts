@@ -11,7 +11,6 @@ const StoredTls = z.object({
 /** TLS settings of a forward action without the key. */
 export type TlsSettings = z.output<typeof StoredTls>
 
-/** The settings as their column holds them. */
 export function tlsText(settings: TlsSettings): string {
   return JSON.stringify(settings)
 }

@@ -1,10 +1,8 @@
 import { type Db, run, statement } from '../../platform/db/index.ts'
 import { BACKLOG_COUNTED_MAX } from './backlog.ts'
 
-/** States of a delivery in a flow. */
 export const FLOW_STATES = ['waiting', 'sending', 'behind', 'held'] as const
 
-/** Figures of all flows together. */
 export interface FlowFigures {
   readonly pausedActions: number
   readonly breakersOpen: number

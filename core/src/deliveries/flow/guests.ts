@@ -14,7 +14,6 @@ const YIELD_MS = 100
 /** A slot of a guest whose process died ends this long after the longest send. */
 const LEFT_OVER_MS = 30_000
 
-/** A place in the flow of an action. */
 export interface GuestPlace {
   /** Gives the place back, and lets the flow look for the next delivery. */
   leave(): Promise<void>

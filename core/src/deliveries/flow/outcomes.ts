@@ -10,7 +10,6 @@ import { BREAKER_STATES } from './decide.ts'
 import { freeHeld, tellHeld } from './held.ts'
 import { flowSignal } from './signals.ts'
 
-/** An attempt that has ended. */
 interface Ended {
   readonly attempt: Attempt
   readonly result: AttemptResult

@@ -18,7 +18,6 @@ export async function wakeFlows(
   await announceEndpointChange(trx, ...distinct.map((lane) => flowSignal(signal, lane)))
 }
 
-/** The flows in which some of the deliveries wait. */
 export function flowsOf(
   deliveries: readonly {
     readonly actionId: string
