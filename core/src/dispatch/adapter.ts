@@ -3,7 +3,6 @@ import type { Db, Trx } from '../platform/db/index.ts'
 import type { DueLane, Lane, LaneQueue } from './jobs.ts'
 import type { PacedStart, StartPlace } from './pacing.ts'
 
-/** Kinds of lanes, as metrics name them. */
 export const LANE_KINDS = ['delivery', 'alert', 'event', 'rehearsal'] as const
 /** One of {@link LANE_KINDS}. */
 export type LaneKind = (typeof LANE_KINDS)[number]
@@ -32,7 +31,6 @@ export interface Room {
   readonly leadMs: number
 }
 
-/** Result of a look at a lane. */
 export interface Look<One extends Send> {
   readonly sends: readonly One[]
   /**
@@ -48,7 +46,6 @@ export interface Look<One extends Send> {
   readonly afterwards?: () => Promise<void>
 }
 
-/** Result of a send. */
 export interface Outcome {
   /** Whether the receiver answered; null if nothing was sent to it. */
   readonly answered: boolean | null
@@ -56,7 +53,6 @@ export interface Outcome {
   readonly durationMs?: number
 }
 
-/** A send that has ended. */
 export interface Ended<One extends Send, Result extends Outcome> {
   readonly lane: Lane
   readonly send: One

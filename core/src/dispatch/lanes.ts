@@ -8,7 +8,6 @@ import type { Slots } from './slots.ts'
 /** Work that is due for longer than this has no job. */
 const OVERDUE_MS = 30_000
 
-/** The lanes of one kind of sends. */
 export interface Lanes {
   readonly queue: LaneQueue
   start(services: Services, slots: Slots): RunningLanes
@@ -18,7 +17,6 @@ export interface Lanes {
   queueArrived(services: Pick<Services, 'enqueue' | 'clock'>, trx: Trx, workspaceId: string): Promise<void>
 }
 
-/** The lanes that an adapter serves. */
 export function lanesOf<One extends Send, Result extends Outcome>(adapter: Adapter<One, Result>): Lanes {
   const queueNow = async (
     services: Pick<Services, 'enqueue' | 'clock'>,

@@ -15,7 +15,6 @@ export interface Recording<Result> {
   record(results: readonly Result[]): Promise<void>
   /** Milliseconds for which recording a result may be retried: the rest of its lease. */
   leftMs(result: Result): number
-  /** Ids of a result, for the log. */
   idsOf(result: Result): Readonly<Record<string, unknown>>
 }
 
@@ -37,7 +36,6 @@ export class Recorder<Result> {
     this.#recording = recording
   }
 
-  /** Queues a result to be recorded. */
   record(result: Result): void {
     this.#unrecorded.push(result)
     this.#writing ??= this.#writeAll()

@@ -1,6 +1,5 @@
 import { Line } from './line.ts'
 
-/** Limits for the sends of one process in flight. */
 export interface SlotLimits {
   /** Sends in flight, over all lanes. */
   readonly total: number
@@ -120,7 +119,6 @@ export class Slots {
   readonly #now: () => number
   /** Busy lanes, and idle ones in the order in which they became idle. */
   readonly #lanes = new Map<string, LaneState>()
-  /** Workspaces that hold slots. */
   readonly #workspaces = new Map<string, Load>()
   /** Workspaces that found no slot, with the time, in the order of it. */
   readonly #refused = new Map<string, number>()
@@ -136,7 +134,6 @@ export class Slots {
     this.#now = now
   }
 
-  /** Slots that are held. */
   get size(): number {
     return this.#running
   }
@@ -193,7 +190,6 @@ export class Slots {
     return held > 0 ? held : await this.#line.join(lane, most, signal)
   }
 
-  /** Uses a held slot for a send, which then has to be released. */
   use(lane: SlotLane, bytes: number): void {
     this.#count(lane, 0, bytes)
   }
