@@ -22,7 +22,6 @@ const SIZE = statement(
   where e.id = $1::uuid and e.workspace_id = $2::uuid and e.deleted_at is null`,
 )
 
-/** A part of a captured body, and its position. */
 export interface BodyPart {
   readonly bytes: Buffer
   /** Position of the first octet, from 0. */

@@ -17,7 +17,6 @@ export interface SeenArrivals extends Arrivals {
   readonly requests: z.output<typeof RequestSummary>[]
 }
 
-/** A follower of an endpoint, with the lookups that it shares with the others. */
 export interface Follower {
   /** Resolves when something changed since the last call, and at once if the stream has ended. */
   changed(): Promise<void>
@@ -45,7 +44,6 @@ const MOVED_MAX = 2_000
 
 type Attempts = ReadonlyMap<number, { readonly state: string; readonly requestId: number }>
 
-/** State that the followers of one endpoint share. */
 interface EndpointWatch {
   readonly arrivals: SharedLooks<SeenArrivals>
   readonly presence: SharedLooks<boolean>

@@ -50,7 +50,6 @@ export function contentConditions(
 /** SQL condition for an event id. Served by the index of requests that have one. */
 export const hasEventId = (eventId: string): RawBuilder<SqlBool> => sql`r.event_id = ${eventId}`
 
-/** Whether any filter is set. */
 export function hasFilters(filters: Partial<ListFilters>): boolean {
   return Object.values(filters).some((value) => value !== undefined)
 }

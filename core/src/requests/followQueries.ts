@@ -15,7 +15,6 @@ export interface Arrivals {
   readonly rows: readonly RequestSummaryRow[]
   /** Every request up to this id was looked at, also those that do not match. */
   readonly lastId: number
-  /** Whether more follow. */
   readonly hasMore: boolean
   /** Number of requests up to `lastId` that do not match; deleted ones are not counted. */
   readonly passedCount: number
@@ -25,7 +24,6 @@ export interface Arrivals {
   readonly totalCount?: number
 }
 
-/** Results of the deliveries of a request. */
 export interface RequestStateRow {
   readonly id: number
   /** See {@link outcomeOf}. */

@@ -42,7 +42,6 @@ interface Range {
   readonly signal?: AbortSignal
   /** SQL by which PostgreSQL skips rows that cannot match; null skips none. */
   readonly narrowed: ReturnType<typeof narrowing>
-  /** Options of every query. */
   readonly query?: AbortableQueryOptions
 }
 

@@ -31,7 +31,6 @@ export type ListedPage = Page &
     readonly partial?: boolean | undefined
   }
 
-/** A page of the list with its cursors. */
 export interface ListedRequests {
   readonly rows: readonly RequestSummaryRow[]
   readonly totalCount: number
@@ -41,7 +40,6 @@ export interface ListedRequests {
   readonly search: SearchReport | null
 }
 
-/** Progress of a search. */
 interface SearchReport {
   readonly complete: boolean
   readonly lookedThrough: number

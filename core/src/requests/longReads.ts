@@ -53,7 +53,6 @@ export function inTurn<Result>(
   return turns.run(workspaceId, read, { size: bytes, ...options })
 }
 
-/** Octets of a stored body. */
 export interface BodyRange {
   readonly endpointId: string
   readonly requestId: number

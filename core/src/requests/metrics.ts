@@ -1,7 +1,6 @@
 import { Gauge } from 'prom-client'
 import { counterBy, registers } from '../platform/metrics/index.ts'
 
-/** Await calls that are waiting now. */
 export const awaitsWaiting = new Gauge({
   name: 'creel_awaits_waiting',
   help: 'Await calls that wait in this process',

@@ -13,7 +13,6 @@ export function narrowing(condition: Condition): Narrowing | null {
   return ofTest(condition.test)
 }
 
-/** The costly columns that a condition reads. */
 export function columnsRead(condition: Condition): { headers: boolean; body: 'no' | 'parsed' | 'whole' } {
   const read: { headers: boolean; body: 'no' | 'parsed' | 'whole' } = { headers: false, body: 'no' }
   const visit = (test: Test): void => {

@@ -98,7 +98,6 @@ export async function originalUntil(
   return row?.expiresAt ?? null
 }
 
-/** Destroys the keys of all originals of an endpoint. */
 export async function forgetOriginals(trx: Trx, endpointId: string): Promise<void> {
   await sql`delete from creel_keys.original_keys where endpoint_id = ${endpointId}`.execute(trx)
   await trx.deleteFrom('requestOriginals').where('endpointId', '=', endpointId).execute()

@@ -59,7 +59,6 @@ export interface RequestRow extends RequestSummaryRow {
   readonly omittedBytes?: number | null
 }
 
-/** The visible requests of an endpoint. */
 export function visibleRequests(db: Db, endpointId: string) {
   return db
     .selectFrom('requests as r')
@@ -68,7 +67,6 @@ export function visibleRequests(db: Db, endpointId: string) {
     .where('r.hiddenAt', 'is', null)
 }
 
-/** Visible requests with the columns that lists show. */
 export function summaries(db: Db, endpointId: string) {
   return visibleRequests(db, endpointId)
     .select(SUMMARY_COLUMNS)
@@ -123,7 +121,6 @@ function replayable(db: Db, endpointId: string, ids: readonly number[]) {
     .orderBy('id')
 }
 
-/** Reads the ids and body sizes of those requests that can be replayed. */
 export function findReplayableSizes(db: Db, endpointId: string, ids: readonly number[]) {
   return replayable(db, endpointId, ids)
     .select(['id', sql<number>`octet_length(body)`.as('bodyBytes')])

@@ -69,7 +69,6 @@ const LIST_REQUESTS = statement(
    order by r.id desc`,
 )
 
-/** A request with the id of its endpoint in the capture URL. */
 export interface ReadRequest extends RequestRow {
   readonly captureId: string
 }

@@ -6,7 +6,6 @@ import { SEARCHED_BODY_BYTES } from './search.ts'
 import { type Candidate, lookUp, type PagedSearch } from './searchPages/index.ts'
 import { cheapestShortcut, type Shortcut } from './searchShortcut.ts'
 
-/** Time limit of a scan, and the size of its steps. */
 export interface Pace {
   /** Time limit in milliseconds. The first step completes however long it takes. */
   readonly budgetMs: number
@@ -33,7 +32,6 @@ const BLOCK_ROWS = 256
 /** Sample of a step from which its shortcut is chosen: first requests, and bytes of each body. */
 const SAMPLE = { rows: 24, bodyBytes: 2_048 } as const
 
-/** Question of a scan. */
 export interface Wanted {
   readonly filters: Partial<ListFilters>
   /** Newest first (`desc`, the default) or oldest first. */
@@ -47,7 +45,6 @@ export interface Wanted {
   readonly learned?: Learned | undefined
 }
 
-/** Result of a scan. */
 export interface Found {
   readonly ids: readonly number[]
   /** Number of matches among the requests that were looked through. */
@@ -63,7 +60,6 @@ export interface Found {
 
 /** Facts for a scan that continues this one. */
 export interface Learned {
-  /** Requests of a step. */
   readonly rows: number
   /** Undefined before one was sought; null if there is none. */
   readonly shortcut: Shortcut | null | undefined
@@ -262,7 +258,6 @@ const SAMPLE_NEXT = {
   desc: statement('sample of searched requests', sample('desc'), { isPrepared: false }),
 }
 
-/** Reads a sample of the requests that a text search reads next. */
 async function sampleNext(
   db: Db,
   endpointId: string,
@@ -278,7 +273,6 @@ interface Range extends Part {
   readonly rows: number
   readonly passOver: number
   readonly take: number
-  /** Shortcut to the searched text. */
   readonly shortcut: Shortcut | null | undefined
 }
 

@@ -86,7 +86,6 @@ export function issuesOfFilters(input: object): InputIssue[] {
 /** Filter for older requests, so that pages do not shift while others arrive. */
 export const beforeId = optional(Int64Filter).meta({ description: 'Only requests with a lower id' })
 
-/** Orders of a list by id. */
 const ORDERS = ['asc', 'desc'] as const
 
 /** One of {@link ORDERS}. */
@@ -249,7 +248,6 @@ const content = {
   body: z.string().nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`; null when empty' }),
 }
 
-/** Member of a list of requests with the progress of its search. */
 export const searchMember = {
   search: z
     .object({
@@ -346,7 +344,6 @@ export const RequestDetail = withExample(
   },
 )
 
-/** Octets of a body, all or a range. */
 export const BodyDownload = Download.extend({
   from: z.int().meta({ description: 'The first octet of `content`, from 0' }),
   total: z.int().meta({ description: 'Octets of the whole body' }),

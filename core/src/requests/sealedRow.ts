@@ -6,7 +6,6 @@ export interface Sealing extends DataKeyRef {
   readonly key: Buffer
 }
 
-/** A row of a request before it is stored. */
 type PlainRow = StoredParts & { readonly bodyIsBinary: boolean; readonly storageBytes: number }
 
 /**

@@ -94,7 +94,6 @@ function spellingsOf(part: string): string[] {
   )
 }
 
-/** Whether a text is all ASCII. */
 export function isAscii(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is meant.
   return /^[\x00-\x7f]*$/.test(text)

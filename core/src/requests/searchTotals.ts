@@ -11,7 +11,6 @@ export interface SearchTotals {
   readonly isExact: boolean
 }
 
-/** The question of a search. */
 interface Asked {
   readonly filters: Partial<ListFilters>
   /** Whether the call began or ended at the cursor of a page. */

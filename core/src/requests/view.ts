@@ -103,7 +103,6 @@ export function detailView(
   }
 }
 
-/** The decoded body of a request that arrived encoded. */
 function decodedView(request: Parameters<typeof decodedBody>[0]) {
   const decoded = decodedBody(request)
   if (decoded === undefined) return null

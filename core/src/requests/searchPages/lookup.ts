@@ -9,7 +9,6 @@ export interface Candidate {
   readonly block: number
 }
 
-/** A part of the requests that pages cover. */
 export interface PagedPart {
   /** The blocks to read, in the order. */
   readonly candidates: readonly Candidate[]

@@ -3,7 +3,6 @@ import type { Pause } from './pace.ts'
 import { merged, PAGE_BLOCKS, SLICE_BYTES, SLOTS } from './signature.ts'
 import { insertPage, type Slices } from './store.ts'
 
-/** Pages that become one. */
 const MERGED_PAGES = PAGE_BLOCKS.merged / PAGE_BLOCKS.small
 /** An endpoint's newest pages stay small, because they are written one by one. */
 const KEPT_SMALL = MERGED_PAGES

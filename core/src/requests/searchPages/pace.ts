@@ -6,7 +6,6 @@ const REST = { times: 3, minMs: 2, maxMs: 500 } as const
 /** Pauses for as long as the processor time since its last call demands. */
 export type Pause = () => Promise<void>
 
-/** The pauses of a run. */
 export function pacer(): Pause {
   let before = process.cpuUsage()
   return async () => {

@@ -5,7 +5,6 @@ const PART_BYTES = 5
 const SLOT_BITS = 18
 /** Slots of a signature: the values of a part's hash. */
 export const SLOTS = 1 << SLOT_BITS
-/** Blocks of a page, and of a page that others were merged into. */
 export const PAGE_BLOCKS = { small: 32, merged: 512 } as const
 /** Octets of a slice: the unit in which the slots of a page are stored. */
 export const SLICE_BYTES = 1024

@@ -2,7 +2,6 @@ import { type Db, run, statement, type Trx } from '../../platform/db/index.ts'
 import type { Pause } from './pace.ts'
 import { SLICE_BYTES } from './signature.ts'
 
-/** A page to store. */
 export interface NewPage {
   readonly endpointId: string
   readonly above: number
@@ -12,7 +11,6 @@ export interface NewPage {
   readonly requestCount: number
 }
 
-/** Slots of a page that are stored together. */
 export interface Slices {
   readonly firstSlice: number
   readonly slots: Uint32Array
