@@ -1,4 +1,4 @@
-// Made from the API's description by `bun scripts/clientTypes.ts`: dda282532d67049e54c3da4a65ab00c45e668680005776dd64fe9b519a1006bf
+// Made from the API's description by `bun scripts/clientTypes.ts`: 86eb8287041265070b8102e7360e5fe540fe4e166573c4fa03a79c351cb311ab
 import type { components } from './schema.ts'
 
 /** Events of each stream, by its operation. */

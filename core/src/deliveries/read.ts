@@ -10,6 +10,7 @@ import { RECORDED_BODY_BYTES } from './details.ts'
 export interface AttemptRow {
   readonly id: number
   readonly requestId: number
+  readonly label: string | null
   readonly actionId: string | null
   readonly actionName: string
   readonly kind: string
@@ -60,6 +61,7 @@ function withColumns(db: Db, endpointId: string, filters?: AttemptFilters) {
       .select([
         't.id',
         't.requestId',
+        'r.label',
         'a.id as actionId',
         't.actionName',
         't.kind',

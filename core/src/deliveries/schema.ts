@@ -18,6 +18,10 @@ export const listInput = {
 const summary = {
   id: Int64.meta({ description: 'Id for the detail route' }),
   requestId: Int64,
+  label: z
+    .string()
+    .nullable()
+    .meta({ description: 'Event type of the request; null: none, or the request is gone' }),
   actionId: z.uuid().nullable().meta({ description: 'Null once the action was deleted' }),
   actionName: z.string(),
   kind: z.string(),
@@ -44,6 +48,7 @@ const summary = {
 export const DeliveryAttempt = withExample('DeliveryAttempt', z.object(summary), {
   id: 554013,
   requestId: 90117,
+  label: 'invoice.paid',
   actionId: EXAMPLE_IDS.action,
   actionName: 'Billing',
   kind: 'forward',

@@ -12,6 +12,7 @@ export function attemptView(row: AttemptRow): z.input<typeof DeliveryAttempt> {
   return {
     id: row.id,
     requestId: row.requestId,
+    label: row.label,
     actionId: row.actionId,
     actionName: row.actionName,
     kind: row.kind,
