@@ -1,5 +1,5 @@
 import { Suspense, useSyncExternalStore } from 'react'
-import { Route, Switch, useLocation } from 'wouter'
+import { Link, Route, Switch, useLocation } from 'wouter'
 import { EndpointPage, FirstEndpoint } from './endpoints/EndpointPage.tsx'
 import { session } from './live/outage.ts'
 import { hasLoadedAnything } from './live/queryClient.ts'
@@ -47,7 +47,15 @@ export function App() {
                   <Route path="/usage" component={UsageScreen} />
                   <Route path="/access" component={AccessScreen} />
                   <Route path="/audit" component={AuditScreen} />
-                  <Route component={FirstEndpoint} />
+                  <Route path="/" component={FirstEndpoint} />
+                  <Route>
+                    <main id="main" className="nothing">
+                      <h1>There is no such page</h1>
+                      <Link href="/" className="button">
+                        Go to endpoints
+                      </Link>
+                    </main>
+                  </Route>
                 </Switch>
               </Suspense>
             </Boundary>

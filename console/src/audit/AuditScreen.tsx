@@ -106,7 +106,8 @@ function AuditEntry({ entry, endpointName }: Props) {
 }
 
 function summaryOf({ before, after }: Entry, differences: readonly { readonly path: string }[]): string {
-  if (before === null || after === null) return 'Details'
+  const isCounted = after !== null && 'requestIds' in after
+  if (before === null || after === null || isCounted) return 'Details'
   const names = differences.slice(0, NAMED_MAX).map(({ path }) => path)
   const rest = differences.length - names.length
   return `${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`

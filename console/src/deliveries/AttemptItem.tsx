@@ -8,6 +8,7 @@ import { StateMark } from '../parts/StateMark.tsx'
 import { type Attempt, creel } from '../trpc.ts'
 import { duration, plural } from '../words/format.ts'
 import { attemptErrorWords } from '../words/problem.ts'
+import { visible } from '../words/visible.ts'
 
 /** Trigger of an attempt, if it was not the delivery's schedule. */
 const TRIGGER_WORDS: Readonly<Record<string, string>> = {
@@ -24,8 +25,8 @@ interface Props {
   readonly share: number
   readonly isOpen: boolean
   readonly onToggle: () => void
-  /** Shown next to it in lists with attempts of several requests. */
-  readonly about?: string
+  /** Whether the list has attempts of several requests, which are named. */
+  readonly isNamed?: boolean
 }
 
 /** One attempt: a line, and below it the request and the response when open. */
@@ -35,19 +36,25 @@ export const AttemptItem = memo(function AttemptItem({
   share,
   isOpen,
   onToggle,
-  about,
+  isNamed = false,
 }: Props) {
-  const { at, attemptNumber, durationMs, error, state, statusCode, transformed, trigger } = attempt
+  const {
+    actionName,
+    at,
+    attemptNumber,
+    durationMs,
+    error,
+    label,
+    requestId,
+    state,
+    statusCode,
+    transformed,
+    trigger,
+  } = attempt
   const isBad = statusCode === null ? error !== null : statusCode >= 400
   return (
     <li data-open={isOpen}>
-      <button
-        type="button"
-        className="attempt"
-        data-wide={about !== undefined}
-        aria-expanded={isOpen}
-        onClick={onToggle}
-      >
+      <button type="button" className="attempt" data-wide={isNamed} aria-expanded={isOpen} onClick={onToggle}>
         <ChevronRight size={13} className="turn" />
         <StateMark state={state} isShort />
         <span
@@ -58,8 +65,11 @@ export const AttemptItem = memo(function AttemptItem({
           {statusCode ?? error?.split(':')[0] ?? '…'}
         </span>
         <span className="attempt-number">{TRIGGER_WORDS[trigger] ?? `Attempt ${attemptNumber}`}</span>
-        {about !== undefined ? (
-          <span className="cut">{about}</span>
+        {isNamed ? (
+          <span className="attempt-about">
+            <span className="hint">#{requestId}</span> {label !== null && <b>{visible(label)}</b>}{' '}
+            {actionName}
+          </span>
         ) : transformed ? (
           <WandSparkles size={12} role="img" aria-label="shaped by rules" />
         ) : (

@@ -84,7 +84,7 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
                 endpointId={endpoint.id}
                 attempt={attempt}
                 share={(attempt.durationMs ?? 0) / longest}
-                about={`#${attempt.requestId} ${attempt.actionName}`}
+                isNamed
                 isOpen={open === attempt.id}
                 onToggle={() => setOpen(open === attempt.id ? null : attempt.id)}
               />

@@ -22,8 +22,19 @@ export function Dialog({ title, onClose, isClosable = true, size = 'normal', chi
     const dialog = place.current
     dialog?.showModal()
     // The browser would focus the first control, the close button.
-    dialog?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
+    const focus = () => dialog?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
+    focus()
+    // Content that loads later gets the focus, unless the user has moved it.
+    const watching = new MutationObserver(() => {
+      if (dialog?.querySelector(FIRST_FIELD) == null) return
+      watching.disconnect()
+      if (document.activeElement === untouched) focus()
+    })
+    const untouched = document.activeElement
+    if (dialog !== null && dialog.querySelector(FIRST_FIELD) === null)
+      watching.observe(dialog, { childList: true, subtree: true })
     return () => {
+      watching.disconnect()
       dialog?.close()
       if (before instanceof HTMLElement) before.focus()
     }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { Suspense } from 'react'
+import { Link } from 'wouter'
 import type { CaptureAddress, ChangeAddress } from '../address.ts'
 import { BodyView } from '../body/BodyView.tsx'
 import { LargeBody } from '../body/LargeBody.tsx'
@@ -50,6 +51,7 @@ export function RequestPane({
   const detail = useQuery(requestQuery(endpoint.id, requestId, row))
   const request = detail.data
   const shown = request ?? row
+  const isMissing = statusOf(detail.error) === 404
   const compare = () => {
     const before = previousOf(stream, requestId, shown)
     if (before !== undefined) onChange({ c: before }, true)
@@ -88,64 +90,72 @@ export function RequestPane({
       </header>
       {detail.error !== null && (
         <div className="pad">
-          <Problem error={detail.error} onRetry={() => void detail.refetch()} />
-          {statusOf(detail.error) === 404 && <p className="hint pad">Look in the recycle bin.</p>}
+          <Problem error={detail.error} onRetry={isMissing ? undefined : () => void detail.refetch()} />
+          {isMissing && (
+            <Link className="link" href="/bin">
+              Look in the recycle bin
+            </Link>
+          )}
         </div>
       )}
       {shown?.verification != null && (
         <VerdictLine endpoint={endpoint} requestId={requestId} verification={shown.verification} />
       )}
       {request !== undefined && <HandshakeLine endpointId={endpoint.id} request={request} />}
-      <Tabs
-        label="Parts of the request"
-        current={address.tab}
-        onTab={(tab) => onChange({ tab: tab === 'body' ? undefined : tab }, true)}
-        tabs={[
-          { name: 'body', words: 'Body' },
-          { name: 'headers', words: 'Headers', badge: request?.rawHeaders.length },
-          {
-            name: 'query',
-            words: 'Query',
-            badge: request === undefined ? undefined : Object.keys(request.query).length,
-          },
-          { name: 'deliveries', words: 'Deliveries', badge: row?.attemptCount ?? request?.attemptCount },
-        ]}
-      >
-        {shown !== undefined && (
-          <StateMark state={(row ?? shown).state} counts={(row ?? shown).deliveryCounts} />
-        )}
-      </Tabs>
-      <div
-        className="panel"
-        role="tabpanel"
-        id={`panel-${address.tab}`}
-        aria-labelledby={`tab-${address.tab}`}
-      >
-        {request === undefined ? (
-          detail.error === null && <Bones />
-        ) : address.tab === 'body' && request.bodyOmitted ? (
-          <LargeBody endpointId={endpoint.id} request={request} />
-        ) : address.tab === 'body' ? (
-          <BodyView
-            hasKey
-            {...bodyAsRead(request)}
-            isTruncated={request.bodyTruncated}
-            contentType={request.contentType}
-            sizeBytes={request.sizeBytes}
-            name={`request-${request.id}`}
-            note={encodingNote(request)}
-            pathBar={(line) => (
-              <PathBar endpointId={endpoint.id} line={line} onFind={(q) => onChange({ q })} />
+      {!isMissing && (
+        <>
+          <Tabs
+            label="Parts of the request"
+            current={address.tab}
+            onTab={(tab) => onChange({ tab: tab === 'body' ? undefined : tab }, true)}
+            tabs={[
+              { name: 'body', words: 'Body' },
+              { name: 'headers', words: 'Headers', badge: request?.rawHeaders.length },
+              {
+                name: 'query',
+                words: 'Query',
+                badge: request === undefined ? undefined : Object.keys(request.query).length,
+              },
+              { name: 'deliveries', words: 'Deliveries', badge: row?.attemptCount ?? request?.attemptCount },
+            ]}
+          >
+            {shown !== undefined && (
+              <StateMark state={(row ?? shown).state} counts={(row ?? shown).deliveryCounts} />
             )}
-          />
-        ) : address.tab === 'headers' ? (
-          <Fields fields={request.rawHeaders} empty="No headers." />
-        ) : address.tab === 'query' ? (
-          <Fields fields={queryFields(request)} empty="No query string." />
-        ) : (
-          <RequestDeliveries endpointId={endpoint.id} request={request} row={row} />
-        )}
-      </div>
+          </Tabs>
+          <div
+            className="panel"
+            role="tabpanel"
+            id={`panel-${address.tab}`}
+            aria-labelledby={`tab-${address.tab}`}
+          >
+            {request === undefined ? (
+              detail.error === null && <Bones />
+            ) : address.tab === 'body' && request.bodyOmitted ? (
+              <LargeBody endpointId={endpoint.id} request={request} />
+            ) : address.tab === 'body' ? (
+              <BodyView
+                hasKey
+                {...bodyAsRead(request)}
+                isTruncated={request.bodyTruncated}
+                contentType={request.contentType}
+                sizeBytes={request.sizeBytes}
+                name={`request-${request.id}`}
+                note={encodingNote(request)}
+                pathBar={(line) => (
+                  <PathBar endpointId={endpoint.id} line={line} onFind={(q) => onChange({ q })} />
+                )}
+              />
+            ) : address.tab === 'headers' ? (
+              <Fields fields={request.rawHeaders} empty="No headers." />
+            ) : address.tab === 'query' ? (
+              <Fields fields={queryFields(request)} empty="No query string." />
+            ) : (
+              <RequestDeliveries endpointId={endpoint.id} request={request} row={row} />
+            )}
+          </div>
+        </>
+      )}
       <Suspense>
         {request !== undefined && address.c !== undefined && (
           <Compare

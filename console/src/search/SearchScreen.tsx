@@ -9,9 +9,11 @@ import { Problem } from '../parts/Problem.tsx'
 import { Method, StateMark } from '../parts/StateMark.tsx'
 import { endpointsQuery } from '../shell/queries.ts'
 import { creel, type Endpoint, type RequestSummary } from '../trpc.ts'
-import { count, plural } from '../words/format.ts'
+import { bytes, count, plural } from '../words/format.ts'
 import { type Filters, filtersOf, parseSearch } from '../words/grammar.ts'
-import { peek, visible } from '../words/visible.ts'
+import { sharedMembers, tellingPreview } from '../words/telling.ts'
+import { visible } from '../words/visible.ts'
+import { Marked } from './Marked.tsx'
 
 /** Searches the captures of all endpoints; the address has the search. */
 export function SearchScreen() {
@@ -101,6 +103,8 @@ function FoundIn({ found, q }: { readonly found: Found; readonly q: string }) {
   const { endpoint, isEstimate, items, totalCount } = found
   const home = `/e/${endpoint.id}`
   const search = `q=${encodeURIComponent(q)}`
+  const text = filtersOf(parseSearch(q)).q ?? ''
+  const shared = sharedMembers(items)
   return (
     <section className="found" aria-label={endpoint.name}>
       <h2>
@@ -113,21 +117,40 @@ function FoundIn({ found, q }: { readonly found: Found; readonly q: string }) {
         </span>
       </h2>
       <ul>
-        {items.map(({ bodyPreview, id, label, method, path, receivedAt, state }) => (
-          <li key={id}>
-            <Link className="found-row" href={`${home}?${search}&r=${id}`}>
-              <StateMark state={state} isShort />
-              <span className="hint">#{id}</span>
-              <Method method={method} />
-              <span className="cut">
-                {label !== null && <b>{visible(label)} </b>}
-                {path !== '' && `${visible(path)} `}
-                <span className="hint">{peek(bodyPreview)}</span>
-              </span>
-              <Clock at={receivedAt} />
-            </Link>
-          </li>
-        ))}
+        {items.map((row) => {
+          const { bodyPreview, deliveryCounts, id, label, method, path, receivedAt, sizeBytes, state } = row
+          const about = [label ?? '', path].map(visible).join(' ')
+          return (
+            <li key={id}>
+              <Link className="found-row" href={`${home}?${search}&r=${id}`}>
+                <StateMark state={state} counts={deliveryCounts} isShort />
+                <span className="hint">#{id}</span>
+                <Method method={method} />
+                <span className="cut">
+                  {label !== null && (
+                    <b>
+                      <Marked text={visible(label)} by={text} />{' '}
+                    </b>
+                  )}
+                  {path !== '' && (
+                    <span className="hint">
+                      <Marked text={visible(path)} by={text} />{' '}
+                    </span>
+                  )}
+                  <span className="preview">
+                    <Marked
+                      text={snippet(bodyPreview, text) ?? tellingPreview(row, shared)}
+                      by={text}
+                      isElsewhere={!contains(`${about} ${bodyPreview ?? ''}`, text)}
+                    />
+                  </span>
+                </span>
+                <span className="hint size">{sizeBytes === 0 ? '' : bytes(sizeBytes)}</span>
+                <Clock at={receivedAt} />
+              </Link>
+            </li>
+          )
+        })}
       </ul>
     </section>
   )
@@ -192,4 +215,16 @@ async function searchOne(endpoint: Endpoint, filters: Filters, signal: AbortSign
   const isEstimate = page.next !== null
   const about = isEstimate ? Math.max(all.length, page.totalCount) : all.length
   return { endpoint, items: all.slice(0, SHOWN_MAX), totalCount: about, isEstimate }
+}
+
+/** Characters of a body that are shown before a match. */
+const BEFORE = 30
+
+const contains = (text: string, part: string) => text.toLowerCase().includes(part.toLowerCase())
+
+/** The place of a text in the beginning of a body; undefined if it is not there, or no text is searched. */
+function snippet(preview: string | null, text: string): string | undefined {
+  const flat = visible((preview ?? '').replace(/\s+/g, ' '))
+  const at = text === '' ? -1 : flat.toLowerCase().indexOf(text.toLowerCase())
+  return at < 0 ? undefined : `${at > BEFORE ? '…' : ''}${flat.slice(Math.max(0, at - BEFORE))}`
 }

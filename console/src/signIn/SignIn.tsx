@@ -3,6 +3,7 @@ import { useLocation } from 'wouter'
 import { session } from '../live/outage.ts'
 import { queryClient } from '../live/queryClient.ts'
 import { Button } from '../parts/Button.tsx'
+import { creel } from '../trpc.ts'
 
 interface Props {
   readonly title: string
@@ -14,6 +15,7 @@ interface Props {
 /** Asks for a key, or uses the sign-in link. */
 export function SignInForm({ title, link = '', onSignedIn }: Props) {
   const [problem, setProblem] = useState<string | null>(null)
+  const [isOfKey, setOfKey] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const isLinkUsed = useRef(false)
   const attempt = async (credential: Credential) => {
@@ -21,7 +23,8 @@ export function SignInForm({ title, link = '', onSignedIn }: Props) {
     const refusal = await signIn(credential)
     setBusy(false)
     setProblem(refusal)
-    if (refusal === null) onSignedIn()
+    setOfKey('key' in credential)
+    if (refusal === null || ('link' in credential && (await isSignedIn()))) onSignedIn()
   }
   // A link works once, so it is used once, even if the component renders again.
   useEffect(() => {
@@ -51,7 +54,7 @@ export function SignInForm({ title, link = '', onSignedIn }: Props) {
         placeholder="creel_live_…"
         spellCheck={false}
         required
-        aria-invalid={problem !== null}
+        aria-invalid={problem !== null && isOfKey}
         aria-describedby="key-problem"
       />
       <p id="key-problem" className="field-problem" role="alert">
@@ -174,6 +177,14 @@ async function signIn(credential: Credential): Promise<string | null> {
   } catch {
     return 'The service cannot be reached. Check your connection and try again.'
   }
+}
+
+/** Whether this browser has a session: then a link that was used already is not needed. */
+async function isSignedIn(): Promise<boolean> {
+  return await creel.sessions.current.query({}).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Ends the session of this browser, here and on the service. */

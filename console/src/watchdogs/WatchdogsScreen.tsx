@@ -8,7 +8,7 @@ import { useCall } from '../parts/useForm.ts'
 import { WriteLink, Writes } from '../parts/Writes.tsx'
 import { watchdogsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
-import { ago, fullTime, interval } from '../words/format.ts'
+import { ago, clock, fullTime, interval } from '../words/format.ts'
 import { Timeline } from './Timeline.tsx'
 import { type Watchdog, WatchdogForm } from './WatchdogForm.tsx'
 
@@ -111,12 +111,12 @@ function Item({ watchdog, isOpen, onClose }: { watchdog: Watchdog; isOpen: boole
         </span>
         {dueAt !== null && state !== 'paused' && (
           <span>
-            due <b title={fullTime(dueAt)}>{ago(dueAt)}</b>
+            due <b title={ago(dueAt)}>{clock(dueAt)}</b>
           </span>
         )}
         {alarmAt !== null && state !== 'paused' && alarmedAt === null && (
           <span>
-            alarm <b title={fullTime(alarmAt)}>{ago(alarmAt)}</b>
+            alarm <b title={ago(alarmAt)}>{clock(alarmAt)}</b>
           </span>
         )}
         {alarmedAt !== null && state === 'alarmed' && (

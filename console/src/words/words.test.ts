@@ -64,7 +64,6 @@ test('the beginning of a JSON body reads without its marks', () => {
   expect(peek('{"type":"order.paid","amount":1250.10,"customer":{"id":"c"}, "n" : [1, 2]}')).toBe(
     'type order.paid  amount 1250.10  customer id c  n 1  2',
   )
-  expect(peek('see http://a.b/c, now')).toBe('see http://a.b/c  now')
   expect(peek(null)).toBe('')
 })
 
@@ -89,7 +88,13 @@ test('a preview leads with the members that differ among requests of one label',
 })
 
 test('the preview of another body than JSON is its beginning', () => {
-  const row = { label: null, eventId: null, bodyPreview: 'a=1&b="x": 2' }
-  expect(tellingPreview(row, sharedMembers([row, row]))).toBe('a=1&b= x 2')
+  const row = { label: null, eventId: null, bodyPreview: 'see http://a.b/c, {now}' }
+  expect(tellingPreview(row, sharedMembers([row, row]))).toBe('see http://a.b/c, {now}')
   expect(tellingPreview({ ...row, bodyPreview: null }, sharedMembers([]))).toBe('')
+})
+
+test('a preview loses punctuation of JSON only, and the pairs of a form are decoded', () => {
+  expect(peek('{"a":"b","c":[1]}')).toBe('a b  c 1')
+  expect(peek('items[]=1&name=J%C3%B6rg+B&cut=%C3')).toBe('items[]=1 · name=Jörg B · cut=%C3')
+  expect(peek('<?xml version="1.0"?>\n<a b="c"/>')).toBe('<?xml version="1.0"?> <a b="c"/>')
 })

@@ -1,0 +1,79 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import { startReceiver } from '../support/receiver.ts'
+import type { TestService } from '../support/service.ts'
+
+/** Details of screens that a newcomer stumbled over. */
+
+let service: TestService
+let opened: ConsolePage
+
+beforeAll(async () => {
+  service = await startConsoleService()
+  opened = await openConsole(service.alice)
+})
+
+test('a search marks what matched, and says where it did if that is not shown', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'found' })
+  await endpoint.capture({ body: '{"type":"order.made","amount_PAID":1}' })
+  await endpoint.capture({ body: JSON.stringify({ type: 'order.long', text: 'x'.repeat(3000), of: 'paid' }) })
+  const { page, faults } = opened
+  await opened.goTo('/search?q=paid')
+  const rows = page.locator('.found-row')
+  await rows.nth(1).waitFor()
+  expect(await rows.locator('mark').allTextContents()).toEqual(['PAID'])
+  expect(await rows.first().textContent()).toContain('found further on')
+  expect(faults).toEqual([])
+})
+
+test('attempts name their event and their action in full', async () => {
+  await using receiver = await startReceiver()
+  const endpoint = await service.alice.endpoint({ name: 'named' })
+  const name = 'Warehouse of the shop in Europe, second floor'
+  await service.alice.post(endpoint.at('/actions'), { kind: 'forward', name, url: receiver.url })
+  await endpoint.capture({ body: '{"type":"order.paid"}' })
+  await receiver.take(1)
+  await opened.goTo(`/e/${endpoint.id}/deliveries`)
+  const { page } = opened
+  await page.getByText('order.paid').waitFor()
+  const about = page.locator('.attempt-about').first()
+  expect(await about.textContent()).toContain(name)
+  // Not cut.
+  expect(
+    await page.evaluate(
+      '(() => { const e = document.querySelector(".attempt-about"); return e.scrollWidth <= e.clientWidth + 1 })()',
+    ),
+  ).toBe(true)
+})
+
+test('the dialog of a sample focuses a field, so that Enter does not close it', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'sampled' })
+  await opened.goTo(`/e/${endpoint.id}?sample=1`)
+  const { page } = opened
+  await page.getByRole('dialog').getByLabel('Provider').waitFor()
+  await page.locator('dialog select:focus').waitFor()
+})
+
+test('an unknown address and a missing request say so', async () => {
+  const { page } = opened
+  await opened.goTo('/nope')
+  await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  const endpoint = await service.alice.endpoint({ name: 'empty' })
+  await opened.goTo(`/e/${endpoint.id}?r=4711`)
+  await page.getByRole('link', { name: 'Look in the recycle bin' }).waitFor()
+  await page.getByRole('tab').first().waitFor({ state: 'detached' })
+  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+})
+
+test('a sign-in link that was used already opens the page of a browser that is signed in', async () => {
+  const { url } = await service.operator.sessions.link({ workspace: service.alice.workspaceId })
+  const token = url.split('#')[1] ?? ''
+  const owner = await openConsole(service.alice, {}, token)
+  await owner.goTo(`/sign-in#${token}`)
+  await owner.page.getByRole('navigation', { name: 'Workspace' }).waitFor()
+  await owner.page.context().clearCookies()
+  await owner.goTo(`/sign-in?again#${token}`)
+  await owner.page.getByText('The sign-in link was used already').waitFor()
+  // The key was not wrong.
+  expect(await owner.page.getByLabel('API key').getAttribute('aria-invalid')).toBe('false')
+})
