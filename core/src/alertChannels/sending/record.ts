@@ -85,7 +85,10 @@ export async function recordSend(
   if (!(await recordAttempt(trx, row, result, now)) || sent.kind === 'mail') return undefined
   const { alert, attemptId, attempt } = sent
   const delivered = result.outcome === 'delivered'
-  if (attempt.send !== null) await recordHealth(services, trx, attempt.channel, attempt.send, now)
+  if (attempt.send !== null) {
+    const send = isSealed ? { ...attempt.send, detail: null } : attempt.send
+    await recordHealth(services, trx, attempt.channel, send, now)
+  }
   if (result.nextAttemptAt === null && !delivered && alert.kind !== 'action.notify')
     await mailInstead(services, trx, row)
   const { endpoint, requestId } = alert
