@@ -42,6 +42,22 @@ test('senders, a scheme of signatures and the original are set, and a refusal is
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved', { exact: true }).nth(1).waitFor()
   expect(await stored()).toMatchObject({ forwardOriginal: true, originalHours: 5, dropHeaders: ['Cookie'] })
+
+  await page.getByLabel('Encrypt captures at rest').check()
+  await page.getByRole('button', { name: 'Save' }).click()
+  const shred = page.getByRole('button', { name: 'Shred encrypted requests…' })
+  await shred.waitFor()
+  expect(await stored()).toMatchObject({ encryptBodies: true })
+  await shred.click()
+  const forGood = page.getByRole('button', { name: 'Shred permanently' })
+  expect(await forGood.isDisabled()).toBe(true)
+  const name = 'strict'
+  await page.getByLabel(`Type ${name}`).fill(name)
+  await forGood.click()
+  await page.getByText(`The key of ${name} is destroyed`).waitFor()
+  expect((await service.alice.get('/api/v1/audit?action=endpoints.shred')).body).toMatchObject({
+    totalCount: 1,
+  })
   expect(faults).toEqual([])
 })
 

@@ -12,9 +12,9 @@ import { useForm } from '../parts/useForm.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 import { plural } from '../words/format.ts'
 
-/** Clears the captures, which go to the recycle bin, or deletes the endpoint after its name was typed. */
+/** Clears the captures, which go to the recycle bin, or shreds them or deletes the endpoint after its name was typed. */
 export function DangerZone({ endpoint }: { endpoint: Endpoint }) {
-  const [isAsking, setAsking] = useState(false)
+  const [asking, setAsking] = useState<'delete' | 'shred' | null>(null)
   const queries = useQueryClient()
   const clear = useMutation({
     mutationFn: () => creel.requests.clear.mutate({ endpointId: endpoint.id }),
@@ -29,13 +29,52 @@ export function DangerZone({ endpoint }: { endpoint: Endpoint }) {
         <Button disabled={clear.isPending} onClick={() => clear.mutate()}>
           Move all {plural(endpoint.storedRequestCount, 'request')} to the recycle bin
         </Button>
-        <Button look="danger" onClick={() => setAsking(true)}>
+        {endpoint.encryptBodies && (
+          <Button look="danger" onClick={() => setAsking('shred')}>
+            Shred encrypted requests…
+          </Button>
+        )}
+        <Button look="danger" onClick={() => setAsking('delete')}>
           Delete endpoint…
         </Button>
       </div>
       <Problem error={clear.error} />
-      {isAsking && <DeleteEndpoint endpoint={endpoint} onClose={() => setAsking(false)} />}
+      {asking === 'delete' && <DeleteEndpoint endpoint={endpoint} onClose={() => setAsking(null)} />}
+      {asking === 'shred' && <ShredEndpoint endpoint={endpoint} onClose={() => setAsking(null)} />}
     </Card>
+  )
+}
+
+function ShredEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
+  const queries = useQueryClient()
+  const form = useForm({
+    begin: () => ({ typed: '' }),
+    save: () => creel.endpoints.shred.mutate({ endpointId: endpoint.id }),
+    stale: [['endpoints']],
+    onSaved: async () => {
+      onClose()
+      await queries.invalidateQueries()
+      toast(`The key of ${endpoint.name} is destroyed`)
+    },
+  })
+  return (
+    <Dialog title={`Shred ${endpoint.name}?`} onClose={onClose}>
+      <form className="form" onSubmit={form.submit}>
+        <p>
+          This destroys the key of everything that the endpoint has encrypted: bodies, headers, queries and
+          records of attempts are gone for ever, also in the recycle bin and in backups without their keys.
+          Later captures get another key. This cannot be undone.
+        </p>
+        <TextField label={`Type ${endpoint.name}`} {...form.field('typed')} />
+        <FormFoot
+          form={form}
+          submit="Shred permanently"
+          look="danger"
+          isOff={form.draft.typed !== endpoint.name}
+          onCancel={onClose}
+        />
+      </form>
+    </Dialog>
   )
 }
 

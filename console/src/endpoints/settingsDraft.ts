@@ -46,6 +46,7 @@ export interface SettingsDraft {
   readonly dropHeaders: string
   /** Rules before storing, as JSON; empty for none. */
   readonly storeRules: string
+  readonly encrypts: boolean
   readonly keepsOriginal: boolean
   /** Hours; empty for the default. */
   readonly originalHours: string
@@ -83,6 +84,7 @@ export function draftOf(endpoint: Endpoint): SettingsDraft {
     answers: JSON.stringify({ responses: written, answerFrom: endpoint.answerFrom }, null, 2),
     dropHeaders: endpoint.dropHeaders.join('\n'),
     storeRules: textOfRules(endpoint.storeRules),
+    encrypts: endpoint.encryptBodies,
     keepsOriginal: endpoint.forwardOriginal,
     originalHours: originalHours === null ? '' : String(originalHours),
   }
@@ -151,6 +153,7 @@ function groupsOf(draft: SettingsDraft): Members[] {
     answersOf(draft.answers) ?? {},
     { dropHeaders: namesOf(draft.dropHeaders) },
     { storeRules: rulesOf(draft.storeRules) },
+    { encryptBodies: draft.encrypts },
     {
       forwardOriginal: keepsOriginal,
       ...(keepsOriginal && { originalHours: originalHours === '' ? null : Number(originalHours) }),

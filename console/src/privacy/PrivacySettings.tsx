@@ -52,6 +52,11 @@ export function PrivacySettings({ endpoint, form }: { endpoint: Endpoint; form: 
           problem={rules === undefined ? 'This is not a JSON list yet.' : ruleField.problem}
         />
         <CheckField
+          label="Encrypt captures at rest"
+          hint="With a key of the endpoint, which Shred destroys. Searches of text do not find encrypted requests: use method, label, event id and the other filters. Stored requests are encrypted in the background."
+          {...form.field('encrypts', 'encryptBodies')}
+        />
+        <CheckField
           label="Forward the original"
           hint="It is kept, sealed, until its deliveries have ended."
           {...form.field('keepsOriginal', 'forwardOriginal')}

@@ -79,6 +79,12 @@ export function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
           <dd title={shown.answeredBy.note ?? undefined}>{answererOf(shown.answeredBy)}</dd>
         </div>
       )}
+      {shown.sealed && (
+        <div>
+          <dt>Encrypted</dt>
+          <dd>{shown.shredded ? 'its key is destroyed, and its content gone' : 'at rest'}</dd>
+        </div>
+      )}
       {shown.redacted && (
         <div>
           <dt>Taken out</dt>
