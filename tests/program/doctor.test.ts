@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { openDatabase } from '@creel/core'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { createTestDatabase } from '../support/database.ts'
 import { runCreel, startProcess } from '../support/process.ts'
@@ -55,6 +57,23 @@ test('`creel doctor` finds settings that lose data, and whether the service answ
     found: 'Captures are kept for 100 years (plan self-hosted).',
     change: expect.stringContaining('CREEL_PLANS_FILE'),
   })
+
+  expect(running.of('keys in backups')).toBeUndefined()
+  const client = { Authorization: `Bearer ${creel.first?.key}`, 'Content-Type': 'application/json' }
+  const sealing = await fetch(`${creel.baseUrl}/api/v1/endpoints`, {
+    method: 'POST',
+    headers: client,
+    body: '{"encryptBodies":true}',
+  })
+  expect(sealing.status).toBe(201)
+  expect((await examine(creel.baseUrl)).of('keys in backups')).toMatchObject({
+    level: 'warning',
+    change: expect.stringContaining("comment on schema creel_keys is 'dumped apart'"),
+  })
+  const { db, close } = openDatabase(database.url, 1)
+  await sql`comment on schema creel_keys is 'dumped apart'`.execute(db)
+  await close()
+  expect((await examine(creel.baseUrl)).of('keys in backups')).toMatchObject({ level: 'ok' })
 
   await creel.stop()
   const stopped = await examine(creel.baseUrl)

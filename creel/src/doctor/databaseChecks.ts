@@ -126,7 +126,43 @@ export async function databaseChecks(db: Db, isEmbedded: boolean): Promise<Check
     ...settingChecks(settings, isEmbedded),
     clockCheck(Number(settings.clock) - (askedAt + answeredAt) / 2),
     schemaCheck(pending, unknown),
+    ...(pending.length === 0 ? await keyChecks(db, isEmbedded) : []),
   ]
+}
+
+/** Comment on the schema `creel_keys` by which operators say that no backup has it together with the data. */
+const APART = 'dumped apart'
+
+const KEYS = statement(
+  'keys of sealed captures',
+  `select (select count(*)::int from creel_keys.endpoint_keys) + (select count(*)::int from endpoints where forward_original) as endpoints,
+    obj_description('creel_keys'::regnamespace, 'pg_namespace') as remark, current_setting('archive_mode') as archive_mode`,
+  { isPrepared: false, notNull: ['archiveMode'] },
+)
+
+/**
+ * Checks that backups can be without the keys of what they hold: else a shred does not reach them. Nothing is checked
+ * where nothing is sealed.
+ */
+async function keyChecks(db: Db, isEmbedded: boolean): Promise<Check[]> {
+  const [row] = await run(db, KEYS, [])
+  if (row === undefined || row.endpoints === 0) return []
+  const name = 'keys in backups'
+  if (isEmbedded) {
+    const found =
+      'an archive of the data folder has captures together with their keys: a shred does not reach it'
+    const change = 'Keep archives for days only, or use an own PostgreSQL and dump creel_keys apart.'
+    return [check(name, 'warning', found, change)]
+  }
+  if (row.archiveMode !== 'off') {
+    const found = `archive_mode is ${row.archiveMode}: physical backups have captures together with their keys`
+    return [check(name, 'warning', found, 'Keep physical backups and archived WAL for days only.')]
+  }
+  if (row.remark === APART) return [check(name, 'ok', 'the schema creel_keys is dumped apart')]
+  const found =
+    'a dump of the whole database has captures together with their keys: a shred does not reach it'
+  const change = `Dump creel_keys apart (docs/operations.md), then run: comment on schema creel_keys is '${APART}'.`
+  return [check(name, 'warning', found, change)]
 }
 
 function clockCheck(differenceMs: number): Check {

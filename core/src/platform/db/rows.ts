@@ -572,6 +572,11 @@ export interface StatementRows {
   'keep sent bodies': {
     readonly count: number
   }
+  'keys of sealed captures': {
+    readonly endpoints: number
+    readonly remark: string | null
+    readonly archiveMode: string
+  }
   'lanes of alerts to send': {
     readonly id: string
     readonly workspaceId: string
