@@ -53,7 +53,7 @@ async function addFeatures({ id, workspace }: Variant): Promise<void> {
 const Stats = z.object({ storage: z.object({ storedRequestCount: z.int(), evictedCount: z.int() }) })
 
 /** Number of requests that an endpoint has stored since it was made. */
-export async function everStored({ id, workspace }: Variant): Promise<number> {
+export async function everStored({ id, workspace }: Pick<Variant, 'id' | 'workspace'>): Promise<number> {
   const { storage } = Stats.parse(await workspace.call('GET', `/api/v1/endpoints/${id}/stats`))
   return storage.storedRequestCount + storage.evictedCount
 }

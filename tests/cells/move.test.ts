@@ -104,6 +104,8 @@ test('a workspace moves under load: nothing is lost, none comes twice, and numbe
   await using receiver = await startReceiver()
   const endpoint = await one.owner.endpoint({ name: 'moving' })
   await one.owner.post(endpoint.at('/actions'), { kind: 'forward', name: 'to us', url: receiver.url })
+  const sealed = await one.owner.endpoint({ name: 'sealed', encryptBodies: true })
+  await sealed.capture({ body: 'sealed before' })
   const sending = sendNumbers(endpoint)
   const following = follow(endpoint)
   await eventually('some captures', () => sending.sent() > 200)
@@ -120,6 +122,13 @@ test('a workspace moves under load: nothing is lost, none comes twice, and numbe
   expect(ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? 0))).toBe(true)
   const stats = await one.owner.expect(one.owner.get(endpoint.at('/stats')), Counts)
   expect(stats.storage.storedRequestCount).toBe(sent)
+  await sealed.capture({ body: 'sealed after' })
+  expect((await one.owner.get(sealed.at('/requests'))).body).toMatchObject({
+    items: [
+      { bodyPreview: 'sealed after', sealed: true, shredded: false },
+      { bodyPreview: 'sealed before', sealed: true, shredded: false },
+    ],
+  })
   await eventually('every delivery', () => receiver.received.length >= sent)
   const delivered = receiver.received.map(({ body }) => body.toString())
   expect(new Set(delivered).size).toBe(sent)

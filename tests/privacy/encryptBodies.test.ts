@@ -196,6 +196,42 @@ test('after a shred nothing is readable, replays are refused, and later captures
   expect(left.rows).toHaveLength(0)
 })
 
+test('events for agents have the fields, and no table has them while they wait', async () => {
+  await using callback = await startReceiver((request, response) => {
+    const { challenge } = z
+      .looseObject({ challenge: z.string().optional() })
+      .parse(JSON.parse(String(request.body)))
+    response.statusCode = challenge === undefined ? 503 : 200
+    response.end(JSON.stringify({ challenge }))
+  })
+  const mail = 'grace@agents.example'
+  const endpoint = await alice.endpoint({ name: 'sealedevents', encryptBodies: true })
+  await alice.expect(alice.get('/api/v1/events/types'), z.looseObject({}))
+  const made = await alice.post('/api/v1/subscriptions', {
+    name: 'sealedevents.any',
+    arguments: { fields: ['body.email'] },
+    delivery: {
+      mode: 'webhook',
+      url: callback.url,
+      secret: `whsec_${Buffer.alloc(32, 5).toString('base64')}`,
+    },
+  })
+  expect(made.status).toBeLessThan(300)
+  await endpoint.capture({
+    body: JSON.stringify({ email: mail }),
+    headers: { 'Content-Type': 'application/json' },
+  })
+  await eventually('an attempt', () => callback.received.some(({ body }) => String(body).includes(mail)))
+  const { rows } = await sql<{ state: string; isSealed: boolean }>`
+    select state, sealed is not null and body is null as is_sealed from event_deliveries d
+    join event_subscriptions s on s.id = d.subscription_id where s.endpoint_id = ${endpoint.id}`.execute(
+    service.db,
+  )
+  expect(rows).toEqual([{ state: 'waiting', isSealed: true }])
+  expect(await tablesWith(mail)).toEqual([])
+  await alice.delete(endpoint.at(''))
+})
+
 test('switching it off keeps encrypted requests readable, and later captures are plain', async () => {
   const endpoint = await alice.endpoint({ encryptBodies: true })
   const before = await endpoint.capture(SENT)

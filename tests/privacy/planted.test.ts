@@ -1,41 +1,16 @@
 import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { z } from 'zod'
+import { foundIn, planter, shownIn } from '../support/planted.ts'
 import { preparedFolder, startProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 /** Values that rules take out are in no byte of the database's folder, its WAL and the logs, also after a SIGKILL. */
 
 const env = { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8' }
-
-/** Values by their place in a capture, which no byte may repeat. */
-function planter() {
-  const planted = new Map<string, string>()
-  return {
-    planted,
-    plant(place: string): string {
-      const value = `planted${randomBytes(12).toString('hex')}`
-      planted.set(place, value)
-      return value
-    },
-  }
-}
-
-/** The places whose values are in some file below a folder. */
-async function foundIn(folder: string, values: ReadonlyMap<string, string>): Promise<string[]> {
-  const found = new Set<string>()
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue
-    const bytes = await readFile(join(entry.parentPath, entry.name)).catch(() => Buffer.alloc(0))
-    for (const [place, value] of values) {
-      const spellings = [value, value.toUpperCase(), Buffer.from(value).toString('hex')]
-      if (spellings.some((text) => bytes.includes(text))) found.add(place)
-    }
-  }
-  return [...found].sort()
-}
 
 const RULES = [
   { op: 'redact', paths: ['body.email', 'body.people[*].name', 'body.type', 'query.token'] },
@@ -90,6 +65,19 @@ test('what rules take out is in no byte of the database and the logs', async () 
     condition: { path: 'body.order', op: 'exists' },
     delivery: { order: { by: 'body.order' } },
   })
+  const channel = JSON.parse(
+    await call(creel.baseUrl, 'POST', '/alert-channels', {
+      kind: 'webhook',
+      name: 'Team',
+      settings: { url: receiver.url },
+    }),
+  )
+  await call(creel.baseUrl, 'POST', `/endpoints/${id}/actions`, {
+    kind: 'notify',
+    name: 'Tell',
+    alertChannelId: channel.id,
+    messageTemplate: 'From {{body.email}} {{headers.cookie}} {{query.token}} {{label}}',
+  })
   const send = async (
     to: string,
     body: string | Uint8Array<ArrayBuffer>,
@@ -120,6 +108,10 @@ test('what rules take out is in no byte of the database and the logs', async () 
   })
   await send('', `email=${plant('form')}&a=1&card=${plant('form card')}`, {
     'Content-Type': 'application/x-www-form-urlencoded',
+  })
+  await send('', gzipSync(`{"email":"${plant('compressed')}"}`), {
+    'Content-Type': 'application/json',
+    'Content-Encoding': 'gzip',
   })
   await send(
     `?token=${plant('query of a trace')}`,
@@ -167,7 +159,7 @@ test('what rules take out is in no byte of the database and the logs', async () 
     JSON.parse(await call(again.baseUrl, 'GET', `/endpoints/${id}/requests?pageSize=50`)),
   )
   const [first] = items.toReversed()
-  expect(items).toHaveLength(8)
+  expect(items).toHaveLength(9)
   expect(items.map(({ redacted }) => redacted)).toEqual(items.map(() => true))
   expect(first?.redactedPaths.toSorted()).toEqual(
     [
@@ -179,6 +171,7 @@ test('what rules take out is in no byte of the database and the logs', async () 
   expect(items.map(({ redactionFault }) => redactionFault)).toEqual([
     null,
     ...['', '', '', ''].map(() => 'rule 1 faulted at step 1: not_structured'),
+    null,
     null,
     null,
     null,
@@ -194,12 +187,12 @@ test('what rules take out is in no byte of the database and the logs', async () 
     ...receiver.received.map(({ url, rawHeaders, body }) => `${url} ${JSON.stringify(rawHeaders)} ${body}`),
   ].join('\n')
   expect(receiver.received.length).toBeGreaterThan(0)
-  expect([...planted].filter(([, value]) => shown.includes(value)).map(([place]) => place)).toEqual([])
+  expect(shownIn(shown, planted)).toEqual([])
   expect(shown).toContain('"redacted":true')
   expect(await again.stop()).toBe(0)
 
   const logs = `${creel.stderr()}${again.stderr()}${creel.lines.join('\n')}${again.lines.join('\n')}`
-  expect([...planted].filter(([, value]) => logs.includes(value)).map(([place]) => place)).toEqual([])
+  expect(shownIn(logs, planted)).toEqual([])
   const folder = await realpath(join(cwd, '.creel', 'postgres'))
   expect(await foundIn(folder, new Map([...planted, ['control', kept]]))).toEqual(['control'])
 }, 120_000)

@@ -1,0 +1,103 @@
+/**
+ * `bun bench/privacy.ts [--rounds 7] [--seconds 1] [--connections 64]`: durable captures of an endpoint with a rule for
+ * storing of three steps, and of one with `encryptBodies`, against those of a plain one of the same service, in bursts
+ * that take turns. A second plain endpoint shows how far equal endpoints differ.
+ *
+ * Ends with an error when a stored request is missing or too many.
+ */
+import { parseArgs } from 'node:util'
+import { BODY, everStored, HEADERS } from './support/captureVariants.ts'
+import { startCreel } from './support/creelProcess.ts'
+import { load } from './support/load.ts'
+import { percentile, report } from './support/report.ts'
+import {
+  type BenchEndpoint,
+  type BenchWorkspace,
+  openBenchFolder,
+  openWorkspace,
+} from './support/workspace.ts'
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '1' },
+    connections: { type: 'string', default: '64' },
+  },
+})
+const WARMUP_SECONDS = 0.3
+const WARM_SECONDS = 5
+
+const STEPS = [
+  { op: 'redact', paths: ['body.type'] },
+  { op: 'hash', paths: ['body.id'] },
+  { op: 'remove', paths: ['headers.X-Bench-Signature'] },
+]
+
+interface Variant extends BenchEndpoint {
+  readonly name: string
+  readonly workspace: BenchWorkspace
+}
+
+const GOALS: Readonly<Record<string, { readonly atLeast: number }>> = {
+  'a rule of three steps': { atLeast: 0.7 },
+  'plain again': { atLeast: 0.95 },
+}
+
+await using folder = await openBenchFolder({})
+const service = await startCreel(folder.env)
+
+const on = async (name: string, settings: object): Promise<Variant> => {
+  const workspace = await openWorkspace(service.baseUrl, folder.env, 'team')
+  const endpoint = await workspace.endpoint()
+  await workspace.call('PATCH', `/api/v1/endpoints/${endpoint.id}`, settings)
+  return { name, workspace, ...endpoint }
+}
+const plain = await on('plain', {})
+const others = [
+  await on('plain again', {}),
+  await on('a rule of three steps', { storeRules: STEPS }),
+  await on('encrypted', { encryptBodies: true }),
+]
+
+const order = (url: string) => ({
+  url,
+  connections: Number(values.connections),
+  seconds: Number(values.seconds),
+  warmupSeconds: WARMUP_SECONDS,
+  body: BODY,
+  headers: HEADERS,
+})
+
+async function burstOn(variant: Variant): Promise<number> {
+  const before = await everStored(variant)
+  const { acknowledged, refused, perSecond } = await load(order(variant.url))
+  const stored = (await everStored(variant)) - before
+  if (stored !== acknowledged || refused > 0)
+    throw new Error(`${acknowledged} acknowledged, ${refused} refused, but ${stored} stored`)
+  return perSecond
+}
+
+for (const { url } of [plain, ...others])
+  await load({ ...order(url), seconds: 0, warmupSeconds: WARM_SECONDS })
+const rates: number[] = []
+const ratios = new Map<string, number[]>()
+for (let round = 0; round < Number(values.rounds); round += 1) {
+  const rate = await burstOn(plain)
+  rates.push(rate)
+  for (const variant of others) {
+    const taken = ratios.get(variant.name) ?? []
+    ratios.set(variant.name, [...taken, (await burstOn(variant)) / rate])
+  }
+}
+report({ group: 'privacy', name: 'captures of a plain endpoint', value: percentile(rates, 0.5), unit: '/s' })
+for (const [name, taken] of ratios) {
+  const goal = GOALS[name]
+  report({
+    group: 'privacy',
+    name: `captures with ${name}, against a plain endpoint`,
+    value: percentile(taken, 0.5),
+    unit: '×',
+    ...(goal === undefined ? {} : { goal }),
+  })
+}
+await service.stop()
