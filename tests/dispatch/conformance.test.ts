@@ -167,6 +167,14 @@ test(
       eventually(`sends of ${kind}`, () => places[kind].gate.unanswered().length >= bounds[kind]),
     )
     expect(await eachKind((kind) => places[kind].gate.unanswered().length)).toEqual(bounds)
+    const metrics = await (await fetch(`${first.baseUrl}/metrics`)).text()
+    const inFlight = [...metrics.matchAll(/^creel_lane_sends_in_flight{kind="(\w+)"} (\d+)$/gm)]
+    expect(Object.fromEntries(inFlight.map(([, kind, count]) => [kind, Number(count)]))).toEqual({
+      delivery: bounds.plain + bounds.governed,
+      alert: bounds.alert,
+      event: bounds.event,
+      rehearsal: bounds.rehearsal,
+    })
     const { database, clock, secretKey } = first
     await first.running.stop()
     const second = await startService(options({ database, clock, secretKey }))

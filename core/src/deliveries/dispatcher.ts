@@ -1,5 +1,5 @@
 import type { Services } from '../api/services.ts'
-import { type HeldSlot, Recorder, type SlotLane, type Slots } from '../dispatch/index.ts'
+import { type HeldSlot, Recorder, type SlotLane, type Slots, sendsInFlight } from '../dispatch/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { Turns } from '../platform/turns/index.ts'
 import { type Attempt, LEASE_SECONDS } from './attempt.ts'
@@ -66,6 +66,7 @@ export function startDispatcher(services: Services, { slots, pauseGone }: Dispat
 
   async function run(attempt: Attempt, due: SlotRequest): Promise<void> {
     let held: HeldSlot | null = null
+    sendsInFlight.inc({ kind: 'delivery' })
     try {
       const result = await turns.run(due.actionId, () => sendAttempt(services, attempt, stopping.signal))
       // The attempt was cut off by the end of this process. It has no result, and its lease ends when the process
@@ -77,6 +78,7 @@ export function startDispatcher(services: Services, { slots, pauseGone }: Dispat
       // An error of our own fails one attempt only. It will be Interrupted.
       services.log.error({ err, attemptId: attempt.id }, 'could not send an attempt')
     } finally {
+      sendsInFlight.dec({ kind: 'delivery' })
       release(due, held)
     }
   }

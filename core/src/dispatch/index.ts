@@ -12,6 +12,7 @@ export {
   type SharedJob,
 } from './jobs.ts'
 export { type Lanes, lanesOf } from './lanes.ts'
+export { sendsInFlight } from './metrics.ts'
 export { LATE_MS_MAX, LEAD_MS_MAX, type PacedStart, type StartPlace } from './pacing.ts'
 export { Recorder, type Recording } from './recorder.ts'
 export {

@@ -2,10 +2,10 @@ import { Counter, Gauge } from 'prom-client'
 import { registers } from '../platform/metrics/index.ts'
 import { LANE_KINDS } from './adapter.ts'
 
-/** Sends in flight, by kind of lane. */
+/** Sends in flight, by kind: also those that no scheduler of lanes makes. */
 export const sendsInFlight = new Gauge({
   name: 'creel_lane_sends_in_flight',
-  help: 'Sends in flight, by kind of lane',
+  help: 'Sends in flight, by kind: deliveries, alerts, events, rehearsals',
   labelNames: ['kind'] as const,
   registers,
 })

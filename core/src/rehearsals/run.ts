@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { findAction } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
 import { admitGuest, storedPolicy, TIMEOUT_SECONDS } from '../deliveries/index.ts'
+import { sendsInFlight } from '../dispatch/index.ts'
 import { findEndpoint } from '../endpoints/index.ts'
 import { isSealed } from '../keys/index.ts'
 import { planOf } from '../plans/index.ts'
@@ -186,6 +187,7 @@ async function sendItem(
     return await failSend(services, item, 'error' in prepared ? prepared.error : 'request_gone')
   const place = await placeOf(services, sending, isOver)
   if (place === null) return
+  sendsInFlight.inc({ kind: 'rehearsal' })
   try {
     // A send that has begun ends, also while the service stops.
     const received = await send(
@@ -201,6 +203,7 @@ async function sendItem(
     services.log.error({ err, replayId: item.replayId }, 'dropped a result that cannot be recorded')
     await failSend(services, item, 'internal_error')
   } finally {
+    sendsInFlight.dec({ kind: 'rehearsal' })
     await place.leave()
   }
 }
