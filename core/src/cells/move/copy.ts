@@ -175,13 +175,15 @@ async function writeBatch(
  * The statement that inserts rows, given as a JSON array. A row that is there already is replaced, unless its key is a
  * number: then it belongs to another workspace. Such a row gets a new number if nothing refers to it, else the statement
  * fails. Only databases that were used before they became cells have the same numbers.
+ *
+ * @param from SQL for the rows `r`, if they are not given: then numbers stay
  */
-export function insertOf({ name, columns, key, isNumbered }: MovedTable): string {
+export function insertOf({ name, columns, key, isNumbered }: MovedTable, from?: string): string {
   const list = columns.join(', ')
-  if (isNumbered && !REFERRED.has(name)) {
+  const rows = from ?? `json_populate_recordset(null::${name}, $1::json) r`
+  if (isNumbered && from === undefined && !REFERRED.has(name)) {
     const values = columns.map((column) => (column === 'id' ? FREE_NUMBER(name) : `r.${column}`)).join(', ')
-    return `insert into ${name} (${list}) overriding system value
-      select ${values} from json_populate_recordset(null::${name}, $1::json) r`
+    return `insert into ${name} (${list}) overriding system value select ${values} from ${rows}`
   }
   const others = columns.filter((column) => !key.includes(column))
   const replaced =
@@ -189,8 +191,7 @@ export function insertOf({ name, columns, key, isNumbered }: MovedTable): string
       ? 'nothing'
       : `update set ${others.map((column) => `${column} = excluded.${column}`).join(', ')}`
   const conflict = key.length === 0 || isNumbered ? '' : `on conflict (${key.join(', ')}) do ${replaced}`
-  return `insert into ${name} (${list}) overriding system value
-    select ${list} from json_populate_recordset(null::${name}, $1::json) ${conflict}`
+  return `insert into ${name} (${list}) overriding system value select ${list} from ${rows} ${conflict}`
 }
 
 /** Tables to whose numbers others refer. */

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Db, Trx } from '../../platform/db/index.ts'
 import { type Cursor, compareBig, copyBig, oldestTransaction, type Pair } from './copy.ts'
 import { seal, unseal } from './seal.ts'
+import { type Staged, stage, unstage } from './stage.ts'
 import { changeMove, findMove, insertMove, type Move, type Progress } from './state.ts'
 import { leave, switchCells } from './switch.ts'
 import { BIG, type MovedTable, movedTables, query } from './tables.ts'
@@ -47,6 +48,7 @@ export async function moveWorkspace(pair: Pair, options: MoveOptions): Promise<M
   if (known?.state === 'switching' && (await hasWorkspace(target, known.workspaceId))) {
     report('The target has the workspace: the source lets it go.')
     await source.transaction().execute((leaving) => leave(leaving, known))
+    await unstage(target, known.workspaceId)
     return await reload(source, workspace)
   }
   const isUnderWay = known?.state === 'copying' || known?.state === 'switching'
@@ -58,7 +60,9 @@ export async function moveWorkspace(pair: Pair, options: MoveOptions): Promise<M
   const move = isUnderWay ? known : await begin(pair, options)
   const big = tables.filter(({ name }) => name in BIG)
   await copyLive(pair, big, move, report)
-  await sealAndSwitch(pair, { tables, big }, move, options)
+  const staged = await stage(pair, tables, move.workspaceId)
+  await sealAndSwitch(pair, { tables, big, staged }, move, options)
+  await unstage(target, move.workspaceId)
   return await reload(source, workspace)
 }
 
@@ -78,6 +82,7 @@ export async function abortMove(pair: Pair, workspace: string): Promise<Move> {
     throw new MoveError('The target has the workspace already: finish the move.')
   }
   await unseal(source, move.workspaceId)
+  await unstage(target, move.workspaceId)
   await purgeBig(target, move.progress.endpointIds)
   await changeMove(source, move.id, { state: 'aborted' })
   return { ...move, state: 'aborted' }
@@ -226,12 +231,17 @@ async function saveProgress(
 
 async function sealAndSwitch(
   pair: Pair,
-  { tables, big }: { readonly tables: readonly MovedTable[]; readonly big: readonly MovedTable[] },
+  {
+    tables,
+    big,
+    staged,
+  }: { readonly tables: readonly MovedTable[]; readonly big: readonly MovedTable[]; readonly staged: Staged },
   begun: Move,
   { workspace, enqueueOpen, report }: MoveOptions,
 ): Promise<void> {
   const move = await reload(pair.source, workspace)
   const startedAt = performance.now()
+  let late = 0
   try {
     await seal(pair.source, move.workspaceId)
     const { present: endpointIds, known } = await endpointsNow(pair, move, move.progress)
@@ -250,7 +260,8 @@ async function sealAndSwitch(
       progress: { ...move.progress, endpointIds: known },
       copiedRows: tail,
     })
-    await switchCells(pair, tables, move, (arriving) => enqueueOpen(arriving, move.workspaceId))
+    const prepare = (arriving: Trx) => enqueueOpen(arriving, move.workspaceId)
+    late = tail + (await switchCells(pair, { tables, staged }, move, prepare))
   } catch (error) {
     // Only if the target does not have it: a commit may have arrived although its answer did not.
     if (await hasWorkspace(pair.target, move.workspaceId).catch(() => true)) throw error
@@ -259,7 +270,7 @@ async function sealAndSwitch(
   }
   const sealedMs = Math.round(performance.now() - startedAt)
   await changeMove(pair.source, begun.id, { sealedMs })
-  report(`Moved. The workspace was sealed for ${sealedMs} ms.`)
+  report(`Moved. The workspace was sealed for ${sealedMs} ms, in which ${late} rows were copied.`)
 }
 
 async function endpointsOf(source: Db, workspaceId: string): Promise<readonly string[]> {

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
-import { z } from 'zod'
 import type { Db, Trx } from '../../platform/db/index.ts'
-import { BATCH_BYTES, BATCH_ROWS, insertOf, type Pair } from './copy.ts'
+import { insertOf, type Pair } from './copy.ts'
+import { digestOf, eachPiece } from './pieces.ts'
 import { SWITCH_SECONDS } from './seal.ts'
+import { BY_TRIGGERS, insertStaged, type Staged } from './stage.ts'
 import { changeMove, type Move } from './state.ts'
 import { BIG, type MovedTable, query } from './tables.ts'
 
@@ -10,66 +10,20 @@ import { BIG, type MovedTable, query } from './tables.ts'
 const SEQUENCE_GAP = 1_000_000
 
 /**
- * Locks the rows of a workspace in a table of the source, and passes them on as JSON arrays of {@link BATCH_BYTES},
- * about.
- *
- * @returns the digest of all of them, as {@link digestOf} makes it
- */
-async function eachPiece(
-  source: Db,
-  table: MovedTable,
-  workspaceId: string,
-  passOn: (rows: string) => Promise<void>,
-): Promise<string> {
-  const hashes: string[] = []
-  const [{ largest } = { largest: 1 }] = await query<{ largest: number }>(
-    source,
-    `select coalesce(max(${table.size}), 1)::int as largest from ${table.name} t where ${table.condition}`,
-    [workspaceId],
-  )
-  const rows = Math.max(1, Math.min(BATCH_ROWS, Math.floor(BATCH_BYTES / largest)))
-  // Cursors take no parameters.
-  const condition = table.condition.replaceAll('$1', `'${z.guid().parse(workspaceId)}'`)
-  await query(
-    source,
-    `declare piece no scroll cursor for
-    select to_json(t)::text as row, ${hashOf(table)} as hash from (select * from ${table.name} where ${condition} for update) t`,
-  )
-  for (;;) {
-    const piece = await query<{ row: string; hash: string }>(source, `fetch ${rows} from piece`)
-    for (const { hash } of piece) hashes.push(hash)
-    if (piece.length > 0) await passOn(`[${piece.map(({ row }) => row).join(',')}]`)
-    if (piece.length < rows) break
-  }
-  await query(source, 'close piece')
-  return `${hashes.length} ${createHash('md5').update(hashes.sort().join('')).digest('hex')}`
-}
-
-/** SQL for a hash of a row `t`, without a number that may be new. */
-const hashOf = ({ isNumbered }: MovedTable): string =>
-  `md5((to_jsonb(t)${isNumbered ? ` - 'id'` : ''})::text)`
-
-/** SQL for the number of rows `t` and a hash of them, in any order. */
-const digestOf = (table: MovedTable): string =>
-  `count(*)::text || ' ' || md5(coalesce(string_agg(h.hash, '' order by h.hash collate "C"), '')) as digest
-    from (select ${hashOf(table)} as hash from ${table.name} t where ${table.condition}) h`
-
-/** Tables whose rows change by being inserted: triggers count revisions and add flows. */
-const BY_TRIGGERS = new Set(['endpoint_revisions', 'action_flows'])
-/**
- * Moves the workspace itself: its row and those of all small tables are inserted in the target, and deleted in the
- * source. Until both are committed the workspace is sealed in the source. If the process ends in between, the state
+ * Moves the workspace itself: its row and those of all small tables are inserted in the target, most from the stage, and
+ * deleted in the source. Until both are committed the workspace is sealed in the source. If the process ends in between, the state
  * `switching` and the target tell which cell has it.
  *
  * @param prepare runs in the target's transaction, before it is committed
+ * @returns the number of rows of small tables that were copied now, because they had changed since they were staged
  * @throws Error when the seal is too old, a name or number is taken in the target, or rows differ there
  */
 export async function switchCells(
   { source, target }: Pair,
-  tables: readonly MovedTable[],
+  { tables, staged }: { readonly tables: readonly MovedTable[]; readonly staged: Staged },
   move: Move,
   prepare: (arriving: Trx) => Promise<void>,
-): Promise<void> {
+): Promise<number> {
   const { workspaceId } = move
   const [sealed] = await query<{ id: string }>(
     source,
@@ -80,17 +34,23 @@ export async function switchCells(
   if (sealed === undefined) throw new Error('The seal took too long.')
   await changeMove(source, move.id, { state: 'switching' })
   const small = tables.filter(({ name }) => !(name in BIG))
+  let copied = 0
   await source.transaction().execute(async (leaving) => {
     await target.transaction().execute(async (arriving) => {
       const digests = new Map<MovedTable, string>()
       for (const table of small) {
         if (table.key.length === 0)
           await query(arriving, `delete from ${table.name} where ${table.condition}`, [workspaceId])
-        const digest = await eachPiece(leaving, table, workspaceId, async (rows) => {
+        if (staged.tables.has(table)) {
+          copied += await insertStaged({ source: leaving, target: arriving }, table, staged, workspaceId)
+          continue
+        }
+        const { digest, count } = await eachPiece(leaving, table, { workspaceId }, async (rows) => {
           await query(arriving, insertOf(table), [rows]).catch((cause: unknown) => {
             throw new Error(`The rows of ${table.name} cannot be inserted in the target.`, { cause })
           })
         })
+        copied += count
         digests.set(table, digest)
       }
       await query(arriving, 'set constraints all immediate')
@@ -101,6 +61,7 @@ export async function switchCells(
     })
     await leave(leaving, move)
   })
+  return copied
 }
 
 /** Deletes the workspace in the source. Its captures stay until the purge. Runs in the caller's transaction. */

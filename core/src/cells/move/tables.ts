@@ -44,6 +44,8 @@ export const BIG: Readonly<Record<string, { readonly key: string; readonly type:
 export interface MovedTable {
   readonly name: string
   readonly columns: readonly string[]
+  /** Columns that PostgreSQL derives from others. */
+  readonly derived: readonly string[]
   /** SQL for the bytes of a row `t` as JSON, about, without reading values that are stored elsewhere. */
   readonly size: string
   /** Columns of its primary key; none for a table without one. */
@@ -57,6 +59,7 @@ export interface MovedTable {
 interface CatalogRow {
   readonly name: string
   readonly columns: readonly string[]
+  readonly derived: readonly string[]
   readonly sizes: readonly string[]
   readonly key: readonly string[]
   readonly keyType: string
@@ -75,6 +78,8 @@ export async function movedTables(db: Db): Promise<readonly MovedTable[]> {
     `select case n.nspname when 'public' then c.relname else n.nspname || '.' || c.relname end as name,
       (select array_agg(a.attname::text order by a.attnum) from pg_attribute a
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
+      coalesce((select array_agg(a.attname::text) from pg_attribute a
+        where a.attrelid = c.oid and not a.attisdropped and a.attgenerated <> ''), '{}') as derived,
       (select array_agg(case format_type(a.atttypid, null) when 'bytea' then format('2 * coalesce(octet_length(t.%I), 0)', a.attname)
           when 'text' then format('coalesce(octet_length(t.%I), 0)', a.attname)
           else format('coalesce(pg_column_size(t.%I), 0)', a.attname) end) from pg_attribute a
@@ -114,10 +119,11 @@ function parentsOf({ name, parents }: CatalogRow): CatalogRow['parents'] {
 }
 
 function tableOf(row: CatalogRow, moved: ReadonlyMap<string, MovedTable>): MovedTable {
-  const { name, columns, sizes, key, keyType } = row
+  const { name, columns, derived, sizes, key, keyType } = row
   return {
     name,
     columns,
+    derived,
     size: sizes.join(' + '),
     key,
     isNumbered: key.length === 1 && /^(bigint|integer)$/.test(keyType),
