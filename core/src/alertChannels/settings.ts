@@ -29,6 +29,11 @@ export interface SettingField {
   readonly pattern?: { readonly regex: RegExp; readonly words: string }
 }
 
+/** An optional setting without default and choices, unless they are given. */
+export const field = (
+  given: Pick<SettingField, 'name' | 'label' | 'type' | 'help'> & Partial<SettingField>,
+): SettingField => ({ required: false, default: null, options: null, ...given })
+
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/
 const OWN_HEADERS = /^(content-(type|encoding)|proxy-.*|creel-.*|user-agent)$/i
 const isRefused = (name: string) => OWN_HEADERS.test(name) || CONNECTION_FIELDS.has(name.toLowerCase())

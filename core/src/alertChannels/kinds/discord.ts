@@ -1,7 +1,7 @@
 import { isMarkup, type Severity } from '../../alerts/index.ts'
 import { readByStatus, textMember, wordsOfBody } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
-import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'
+import { contextLine, cut, hookText, messageIn, postJson } from './text.ts'
 
 const EMBED_TITLE_MAX = 256
 
@@ -28,12 +28,7 @@ export const discord: ChannelKind = {
   fields: [],
   markup,
   keepsIncidents: false,
-  destination({ secret }) {
-    if (secret === null) return null
-    const { host, pathname } = new URL(secret)
-    const hook = /\/webhooks\/([^/]+)\/[^/]+/.exec(pathname)
-    return hook === null ? `${host}/...` : `${host}/.../${hook[1]}`
-  },
+  destination: ({ secret }) => hookText(secret, /\/webhooks\/([^/]+)\/[^/]+/),
   build(alert, { secret }) {
     const content = isMarkup(alert)
       ? { content: alert.message }
@@ -48,12 +43,7 @@ export const discord: ChannelKind = {
             },
           ],
         }
-    return {
-      method: 'POST',
-      url: secret ?? '',
-      headers: JSON_HEADERS,
-      body: JSON.stringify({ ...content, allowed_mentions: { parse: [] } }),
-    }
+    return postJson(secret ?? '', { ...content, allowed_mentions: { parse: [] } })
   },
   read: (answer) => readByStatus(answer, (body) => wordsOfBody(body, (json) => textMember(json, 'message'))),
 }

@@ -1,7 +1,7 @@
 import { isMarkup } from '../../alerts/index.ts'
 import { readByStatus, textMember, wordsOfBody } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
-import { contextLine, cut, messageIn } from './text.ts'
+import { contextLine, cut, messageIn, postJson } from './text.ts'
 
 /** Breaks `<users/all>` and `<url|text>` with a zero-width space after the bracket, because Chat has no escape. */
 const breakTags = (text: string) => text.replaceAll('<', '<\u200b')
@@ -34,15 +34,14 @@ export const googlechat: ChannelKind = {
     if (alert.incidentId !== null) {
       url.searchParams.set('messageReplyOption', 'REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD')
     }
-    return {
-      method: 'POST',
-      url: url.href,
-      headers: { 'content-type': 'application/json; charset=UTF-8' },
-      body: JSON.stringify({
+    return postJson(
+      url.href,
+      {
         text,
         ...(alert.incidentId === null ? {} : { thread: { threadKey: alert.incidentId } }),
-      }),
-    }
+      },
+      { 'content-type': 'application/json; charset=UTF-8' },
+    )
   },
   read: (answer) =>
     readByStatus(answer, (body) => wordsOfBody(body, (json) => textMember(json.error, 'message'))),

@@ -1,8 +1,8 @@
 import { isMarkup, type Severity } from '../../alerts/index.ts'
-import { textSetting } from '../settings.ts'
+import { field, textSetting } from '../settings.ts'
 import { readByStatus, textMember, wordsOfBody } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
-import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'
+import { contextLine, cut, messageIn, postJson } from './text.ts'
 
 /** A message over 4 096 bytes becomes an attachment; a UTF-16 unit takes at most three bytes in UTF-8. */
 const markup: Markup = { escape: (text) => text, maxCharacters: 1365 }
@@ -25,44 +25,39 @@ export const ntfy: ChannelKind = {
   credentialRequired: false,
   credential: 'token',
   fields: [
-    {
+    field({
       name: 'topic',
       label: 'Topic',
       type: 'string',
       required: true,
-      default: null,
-      options: null,
       help: 'On a public server, anyone with the topic name can read it.',
       maxCharacters: 64,
       pattern: { regex: /^[-_A-Za-z0-9]+$/, words: 'letters, digits, - and _' },
-    },
-    {
+    }),
+    field({
       name: 'serverUrl',
       label: 'Server',
       type: 'url',
-      required: false,
       default: 'https://ntfy.sh',
-      options: null,
       help: 'Address of your own ntfy server.',
-    },
+    }),
   ],
   markup,
   keepsIncidents: false,
   destination: ({ settings }) => textSetting(settings, 'topic') || null,
   build(alert, { settings, secret }) {
     const message = messageIn(markup, alert)
-    return {
-      method: 'POST',
-      url: textSetting(settings, 'serverUrl'),
-      headers: secret === null ? JSON_HEADERS : { ...JSON_HEADERS, authorization: `Bearer ${secret}` },
-      body: JSON.stringify({
+    return postJson(
+      textSetting(settings, 'serverUrl'),
+      {
         topic: textSetting(settings, 'topic'),
         title: cut(alert.title, 250),
         message: isMarkup(alert) ? message : `${message}\n${cut(contextLine(alert), 300)}`,
         priority: alert.status === 'closed' ? PRIORITIES.info : PRIORITIES[alert.severity],
         tags: [alert.status === 'closed' ? 'white_check_mark' : TAGS[alert.severity]],
-      }),
-    }
+      },
+      secret === null ? {} : { authorization: `Bearer ${secret}` },
+    )
   },
   read: (answer) => readByStatus(answer, (body) => wordsOfBody(body, (json) => textMember(json, 'error'))),
 }

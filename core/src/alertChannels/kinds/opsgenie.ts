@@ -3,7 +3,7 @@ import { textSetting } from '../settings.ts'
 import { readByStatus, textMember, wordsOfBody } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
 import { REGION_FIELD } from './region.ts'
-import { cut, JSON_HEADERS } from './text.ts'
+import { cut, postJson } from './text.ts'
 
 const MESSAGE_MAX = 130
 const DESCRIPTION_MAX = 15_000
@@ -45,20 +45,17 @@ export const opsgenie: ChannelKind = {
   build(alert, { settings, secret }, { apiUrls }) {
     const base = apiUrls.opsgenie ?? BASES[textSetting(settings, 'region')]
     const alias = alert.incidentId ?? alert.id
-    const headers = { ...JSON_HEADERS, authorization: `GenieKey ${secret ?? ''}` }
+    const headers = { authorization: `GenieKey ${secret ?? ''}` }
     if (alert.status === 'closed') {
-      return {
-        method: 'POST',
-        url: `${base}/v2/alerts/${alias}/close?identifierType=alias`,
+      return postJson(
+        `${base}/v2/alerts/${alias}/close?identifierType=alias`,
+        { source: 'Creel', note: cut(alert.message, 25_000) },
         headers,
-        body: JSON.stringify({ source: 'Creel', note: cut(alert.message, 25_000) }),
-      }
+      )
     }
-    return {
-      method: 'POST',
-      url: `${base}/v2/alerts`,
-      headers,
-      body: JSON.stringify({
+    return postJson(
+      `${base}/v2/alerts`,
+      {
         message: cut(alert.title, MESSAGE_MAX),
         alias,
         description: cut(alert.message, DESCRIPTION_MAX),
@@ -72,8 +69,9 @@ export const opsgenie: ChannelKind = {
           request: String(alert.requestId ?? ''),
           count: String(alert.count),
         },
-      }),
-    }
+      },
+      headers,
+    )
   },
   read: (answer) => readByStatus(answer, (body) => wordsOfBody(body, (json) => textMember(json, 'message'))),
 }

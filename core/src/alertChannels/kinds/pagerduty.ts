@@ -3,7 +3,7 @@ import { textSetting } from '../settings.ts'
 import { jsonObject, readByStatus, textMember, wordsOfBody } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
 import { REGION_FIELD } from './region.ts'
-import { cut, JSON_HEADERS } from './text.ts'
+import { cut, postJson } from './text.ts'
 
 const SUMMARY_MAX = 1024
 
@@ -53,12 +53,7 @@ export const pagerduty: ChannelKind = {
               },
             },
           }
-    return {
-      method: 'POST',
-      url: `${base}/v2/enqueue`,
-      headers: JSON_HEADERS,
-      body: JSON.stringify(event),
-    }
+    return postJson(`${base}/v2/enqueue`, event)
   },
   read: (answer) => readByStatus(answer, errorWords),
 }

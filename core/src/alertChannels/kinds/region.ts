@@ -1,12 +1,11 @@
-import type { SettingField } from '../settings.ts'
+import { field } from '../settings.ts'
 
 /** The region of a PagerDuty or Opsgenie account, chosen at its creation. */
-export const REGION_FIELD: SettingField = {
+export const REGION_FIELD = field({
   name: 'region',
   label: 'Service region',
   type: 'select',
-  required: false,
   default: 'us',
   options: ['us', 'eu'],
   help: 'Region of the account. A key of one region does not work in the other.',
-}
+})

@@ -1,7 +1,7 @@
 import { isMarkup } from '../../alerts/index.ts'
 import { readByStatus } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
-import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'
+import { contextLine, cut, hookText, messageIn, postJson } from './text.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
@@ -23,12 +23,7 @@ export const slack: ChannelKind = {
   fields: [],
   markup,
   keepsIncidents: false,
-  destination({ secret }) {
-    if (secret === null) return null
-    const { host, pathname } = new URL(secret)
-    const hook = /^\/services\/[^/]+\/([^/]+)\/[^/]+/.exec(pathname)
-    return hook === null ? `${host}/...` : `${host}/.../${hook[1]}`
-  },
+  destination: ({ secret }) => hookText(secret, /^\/services\/[^/]+\/([^/]+)\/[^/]+/),
   build(alert, { secret }) {
     const title = escapeReserved(cut(alert.title, 150))
     const message = messageIn(markup, alert)
@@ -42,12 +37,7 @@ export const slack: ChannelKind = {
             { type: 'context', elements: [{ type: 'mrkdwn', text: escapeReserved(contextLine(alert)) }] },
           ],
         }
-    return {
-      method: 'POST',
-      url: secret ?? '',
-      headers: JSON_HEADERS,
-      body: JSON.stringify({ ...content, unfurl_links: false, unfurl_media: false }),
-    }
+    return postJson(secret ?? '', { ...content, unfurl_links: false, unfurl_media: false })
   },
   read: (answer) => readByStatus(answer, (body) => body),
 }

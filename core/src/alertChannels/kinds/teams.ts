@@ -1,7 +1,7 @@
 import { isMarkup } from '../../alerts/index.ts'
 import { isSuccess, readByStatus, refused, textMember, wordsOfBody } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
-import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'
+import { contextLine, cut, messageIn, postJson } from './text.ts'
 
 /** A whole message is limited to 28 KB: 8 000 characters of three bytes, and the card around them. */
 const TEXT_MAX = 8000
@@ -49,26 +49,21 @@ export const teams: ChannelKind = {
           ...message,
           line(contextLine(alert), { isSubtle: true, size: 'Small' }),
         ]
-    return {
-      method: 'POST',
-      url: secret ?? '',
-      headers: JSON_HEADERS,
-      body: JSON.stringify({
-        type: 'message',
-        attachments: [
-          {
-            contentType: 'application/vnd.microsoft.card.adaptive',
-            contentUrl: null,
-            content: {
-              $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-              type: 'AdaptiveCard',
-              version: '1.4',
-              body,
-            },
+    return postJson(secret ?? '', {
+      type: 'message',
+      attachments: [
+        {
+          contentType: 'application/vnd.microsoft.card.adaptive',
+          contentUrl: null,
+          content: {
+            $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+            type: 'AdaptiveCard',
+            version: '1.4',
+            body,
           },
-        ],
-      }),
-    }
+        },
+      ],
+    })
   },
   read(answer) {
     if (isSuccess(answer) && /delivery failed/i.test(answer.body)) return refused(answer, answer.body)

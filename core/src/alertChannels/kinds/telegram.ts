@@ -1,9 +1,9 @@
 import { isMarkup } from '../../alerts/index.ts'
 import { escapeHtml } from '../escapeHtml.ts'
-import { textSetting } from '../settings.ts'
+import { field, textSetting } from '../settings.ts'
 import { DELIVERED, jsonObject, refused, textMember } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
-import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'
+import { contextLine, cut, messageIn, postJson } from './text.ts'
 
 /** The limit applies to the text after entities are parsed. */
 const markup: Markup = { escape: escapeHtml, maxCharacters: 4096 }
@@ -18,25 +18,20 @@ export const telegram: ChannelKind = {
   credentialRequired: true,
   credential: 'token',
   fields: [
-    {
+    field({
       name: 'chatId',
       label: 'Chat id',
       type: 'string',
       required: true,
-      default: null,
-      options: null,
       help: 'Id of the chat, or @name of a public channel. The bot must be a member.',
       maxCharacters: 64,
-    },
-    {
+    }),
+    field({
       name: 'threadId',
       label: 'Topic id',
       type: 'integer',
-      required: false,
-      default: null,
-      options: null,
       help: 'Message thread of a forum group; omit for the general topic.',
-    },
+    }),
   ],
   markup,
   keepsIncidents: false,
@@ -46,18 +41,13 @@ export const telegram: ChannelKind = {
     const text = isMarkup(alert)
       ? message
       : `<b>${escapeHtml(cut(alert.title, 256))}</b>\n${message}\n<i>${escapeHtml(cut(contextLine(alert), 300))}</i>`
-    return {
-      method: 'POST',
-      url: `${apiUrls.telegram ?? 'https://api.telegram.org'}/bot${secret ?? ''}/sendMessage`,
-      headers: JSON_HEADERS,
-      body: JSON.stringify({
-        chat_id: textSetting(settings, 'chatId'),
-        ...(typeof settings.threadId === 'number' ? { message_thread_id: settings.threadId } : {}),
-        text,
-        parse_mode: 'HTML',
-        link_preview_options: { is_disabled: true },
-      }),
-    }
+    return postJson(`${apiUrls.telegram ?? 'https://api.telegram.org'}/bot${secret ?? ''}/sendMessage`, {
+      chat_id: textSetting(settings, 'chatId'),
+      ...(typeof settings.threadId === 'number' ? { message_thread_id: settings.threadId } : {}),
+      text,
+      parse_mode: 'HTML',
+      link_preview_options: { is_disabled: true },
+    })
   },
   read(answer) {
     const json = jsonObject(answer.body)

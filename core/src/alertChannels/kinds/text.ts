@@ -1,5 +1,5 @@
 import { type Alert, isMarkup } from '../../alerts/index.ts'
-import type { Markup } from './kind.ts'
+import type { Markup, ProviderRequest } from './kind.ts'
 
 /**
  * Cuts text to at most `max` UTF-16 units without splitting a character; a cut text ends in `…`. Cut before escaping,
@@ -34,3 +34,22 @@ export function contextLine(alert: Alert): string {
 
 /** The headers of a JSON message. */
 export const JSON_HEADERS = { 'content-type': 'application/json' } as const
+
+export const postJson = (
+  url: string,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): ProviderRequest => ({
+  method: 'POST',
+  url,
+  headers: { ...JSON_HEADERS, ...headers },
+  body: JSON.stringify(body),
+})
+
+/** An incoming webhook as text: its host, and the part of its path that is no secret. */
+export function hookText(secret: string | null, shown: RegExp): string | null {
+  if (secret === null) return null
+  const { host, pathname } = new URL(secret)
+  const part = shown.exec(pathname)?.[1]
+  return part === undefined ? `${host}/...` : `${host}/.../${part}`
+}

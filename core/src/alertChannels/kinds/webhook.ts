@@ -1,6 +1,6 @@
 import type { Alert } from '../../alerts/index.ts'
 import { creelSignature, SIGNATURE_HEADER } from '../../engine/signing/index.ts'
-import { headersSetting, textSetting } from '../settings.ts'
+import { field, headersSetting, textSetting } from '../settings.ts'
 import { readByStatus } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
 import { JSON_HEADERS } from './text.ts'
@@ -39,25 +39,20 @@ export const webhook: ChannelKind = {
   credentialRequired: false,
   credential: 'signingSecret',
   fields: [
-    {
+    field({
       name: 'url',
       label: 'URL',
       type: 'url',
       required: true,
-      default: null,
-      options: null,
       help: 'Gets a JSON POST per alert. With a signing secret, each POST is signed in creel-signature.',
       plainHttp: true,
-    },
-    {
+    }),
+    field({
       name: 'headers',
       label: 'Extra headers',
       type: 'headers',
-      required: false,
-      default: null,
-      options: null,
       help: 'Up to 10 headers to add. Every API key of the workspace can read them back.',
-    },
+    }),
   ],
   markup,
   keepsIncidents: false,
