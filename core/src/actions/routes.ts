@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listChannelStates } from '../alertChannels/index.ts'
 import type { Finds } from '../api/contract.ts'
-import { notFound } from '../api/errors.ts'
+import { foundById } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
 import { optional } from '../api/values.ts'
 import { Backlog, readBacklog } from '../deliveries/index.ts'
@@ -25,9 +25,7 @@ const actionId = z.string().meta({ format: 'uuid', description: 'Id of the actio
  */
 const findsAction: Finds<{ endpoint: EndpointRow; action: ActionRow }> = async (ctx, ids) => {
   const { endpoint } = await findsEndpoint(ctx, ids)
-  const id = z.guid().safeParse(ids.actionId)
-  const action = id.success ? await findAction(ctx.db, endpoint.id, id.data) : undefined
-  if (action === undefined) throw notFound('action')
+  const action = await foundById(ids.actionId, 'action', (id) => findAction(ctx.db, endpoint.id, id))
   return { endpoint, action }
 }
 

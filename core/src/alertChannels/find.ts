@@ -1,7 +1,6 @@
-import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
-import { notFound } from '../api/errors.ts'
+import { foundById } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import type { Plan } from '../plans/index.ts'
 import { type Channel, channelOf, destinationOf, isConnected } from './channel.ts'
@@ -13,10 +12,7 @@ import { allChannelRows, findChannelRow } from './queries.ts'
  * @throws DomainError `not_found` for an absent, foreign or malformed id alike
  */
 export const findsChannel: Finds<{ channel: Channel }> = async (ctx, ids) => {
-  const id = z.guid().safeParse(ids.id)
-  const channel = id.success ? await findChannel(ctx, ctx.workspace.id, id.data) : undefined
-  if (channel === undefined) throw notFound('alert channel')
-  return { channel }
+  return { channel: await foundById(ids.id, 'alert channel', (id) => findChannel(ctx, ctx.workspace.id, id)) }
 }
 
 /** The channel; undefined if it is absent or another workspace's. */

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { InputIssue } from '../engine/issues.ts'
 
 /**
@@ -176,6 +177,22 @@ export function validationFailed(issues: readonly InputIssue[]): DomainError {
 /** The same answer for objects that are absent, deleted or another workspace's, so that callers cannot tell which. */
 export function notFound(noun: string): DomainError {
   return new DomainError('not_found', `No such ${noun} in this workspace.`)
+}
+
+/**
+ * The object of a uuid in a path.
+ *
+ * @throws DomainError `not_found` for an absent, foreign or malformed id alike
+ */
+export async function foundById<Row>(
+  text: unknown,
+  noun: string,
+  find: (id: string) => Promise<Row | undefined>,
+): Promise<Row> {
+  const id = z.guid().safeParse(text)
+  const row = id.success ? await find(id.data) : undefined
+  if (row === undefined) throw notFound(noun)
+  return row
 }
 
 /** The refusal of whatever needs content whose key was destroyed. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
-import { DomainError, notFound } from '../api/errors.ts'
+import { DomainError, foundById, notFound } from '../api/errors.ts'
 import { gathering } from '../api/gathering.ts'
 import type { Db } from '../platform/db/index.ts'
 import { type EndpointRow, endpointsCalled, findEndpoint } from './queries.ts'
@@ -23,10 +23,7 @@ const findTogether = gathering<NamedEndpoint, EndpointRow | undefined>(async (db
  * @throws DomainError `not_found` for an absent, deleted, foreign or malformed id alike
  */
 export const findsEndpoint: Finds<{ endpoint: EndpointRow }> = async (ctx, ids) => {
-  const id = z.guid().safeParse(ids.endpointId)
-  const endpoint = id.success ? await findIn(ctx, id.data) : undefined
-  if (endpoint === undefined) throw notFound('endpoint')
-  return { endpoint }
+  return { endpoint: await foundById(ids.endpointId, 'endpoint', (id) => findIn(ctx, id)) }
 }
 
 /**

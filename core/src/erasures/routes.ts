@@ -1,7 +1,6 @@
-import { z } from 'zod'
 import { Download, type Finds } from '../api/contract.ts'
 import { pageByTime, timeCursor } from '../api/cursors.ts'
-import { notFound } from '../api/errors.ts'
+import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
 import { reportOf } from './report.ts'
@@ -11,17 +10,9 @@ import { startErasure } from './start.ts'
 import { erasureView } from './view.ts'
 
 const findsErasure: Finds<{ erasure: ErasureRow }> = async (ctx, ids) => {
-  const id = z.guid().safeParse(ids.erasureId)
-  const erasure = id.success
-    ? await ctx.db
-        .selectFrom('erasures')
-        .where('workspaceId', '=', ctx.workspace.id)
-        .where('id', '=', id.data)
-        .selectAll()
-        .executeTakeFirst()
-    : undefined
-  if (erasure === undefined) throw notFound('erasure')
-  return { erasure }
+  const ofWorkspace = ctx.db.selectFrom('erasures').selectAll().where('workspaceId', '=', ctx.workspace.id)
+  const find = (id: string) => ofWorkspace.where('id', '=', id).executeTakeFirst()
+  return { erasure: await foundById(ids.erasureId, 'erasure', find) }
 }
 
 /** Find and delete everything that holds a value, like the address of a person who asks to be forgotten. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Finds } from '../api/contract.ts'
-import { notFound } from '../api/errors.ts'
+import { foundById } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
 import { findsNamedEndpoint } from '../endpoints/index.ts'
 import { changeKey } from './change.ts'
@@ -13,10 +13,7 @@ import { ApiKey, createInput, NewApiKey, rotateMembers, updateMembers } from './
 const keyId = z.string().meta({ format: 'uuid', description: 'Id of the key' })
 
 const findsKey: Finds<{ namedKey: KeyRow }> = async (ctx, ids) => {
-  const id = z.guid().safeParse(ids.keyId)
-  const namedKey = id.success ? await findKey(ctx.db, ctx.workspace.id, id.data) : undefined
-  if (namedKey === undefined) throw notFound('key')
-  return { namedKey }
+  return { namedKey: await foundById(ids.keyId, 'key', (id) => findKey(ctx.db, ctx.workspace.id, id)) }
 }
 
 const Key = ApiKey.meta({ id: 'ApiKey' })

@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { timeCursor } from '../api/cursors.ts'
-import { notFound } from '../api/errors.ts'
+import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
@@ -53,10 +52,8 @@ export const reconcileRoutes = router({
     output: Reconciliation,
     finds: async (ctx, ids) => {
       const { endpoint } = await findsEndpoint(ctx, ids)
-      const id = z.guid().safeParse(ids.reconciliationId)
-      const run = id.success ? await findRun(ctx.db, endpoint.id, id.data) : undefined
-      if (run === undefined) throw notFound('reconciliation')
-      return { endpoint, run }
+      const find = (id: string) => findRun(ctx.db, endpoint.id, id)
+      return { endpoint, run: await foundById(ids.reconciliationId, 'reconciliation', find) }
     },
   }).query(({ ctx }) => runView(ctx.run)),
 

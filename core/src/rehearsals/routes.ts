@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Download, type Finds } from '../api/contract.ts'
 import { timeCursor } from '../api/cursors.ts'
-import { notFound } from '../api/errors.ts'
+import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { requireFeature } from '../api/planGates.ts'
 import { route, router, stream } from '../api/route.ts'
@@ -33,10 +33,8 @@ import { readView, replayView } from './view.ts'
 
 const findsReplay: Finds<{ endpoint: EndpointRow; replay: ReplayRow }> = async (ctx, ids) => {
   const { endpoint } = await findsEndpoint(ctx, ids)
-  const id = z.guid().safeParse(ids.replayId)
-  const replay = id.success ? await findReplay(ctx.db, endpoint.id, id.data.toLowerCase()) : undefined
-  if (replay === undefined) throw notFound('replay')
-  return { endpoint, replay }
+  const find = (id: string) => findReplay(ctx.db, endpoint.id, id.toLowerCase())
+  return { endpoint, replay: await foundById(ids.replayId, 'replay', find) }
 }
 
 export const replayRunRoutes = router({

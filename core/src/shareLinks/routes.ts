@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
 import { timeCursor, timeCursorInput } from '../api/cursors.ts'
-import { DomainError, notFound } from '../api/errors.ts'
+import { DomainError, foundById } from '../api/errors.ts'
 import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
@@ -62,10 +62,8 @@ const viewOf = ({ workspaceId: _workspaceId, ...row }: ShareLinkRow) => row
 const shareLinkId = z.string().meta({ format: 'uuid', description: 'Id of the link' })
 
 const findsShareLink: Finds<{ shareLink: ShareLinkRow }> = async (ctx, ids) => {
-  const id = z.guid().safeParse(ids.shareLinkId)
-  const shareLink = id.success ? await findShareLink(ctx.db, viewerOf(ctx), id.data) : undefined
-  if (shareLink === undefined) throw notFound('share link')
-  return { shareLink }
+  const find = (id: string) => findShareLink(ctx.db, viewerOf(ctx), id)
+  return { shareLink: await foundById(ids.shareLinkId, 'share link', find) }
 }
 
 const changeOf = (action: string, { id, workspaceId, endpointId, requestId, expiresAt }: ShareLinkRow) => ({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
 import { timeCursor } from '../api/cursors.ts'
-import { notFound } from '../api/errors.ts'
+import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { requireFeature } from '../api/planGates.ts'
 import { route, router } from '../api/route.ts'
@@ -32,10 +32,8 @@ const viewerOf = ({ workspace, onlyEndpointId, clock }: Context) => ({
 })
 
 const findsSubscription: Finds<{ subscription: ShownRow }> = async (ctx, ids) => {
-  const id = z.guid().safeParse(ids.subscriptionId)
-  const subscription = id.success ? await findSubscription(ctx.db, viewerOf(ctx), id.data) : undefined
-  if (subscription === undefined) throw notFound('subscription')
-  return { subscription }
+  const find = (id: string) => findSubscription(ctx.db, viewerOf(ctx), id)
+  return { subscription: await foundById(ids.subscriptionId, 'subscription', find) }
 }
 
 /** Subscriptions of agents to events, which are sent to a callback. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Finds } from '../api/contract.ts'
-import { notFound } from '../api/errors.ts'
+import { foundById, notFound } from '../api/errors.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import {
   type Destination,
@@ -39,9 +39,7 @@ export const findsSet: Finds<FoundSet> = async (ctx, ids) => {
  */
 export const findsRule: Finds<FoundSet & { rule: RuleRow }> = async (ctx, ids) => {
   const set = await findsSet(ctx, ids)
-  const id = z.guid().safeParse(ids.ruleId)
-  const rule = id.success ? await findRule(ctx.db, set.endpoint.id, id.data) : undefined
-  if (rule === undefined) throw notFound('rule')
+  const rule = await foundById(ids.ruleId, 'rule', (id) => findRule(ctx.db, set.endpoint.id, id))
   if (namedAction(ids.actionId) !== undefined && set.destination?.id !== rule.actionId) throw notFound('rule')
   return { ...set, rule }
 }

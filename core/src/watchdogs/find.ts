@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import type { Finds } from '../api/contract.ts'
-import { notFound } from '../api/errors.ts'
+import { foundById, notFound } from '../api/errors.ts'
 import { findWatchdog, type WatchdogRow } from './queries.ts'
 
 /**
@@ -8,11 +7,10 @@ import { findWatchdog, type WatchdogRow } from './queries.ts'
  * @throws DomainError `not_found` for an absent, foreign or malformed id alike, and when its endpoint is gone
  */
 export const findsWatchdog: Finds<{ watchdog: WatchdogRow }> = async (ctx, ids) => {
-  const id = z.guid().safeParse(ids.id)
-  const watchdog = id.success
-    ? await findWatchdog(ctx.db, ctx.workspace.id, id.data, ctx.clock.now())
-    : undefined
-  const isSeen = ctx.onlyEndpointId === null || watchdog?.endpointId === ctx.onlyEndpointId
-  if (watchdog === undefined || !isSeen) throw notFound('watchdog')
+  const { db, workspace, clock, onlyEndpointId } = ctx
+  const watchdog = await foundById(ids.id, 'watchdog', (id) =>
+    findWatchdog(db, workspace.id, id, clock.now()),
+  )
+  if (onlyEndpointId !== null && watchdog.endpointId !== onlyEndpointId) throw notFound('watchdog')
   return { watchdog }
 }
