@@ -6,7 +6,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BUNDLES, compileBundle } from '../scripts/bundle.ts'
-import { residentMegabytes, startCreel } from './support/creelProcess.ts'
+import { proportionalMegabytes, residentMegabytes, startCreel } from './support/creelProcess.ts'
 import { percentile, report } from './support/report.ts'
 import { openBenchFolder } from './support/workspace.ts'
 
@@ -32,6 +32,9 @@ for (let at = 0; at < starts; at += 1) {
     const idle = await residentMegabytes(service.pid)
     const name = 'idle resident memory, without Postgres'
     report({ group, name, value: idle, unit: 'MB', goal: { atMost: 120 } })
+    const share = await proportionalMegabytes(service.pid)
+    const shareName = 'idle share in memory (PSS), without Postgres'
+    report({ group, name: shareName, value: share, unit: 'MB', goal: { atMost: 95 } })
   }
   await service.stop()
 }

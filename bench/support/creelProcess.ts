@@ -76,6 +76,16 @@ export async function residentMegabytes(pid: number): Promise<number> {
   return Number(kilobytes) / 1024
 }
 
+/**
+ * The share of one process in memory, in MB, without its children: pages that several processes use count in parts, as
+ * those of the program's code. Linux only; else resident memory.
+ */
+export async function proportionalMegabytes(pid: number): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
+  const kilobytes = /^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1]
+  return kilobytes === undefined ? await residentMegabytes(pid) : Number(kilobytes) / 1024
+}
+
 /** Processor time of a process so far, without its children, in ms. Other work on the machine hardly affects it. */
 export async function processorMilliseconds(pid: number): Promise<number> {
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? []
