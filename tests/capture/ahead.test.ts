@@ -42,6 +42,9 @@ async function heldUp(number: number) {
   return { added, open: () => other.query('commit') }
 }
 
+/** The error of work that fails, perhaps before the test awaits it. */
+const failureOf = (work: Promise<unknown>) => work.then(() => 'none', String)
+
 async function stored(): Promise<number[]> {
   const { rows } = await other.query<{ n: number }>('select n from numbers order by n')
   return rows.map(({ n }) => n)
@@ -78,17 +81,17 @@ test('what follows was sent before the answer to the one before: it is stored th
 
 test('one that fails undoes itself, and neither the one before nor the one behind', async () => {
   const first = await heldUp(1)
-  const failing = add(2, 1)
+  const failing = failureOf(add(2, 1))
   await first.open()
   await first.added
   const behind = add(3)
-  expect(failing).rejects.toThrow('duplicate key')
+  expect(await failing).toContain('duplicate key')
   await behind
   expect(await stored()).toEqual([1, 3])
 
-  const wrong = add(3)
+  const wrong = failureOf(add(3))
   const after = copy([4, 5])
-  expect(wrong).rejects.toThrow('duplicate key')
+  expect(await wrong).toContain('duplicate key')
   await after
   expect(await stored()).toEqual([1, 3, 4, 5])
 })
