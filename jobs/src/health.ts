@@ -1,3 +1,4 @@
+import { QUEUES } from '@creel/core'
 import type { PgBoss } from 'pg-boss'
 
 export interface QueueLoad {
@@ -18,7 +19,8 @@ export async function checkQueue(boss: PgBoss): Promise<void> {
 }
 
 /**
- * Reads the load of every queue, also of empty ones.
+ * Reads the load of every queue, also of empty ones. Jobs of queues that former versions had are never taken, and do not
+ * count.
  *
  * Unlike pg-boss' own statistics it reads due jobs only, through the fetch index, and not the finished ones that are
  * kept for a while.
@@ -34,7 +36,9 @@ export async function readQueueLoad(boss: PgBoss): Promise<QueueLoad[]> {
       from pgboss.job where state < 'active' and start_after <= pgboss.job_now() group by name
     ) due on due.name = q.name
     order by q.name`)
-  return rows.map((row) => ({
+  const known = new Set(QUEUES.map(({ name }) => name))
+  const ofKnown = rows.filter(({ queue }) => known.has(String(queue)))
+  return ofKnown.map((row) => ({
     queue: String(row.queue),
     depth: Number(row.depth),
     lagSeconds: Number(row.lag_seconds),

@@ -76,9 +76,11 @@ export async function startWorkers(
   }
 }
 
-/** Schedules the queues that have a cron line, unless they are scheduled so. */
+/** Schedules the queues that have a cron line, unless they are scheduled so. Ends the schedules of former queues. */
 async function schedule(boss: PgBoss, queues: readonly Queue[]): Promise<void> {
   const known = new Map((await boss.getSchedules()).map(({ name, cron }) => [name, cron]))
+  const former = new Set(known.keys()).difference(new Set(QUEUES.map(({ name }) => name)))
+  for (const name of former) await boss.unschedule(name)
   for (const { name, cron } of queues) {
     if (cron !== undefined && cron !== known.get(name)) await boss.schedule(name, cron)
   }

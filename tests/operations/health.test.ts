@@ -68,6 +68,18 @@ describe('/readyz', () => {
 })
 
 describe('/metrics', () => {
+  test('leaves out the queues of former versions, whose jobs are never taken, and ends their schedules', async () => {
+    const { boss } = service.running
+    await boss.createQueue('former.sweep')
+    await boss.schedule('former.sweep', '* * * * *')
+    await boss.send('former.sweep', {})
+    const { database, clock, secretKey } = service
+    const next = await startService({ database, clock, secretKey })
+    expect((await boss.getSchedules()).map(({ name }) => name)).not.toContain('former.sweep')
+    expect(await scrape()).not.toContain('former.sweep')
+    await next.stop()
+  })
+
   test('counts API calls by procedure and status, and reads the depth of every queue', async () => {
     const calls = 'creel_api_request_seconds_count{route="me.get",status="200"}'
     const before = sampleOf(await scrape(), calls)
