@@ -276,6 +276,38 @@ test('requests that were stored in plain are encrypted in the background, with a
   expect(left).toEqual([])
 })
 
+test('a long body is read whole, in parts and in exports', async () => {
+  const endpoint = await alice.endpoint({ encryptBodies: true })
+  const body = Array.from({ length: 120_000 }, (_, at) => `line ${at}`).join('\n')
+  const { id } = await endpoint.capture({ body, headers: { 'Content-Type': 'text/plain' } })
+  expect((await detailOf(endpoint, id)).body).toBe(body)
+  const path = endpoint.at(`/requests/${id}/body`)
+  const part = await alice.get(path, { headers: { Range: 'bytes=700000-700009' } })
+  expect(part).toMatchObject({ status: 206, text: body.slice(700_000, 700_010) })
+  const last = await alice.get(path, { headers: { Range: 'bytes=-7' } })
+  expect(last.text).toBe(body.slice(-7))
+  const exported = await alice.get(endpoint.at('/requests/export?format=ndjson&includeSecrets=true'))
+  expect(JSON.parse(exported.text)).toMatchObject({ body })
+})
+
+test('captures go on while earlier requests are encrypted', async () => {
+  const endpoint = await alice.endpoint({})
+  const count = 130
+  const captureOne = (at: number) => endpoint.capture({ body: `{"n":${at}}` })
+  await Promise.all(Array.from({ length: count }, (_, at) => captureOne(at)))
+  expect((await alice.patch(endpoint.at(''), { encryptBodies: true })).status).toBe(200)
+  const sealing = service.runJob('endpoints.seal', {})
+  const meanwhile = await Promise.all(Array.from({ length: 40 }, (_, at) => captureOne(count + at)))
+  await sealing
+  expect(meanwhile).toHaveLength(40)
+  const { rows } = await sql<{ sealed: number; isEqual: boolean }>`
+    select count(r.sealed_with)::int as sealed, c.stored_bytes = sum(octet_length(r.body))
+      and c.storage_bytes = sum(r.storage_bytes) as is_equal
+    from endpoint_counters c join requests r using (endpoint_id)
+    where endpoint_id = ${endpoint.id} group by c.endpoint_id`.execute(service.db)
+  expect(rows).toEqual([{ sealed: count + 40, isEqual: true }])
+})
+
 test('imported requests are encrypted, too', async () => {
   const mail = 'grace@imported.example'
   const endpoint = await alice.endpoint({ encryptBodies: true })

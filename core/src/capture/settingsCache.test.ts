@@ -87,6 +87,18 @@ describe('the settings cache', () => {
     expect(asked).toEqual([['e1'], ['e1']])
   })
 
+  test('drops a destroyed data key, and no other settings', async () => {
+    const sealing = { id: 'k', sealedKey: Buffer.alloc(1), key: Buffer.alloc(32) }
+    const ids = ['e1', 'e2', 'e3']
+    const load = async () =>
+      new Map(ids.map((id) => [id, { ...settingsOf(id), sealing: id === 'e3' ? null : sealing }]))
+    const cache = createSettingsCache(load, { now: () => new Date() })
+    await Promise.all(ids.map((id) => cache.find(id)))
+    cache.forgetKey('e1')
+    cache.forgetKey('e3')
+    expect(ids.map((id) => cache.peek(id) === undefined)).toEqual([true, false, false])
+  })
+
   test('hands on a failure to everybody who waited, and remembers nothing of it', async () => {
     const { cache, fail } = database()
     fail(true)
