@@ -20,7 +20,6 @@ const SearchScreen = lazyPart(async () => (await import('./search/SearchScreen.t
 const AuditScreen = lazyPart(async () => (await import('./audit/AuditScreen.tsx')).AuditScreen)
 const AccessScreen = lazyPart(async () => (await import('./access/AccessScreen.tsx')).AccessScreen)
 
-/** Routes of the console. */
 export function App() {
   const state = useSyncExternalStore(session.subscribe, session.get)
   const [address] = useLocation()

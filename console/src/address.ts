@@ -1,10 +1,8 @@
 import { useCallback } from 'react'
 import { useSearchParams } from 'wouter'
 
-/** The tabs of a request. */
 export const TABS = ['body', 'headers', 'query', 'deliveries'] as const
 
-/** A tab of a request. */
 export type Tab = (typeof TABS)[number]
 
 /**
@@ -12,12 +10,9 @@ export type Tab = (typeof TABS)[number]
  * history.
  */
 export interface CaptureAddress {
-  /** The search as typed. */
   readonly q: string
-  /** Id of the open request. */
   readonly r: number | undefined
   readonly tab: Tab
-  /** Id of the request that it is compared with. */
   readonly c: number | undefined
   /** Whether the form to edit and send it is open. */
   readonly isEdited: boolean

@@ -29,23 +29,14 @@ export const creel = createTRPCClient<AppRouter>({
   ],
 })
 
-/** Inputs of the procedures. */
 export type Inputs = inferRouterInputs<AppRouter>
-/** Outputs of the procedures. */
 export type Answers = inferRouterOutputs<AppRouter>
-/** A captured request in a list. */
 export type RequestSummary = Answers['requests']['list']['items'][number]
-/** A captured request with all its parts. */
 export type RequestDetail = Answers['requests']['get']
-/** An endpoint. */
 export type Endpoint = Answers['endpoints']['list']['items'][number]
-/** An attempt at a delivery. */
 export type Attempt = Answers['deliveries']['list']['items'][number]
-/** An attempt with its request and response. */
 export type AttemptDetail = Answers['deliveries']['get']
-/** An action of an endpoint. */
 export type Action = Answers['actions']['list']['actions'][number]
-/** A provider of the catalog. */
 export type Provider = Answers['providers']['list']['items'][number]
 
 /** Whether this is an error of a call, from the API or from the network. */

@@ -3,7 +3,8 @@ import { Button } from '../parts/Button.tsx'
 import { CopyButton } from '../parts/CopyButton.tsx'
 import { TextField } from '../parts/Field.tsx'
 import { Card, Page } from '../parts/Page.tsx'
-import { Bones, Problem, Problems } from '../parts/Problem.tsx'
+import { Problem, Problems, QueryState } from '../parts/Problem.tsx'
+import { Badge } from '../parts/StateMark.tsx'
 import { Table } from '../parts/Table.tsx'
 import { useCall, useForm } from '../parts/useForm.ts'
 import { Erasures } from '../privacy/Erasures.tsx'
@@ -18,8 +19,7 @@ export function AccessScreen() {
   const session = useQuery(sessionQuery)
   return (
     <Page title="Access">
-      <Problem error={session.error} onRetry={() => void session.refetch()} />
-      {session.isLoading && <Bones />}
+      <QueryState of={session} />
       {session.data !== undefined && session.data.session?.role !== 'owner' && (
         <p className="banner" data-tone="plain">
           This browser is signed in with an API key of the scope <code>{session.data.scope}</code>. To manage
@@ -121,7 +121,7 @@ function Sessions() {
         {sessions.data?.items.map(({ createdAt, id, isCurrent, keyName, role, seenAt, userAgent }) => (
           <tr key={id}>
             <th scope="row">
-              {browserOf(userAgent)} {isCurrent && <span className="badge">this browser</span>}
+              {browserOf(userAgent)} {isCurrent && <Badge>this browser</Badge>}
             </th>
             <td>{role === 'owner' ? 'a link (owner)' : `the key ${keyName ?? ''}`}</td>
             <td title={fullTime(createdAt)}>{ago(createdAt)}</td>

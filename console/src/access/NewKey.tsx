@@ -11,7 +11,6 @@ import { useForm } from '../parts/useForm.ts'
 import { endpointsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
 
-/** Scopes of keys in words. */
 export const SCOPE_WORDS: Readonly<Record<KeyScope, string>> = {
   read: 'Read',
   write: 'Write',

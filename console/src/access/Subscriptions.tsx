@@ -62,7 +62,6 @@ export function Subscriptions({ mayEnd }: { readonly mayEnd: boolean }) {
   )
 }
 
-/** Words for the reasons of failed attempts. */
 const FAILURES: Readonly<Record<string, string>> = {
   connection_refused: 'not reached',
   timeout: 'no answer in time',

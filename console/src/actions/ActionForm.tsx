@@ -13,7 +13,6 @@ import { ForwardTerms } from './ForwardTerms.tsx'
 
 interface Props {
   readonly endpoint: Endpoint
-  /** Undefined for a new action. */
   readonly action: Action | undefined
   readonly options: Answers['actions']['list']['options']
   readonly onClose: () => void

@@ -1,15 +1,15 @@
-import { ChevronDown, ChevronUp, GripVertical } from 'lucide-react'
+import { GripVertical } from 'lucide-react'
 import type { KeyboardEvent, ReactNode } from 'react'
 import { Link } from 'wouter'
-import { Button } from '../parts/Button.tsx'
+import { MoveButtons } from '../parts/Menu.tsx'
 import { Switch } from '../parts/Segments.tsx'
+import { Badge } from '../parts/StateMark.tsx'
 import type { Action, Answers, Endpoint } from '../trpc.ts'
 import { count, duration, plural, withoutScheme } from '../words/format.ts'
 
 interface Props {
   readonly endpoint: Endpoint
   readonly action: Action
-  /** Undefined until it is known. */
   readonly health: Health | undefined
   readonly isOpen: boolean
   readonly isBusy: boolean
@@ -17,7 +17,6 @@ interface Props {
   readonly onDrag: () => void
   readonly onDrop: () => void
   readonly onSwitch: (isActive: boolean) => void
-  /** The form, while it is open. */
   readonly children: ReactNode
 }
 
@@ -60,55 +59,25 @@ export function ActionItem({
           <span className="hint"> · {conditionDescription}</span>
         </span>
         {health !== undefined && <ActionFigures health={health} />}
-        {action.channelUnavailable && (
-          <span className="badge" data-tone="bad">
-            channel unavailable
-          </span>
-        )}
-        {action.suspendedByPlan && (
-          <span className="badge" data-tone="warn">
-            suspended: over the plan limit
-          </span>
-        )}
+        {action.channelUnavailable && <Badge tone="bad">channel unavailable</Badge>}
+        {action.suspendedByPlan && <Badge tone="warn">suspended: over the plan limit</Badge>}
         {ruleCount > 0 && (
           <Link className="link" href={`/e/${endpoint.id}/rules?action=${id}`}>
             {plural(ruleCount, 'rule')}
           </Link>
         )}
-        {action.pausedAt !== null && (
-          <span className="badge" data-tone="warn">
-            paused
-          </span>
-        )}
-        {signing.signed && <span className="badge">signed</span>}
+        {action.pausedAt !== null && <Badge tone="warn">paused</Badge>}
+        {signing.signed && <Badge>signed</Badge>}
         <Switch isOn={isActive} isDisabled={isBusy} onChange={onSwitch} label={`${name} is switched on`}>
           {isActive ? 'on' : 'off'}
         </Switch>
-        <Button
-          look="quiet icon small"
-          onClick={() => onMove(-1)}
-          disabled={isBusy}
-          aria-label={`Move ${name} up`}
-          title="Move up (Alt ↑)"
-        >
-          <ChevronUp size={14} />
-        </Button>
-        <Button
-          look="quiet icon small"
-          onClick={() => onMove(1)}
-          disabled={isBusy}
-          aria-label={`Move ${name} down`}
-          title="Move down (Alt ↓)"
-        >
-          <ChevronDown size={14} />
-        </Button>
+        <MoveButtons hasKeys name={name} isBusy={isBusy} onMove={onMove} />
       </div>
       {isOpen && <div className="item-body">{children}</div>}
     </li>
   )
 }
 
-/** Figures of an action over the last hour. */
 type Health = Answers['actions']['health']['items'][number]
 
 /** Below this share of successes an action is marked. */

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Badge } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
 import { type Action, type Answers, creel, type Endpoint } from '../trpc.ts'
 import { ago, plural } from '../words/format.ts'
@@ -51,9 +52,7 @@ export function Backlog({ endpoint, action }: Props) {
         <Line readings={readings} />
         {isPaused ? (
           <>
-            <span className="badge" data-tone="warn">
-              paused {ago(action.pausedAt ?? '')}
-            </span>
+            <Badge tone="warn">paused {ago(action.pausedAt ?? '')}</Badge>
             <input
               className="input small"
               type="number"

@@ -17,7 +17,6 @@ const SCHEMES = [
 
 interface Props {
   readonly form: Part<ActionDraft> & Pick<Form<ActionDraft, Action>, 'problem'>
-  /** Undefined for a new one. */
   readonly action: Action | undefined
   readonly secrets: TypedSecrets
   readonly onSecrets: (typed: Partial<TypedSecrets>) => void
@@ -118,7 +117,6 @@ function TlsFields({ form, stored, clientKey, onKey }: TlsProps) {
 
 interface SectionProps {
   readonly title: string
-  /** The setting, in a few words. */
   readonly state: string
   /** Whether the API complained about it: then it is open. */
   readonly isWrong: boolean

@@ -14,7 +14,6 @@ export interface TlsDraft {
   readonly certificateAuthority: string
 }
 
-/** Draft of an action. */
 export interface ActionDraft {
   readonly kind: 'forward' | 'notify'
   readonly name: string
@@ -58,7 +57,6 @@ export function newDraft(params: URLSearchParams): ActionDraft {
   }
 }
 
-/** Draft of a stored action. */
 export function draftOfAction(action: Action): ActionDraft {
   return {
     kind: action.kind === 'notify' ? 'notify' : 'forward',

@@ -5,8 +5,9 @@ import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { Page } from '../parts/Page.tsx'
-import { Bones, Problem } from '../parts/Problem.tsx'
+import { Problem, QueryState } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Segments.tsx'
+import { Badge } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
 import { Writes } from '../parts/Writes.tsx'
 import { openIncidentsQuery } from '../shell/queries.ts'
@@ -37,8 +38,7 @@ export function AlertsScreen() {
               </Button>
             )}
           </div>
-          <Problem error={channels.error} onRetry={() => void channels.refetch()} />
-          {channels.isLoading && <Bones />}
+          <QueryState of={channels} />
           {open === 'new' && <ChannelForm channel={undefined} onClose={() => setOpen(undefined)} />}
           {channels.data !== undefined && items.length === 0 && open !== 'new' && (
             <p className="hint">
@@ -72,9 +72,7 @@ function Incidents() {
       {incidents.data !== undefined && items.length === 0 && <p className="hint">No open incidents.</p>}
       {items.map(({ count, endpointId, id, kind, openedAt, subjectName }) => (
         <div key={id} className="item">
-          <span className="badge" data-tone="bad">
-            {eventName(kind)}
-          </span>
+          <Badge tone="bad">{eventName(kind)}</Badge>
           <span className="item-name">{subjectName}</span>
           <span className="item-what" title={fullTime(openedAt)}>
             {count > 1 && `${plural(count, 'request')}, `}since {ago(openedAt)}
@@ -138,11 +136,9 @@ function ChannelItem({ channel, isOpen, onToggle }: Props) {
         <button type="button" className="item-name" aria-expanded={isOpen} onClick={onToggle}>
           {name}
         </button>
-        <span className="badge">{kind}</span>
-        <span className="badge" data-tone={TONES[health]}>
-          {health}
-        </span>
-        {isMuted && <span className="badge">muted, ends {ago(mutedUntil)}</span>}
+        <Badge>{kind}</Badge>
+        <Badge tone={TONES[health]}>{health}</Badge>
+        {isMuted && <Badge>muted, ends {ago(mutedUntil)}</Badge>}
         <span className="item-what">
           {destination}{' '}
           {consecutiveFailures > 0 ? (

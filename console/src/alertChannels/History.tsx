@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { named, Select } from '../parts/Field.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Badge } from '../parts/StateMark.tsx'
 import { More, Table, usePages } from '../parts/Table.tsx'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
@@ -55,10 +56,7 @@ export function History({ channels }: { channels: readonly Channel[] }) {
                 {sent.emailFallback && <span className="hint"> by mail, as a channel failed</span>}
               </td>
               <td>
-                <span className="badge" data-tone={TONES[sent.outcome]}>
-                  {sent.outcome}
-                </span>{' '}
-                {sent.detail}
+                <Badge tone={TONES[sent.outcome]}>{sent.outcome}</Badge> {sent.detail}
               </td>
             </tr>
           ))}

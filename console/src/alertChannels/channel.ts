@@ -1,13 +1,9 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { type Answers, creel } from '../trpc.ts'
 
-/** An alert channel. */
 export type Channel = Answers['alertChannels']['list']['items'][number]
-
-/** The event subscriptions of a channel. */
 export type Subscriptions = Channel['events']
 
-/** The events that a channel can subscribe to. */
 export const alertEventsQuery = queryOptions({
   queryKey: ['alert events'],
   queryFn: () => creel.alertChannels.events.query({}),
@@ -23,5 +19,4 @@ export function useEventName(): (kind: string) => string {
       : (events.data?.items.find((one) => one.kind === kind)?.displayName ?? kind)
 }
 
-/** Key of the queries of channels. */
 export const CHANNELS = ['channels']

@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
 import { Clock } from '../parts/Clock.tsx'
 import { Page } from '../parts/Page.tsx'
-import { Bones, Problem } from '../parts/Problem.tsx'
+import { QueryState } from '../parts/Problem.tsx'
 import { endpointsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
 import { visible } from '../words/visible.ts'
@@ -24,8 +24,7 @@ export function AuditScreen() {
   const totalPages = entries.data?.totalPages ?? 0
   return (
     <Page title="Audit log">
-      <Problem error={entries.error} onRetry={() => void entries.refetch()} />
-      {entries.isLoading && <Bones />}
+      <QueryState of={entries} />
       {entries.data !== undefined && (
         <section className="card" aria-label="Changes">
           <ol className="audit-entries">

@@ -1,7 +1,6 @@
 import type { Answers } from '../trpc.ts'
 import { plural } from '../words/format.ts'
 
-/** An entry of the audit log. */
 export type Entry = Answers['audit']['list']['items'][number]
 
 /** Parts of the sentence of an entry: `Key ci` `created the action` `Billing`. */

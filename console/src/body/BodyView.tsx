@@ -19,11 +19,9 @@ interface Props extends BodySource {
   readonly name: string
   /** The bytes, if they are loaded; by default they are decoded from `body`. */
   readonly octets?: Uint8Array<ArrayBuffer>
-  /** A line above the body. */
   readonly note?: string | undefined
   /** Whether the key `v` switches between the views of this body. */
   readonly hasKey?: boolean
-  /** Bar of commands for the chosen line. */
   readonly pathBar?: (line: Line | null) => ReactNode
 }
 

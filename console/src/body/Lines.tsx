@@ -5,7 +5,6 @@ import { plural } from '../words/format.ts'
 import { visible } from '../words/visible.ts'
 import type { Line } from './jsonLines.ts'
 
-/** Pixels. */
 export const LINE_HEIGHT = 20
 
 interface Props {

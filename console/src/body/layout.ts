@@ -45,7 +45,6 @@ export interface BodySource {
   readonly sizeBytes: number
 }
 
-/** Views that a body can be shown in. */
 export interface Layout {
   /** Formatted JSON, form fields or XML; null for other content. */
   readonly lines: readonly Line[] | null

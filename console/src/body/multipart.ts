@@ -1,6 +1,5 @@
 import { base64Of, bytesOfBase64 } from '../words/copyAs.ts'
 
-/** One part of a multipart body. */
 export interface Part {
   readonly name: string
   readonly filename: string | null

@@ -5,6 +5,7 @@ import { Segments } from '../parts/Segments.tsx'
 import { useSettled } from '../parts/usePersisted.ts'
 import { creel } from '../trpc.ts'
 import { count } from '../words/format.ts'
+import { parsed } from '../words/json.ts'
 import type { ProblemWords } from '../words/problem.ts'
 import { ConditionBuilder } from './ConditionBuilder.tsx'
 import { ALWAYS, conditionOf, draftOf, EMPTY_LEAF, type GroupDraft } from './model.ts'
@@ -38,12 +39,7 @@ function plainOf(json: string): string {
 
 /** @returns the document, or undefined while its JSON cannot be read */
 export function documentOfText(condition: ConditionText): unknown {
-  if (condition.as === 'builder') return conditionOf(condition.draft)
-  try {
-    return JSON.parse(condition.text)
-  } catch {
-    return undefined
-  }
+  return condition.as === 'builder' ? conditionOf(condition.draft) : parsed(condition.text)
 }
 
 interface Props {

@@ -1,6 +1,5 @@
-import { isRecord } from '../body/isRecord.ts'
+import { isRecord, parsed } from '../words/json.ts'
 
-/** The comparison operators, with their label. */
 export const OPS = [
   ['eq', 'is'],
   ['neq', 'is not'],
@@ -17,10 +16,8 @@ export const OPS = [
   ['exists', 'exists'],
 ] as const
 
-/** A comparison operator, by its name in the API. */
 export type Op = (typeof OPS)[number][0]
 
-/** Draft of one comparison. */
 export interface LeafDraft {
   readonly kind: 'leaf'
   readonly path: string
@@ -37,13 +34,10 @@ export interface GroupDraft {
   readonly items: readonly Draft[]
 }
 
-/** Draft of a condition in the builder. */
 export type Draft = LeafDraft | GroupDraft
 
-/** Matches every request. */
 export const ALWAYS: GroupDraft = { kind: 'group', mode: 'all', items: [] }
 
-/** Draft of a new comparison. */
 export const EMPTY_LEAF: LeafDraft = { kind: 'leaf', path: '', op: 'eq', value: '', ignoreCase: false }
 
 /**
@@ -102,7 +96,6 @@ function textOf(op: Op, value: unknown): string {
     : JSON.stringify(value === undefined ? '' : value)
 }
 
-/** The condition document of a draft. */
 export function documentOf(draft: Draft): Record<string, unknown> {
   if (draft.kind === 'leaf') {
     const { ignoreCase, op, path, value } = draft
@@ -121,26 +114,18 @@ export function conditionOf(draft: GroupDraft): Record<string, unknown> {
 /** Parses a typed value: numbers, `true`, `false`, `null`, lists and quoted texts are JSON; everything else is text. */
 function typedValue(op: Op, typed: string): unknown {
   if (op === 'exists') return typed !== 'false'
-  const parsed = parse(typed)
+  const value = parsed(typed)
   if (op === 'in' || op === 'nin') {
-    if (Array.isArray(parsed)) return parsed
+    if (Array.isArray(value)) return value
     return typed
       .split(',')
       .map((item) => item.trim())
       .filter((item) => item !== '')
       .map((item) => typedValue('eq', item))
   }
-  return parsed === undefined ? typed : parsed
+  return value === undefined ? typed : value
 }
 
 function isOwnText(text: string): boolean {
-  return text !== '' && text.trim() === text && parse(text) === undefined
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return text !== '' && text.trim() === text && parsed(text) === undefined
 }

@@ -5,7 +5,7 @@ import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
 import { Button } from '../parts/Button.tsx'
 import { named, Select } from '../parts/Field.tsx'
-import { Bones, Problem } from '../parts/Problem.tsx'
+import { QueryState } from '../parts/Problem.tsx'
 import { STATE_WORDS } from '../parts/StateMark.tsx'
 import { More, usePages } from '../parts/Table.tsx'
 import { useCall } from '../parts/useForm.ts'
@@ -65,8 +65,7 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
         </Writes>
       </div>
       <BulkBar endpointId={endpoint.id} />
-      <Problem error={pages.error} onRetry={() => void pages.refetch()} />
-      {pages.isLoading && <Bones />}
+      <QueryState of={pages} />
       {pages.data !== undefined && items.length === 0 && (
         <div className="nothing">
           <p>No deliveries yet. Actions forward captures.</p>

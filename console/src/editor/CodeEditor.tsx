@@ -8,9 +8,7 @@ interface Props {
   readonly label: string
   readonly language?: 'json' | 'text'
   readonly marks?: readonly Mark[]
-  /** Completes names and values. */
   readonly schema?: Schema | undefined
-  /** Completes paths. */
   readonly paths?: readonly string[]
   /** ⌘S */
   readonly onSave?: () => void

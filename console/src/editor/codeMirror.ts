@@ -86,7 +86,6 @@ function nameOptions({ state }: CompletionContext, holder: SyntaxNode, schema: S
     }))
 }
 
-/** An error at a place of the document. */
 export interface Mark {
   /** JSON Pointer into the document: `#/steps/0`. */
   readonly pointer: string
@@ -107,9 +106,7 @@ export interface EditorOptions {
   readonly completes: () => { schema: Schema | undefined; paths: readonly string[] }
 }
 
-/** An editor in the page. */
 export interface Editor {
-  /** Replaces the text if it differs. */
   setText(text: string): void
   setMarks(marks: readonly Mark[]): void
   focus(): void

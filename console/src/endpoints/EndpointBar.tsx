@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { CopyButton } from '../parts/CopyButton.tsx'
+import { Badge } from '../parts/StateMark.tsx'
 import { gapsQuery, providersQuery } from '../shell/queries.ts'
 import type { Endpoint } from '../trpc.ts'
 import { plural, withoutScheme } from '../words/format.ts'
@@ -14,7 +15,6 @@ const PLACES = [
   { name: 'settings', words: 'Settings', path: '/settings' },
 ] as const
 
-/** A tab of an endpoint. */
 export type Place = (typeof PLACES)[number]['name']
 
 interface Props {
@@ -30,13 +30,9 @@ export function EndpointBar({ endpoint, place, children }: Props) {
     <header className="page-bar">
       <h1 title={endpoint.name}>{endpoint.name}</h1>
       {children}
-      {!endpoint.isActive && <span className="badge">Switched off</span>}
+      {!endpoint.isActive && <Badge>Switched off</Badge>}
       <GapNote endpoint={endpoint} />
-      {endpoint.suspendedByPlan && (
-        <span className="badge" data-tone="warn">
-          Suspended: over the plan limit
-        </span>
-      )}
+      {endpoint.suspendedByPlan && <Badge tone="warn">Suspended: over the plan limit</Badge>}
       <nav aria-label="Endpoint">
         {PLACES.map(({ name, words, path }) => (
           <Link

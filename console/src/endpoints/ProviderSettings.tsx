@@ -5,7 +5,7 @@ import { Button } from '../parts/Button.tsx'
 import { TextField } from '../parts/Field.tsx'
 import { Card } from '../parts/Page.tsx'
 import { Problem } from '../parts/Problem.tsx'
-import { VERDICT_WORDS, VerdictMark } from '../parts/StateMark.tsx'
+import { Badge, VERDICT_WORDS, VerdictMark } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
 import { providersQuery } from '../shell/queries.ts'
 import { creel, type Endpoint, type Inputs, type Provider } from '../trpc.ts'
@@ -22,11 +22,7 @@ export function ProviderSettings({ endpoint, form, secrets, onSecrets }: SecretP
   const { handshakeTokenSet, secretSet, secretSetAt, source } = endpoint.verification
   const { handshakeToken, signingSecret } = secrets
   return (
-    <Card
-      title="Provider"
-      id="provider"
-      acts={source === 'manual' && <span className="badge">custom signature scheme</span>}
-    >
+    <Card title="Provider" id="provider" acts={source === 'manual' && <Badge>custom signature scheme</Badge>}>
       <div className="form">
         <ProviderPicker slug={slug} onChange={(next) => form.change({ provider: next })} />
         <Problem error={providers.error} />

@@ -5,6 +5,7 @@ import type { Form } from '../parts/useForm.ts'
 import { namesOf, rulesOf, textOfRules } from '../privacy/storingDraft.ts'
 import type { Endpoint, Inputs } from '../trpc.ts'
 import { headerLines, headersOf } from '../words/headers.ts'
+import { isRecord, parsed } from '../words/json.ts'
 
 /** Members of an endpoint, as the API takes them. */
 export type Members = Omit<Inputs['endpoints']['update'], 'endpointId'>
@@ -92,14 +93,10 @@ export function draftOf(endpoint: Endpoint): SettingsDraft {
 
 /** Scripted answers in a text; undefined while it is no JSON object. */
 export function answersOf(text: string): Pick<Members, 'responses' | 'answerFrom'> | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text)
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined
-    const { responses = [], answerFrom = null }: Pick<Members, 'responses' | 'answerFrom'> = parsed
-    return { responses, answerFrom }
-  } catch {
-    return undefined
-  }
+  const value = parsed(text)
+  if (!isRecord(value)) return undefined
+  const { responses = [], answerFrom = null }: Pick<Members, 'responses' | 'answerFrom'> = value
+  return { responses, answerFrom }
 }
 
 /** Whether the JSON in the draft can be read. */

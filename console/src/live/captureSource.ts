@@ -8,7 +8,6 @@ import { holdSeat, tabs } from './seats.ts'
 /** Members of a request that change with its deliveries. */
 export type RequestOutcome = Pick<RequestSummary, 'id' | 'state' | 'attemptCount' | 'deliveryCounts'>
 
-/** An event of a stream. */
 export type FollowEvent =
   | {
       readonly kind: 'arrived'

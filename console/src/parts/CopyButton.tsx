@@ -3,7 +3,6 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { toast } from './Toasts.tsx'
 
 interface Props {
-  /** Called when the button is pressed. */
   readonly text: () => string
   readonly label: string
   readonly children?: ReactNode
@@ -51,7 +50,6 @@ export async function copyText(text: string): Promise<boolean> {
 
 interface CommandLineProps {
   readonly line: string
-  /** Label of the copy button. */
   readonly label?: string
 }
 

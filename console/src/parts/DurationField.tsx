@@ -10,7 +10,6 @@ const UNITS = [
 
 const NAMES = UNITS.map(([value]) => ({ value, words: value }))
 
-/** A duration as it is typed. */
 export interface Duration {
   readonly amount: string
   readonly unit: (typeof UNITS)[number][0]
@@ -69,14 +68,12 @@ const CHOICES = [
   { value: 2_592_000, words: '30 days' },
 ]
 
-/** The default choice. */
 export const OVERLAP_SECONDS = 86_400
 
 interface OverlapFieldProps {
   readonly label: string
   readonly hint: ReactNode
   readonly problem: string
-  /** In seconds. */
   readonly value: number
   /** The longest choice, in seconds. */
   readonly max: number

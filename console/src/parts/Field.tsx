@@ -65,7 +65,6 @@ interface TextProps extends Named {
   readonly onChange: (value: string) => void
 }
 
-/** One text of a form. */
 export function TextField({
   label,
   problem,
@@ -101,7 +100,6 @@ export function TextField({
   )
 }
 
-/** An option of a choice. */
 export interface Option<Value extends string | number = string> {
   readonly value: Value
   readonly words: string
@@ -175,7 +173,6 @@ interface CheckProps extends Named {
   readonly onChange: (value: boolean) => void
 }
 
-/** A yes or no of a form. */
 export function CheckField({ label, problem = '', hint, value, isDisabled = false, onChange }: CheckProps) {
   const about = useId()
   return (

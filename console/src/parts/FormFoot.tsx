@@ -4,19 +4,15 @@ import type { Conflict, Form, useRemoval } from './useForm.ts'
 
 interface Props {
   readonly form: Pick<Form<object, unknown>, 'beside' | 'conflict' | 'isSaving'>
-  /** Label of the save button. */
   readonly submit: string
-  /** Label while it is saved. */
   readonly busy?: string
   readonly look?: 'primary' | 'danger'
-  /** Whether saving is disabled. */
   readonly isOff?: boolean
   /** Label of the button that gives up the draft. */
   readonly cancel?: string
   /** Whether there is nothing to give up. */
   readonly isSettled?: boolean
   readonly onCancel: () => void
-  /** Undefined if there is nothing to delete. */
   readonly removal?: ReturnType<typeof useRemoval> | undefined
   /** Label of the delete button's confirmation. */
   readonly removalWords?: string

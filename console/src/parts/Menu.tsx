@@ -1,7 +1,8 @@
-import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react'
+import { ChevronDown, ChevronUp } from 'lucide-react'
+import { type ComponentType, type KeyboardEvent, type ReactNode, useId, useRef } from 'react'
+import { Button } from './Button.tsx'
 
 interface Props {
-  /** Content of the button. */
   readonly button: ReactNode
   readonly label?: string
   readonly className?: string
@@ -61,7 +62,7 @@ export function Menu({ button, label, className = 'button quiet', children }: Pr
 }
 
 interface ItemProps {
-  readonly icon?: ReactNode
+  readonly icon?: ComponentType<{ size: number }>
   readonly onClick: () => void
   readonly isDangerous?: boolean
   readonly isDisabled?: boolean
@@ -69,9 +70,8 @@ interface ItemProps {
   readonly children: ReactNode
 }
 
-/** One command of a menu. */
 export function MenuItem({
-  icon,
+  icon: Icon,
   onClick,
   isDangerous = false,
   isDisabled = false,
@@ -87,9 +87,37 @@ export function MenuItem({
       disabled={isDisabled}
       onClick={onClick}
     >
-      {icon}
+      {Icon !== undefined && <Icon size={14} />}
       <span>{children}</span>
       {shortcut !== undefined && <kbd>{shortcut}</kbd>}
     </button>
   )
 }
+
+interface MoveProps {
+  readonly name: string
+  readonly isBusy: boolean
+  /** Whether Alt and an arrow do the same. */
+  readonly hasKeys?: boolean
+  readonly onMove: (by: -1 | 1) => void
+}
+
+const MOVES = [
+  { by: -1, words: 'up', key: '↑', Icon: ChevronUp },
+  { by: 1, words: 'down', key: '↓', Icon: ChevronDown },
+] as const
+
+/** Buttons that move a thing up and down in its list. */
+export const MoveButtons = ({ name, isBusy, hasKeys = false, onMove }: MoveProps) =>
+  MOVES.map(({ by, words, key, Icon }) => (
+    <Button
+      key={by}
+      look="quiet icon small"
+      onClick={() => onMove(by)}
+      disabled={isBusy}
+      aria-label={`Move ${name} ${words}`}
+      title={hasKeys ? `Move ${words} (Alt ${key})` : `Move ${words}`}
+    >
+      <Icon size={14} />
+    </Button>
+  ))

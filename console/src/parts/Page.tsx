@@ -2,12 +2,10 @@ import { type ReactNode, useEffect } from 'react'
 
 interface Props {
   readonly title: string
-  /** Beside the title. */
   readonly head?: ReactNode
   readonly children: ReactNode
 }
 
-/** A page of the workspace. */
 export function Page({ title, head, children }: Props) {
   useEffect(() => {
     document.title = `${title} · Creel`
@@ -29,7 +27,6 @@ interface CardProps {
   readonly name?: string
   /** Target of links. */
   readonly id?: string
-  /** Beside the title. */
   readonly acts?: ReactNode
   readonly children: ReactNode
 }

@@ -1,3 +1,4 @@
+import type { UseQueryResult } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { problemOf } from '../words/problem.ts'
 import { Button } from './Button.tsx'
@@ -31,7 +32,6 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: (() => v
   )
 }
 
-/** Problems of a whole form, a line each. */
 export function Problems({ of }: { readonly of: readonly string[] }) {
   return of.map((detail) => (
     <p key={detail} className="problem" role="alert">
@@ -57,4 +57,9 @@ export function Bones() {
       ))}
     </div>
   )
+}
+
+/** Placeholder of a list while it loads, and its error with a retry button. */
+export function QueryState({ of }: { readonly of: Pick<UseQueryResult, 'error' | 'isLoading' | 'refetch'> }) {
+  return of.isLoading ? <Bones /> : <Problem error={of.error} onRetry={() => void of.refetch()} />
 }

@@ -1,8 +1,8 @@
 import type { RequestState } from '@creel/core/engine/words'
 import { ShieldAlert, ShieldCheck, ShieldOff, ShieldX } from 'lucide-react'
+import type { ReactNode } from 'react'
 import type { RequestSummary } from '../trpc.ts'
 
-/** Labels of the states. */
 export const STATE_WORDS: Readonly<Record<RequestState, string>> = {
   Succeeded: 'Delivered',
   Failed: 'Failed, will retry',
@@ -99,7 +99,6 @@ const MARKS = {
   unverifiable: ShieldAlert,
 } as const
 
-/** Labels of the verdicts. */
 export const VERDICT_WORDS = {
   verified: 'Signature verified',
   failed: 'Signature failed',
@@ -131,6 +130,21 @@ export function Method({ method }: { method: string }) {
   return (
     <span className="method" data-method={method.toUpperCase()}>
       {method}
+    </span>
+  )
+}
+
+/** A word about the state of a thing, coloured by what it means. */
+export function Badge({
+  tone,
+  children,
+}: {
+  readonly tone?: string | undefined
+  readonly children: ReactNode
+}) {
+  return (
+    <span className="badge" data-tone={tone}>
+      {children}
     </span>
   )
 }

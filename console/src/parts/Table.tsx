@@ -6,7 +6,6 @@ interface Props {
   readonly heads: readonly string[]
   /** The one of them for screen readers only. */
   readonly hidden?: string
-  /** The rows. */
   readonly children: ReactNode
 }
 

@@ -31,7 +31,6 @@ interface Toast {
 /** Duration of a note: long enough to undo. */
 const TOAST_MS = 8_000
 
-/** The visible notes, oldest first. */
 const toasts = new Store<readonly Toast[]>([])
 
 let last = 0

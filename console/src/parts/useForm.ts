@@ -42,7 +42,6 @@ interface Options<Draft, Saved> {
 export interface Conflict {
   readonly theirs: object
   readonly mine: object
-  /** Discards the draft. */
   readonly takeTheirs: () => void
   /** Keeps the draft, and overwrites the stored version on the next save. */
   readonly keepMine: () => void
@@ -58,7 +57,6 @@ export interface Bound<Value> {
 /** A draft, or an object in it, with the API's messages about it. */
 export interface Part<Draft> {
   readonly draft: Draft
-  /** Changes some members of the draft. */
   readonly change: (members: Partial<Draft>) => void
   /** Messages about a member and everything below it, which the caller shows; empty if there are none. */
   readonly at: (member: string) => string
@@ -68,7 +66,6 @@ export interface Part<Draft> {
    * @param pointer the member's place in the API's input, if it has another name there
    */
   readonly field: <Name extends keyof Draft & string>(member: Name, pointer?: string) => Bound<Draft[Name]>
-  /** An object in the draft. */
   readonly part: <Name extends keyof Draft & string>(member: Name) => Part<Draft[Name]>
 }
 
@@ -77,7 +74,6 @@ export interface Form<Draft, Saved> extends Part<Draft> {
   /** Whether the draft differs from the stored version that it began with. */
   readonly isChanged: boolean
   readonly isSaving: boolean
-  /** Answer to the last save. */
   readonly saved: Saved | undefined
   readonly problem: ProblemWords | null
   /** Messages about all members that this render has asked nothing about. Call it last. */

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../trpc.ts'
+import { isRecord, parsed } from '../words/json.ts'
 
 type Rules = Endpoint['storeRules']
 
@@ -20,22 +21,10 @@ export function rulesOf(text: string): Rules | undefined {
   if (text.trim() === '') return []
   const value = parsed(text)
   const list: unknown[] = Array.isArray(value) ? value : [value]
-  return list.every(isMembers) ? list : undefined
+  return list.every(isRecord) ? list : undefined
 }
 
 /** A pasted request: JSON, or else a text that is the body. */
 export function sampleOf(text: string): unknown {
   return parsed(text) ?? { body: text }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function isMembers(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,16 +1,13 @@
 import { queryOptions } from '@tanstack/react-query'
 import { type Answers, creel } from '../trpc.ts'
 
-/** A replay of many requests. */
 export type ReplayRun = Answers['replays']['get']
 
-/** One send of a replay. */
 export type ReplayResult = Answers['replays']['results']['items'][number]
 
 const SHOWN = 20
 const LOOK_EVERY_MS = 1000
 
-/** Whether a replay has not ended. */
 export const isUnderWay = ({ state }: Pick<ReplayRun, 'state'>): boolean =>
   state === 'queued' || state === 'running' || state === 'paused'
 

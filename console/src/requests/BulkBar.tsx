@@ -41,7 +41,6 @@ export function BulkBar({ endpointId }: { endpointId: string }) {
   )
 }
 
-/** Progress of a bulk operation. */
 interface Bulk {
   readonly endpointId: string
   /** Past participle for the message: `replayed`, `deleted`. */
@@ -59,7 +58,6 @@ interface Bulk {
 /** The running operation, or the result of the last one until it is dismissed. One at a time. */
 const bulk = new Store<Bulk | null>(null)
 
-/** Requests in one call of the API. */
 const CHUNK = 500
 
 /** The chosen requests: by id, or all that match filters. */
@@ -67,7 +65,6 @@ export type Chosen =
   | { readonly ids: readonly number[] }
   | { readonly filters: Filters; readonly about: number }
 
-/** Result of one chunk. */
 interface ChunkOutcome {
   readonly done: number
   readonly skipped: number

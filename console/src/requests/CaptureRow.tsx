@@ -23,7 +23,6 @@ interface Props {
   readonly onPick: (id: number, isRange: boolean) => void
 }
 
-/** One capture in the list. */
 export const CaptureRow = memo(function CaptureRow({
   row,
   preview,

@@ -213,7 +213,6 @@ function useFirstOpensItself(
 
 const WORDS = { live: 'Live', connecting: 'Connecting', paused: 'Paused', lost: 'Disconnected' } as const
 
-/** State of the stream of captures. */
 function Connection({ state }: { state: keyof typeof WORDS }) {
   return (
     <span className="connection" data-state={state} role="status">

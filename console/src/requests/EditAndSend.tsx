@@ -191,7 +191,6 @@ function BodyField({ request, value, pretty, problem, onChange, onRun }: BodyPro
   )
 }
 
-/** The receiver's answer. */
 function Answer({ attempt, isSending }: { attempt: AttemptDetail | undefined; isSending: boolean }) {
   if (attempt === undefined) {
     return (

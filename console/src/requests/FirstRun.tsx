@@ -6,7 +6,6 @@ import { WriteLink, Writes } from '../parts/Writes.tsx'
 import { meQuery, providersQuery } from '../shell/queries.ts'
 import type { Endpoint } from '../trpc.ts'
 
-/** The most common providers. */
 const COMMON = [
   ['stripe', 'Stripe'],
   ['github', 'GitHub'],

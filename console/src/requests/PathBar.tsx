@@ -8,7 +8,6 @@ import { termFor } from '../words/grammar.ts'
 
 interface Props {
   readonly endpointId: string
-  /** The chosen line of the body. */
   readonly line: Line | null
   readonly onFind: (search: string) => void
 }

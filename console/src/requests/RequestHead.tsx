@@ -1,5 +1,5 @@
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { useEffect } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import { Link } from 'wouter'
 import type { CaptureStream } from '../live/captureStream.ts'
 import { Button } from '../parts/Button.tsx'
@@ -43,41 +43,27 @@ export function Title({
   )
 }
 
-/** Facts of a request that every tab needs. */
 export function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
   return (
     <dl className="facts">
-      <div>
-        <dt>Request</dt>
-        <dd>#{shown.id}</dd>
-      </div>
-      <div>
-        <dt>Received</dt>
-        <dd title={fullTime(shown.receivedAt)}>{ago(shown.receivedAt)}</dd>
-      </div>
-      <div>
-        <dt>From</dt>
-        <dd>{shown.reconciled ? "the sender's event list (reconciliation)" : (shown.ip ?? '–')}</dd>
-      </div>
-      <div>
-        <dt>Size</dt>
-        <dd>{bytes(shown.sizeBytes)}</dd>
-      </div>
-      <div>
-        <dt>Type</dt>
-        <dd>{shown.contentType?.split(';')[0] ?? '–'}</dd>
-      </div>
+      <Fact name="Request">#{shown.id}</Fact>
+      <Fact name="Received" title={fullTime(shown.receivedAt)}>
+        {ago(shown.receivedAt)}
+      </Fact>
+      <Fact name="From">
+        {shown.reconciled ? "the sender's event list (reconciliation)" : (shown.ip ?? '–')}
+      </Fact>
+      <Fact name="Size">{bytes(shown.sizeBytes)}</Fact>
+      <Fact name="Type">{shown.contentType?.split(';')[0] ?? '–'}</Fact>
       {shown.eventId !== null && (
-        <div>
-          <dt>Event</dt>
-          <dd title={visible(shown.eventId)}>{visible(shown.eventId)}</dd>
-        </div>
+        <Fact name="Event" title={visible(shown.eventId)}>
+          {visible(shown.eventId)}
+        </Fact>
       )}
       {shown.answeredBy !== null && (
-        <div>
-          <dt>Answered by</dt>
-          <dd title={shown.answeredBy.note ?? undefined}>{answererOf(shown.answeredBy)}</dd>
-        </div>
+        <Fact name="Answered by" title={shown.answeredBy.note ?? undefined}>
+          {answererOf(shown.answeredBy)}
+        </Fact>
       )}
       {shown.sealed && (
         <div>
@@ -86,42 +72,46 @@ export function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
         </div>
       )}
       {shown.redacted && (
-        <div>
-          <dt>Taken out</dt>
-          <dd title={shown.redactedPaths.join(', ')}>
-            {shown.redactionFault ?? shown.redactedPaths.join(', ')}
-          </dd>
-        </div>
+        <Fact name="Taken out" title={shown.redactedPaths.join(', ')}>
+          {shown.redactionFault ?? shown.redactedPaths.join(', ')}
+        </Fact>
       )}
       {shown.duplicateOf !== null && (
-        <div>
-          <dt>Duplicate</dt>
-          <dd>
-            of{' '}
-            <Link className="link" href={`/e/${shown.endpointId}?r=${shown.duplicateOf}`}>
-              #{shown.duplicateOf}
-            </Link>
-            {shown.state === 'Skipped' && ': no action ran'}
-          </dd>
-        </div>
+        <Fact name="Duplicate">
+          of{' '}
+          <Link className="link" href={`/e/${shown.endpointId}?r=${shown.duplicateOf}`}>
+            #{shown.duplicateOf}
+          </Link>
+          {shown.state === 'Skipped' && ': no action ran'}
+        </Fact>
       )}
       {shown.senderAttempt !== null && shown.firstRequestId !== null && (
-        <div>
-          <dt>Attempt</dt>
-          <dd>
-            {ordinal(shown.senderAttempt)} of the sender, first{' '}
-            <Link className="link" href={`/e/${shown.endpointId}?r=${shown.firstRequestId}`}>
-              #{shown.firstRequestId}
-            </Link>{' '}
-            <Link className="link" href={`/e/${shown.endpointId}?r=${shown.id}&c=${shown.firstRequestId}`}>
-              Compare
-            </Link>
-          </dd>
-        </div>
+        <Fact name="Attempt">
+          {ordinal(shown.senderAttempt)} of the sender, first{' '}
+          <Link className="link" href={`/e/${shown.endpointId}?r=${shown.firstRequestId}`}>
+            #{shown.firstRequestId}
+          </Link>{' '}
+          <Link className="link" href={`/e/${shown.endpointId}?r=${shown.id}&c=${shown.firstRequestId}`}>
+            Compare
+          </Link>
+        </Fact>
       )}
     </dl>
   )
 }
+
+interface FactProps {
+  readonly name: string
+  readonly title?: string | undefined
+  readonly children: ReactNode
+}
+
+const Fact = ({ name, title, children }: FactProps) => (
+  <div>
+    <dt>{name}</dt>
+    <dd title={title}>{children}</dd>
+  </div>
+)
 
 /** Buttons to the newer and the older request of the list. */
 export function Steps({
@@ -151,7 +141,6 @@ export function Steps({
   )
 }
 
-/** Words for what answered a sender. */
 function answererOf({ kind, index, note }: NonNullable<RequestDetail['answeredBy']>): string {
   const why = note === null ? '' : ` (${note})`
   if (kind === 'response') return `the ${ordinal((index ?? 0) + 1)} response${why}`

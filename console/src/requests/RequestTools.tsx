@@ -41,7 +41,6 @@ interface Props {
   readonly onRemove: () => void
 }
 
-/** Commands for a request. */
 export function RequestTools({
   endpoint,
   request,
@@ -83,15 +82,15 @@ export function RequestTools({
           </Button>
           <Menu className="button primary" label="Replay through" button={<ChevronDown size={13} />}>
             {actions.data?.actions.map(({ id, name }) => (
-              <MenuItem key={id} icon={<Play size={14} />} onClick={() => replay.mutate(id)}>
+              <MenuItem key={id} icon={Play} onClick={() => replay.mutate(id)}>
                 {name}
               </MenuItem>
             ))}
             <hr />
-            <MenuItem icon={<Send size={14} />} onClick={() => setOpen('url')}>
+            <MenuItem icon={Send} onClick={() => setOpen('url')}>
               To a URL…
             </MenuItem>
-            <MenuItem icon={<Pencil size={14} />} onClick={onEdit} shortcut="e">
+            <MenuItem icon={Pencil} onClick={onEdit} shortcut="e">
               Edit and send…
             </MenuItem>
           </Menu>
@@ -111,31 +110,28 @@ export function RequestTools({
         }
       >
         <Writes>
-          <MenuItem icon={<Pencil size={14} />} onClick={onEdit} shortcut="e">
+          <MenuItem icon={Pencil} onClick={onEdit} shortcut="e">
             Edit and send…
           </MenuItem>
         </Writes>
-        <MenuItem icon={<GitCompare size={14} />} onClick={onCompare} shortcut="d">
+        <MenuItem icon={GitCompare} onClick={onCompare} shortcut="d">
           Compare with the previous…
         </MenuItem>
-        <MenuItem icon={<Link2 size={14} />} onClick={() => void copyText(location.href)}>
+        <MenuItem icon={Link2} onClick={() => void copyText(location.href)}>
           Copy link
         </MenuItem>
         <Writes>
-          <MenuItem icon={<Share2 size={14} />} onClick={() => setOpen('share')}>
+          <MenuItem icon={Share2} onClick={() => setOpen('share')}>
             Share…
           </MenuItem>
         </Writes>
         {request.eventId !== null && (
-          <MenuItem
-            icon={<Search size={14} />}
-            onClick={() => onFind(termFor('event', request.eventId ?? ''))}
-          >
+          <MenuItem icon={Search} onClick={() => onFind(termFor('event', request.eventId ?? ''))}>
             Find this event
           </MenuItem>
         )}
         {request.label !== null && (
-          <MenuItem icon={<Search size={14} />} onClick={() => onFind(termFor('label', request.label ?? ''))}>
+          <MenuItem icon={Search} onClick={() => onFind(termFor('label', request.label ?? ''))}>
             Find others of this type
           </MenuItem>
         )}
@@ -143,7 +139,7 @@ export function RequestTools({
         <ExportItems request={request} />
         <hr />
         <Writes>
-          <MenuItem icon={<Trash2 size={14} />} onClick={onRemove} isDangerous shortcut="⌫">
+          <MenuItem icon={Trash2} onClick={onRemove} isDangerous shortcut="⌫">
             Move to recycle bin
           </MenuItem>
         </Writes>
@@ -190,16 +186,11 @@ async function save(request: RequestDetail, extension: string, write: (whole: Re
   download(write(whole), `request-${id}.${extension}`)
 }
 
-/** Menu items that save a request as a file. */
 function ExportItems({ request }: { request: RequestDetail }) {
   return (
     <>
       {FORMATS.map(({ words, extension, write }) => (
-        <MenuItem
-          key={extension}
-          icon={<FileDown size={14} />}
-          onClick={() => void save(request, extension, write)}
-        >
+        <MenuItem key={extension} icon={FileDown} onClick={() => void save(request, extension, write)}>
           {words}
         </MenuItem>
       ))}

@@ -166,7 +166,6 @@ export function Terms({ search, terms, onChange }: TermsProps) {
   )
 }
 
-/** A completion of a search. */
 interface Suggestion {
   /** The whole search with the completion. */
   readonly search: string

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { CheckField, SelectField } from '../parts/Field.tsx'
-import { Bones, Problem } from '../parts/Problem.tsx'
+import { Problem, QueryState } from '../parts/Problem.tsx'
 import { toast } from '../parts/Toasts.tsx'
 import { useCall } from '../parts/useForm.ts'
 import { creel, type Endpoint } from '../trpc.ts'
@@ -41,8 +41,7 @@ export function SendSample({ endpoint, onClose }: Props) {
   }
   return (
     <Dialog title="Send a sample event" onClose={onClose}>
-      <Problem error={samples.error} onRetry={() => void samples.refetch()} />
-      {samples.isLoading && <Bones />}
+      <QueryState of={samples} />
       {provider !== undefined && event !== undefined && (
         <form className="form" onSubmit={submit}>
           <SelectField

@@ -1,10 +1,10 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
 import { Button } from '../parts/Button.tsx'
 import { CommandLine } from '../parts/CopyButton.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
-import { Field } from '../parts/Field.tsx'
-import { Problem } from '../parts/Problem.tsx'
+import { SelectField } from '../parts/Field.tsx'
+import { Problem, Problems } from '../parts/Problem.tsx'
+import { useCall, useForm } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
 
@@ -15,64 +15,38 @@ interface Props {
 }
 
 const TIMES = [
-  { seconds: 3600, words: '1 hour' },
-  { seconds: 86_400, words: '1 day' },
-  { seconds: 604_800, words: '7 days' },
-  { seconds: 2_592_000, words: '30 days' },
+  { value: 3600, words: '1 hour' },
+  { value: 86_400, words: '1 day' },
+  { value: 604_800, words: '7 days' },
+  { value: 2_592_000, words: '30 days' },
 ] as const
 
 /** Makes a link that shows a request to readers without a key, and revokes those that are there. */
 export function ShareRequest({ endpointId, requestId, onClose }: Props) {
-  const queries = useQueryClient()
-  const [expiresInSeconds, setSeconds] = useState<number>(TIMES[2].seconds)
   const queryKey = ['share links', requestId]
   const links = useQuery({
     queryKey,
     queryFn: () => creel.shareLinks.list.query({ requestId, page: 1, pageSize: 100 }),
   })
-  const onSettled = () => queries.invalidateQueries({ queryKey })
-  const create = useMutation({
-    mutationFn: () => creel.shareLinks.create.mutate({ endpointId, requestId, expiresInSeconds }),
-    onSettled,
+  const form = useForm({
+    begin: (): { expiresInSeconds: number } => ({ expiresInSeconds: TIMES[2].value }),
+    save: (draft) => creel.shareLinks.create.mutate({ endpointId, requestId, ...draft }),
+    stale: [queryKey],
   })
-  const revoke = useMutation({
-    mutationFn: (shareLinkId: string) => creel.shareLinks.revoke.mutate({ shareLinkId }),
-    onSettled,
-  })
+  const revoke = useCall((shareLinkId: string) => creel.shareLinks.revoke.mutate({ shareLinkId }), [queryKey])
   const items = links.data?.items ?? []
-  const isNewGone = links.data !== undefined && !items.some(({ id }) => id === create.data?.id)
+  const isNewGone = links.data !== undefined && !items.some(({ id }) => id === form.saved?.id)
   return (
     <Dialog title={`Share #${requestId}`} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
-        }}
-      >
+      <form className="form" onSubmit={form.submit}>
         <p className="hint">
           The link shows this request, read-only, to readers without a key. Values with the names of
           credentials are masked. Deliveries and the capture URL are left out.
         </p>
-        <Field label="Ends after">
-          {(ids) => (
-            <select
-              {...ids}
-              className="select"
-              value={expiresInSeconds}
-              onChange={({ target }) => setSeconds(Number(target.value))}
-            >
-              {TIMES.map(({ seconds, words }) => (
-                <option key={seconds} value={seconds}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        {create.data !== undefined && !isNewGone && (
+        <SelectField label="Ends after" options={TIMES} {...form.field('expiresInSeconds')} />
+        {form.saved !== undefined && !isNewGone && (
           <>
-            <CommandLine line={create.data.url} label="Copy the link" />
+            <CommandLine line={form.saved.url} label="Copy the link" />
             <p className="hint">Copy it now: it is shown only once.</p>
           </>
         )}
@@ -91,9 +65,10 @@ export function ShareRequest({ endpointId, requestId, onClose }: Props) {
             ))}
           </ul>
         )}
-        <Problem error={create.error ?? revoke.error ?? links.error} />
-        <div className="dialog-foot">
-          <Button type="submit" look="primary" disabled={create.isPending}>
+        <Problem error={revoke.error ?? links.error} />
+        <Problems of={form.beside()} />
+        <div className="form-foot">
+          <Button type="submit" look="primary" disabled={form.isSaving}>
             Make a link
           </Button>
           <Button onClick={onClose}>Close</Button>

@@ -2,7 +2,6 @@ import { CONNECTION_FIELDS } from '@creel/core/engine/words'
 import { jsonLines } from '../body/jsonLines.ts'
 import type { Inputs, RequestDetail } from '../trpc.ts'
 
-/** Draft of an edited request. */
 export interface EditedDraft {
   /** Empty until an action is chosen. */
   readonly actionId: string

@@ -159,7 +159,6 @@ function FoundIn({ found, q }: { readonly found: Found; readonly q: string }) {
 /** Matches shown of one endpoint; its own list has the rest. */
 const SHOWN_MAX = 5
 
-/** Matches of one endpoint. */
 interface Found {
   readonly endpoint: Endpoint
   /** The newest, at most {@link SHOWN_MAX}. */

@@ -14,7 +14,7 @@ import {
   Timer,
   Trash2,
 } from 'lucide-react'
-import type { ReactNode } from 'react'
+import type { ComponentType } from 'react'
 import { useEffect, useState } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
 import { EndpointNav } from '../endpoints/EndpointNav.tsx'
@@ -57,32 +57,19 @@ export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) 
       </header>
       <EndpointNav />
       <ul className="places">
-        <Place to="/search" icon={<Search size={15} />}>
-          Search
-        </Place>
-        <Place to="/watchdogs" icon={<Timer size={15} />} badge={alarmed} about="alarmed">
-          Watchdogs
-        </Place>
+        <Place to="/search" icon={Search} name="Search" />
+        <Place to="/watchdogs" icon={Timer} badge={alarmed} about="alarmed" name="Watchdogs" />
         <Place
           to="/alerts"
+          icon={BellRing}
           badge={incidents.data?.items.length ?? 0}
           about="open"
-          icon={<BellRing size={15} />}
-        >
-          Alerts
-        </Place>
-        <Place to="/bin" icon={<Trash2 size={15} />}>
-          Recycle bin
-        </Place>
-        <Place to="/usage" icon={<ChartNoAxesColumn size={15} />}>
-          Usage
-        </Place>
-        <Place to="/access" icon={<KeyRound size={15} />}>
-          Access
-        </Place>
-        <Place to="/audit" icon={<ScrollText size={15} />}>
-          Audit
-        </Place>
+          name="Alerts"
+        />
+        <Place to="/bin" icon={Trash2} name="Recycle bin" />
+        <Place to="/usage" icon={ChartNoAxesColumn} name="Usage" />
+        <Place to="/access" icon={KeyRound} name="Access" />
+        <Place to="/audit" icon={ScrollText} name="Audit" />
       </ul>
       <Footer onKeys={onKeys} />
     </nav>
@@ -91,20 +78,19 @@ export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) 
 
 interface PlaceProps {
   readonly to: string
-  readonly icon: ReactNode
+  readonly icon: ComponentType<{ size: number }>
   readonly badge?: number
-  /** Meaning of the badge. */
   readonly about?: string
-  readonly children: ReactNode
+  readonly name: string
 }
 
-function Place({ to, icon, badge = 0, about = '', children }: PlaceProps) {
+function Place({ to, icon: Icon, badge = 0, about = '', name }: PlaceProps) {
   const [isHere] = useRoute(`${to}/*?`)
   return (
     <li>
       <Link href={to} className="place" aria-current={isHere ? 'page' : undefined}>
-        {icon}
-        <span>{children}</span>
+        <Icon size={15} />
+        <span>{name}</span>
         {badge > 0 && (
           <span className="badge" data-tone="bad">
             {badge}

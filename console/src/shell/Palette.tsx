@@ -141,7 +141,6 @@ function matches(text: string, typed: string): boolean {
 const GROUPS = ['Captures', 'Request', 'Anywhere'] as const
 const SHOWN: Readonly<Record<string, string>> = { Escape: 'Esc', Backspace: '⌫', Delete: 'Del' }
 
-/** List of the keyboard shortcuts. */
 export function KeyList({ onClose }: { onClose: () => void }) {
   const [isOn, setOn] = useState(areLettersOn)
   const change = (on: boolean) => {

@@ -4,12 +4,10 @@ import { type Answers, creel } from '../trpc.ts'
 /** A run that compares captures with the list of their sender. */
 export type Reconciliation = Answers['reconcile']['get']
 
-/** How many runs are shown. */
 const RUNS_SHOWN = 5
 const LOOK_EVERY_MS = 1500
 const GAPS_EVERY_MS = 60_000
 
-/** Whether a run has not ended. */
 export const isUnderWay = ({ state }: Reconciliation): boolean => state === 'queued' || state === 'running'
 
 /** The newest runs of an endpoint; looked at again while one is under way. */
@@ -28,14 +26,12 @@ export const gapsQuery = (endpointId: string) =>
     refetchInterval: GAPS_EVERY_MS,
   })
 
-/** The workspace, its plan and its limits. */
 export const meQuery = queryOptions({
   queryKey: ['me'],
   queryFn: () => creel.me.get.query({}),
   staleTime: 60_000,
 })
 
-/** The session of this browser and its role. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: () => creel.sessions.current.query({}),
@@ -48,7 +44,6 @@ export const endpointsQuery = queryOptions({
   queryFn: () => creel.endpoints.list.query({ page: 1, pageSize: 100 }),
 })
 
-/** One endpoint. */
 export const endpointQuery = (endpointId: string) =>
   queryOptions({
     queryKey: ['endpoint', endpointId],
@@ -68,7 +63,6 @@ export const watchdogsQuery = queryOptions({
   queryFn: () => creel.watchdogs.list.query({ page: 1, pageSize: 100 }),
 })
 
-/** The open incidents. */
 export const openIncidentsQuery = queryOptions({
   queryKey: ['incidents', 'open'],
   queryFn: () => creel.incidents.list.query({ state: 'open', page: 1, pageSize: 100 }),

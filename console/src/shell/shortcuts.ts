@@ -36,10 +36,8 @@ export const SHORTCUTS = {
   keys: { keys: ['?'], words: 'Show shortcuts', group: 'Anywhere' },
 } as const
 
-/** The name of a shortcut. */
 export type ShortcutName = keyof typeof SHORTCUTS
 
-/** Shortcuts that change something. */
 const WRITES: ReadonlySet<ShortcutName> = new Set(['remove', 'undo', 'replay', 'edit', 'newEndpoint'])
 
 const OFF = 'singleKeys'

@@ -13,14 +13,14 @@ import { withModifier } from '../shell/shortcuts.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 import { diffLines } from '../words/diff.ts'
 import { ago, fullTime } from '../words/format.ts'
+import { parsed } from '../words/json.ts'
 import { problemOf } from '../words/problem.ts'
 import { type Rule, ruleSchemaQuery, versionsQuery } from './queries.ts'
-import { RulePreview } from './RulePreview.tsx'
+import { Lines, RulePreview } from './RulePreview.tsx'
 
 interface Props {
   readonly endpoint: Endpoint
   readonly actionId: string
-  /** Undefined for a new rule. */
   readonly rule: Rule | undefined
   readonly onSaved: (ruleId: string) => void
   readonly onRemoved: () => void
@@ -52,7 +52,7 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
     begin: () => ({ text: saved ?? startOf(params.get('path')) }),
     stored: rule === undefined ? undefined : () => storedText(rule.id),
     save: ({ text: typed }) => {
-      const written = parse(typed) ?? typed
+      const written = parsed(typed) ?? typed
       return rule === undefined
         ? creel.transformations.create.mutate({ ...ids, rule: written })
         : creel.transformations.update.mutate({ ...ids, ruleId: rule.id, rule: written })
@@ -65,7 +65,7 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
   })
   const { text } = form.draft
   const setText = (next: string) => form.change({ text: next })
-  const document = useMemo(() => parse(text), [text])
+  const document = useMemo(() => parsed(text), [text])
   const refresh = async () => {
     await queries.invalidateQueries({ queryKey: ['rules', endpoint.id] })
     await queries.invalidateQueries({ queryKey: ['actions', endpoint.id] })
@@ -158,14 +158,6 @@ function startOf(path: string | null): string {
   )
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 interface RuleVersionsProps {
   readonly endpointId: string
   readonly actionId: string
@@ -217,13 +209,7 @@ function RuleVersions({ endpointId, actionId, rule, onRestored }: RuleVersionsPr
       ))}
       {old !== undefined && (
         <div className="preview-out">
-          {diffLines(text(old.rule), text(rule.rule)).map(({ change, text: line }, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: lines never move
-            <p key={at} data-change={change}>
-              <i>{change === 'added' ? '+' : change === 'removed' ? '−' : ''}</i>
-              <span>{line}</span>
-            </p>
-          ))}
+          <Lines lines={diffLines(text(old.rule), text(rule.rule))} />
         </div>
       )}
     </section>

@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { jsonLines } from '../body/jsonLines.ts'
 import { Problem } from '../parts/Problem.tsx'
 import { useSettled } from '../parts/usePersisted.ts'
+import { laidOut } from '../requests/editedDraft.ts'
 import { SamplePicker, useSample } from '../requests/SamplePicker.tsx'
 import { type Answers, creel, type RequestDetail } from '../trpc.ts'
 import { type DiffLine, diffLines } from '../words/diff.ts'
@@ -145,7 +145,8 @@ function HeaderChanges({ lines }: { lines: readonly DiffLine[] }) {
   )
 }
 
-function Lines({ lines }: { lines: readonly DiffLine[] }) {
+/** Lines of a difference, each with its mark. */
+export function Lines({ lines }: { lines: readonly DiffLine[] }) {
   return lines.map(({ change, text }, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: lines never move
     <p key={at} data-change={change}>
@@ -159,12 +160,4 @@ const COMPARED_CHARACTERS_MAX = 500_000
 const isTooLong = (body: string | null) => (body ?? '').length > COMPARED_CHARACTERS_MAX
 
 /** A body as indented lines; digits and order are unchanged. */
-function layout(body: string | null): string[] {
-  if (body === null) return []
-  const lines = jsonLines(body)
-  if (lines === null) return body.split('\n')
-  return lines.map(({ depth, pieces }) => {
-    const text = pieces.map(({ kind, text: piece }) => (kind === 'colon' ? ': ' : piece)).join('')
-    return '  '.repeat(depth) + text
-  })
-}
+const layout = (body: string | null): string[] => (body === null ? [] : (laidOut(body) ?? body).split('\n'))

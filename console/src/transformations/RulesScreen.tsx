@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { ChevronDown, ChevronUp, Plus } from 'lucide-react'
+import { Plus } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { useAddress } from '../address.ts'
-import { Button } from '../parts/Button.tsx'
+import { MoveButtons } from '../parts/Menu.tsx'
 import { Bones, Problem } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Segments.tsx'
+import { Badge } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
 import { WriteLink, Writes } from '../parts/Writes.tsx'
 import { actionsQuery } from '../requests/queries.ts'
@@ -124,7 +125,7 @@ function RuleList({ endpointId, actionId, rules, openId, hrefOf }: ListProps) {
             <Link href={hrefOf(id)} className="item-name" aria-current={id === openId ? 'true' : undefined}>
               {name}
             </Link>
-            <span className="badge">v{version}</span>
+            <Badge>v{version}</Badge>
             <span className="item-what">
               {disabledReason === null ? (
                 condition
@@ -140,22 +141,7 @@ function RuleList({ endpointId, actionId, rules, openId, hrefOf }: ListProps) {
             >
               {enabled ? 'on' : 'off'}
             </Switch>
-            <Button
-              look="quiet icon small"
-              aria-label={`Move ${name} up`}
-              disabled={order.isPending}
-              onClick={() => move(at, -1)}
-            >
-              <ChevronUp size={14} />
-            </Button>
-            <Button
-              look="quiet icon small"
-              aria-label={`Move ${name} down`}
-              disabled={order.isPending}
-              onClick={() => move(at, 1)}
-            >
-              <ChevronDown size={14} />
-            </Button>
+            <MoveButtons name={name} isBusy={order.isPending} onMove={(by) => move(at, by)} />
           </li>
         ))}
       </ol>

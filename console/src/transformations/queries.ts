@@ -1,10 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import { type Answers, creel } from '../trpc.ts'
 
-/** A stored rule. */
 export type Rule = Answers['transformations']['getSet']['rules'][number]
 
-/** The rules of an action, in the order they run. */
 export const ruleSetQuery = (endpointId: string, actionId: string | undefined) =>
   queryOptions({
     queryKey: ['rules', endpointId, actionId],
@@ -12,7 +10,6 @@ export const ruleSetQuery = (endpointId: string, actionId: string | undefined) =
       creel.transformations.getSet.query({ endpointId, ...(actionId === undefined ? {} : { actionId }) }),
   })
 
-/** Every version of a rule, newest first. */
 export const versionsQuery = (endpointId: string, ruleId: string, version: number) =>
   queryOptions({
     queryKey: ['versions', endpointId, ruleId, version],

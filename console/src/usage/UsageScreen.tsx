@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { Page } from '../parts/Page.tsx'
 import { Bones, Problem } from '../parts/Problem.tsx'
+import { Badge } from '../parts/StateMark.tsx'
 import { meQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
 import { bytes, count, hasPlan, isLimit, limitOfBytes, limitWords, plural } from '../words/format.ts'
@@ -18,7 +19,7 @@ export function UsageScreen() {
   const { alertChannels, apiKeys, endpoints, perEndpoint, storage, watchdogs } = usage.data
   const fullest = perEndpoint.toSorted((left, right) => right.storedRequestCount - left.storedRequestCount)
   return (
-    <Page title="Usage" head={hasPlan(plan) && <span className="badge">{plan.displayName} plan</span>}>
+    <Page title="Usage" head={hasPlan(plan) && <Badge>{plan.displayName} plan</Badge>}>
       <section className="meters" aria-label="Usage and limits">
         <Meter words="Endpoints" used={endpoints.count} limit={endpoints.max} />
         <Meter words="Watchdogs" used={watchdogs.count} limit={watchdogs.max} />

@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
-import { isRecord } from '../body/isRecord.ts'
 import {
   ConditionField,
   conditionOfAddress,
@@ -17,8 +16,8 @@ import { type Bound, useForm, useRemoval } from '../parts/useForm.ts'
 import { endpointsQuery } from '../shell/queries.ts'
 import { type Answers, creel } from '../trpc.ts'
 import { interval, plural } from '../words/format.ts'
+import { isRecord } from '../words/json.ts'
 
-/** A watchdog. */
 export type Watchdog = Answers['watchdogs']['list']['items'][number]
 
 const HOUR_SECONDS = 3600

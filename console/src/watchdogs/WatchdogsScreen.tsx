@@ -4,6 +4,7 @@ import { Link, useLocation } from 'wouter'
 import { Button } from '../parts/Button.tsx'
 import { Page } from '../parts/Page.tsx'
 import { Bones, Problem } from '../parts/Problem.tsx'
+import { Badge } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
 import { WriteLink, Writes } from '../parts/Writes.tsx'
 import { watchdogsQuery } from '../shell/queries.ts'
@@ -12,7 +13,6 @@ import { ago, clock, fullTime, interval } from '../words/format.ts'
 import { Timeline } from './Timeline.tsx'
 import { type Watchdog, WatchdogForm } from './WatchdogForm.tsx'
 
-/** Label and colour of each state. */
 const STATES: Readonly<Record<Watchdog['state'], { words: string; tone: string }>> = {
   waiting: { words: 'waiting for first match', tone: 'plain' },
   onTime: { words: 'on time', tone: 'ok' },
@@ -86,9 +86,7 @@ function Item({ watchdog, isOpen, onClose }: { watchdog: Watchdog; isOpen: boole
       <div className="section-head">
         <h2>
           <Link href={isOpen ? '/watchdogs' : `/watchdogs/${id}`}>{name}</Link>{' '}
-          <span className="badge" data-tone={tone}>
-            {words}
-          </span>
+          <Badge tone={tone}>{words}</Badge>
         </h2>
         <span className="hint">
           every {interval(watchdog.expectedIntervalSeconds)}, {interval(graceSeconds)} grace ·{' '}

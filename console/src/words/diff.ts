@@ -1,6 +1,5 @@
 import type { Line } from '../body/jsonLines.ts'
 
-/** One difference. */
 export interface Change {
   readonly path: string
   readonly change: 'added' | 'removed' | 'changed'

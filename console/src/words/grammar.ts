@@ -20,7 +20,6 @@ export interface Filters {
   q?: string
 }
 
-/** The names of filters. */
 export const TERM_NAMES = ['method', 'state', 'needs', 'is', 'label', 'event', 'since', 'until'] as const
 
 type TermName = (typeof TERM_NAMES)[number]
@@ -31,7 +30,6 @@ export interface Term {
   readonly value: string
   /** As typed, including quotes. */
   readonly typed: string
-  /** Offset in the search. */
   readonly at: number
   /** The valid values, if the value is invalid. Then the term is ignored. */
   readonly problem?: string

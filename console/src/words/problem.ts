@@ -38,7 +38,6 @@ export interface ProblemWords {
   readonly items: readonly { readonly pointer: string; readonly detail: string }[]
 }
 
-/** The message of an error. */
 export function problemOf(error: unknown): ProblemWords {
   const status = statusOf(error)
   const problem = isCallError(error) ? error.data?.problem : undefined
