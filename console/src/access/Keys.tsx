@@ -2,7 +2,7 @@ import type { KeyScope } from '@creel/core/engine/words'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { Button } from '../parts/Button.tsx'
+import { Button, ConfirmButton } from '../parts/Button.tsx'
 import { Card } from '../parts/Page.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { Table } from '../parts/Table.tsx'
@@ -17,12 +17,8 @@ export function Keys() {
   const keys = useQuery({ queryKey: ['keys'], queryFn: () => creel.keys.list.query({}) })
   const endpoints = useQuery(endpointsQuery)
   const [isNew, setNew] = useState(false)
-  const [revoking, setRevoking] = useState<string>()
   const [rotating, setRotating] = useState<{ readonly id: string; readonly name: string }>()
-  const revoke = useCall(
-    (keyId: string) => creel.keys.revoke.mutate({ keyId }).finally(() => setRevoking(undefined)),
-    [['keys']],
-  )
+  const revoke = useCall((keyId: string) => creel.keys.revoke.mutate({ keyId }), [['keys']])
   return (
     <Card
       title="API keys"
@@ -60,13 +56,14 @@ export function Keys() {
                       Rotate…
                     </Button>
                   )}{' '}
-                  <Button
+                  <ConfirmButton
                     look="small danger"
                     disabled={revoke.isPending}
-                    onClick={() => (revoking === key.id ? revoke.mutate(key.id) : setRevoking(key.id))}
+                    confirm={`Confirm: revoke ${key.name}`}
+                    onConfirm={() => revoke.mutate(key.id)}
                   >
-                    {revoking === key.id ? `Confirm: revoke ${key.name}` : 'Revoke…'}
-                  </Button>
+                    Revoke…
+                  </ConfirmButton>
                 </>
               )}
             </td>

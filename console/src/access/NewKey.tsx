@@ -5,7 +5,7 @@ import { CopyButton } from '../parts/CopyButton.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { OVERLAP_SECONDS, OverlapField } from '../parts/DurationField.tsx'
 import { named, SelectField, TextField } from '../parts/Field.tsx'
-import { FormFoot } from '../parts/FormFoot.tsx'
+import { FormDialog } from '../parts/FormFoot.tsx'
 import { SegmentsField } from '../parts/Segments.tsx'
 import { useForm } from '../parts/useForm.ts'
 import { endpointsQuery } from '../shell/queries.ts'
@@ -57,31 +57,28 @@ export function NewKey({ onClose }: { onClose: () => void }) {
   const isAdmin = form.draft.scope === 'admin'
   if (form.saved !== undefined) return <MadeKey made={form.saved} onClose={onClose} />
   return (
-    <Dialog title="New key" onClose={onClose}>
-      <form className="form" onSubmit={form.submit}>
-        <TextField
-          label="Name"
-          isRequired
-          hint="Say what uses the key, e.g. ci or billing-worker."
-          {...form.field('name')}
-        />
-        <SegmentsField label="Scope" options={SCOPES} {...form.field('scope')} />
-        <SelectField
-          label="Endpoint"
-          hint="Limits the key to one endpoint."
-          options={named(endpoints.data?.items, 'Whole workspace')}
-          {...form.field('endpointId')}
-          {...(isAdmin && { value: '', isDisabled: true })}
-        />
-        <SelectField label="Expires" options={LIVES} {...form.field('days', 'expiresAt')} />
-        <TextField
-          label="Allowed networks"
-          hint="Addresses and networks, e.g. 203.0.113.0/24. Leave blank to allow all."
-          {...form.field('networks', 'allowedNetworks')}
-        />
-        <FormFoot form={form} submit="Create key" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog title="New key" form={form} submit="Create key" onClose={onClose}>
+      <TextField
+        label="Name"
+        isRequired
+        hint="Say what uses the key, e.g. ci or billing-worker."
+        {...form.field('name')}
+      />
+      <SegmentsField label="Scope" options={SCOPES} {...form.field('scope')} />
+      <SelectField
+        label="Endpoint"
+        hint="Limits the key to one endpoint."
+        options={named(endpoints.data?.items, 'Whole workspace')}
+        {...form.field('endpointId')}
+        {...(isAdmin && { value: '', isDisabled: true })}
+      />
+      <SelectField label="Expires" options={LIVES} {...form.field('days', 'expiresAt')} />
+      <TextField
+        label="Allowed networks"
+        hint="Addresses and networks, e.g. 203.0.113.0/24. Leave blank to allow all."
+        {...form.field('networks', 'allowedNetworks')}
+      />
+    </FormDialog>
   )
 }
 
@@ -99,17 +96,14 @@ export function RotateKey({ of, onClose }: RotateProps) {
   })
   if (form.saved !== undefined) return <MadeKey made={form.saved} onClose={onClose} />
   return (
-    <Dialog title={`Rotate ${of.name}`} onClose={onClose}>
-      <form className="form" onSubmit={form.submit}>
-        <OverlapField
-          label="Old key keeps working for"
-          hint="The new key has the same scope and works at once."
-          max={OVERLAP_SECONDS_MAX}
-          {...form.field('overlapSeconds')}
-        />
-        <FormFoot form={form} submit="Create new key" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog title={`Rotate ${of.name}`} form={form} submit="Create new key" onClose={onClose}>
+      <OverlapField
+        label="Old key keeps working for"
+        hint="The new key has the same scope and works at once."
+        max={OVERLAP_SECONDS_MAX}
+        {...form.field('overlapSeconds')}
+      />
+    </FormDialog>
   )
 }
 

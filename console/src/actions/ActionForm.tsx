@@ -6,7 +6,7 @@ import { CheckField, named, SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
 import { Segments } from '../parts/Segments.tsx'
 import { toast } from '../parts/Toasts.tsx'
-import { useForm, useRemoval } from '../parts/useForm.ts'
+import { useCall, useForm } from '../parts/useForm.ts'
 import { type Action, type Answers, creel, type Endpoint } from '../trpc.ts'
 import { draftOfAction, membersOf, NO_SECRETS, newDraft } from './draft.ts'
 import { ForwardTerms } from './ForwardTerms.tsx'
@@ -52,7 +52,7 @@ export function ActionForm({ endpoint, action, options, onClose }: Props) {
     form.forget()
     onClose()
   }
-  const removal = useRemoval(
+  const removal = useCall(
     () => creel.actions.remove.mutate({ endpointId: endpoint.id, actionId: action?.id ?? '' }),
     stale,
     close,

@@ -4,7 +4,7 @@ import { CheckField, Select, SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/Toasts.tsx'
-import { useForm, useRemoval } from '../parts/useForm.ts'
+import { useCall, useForm } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
 import { ago } from '../words/format.ts'
 import { alertEventsQuery, CHANNELS, type Channel, type Subscriptions } from './channel.ts'
@@ -60,7 +60,7 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
     form.forget()
     onClose()
   }
-  const removal = useRemoval(
+  const removal = useCall(
     () => creel.alertChannels.remove.mutate({ id: channel?.id ?? '' }),
     [CHANNELS],
     close,

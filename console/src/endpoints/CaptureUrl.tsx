@@ -2,9 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { CommandLine } from '../parts/CopyButton.tsx'
-import { Dialog } from '../parts/Dialog.tsx'
 import { OVERLAP_SECONDS, OverlapField } from '../parts/DurationField.tsx'
-import { FormFoot } from '../parts/FormFoot.tsx'
+import { FormDialog } from '../parts/FormFoot.tsx'
 import { Card } from '../parts/Page.tsx'
 import { toast } from '../parts/Toasts.tsx'
 import { useForm } from '../parts/useForm.ts'
@@ -51,24 +50,26 @@ function RotateUrl({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => v
     },
   })
   return (
-    <Dialog title={`New capture URL for ${endpoint.name}`} onClose={onClose}>
-      <form className="form" onSubmit={form.submit}>
-        <p>
-          Use this when the URL has leaked. Settings, captures and actions stay. Give the new URL to your
-          senders while the old one still works.
-        </p>
-        <OverlapField
-          label="Old URL keeps working for"
-          hint={
-            endpoint.previousUrlUntil === null
-              ? 'After that, the old URL answers 404.'
-              : 'After that, the old URL answers 404. An older URL that still works ends at once.'
-          }
-          max={OVERLAP_SECONDS_MAX}
-          {...form.field('overlapSeconds')}
-        />
-        <FormFoot form={form} submit="Create new URL" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`New capture URL for ${endpoint.name}`}
+      form={form}
+      submit="Create new URL"
+      onClose={onClose}
+    >
+      <p>
+        Use this when the URL has leaked. Settings, captures and actions stay. Give the new URL to your
+        senders while the old one still works.
+      </p>
+      <OverlapField
+        label="Old URL keeps working for"
+        hint={
+          endpoint.previousUrlUntil === null
+            ? 'After that, the old URL answers 404.'
+            : 'After that, the old URL answers 404. An older URL that still works ends at once.'
+        }
+        max={OVERLAP_SECONDS_MAX}
+        {...form.field('overlapSeconds')}
+      />
+    </FormDialog>
   )
 }

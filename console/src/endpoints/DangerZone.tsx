@@ -2,9 +2,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { Button } from '../parts/Button.tsx'
-import { Dialog } from '../parts/Dialog.tsx'
 import { TextField } from '../parts/Field.tsx'
-import { FormFoot } from '../parts/FormFoot.tsx'
+import { FormDialog } from '../parts/FormFoot.tsx'
 import { Card } from '../parts/Page.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/Toasts.tsx'
@@ -58,23 +57,21 @@ function ShredEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: () 
     },
   })
   return (
-    <Dialog title={`Shred ${endpoint.name}?`} onClose={onClose}>
-      <form className="form" onSubmit={form.submit}>
-        <p>
-          This destroys the key of everything that the endpoint has encrypted: bodies, headers, queries and
-          records of attempts are gone for ever, also in the recycle bin and in backups without their keys.
-          Later captures get another key. This cannot be undone.
-        </p>
-        <TextField label={`Type ${endpoint.name}`} {...form.field('typed')} />
-        <FormFoot
-          form={form}
-          submit="Shred permanently"
-          look="danger"
-          isOff={form.draft.typed !== endpoint.name}
-          onCancel={onClose}
-        />
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Shred ${endpoint.name}?`}
+      form={form}
+      submit="Shred permanently"
+      look="danger"
+      isOff={form.draft.typed !== endpoint.name}
+      onClose={onClose}
+    >
+      <p>
+        This destroys the key of everything that the endpoint has encrypted: bodies, headers, queries and
+        records of attempts are gone for ever, also in the recycle bin and in backups without their keys.
+        Later captures get another key. This cannot be undone.
+      </p>
+      <TextField label={`Type ${endpoint.name}`} {...form.field('typed')} />
+    </FormDialog>
   )
 }
 
@@ -91,21 +88,19 @@ function DeleteEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: ()
     },
   })
   return (
-    <Dialog title={`Delete ${endpoint.name}?`} onClose={onClose}>
-      <form className="form" onSubmit={form.submit}>
-        <p>
-          This deletes the endpoint with {plural(endpoint.storedRequestCount, 'request')} and its actions,
-          rules and watchdogs. Its URL stops working at once. This cannot be undone.
-        </p>
-        <TextField label={`Type ${endpoint.name}`} {...form.field('typed')} />
-        <FormFoot
-          form={form}
-          submit="Delete permanently"
-          look="danger"
-          isOff={form.draft.typed !== endpoint.name}
-          onCancel={onClose}
-        />
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Delete ${endpoint.name}?`}
+      form={form}
+      submit="Delete permanently"
+      look="danger"
+      isOff={form.draft.typed !== endpoint.name}
+      onClose={onClose}
+    >
+      <p>
+        This deletes the endpoint with {plural(endpoint.storedRequestCount, 'request')} and its actions, rules
+        and watchdogs. Its URL stops working at once. This cannot be undone.
+      </p>
+      <TextField label={`Type ${endpoint.name}`} {...form.field('typed')} />
+    </FormDialog>
   )
 }

@@ -1,7 +1,6 @@
 import { useLocation } from 'wouter'
-import { Dialog } from '../parts/Dialog.tsx'
 import { SelectField, TextField } from '../parts/Field.tsx'
-import { FormFoot } from '../parts/FormFoot.tsx'
+import { FormDialog } from '../parts/FormFoot.tsx'
 import { useForm } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
 
@@ -30,17 +29,14 @@ export function NewEndpoint({ onClose }: { onClose: () => void }) {
     },
   })
   return (
-    <Dialog title="New endpoint" onClose={onClose}>
-      <form className="form" onSubmit={form.submit}>
-        <TextField
-          label="Name"
-          placeholder="Stripe live"
-          hint="Display name. A capture URL is generated."
-          {...form.field('name')}
-        />
-        <SelectField label="Expires" options={LIFETIMES} {...form.field('ttlSeconds')} />
-        <FormFoot form={form} submit="Create endpoint" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog title="New endpoint" form={form} submit="Create endpoint" onClose={onClose}>
+      <TextField
+        label="Name"
+        placeholder="Stripe live"
+        hint="Display name. A capture URL is generated."
+        {...form.field('name')}
+      />
+      <SelectField label="Expires" options={LIFETIMES} {...form.field('ttlSeconds')} />
+    </FormDialog>
   )
 }

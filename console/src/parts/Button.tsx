@@ -1,4 +1,4 @@
-import type { ComponentProps } from 'react'
+import { type ComponentProps, useState } from 'react'
 
 interface Props extends ComponentProps<'button'> {
   /** Classes of its look: `primary`, `danger`, `quiet`, `small`, `icon`, or several. */
@@ -10,4 +10,24 @@ interface Props extends ComponentProps<'button'> {
 /** A button. It submits its form only with `type="submit"`. */
 export function Button({ look = '', label, type = 'button', ...rest }: Props) {
   return <button type={type} className={`button ${look}`} title={label} aria-label={label} {...rest} />
+}
+
+interface ConfirmProps extends Omit<Props, 'onClick'> {
+  /** Label after the first press. */
+  readonly confirm: string
+  readonly onConfirm: () => void
+}
+
+/** A button of a removal: the first press only arms it. */
+export function ConfirmButton({ confirm, onConfirm, children = 'Delete…', ...rest }: ConfirmProps) {
+  const [isArmed, setArmed] = useState(false)
+  const press = () => {
+    setArmed(!isArmed)
+    if (isArmed) onConfirm()
+  }
+  return (
+    <Button look="danger" {...rest} onClick={press}>
+      {isArmed ? confirm : children}
+    </Button>
+  )
 }

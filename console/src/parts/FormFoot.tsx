@@ -1,6 +1,9 @@
-import { Button } from './Button.tsx'
+import type { ReactNode } from 'react'
+import { problemBeside, problemOf } from '../words/problem.ts'
+import { Button, ConfirmButton } from './Button.tsx'
+import { Dialog } from './Dialog.tsx'
 import { Problems } from './Problem.tsx'
-import type { Conflict, Form, useRemoval } from './useForm.ts'
+import type { Conflict, Form } from './useForm.ts'
 
 interface Props {
   readonly form: Pick<Form<object, unknown>, 'beside' | 'conflict' | 'isSaving'>
@@ -13,7 +16,8 @@ interface Props {
   /** Whether there is nothing to give up. */
   readonly isSettled?: boolean
   readonly onCancel: () => void
-  readonly removal?: ReturnType<typeof useRemoval> | undefined
+  /** The call that deletes; undefined if there is nothing to delete. */
+  readonly removal?: { readonly error: unknown; readonly mutate: () => void } | undefined
   /** Label of the delete button's confirmation. */
   readonly removalWords?: string
 }
@@ -31,7 +35,8 @@ export function FormFoot({
   removal,
   removalWords = 'Confirm: delete',
 }: Props) {
-  const wrong = [...form.beside(), ...(removal?.problems ?? [])]
+  const refusal = removal === undefined || removal.error === null ? null : problemOf(removal.error)
+  const wrong = [...form.beside(), ...problemBeside(refusal, [])]
   return (
     <>
       {form.conflict !== null && <ConflictNote conflict={form.conflict} />}
@@ -44,13 +49,28 @@ export function FormFoot({
           {cancel}
         </Button>
         <span className="grow" />
-        {removal !== undefined && (
-          <Button look="danger" onClick={removal.press}>
-            {removal.isAsked ? removalWords : 'Delete…'}
-          </Button>
-        )}
+        {removal !== undefined && <ConfirmButton confirm={removalWords} onConfirm={() => removal.mutate()} />}
       </div>
     </>
+  )
+}
+
+interface DialogProps extends Omit<Props, 'form' | 'onCancel'> {
+  readonly title: string
+  readonly form: Props['form'] & Pick<Form<object, unknown>, 'submit'>
+  readonly onClose: () => void
+  readonly children: ReactNode
+}
+
+/** A form in a dialog. */
+export function FormDialog({ title, form, onClose, children, ...foot }: DialogProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form className="form" onSubmit={form.submit}>
+        {children}
+        <FormFoot form={form} onCancel={onClose} {...foot} />
+      </form>
+    </Dialog>
   )
 }
 

@@ -202,18 +202,3 @@ const overwritten = <Draft extends object>(mine: Draft, began: Draft, theirs: Dr
 
 /** Drafts are plain data with a fixed order of members, so their JSON can be compared. */
 const isSame = (left: unknown, right: unknown) => JSON.stringify(left) === JSON.stringify(right)
-
-/** A removal that needs confirmation: the first call only arms it. */
-export function useRemoval(
-  remove: () => Promise<unknown>,
-  stale: readonly QueryKey[],
-  onRemoved: () => unknown,
-) {
-  const [isAsked, setAsked] = useState(false)
-  const removing = useCall(remove, stale, onRemoved)
-  return {
-    isAsked,
-    problems: removing.error === null ? [] : problemBeside(problemOf(removing.error), []),
-    press: () => (isAsked ? removing.mutate() : setAsked(true)),
-  }
-}

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import { Button } from '../parts/Button.tsx'
+import { Button, ConfirmButton } from '../parts/Button.tsx'
 import { download } from '../parts/CopyButton.tsx'
 import { TextField } from '../parts/Field.tsx'
 import { Card } from '../parts/Page.tsx'
@@ -18,7 +17,6 @@ type Erasure = Answers['erasures']['start']
 
 /** Finds and deletes everything that holds a value, like the address of a person; lists what was erased. */
 export function Erasures() {
-  const [isAsked, setAsked] = useState(false)
   const erasures = useQuery({
     queryKey: KEY,
     queryFn: () => creel.erasures.list.query({ page: 1, pageSize: SHOWN }),
@@ -50,26 +48,18 @@ export function Erasures() {
           placeholder="ada@example.com"
           hint="Found as a whole word, without case."
           {...form.field('value')}
-          onChange={(value) => {
-            form.change({ value })
-            setAsked(false)
-          }}
         />
         <Problems of={form.beside()} />
         <div className="form-foot">
           <Button type="submit" look="primary" disabled={isOff}>
             Count
           </Button>
-          <Button
-            look="danger"
+          <ConfirmButton
+            key={form.draft.value}
             disabled={isOff}
-            onClick={() => {
-              if (isAsked) form.submit(undefined, { dryRun: false })
-              setAsked(!isAsked)
-            }}
-          >
-            {isAsked ? 'Confirm: delete all of it' : 'Delete…'}
-          </Button>
+            confirm="Confirm: delete all of it"
+            onConfirm={() => form.submit(undefined, { dryRun: false })}
+          />
         </div>
       </form>
       <Problem error={erasures.error ?? report.error} />

@@ -1,8 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { useAddress } from '../address.ts'
 import { CodeEditor } from '../editor/CodeEditor.tsx'
-import { Button } from '../parts/Button.tsx'
+import { Button, ConfirmButton } from '../parts/Button.tsx'
 import { ConflictNote } from '../parts/FormFoot.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/Toasts.tsx'
@@ -32,7 +32,6 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
   const [params] = useAddress()
   const schema = useQuery(ruleSchemaQuery)
   const shape = useQuery(shapeQuery(endpoint.id))
-  const [isRemoving, setRemoving] = useState(false)
   const saved = rule === undefined ? undefined : textOf(rule)
   const ids = { endpointId: endpoint.id, actionId }
   const storedText = async (ruleId: string) => {
@@ -70,14 +69,15 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
     await queries.invalidateQueries({ queryKey: ['rules', endpoint.id] })
     await queries.invalidateQueries({ queryKey: ['actions', endpoint.id] })
   }
-  const remove = useMutation({
-    mutationFn: (ruleId: string) => creel.transformations.remove.mutate({ ...ids, ruleId }),
-    onSuccess: async () => {
+  const remove = useCall(
+    (ruleId: string) => creel.transformations.remove.mutate({ ...ids, ruleId }),
+    [],
+    async () => {
       form.forget()
       await refresh()
       onRemoved()
     },
-  })
+  )
   const problem = form.problem ?? (remove.error === null ? null : problemOf(remove.error))
   const marks = (form.problem?.items ?? []).map(({ pointer, detail }) => ({
     pointer: pointer.replace(/^#\/(rule|body)(?=\/|$)/, '#'),
@@ -126,9 +126,10 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
             {document === undefined && <span className="warn">This is not valid JSON yet.</span>}
             <span className="grow" />
             {rule !== undefined && (
-              <Button look="danger" onClick={() => (isRemoving ? remove.mutate(rule.id) : setRemoving(true))}>
-                {isRemoving ? 'Confirm: delete rule and versions' : 'Delete…'}
-              </Button>
+              <ConfirmButton
+                confirm="Confirm: delete rule and versions"
+                onConfirm={() => remove.mutate(rule.id)}
+              />
             )}
           </Writes>
         </div>

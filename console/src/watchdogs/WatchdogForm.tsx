@@ -12,7 +12,7 @@ import { DurationField, inUnits, secondsOf } from '../parts/DurationField.tsx'
 import { CheckField, named, SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
 import { toast } from '../parts/Toasts.tsx'
-import { type Bound, useForm, useRemoval } from '../parts/useForm.ts'
+import { type Bound, useCall, useForm } from '../parts/useForm.ts'
 import { endpointsQuery } from '../shell/queries.ts'
 import { type Answers, creel } from '../trpc.ts'
 import { interval, plural } from '../words/format.ts'
@@ -74,7 +74,7 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
     toast(words)
     close()
   }
-  const removal = useRemoval(
+  const removal = useCall(
     () => creel.watchdogs.remove.mutate({ id: watchdog?.id ?? '' }),
     STALE,
     () => done('Deleted'),
