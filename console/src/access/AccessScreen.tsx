@@ -22,8 +22,10 @@ export function AccessScreen() {
       <QueryState of={session} />
       {session.data !== undefined && session.data.session?.role !== 'owner' && (
         <p className="banner" data-tone="plain">
-          This browser is signed in with an API key of the scope <code>{session.data.scope}</code>. To manage
-          sessions and contacts, sign in with a link: run <code>creel console</code> on the server.
+          <span>
+            This browser is signed in with an API key of the scope <code>{session.data.scope}</code>. To
+            manage sessions and contacts, sign in with a link: run <code>creel console</code> on the server.
+          </span>
         </p>
       )}
       {session.data?.scope === 'admin' && <Keys />}
