@@ -14,7 +14,10 @@ const destinations: Receiver[] = []
 const Run = z.looseObject({
   id: z.string(),
   state: z.string(),
-  counts: z.looseObject({ equal: z.int(), changed: z.int(), uncompared: z.int() }),
+  counts: z
+    .looseObject({ equal: z.int(), slower: z.int(), changed: z.int(), uncompared: z.int() })
+    // Equal answers count as slower where the machine is busy.
+    .transform((counts) => ({ ...counts, equal: counts.equal + counts.slower })),
 })
 const Started = z.looseObject({ replay: Run })
 const Results = z.looseObject({
