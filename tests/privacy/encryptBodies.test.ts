@@ -270,6 +270,13 @@ test('requests that were stored in plain are encrypted in the background, with a
     service.db,
   )
   expect(rows).toEqual([{ isEqual: true }])
+  // An attempt that read the request before it was sealed is recorded after.
+  await sql`
+    update attempt_details set sealed_with = null, sealed = null, sent_body = null, sent_url = ${`http://a/?token=${mail}`}
+    where endpoint_id = ${endpoint.id}`.execute(service.db)
+  await service.runJob('endpoints.seal', {})
+  expect(await tablesWith(mail)).toEqual([])
+  expect((await attemptOf(endpoint)).body).toMatchObject({ sent: { body: sent.body } })
   const { rows: left } = await sql`select from sealings where endpoint_id = ${endpoint.id}`.execute(
     service.db,
   )

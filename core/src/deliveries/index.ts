@@ -51,7 +51,7 @@ export { recoverInterrupted, recoverOverdue } from './recover.ts'
 export { releaseHeld } from './releaseHeld.ts'
 export { isRetrySchedule, RETRY_DELAYS_SECONDS, retryDelaysOf, retryScheduleText } from './retrySchedule.ts'
 export { DeliveryAttempt, DeliveryAttemptDetail } from './schema.ts'
-export { sealRecords } from './sealRecords.ts'
+export { sealLateRecords, sealRecords } from './sealRecords.ts'
 export { sendAttempt } from './send.ts'
 export {
   START_DELIVERIES,

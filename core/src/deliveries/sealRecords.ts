@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Trx } from '../platform/db/index.ts'
-import type { DataKeyRef, SecretBox } from '../platform/secrets/index.ts'
+import { type DataKeyRef, type SecretBox, sealedMembers } from '../platform/secrets/index.ts'
 import { recorded, sealedRecord } from './details.ts'
 import { countAttempts } from './storageBytes.ts'
 
@@ -49,4 +49,37 @@ export async function sealRecords(
     update delivery_attempts set url = substring(url from '^[a-z]+://[^/?#]*')
     where endpoint_id = ${endpointId} and id = any(${ids}::bigint[]) and kind = 'listen'`.execute(trx)
   if (ids.length > 0) await countAttempts(trx, endpointId, ids)
+}
+
+/** Requests whose records one call of {@link sealLateRecords} seals. */
+const LATE_AT_ONCE = 20
+
+/**
+ * Seals records in plain of requests that are sealed: their attempts had read the request before. Returns whether there
+ * were any.
+ */
+export async function sealLateRecords(
+  secrets: Pick<SecretBox, 'open'>,
+  trx: Trx,
+  endpointId: string,
+  sealing: DataKeyRef,
+): Promise<boolean> {
+  const requests = await trx
+    .selectFrom('requests as r')
+    .where('r.endpointId', '=', endpointId)
+    .where('r.sealedWith', 'is not', null)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('attemptDetails as d')
+          .whereRef('d.endpointId', '=', 'r.endpointId')
+          .whereRef('d.requestId', '=', 'r.id')
+          .where('d.sealedWith', 'is', null),
+      ),
+    )
+    .select(['r.id', 'r.body'])
+    .select(sealedMembers('r'))
+    .limit(LATE_AT_ONCE)
+    .execute()
+  await sealRecords(secrets, trx, endpointId, { requests, sealing })
+  return requests.length > 0
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { sealMessages } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
-import { sealRecords } from '../deliveries/index.ts'
+import { sealLateRecords, sealRecords } from '../deliveries/index.ts'
 import { ensureDataKey } from '../endpoints/index.ts'
 import { isSealed } from '../keys/index.ts'
 import type { Trx } from '../platform/db/index.ts'
@@ -11,6 +11,9 @@ import { sealNext } from '../requests/index.ts'
 
 /** Time of a run, in milliseconds; the next one continues. */
 const RUN_MS = 30_000
+
+/** The id up to which requests are sealed when no request in plain is left. */
+const ALL = Number.MAX_SAFE_INTEGER
 
 /** Lets what an endpoint has stored in plain be sealed in the background. */
 export async function sealEarlier(trx: Trx, endpointId: string): Promise<void> {
@@ -63,7 +66,15 @@ async function sealSome({ db, secrets }: Services, endpointId: string): Promise<
     )
     const leftFromId = row.leftFromId ?? leftId
     if (lastId === null && leftFromId === null) {
-      await end(trx, endpointId)
+      if (await sealLateRecords(secrets, trx, endpointId, ref)) return true
+      // Attempts that had read a request in plain have ended by the next run.
+      if (row.sealedToId === ALL) await end(trx, endpointId)
+      else
+        await trx
+          .updateTable('sealings')
+          .set({ sealedToId: ALL })
+          .where('endpointId', '=', endpointId)
+          .execute()
       return false
     }
     // At the end, the next run looks again at those that were left out.
