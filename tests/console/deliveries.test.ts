@@ -82,6 +82,7 @@ test('a rule is tried as it is typed, saved, changed and restored; a refusal los
   )
   const { page, faults } = opened
   await opened.goTo(`/e/${endpoint.id}/rules/new?action=${action.id}`)
+  await page.getByRole('radiogroup', { name: 'Edit the rule as' }).getByText('JSON').click()
   const editor = page.getByRole('textbox', { name: 'Rule' })
   const type = async (rule: unknown) => {
     await editor.click()

@@ -76,7 +76,7 @@ test('no screen is wider than a phone, whatever things are called', async () => 
     actions: [`${home}/actions`, `main >> text=${spoken}`],
     action: [`${home}/actions/new`, '.condition-test'],
     deliveries: [`${home}/deliveries`, 'main >> text=500'],
-    rules: [`${home}/rules`, '.cm-content'],
+    rules: [`${home}/rules`, '.step'],
     rehearse: [`${home}/rehearse`, 'form'],
     settings: [`${home}/settings`, '#provider'],
     watchdogs: ['/watchdogs', '.timeline svg'],

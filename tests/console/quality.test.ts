@@ -29,7 +29,7 @@ const places = (): Readonly<Record<string, readonly [path: string, sign: string]
     deliveries: [`${home}?r=${requestId}&tab=deliveries`, '#panel-deliveries'],
     edited: [`${home}?r=${requestId}&edit=1`, '.sending .cm-content'],
     actions: [`${home}/actions/new`, '.condition-test'],
-    rules: [`${home}/rules`, '.cm-content'],
+    rules: [`${home}/rules`, '.step'],
     rehearse: [`${home}/rehearse`, 'form'],
     settings: [`${home}/settings`, '#provider'],
     watchdogs: ['/watchdogs', '.timeline svg'],

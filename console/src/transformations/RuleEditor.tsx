@@ -5,8 +5,10 @@ import { CodeEditor } from '../editor/CodeEditor.tsx'
 import { Button, ConfirmButton } from '../parts/Button.tsx'
 import { ConflictNote } from '../parts/FormFoot.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Segments } from '../parts/Segments.tsx'
 import { toast } from '../parts/Toasts.tsx'
 import { useCall, useForm } from '../parts/useForm.ts'
+import { usePersisted } from '../parts/usePersisted.ts'
 import { Writes } from '../parts/Writes.tsx'
 import { shapeQuery } from '../requests/queries.ts'
 import { withModifier } from '../shell/shortcuts.ts'
@@ -16,18 +18,23 @@ import { ago, fullTime } from '../words/format.ts'
 import { parsed } from '../words/json.ts'
 import { problemOf } from '../words/problem.ts'
 import { type Rule, ruleSchemaQuery, versionsQuery } from './queries.ts'
+import { formOf, RuleForm } from './RuleForm.tsx'
 import { Lines, RulePreview } from './RulePreview.tsx'
 
 interface Props {
   readonly endpoint: Endpoint
   readonly actionId: string
   readonly rule: Rule | undefined
+  /** The enabled rules that run before it, which the preview applies, too. */
+  readonly before: readonly Rule[]
   readonly onSaved: (ruleId: string) => void
   readonly onRemoved: () => void
+  /** Leaves a new rule; undefined if there is nothing else to show. */
+  readonly onCancel: (() => void) | undefined
 }
 
-/** Editor of one rule as JSON, with a preview on a captured request, and the rule's versions. */
-export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Props) {
+/** Editor of one rule as a form or as JSON, with a preview on a captured request, and the rule's versions. */
+export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemoved, onCancel }: Props) {
   const queries = useQueryClient()
   const [params] = useAddress()
   const schema = useQuery(ruleSchemaQuery)
@@ -65,6 +72,8 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
   const { text } = form.draft
   const setText = (next: string) => form.change({ text: next })
   const document = useMemo(() => parsed(text), [text])
+  const [view, setView] = usePersisted<'form' | 'json'>('rules edited as', 'form')
+  const shown = formOf(document)
   const refresh = async () => {
     await queries.invalidateQueries({ queryKey: ['rules', endpoint.id] })
     await queries.invalidateQueries({ queryKey: ['actions', endpoint.id] })
@@ -89,15 +98,38 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
   return (
     <section className="rule-grid" aria-label={rule?.name ?? 'New rule'}>
       <div>
-        <CodeEditor
-          label="Rule"
-          value={text}
-          onChange={setText}
-          marks={marks}
-          schema={schema.data}
-          paths={paths}
-          onSave={() => form.submit()}
+        <Segments
+          label="Edit the rule as"
+          value={shown === undefined ? 'json' : view}
+          options={[
+            { value: 'form', words: 'Form', isOff: shown === undefined },
+            { value: 'json', words: '{…} JSON' },
+          ]}
+          onChange={setView}
         />
+        {view === 'form' && shown !== undefined ? (
+          <RuleForm
+            key={saved}
+            endpointId={endpoint.id}
+            document={shown}
+            problem={form.problem}
+            onChange={(next) => setText(JSON.stringify(next, null, 2))}
+          />
+        ) : (
+          <CodeEditor
+            label="Rule"
+            value={text}
+            onChange={(typed) => {
+              // The form may be able to show it before the typing is done.
+              setView('json')
+              setText(typed)
+            }}
+            marks={marks}
+            schema={schema.data}
+            paths={paths}
+            onSave={() => form.submit()}
+          />
+        )}
         {form.conflict !== null && <ConflictNote conflict={form.conflict} />}
         {problem !== null && (
           <div className="problem" role="alert">
@@ -118,10 +150,21 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
               disabled={form.isSaving || !isChanged || form.conflict !== null}
               onClick={() => form.submit()}
             >
-              {form.isSaving ? 'Saving…' : `Save as v${next}`} <kbd>{withModifier('S')}</kbd>
+              {form.isSaving ? 'Saving…' : `Save as v${next}`}{' '}
+              {view === 'json' && <kbd>{withModifier('S')}</kbd>}
             </Button>
             {rule !== undefined && isChanged && (
               <Button onClick={() => setText(saved ?? '')}>Reset to v{rule.version}</Button>
+            )}
+            {rule === undefined && onCancel !== undefined && (
+              <Button
+                onClick={() => {
+                  form.forget()
+                  onCancel()
+                }}
+              >
+                Cancel
+              </Button>
             )}
             {document === undefined && <span className="warn">This is not valid JSON yet.</span>}
             <span className="grow" />
@@ -142,7 +185,7 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
           />
         )}
       </div>
-      <RulePreview endpointId={endpoint.id} actionId={actionId} document={document} />
+      <RulePreview endpointId={endpoint.id} actionId={actionId} before={before} document={document} />
     </section>
   )
 }

@@ -7,19 +7,23 @@ import { SamplePicker, useSample } from '../requests/SamplePicker.tsx'
 import { type Answers, creel, type RequestDetail } from '../trpc.ts'
 import { type DiffLine, diffLines } from '../words/diff.ts'
 import { problemOf } from '../words/problem.ts'
+import type { Rule } from './queries.ts'
 
 interface Props {
   readonly endpointId: string
   readonly actionId: string
+  /** Saved rules that run before it. */
+  readonly before: readonly Rule[]
   /** Undefined while it is not valid JSON. */
   readonly document: unknown
 }
 
 /** Applies the unsaved rule to a captured request; nothing is saved or sent. */
-export function RulePreview({ endpointId, actionId, document }: Props) {
+export function RulePreview({ endpointId, actionId, before, document }: Props) {
   const sample = useSample(endpointId)
   const sampleId = sample.id
-  const settled = useSettled(JSON.stringify(document))
+  const all = document === undefined ? undefined : [...before.map(({ rule }) => rule), document]
+  const settled = useSettled(JSON.stringify(all))
   const captured = useQuery({
     queryKey: ['request', endpointId, sampleId],
     queryFn: () => creel.requests.get.query({ endpointId, requestId: sampleId }),
@@ -32,7 +36,7 @@ export function RulePreview({ endpointId, actionId, document }: Props) {
       creel.transformations.previewSet.mutate({
         endpointId,
         actionId,
-        rules: [JSON.parse(settled ?? 'null')],
+        rules: JSON.parse(settled ?? '[]'),
         requestId: sampleId,
       }),
     enabled: sampleId > 0 && settled !== undefined,
@@ -101,10 +105,12 @@ function Outcome({ before, headersBefore, preview }: OutcomeProps) {
     <>
       <p>{note}</p>
       <ol className="steps" aria-label="Steps">
-        {rules.flatMap((rule) =>
+        {rules.flatMap((rule, at) =>
           rule.steps.map(({ changed, index, note: about, op }) => (
-            <li key={`${rule.name} ${index}`}>
+            // biome-ignore lint/suspicious/noArrayIndexKey: rules may share a name
+            <li key={`${at} ${index}`}>
               <span className={changed ? 'ok' : 'hint'}>{changed ? 'changed' : 'no change'}</span>
+              {rules.length > 1 && <span className="hint">{rule.name}</span>}
               <code>
                 {index + 1}. {op}
               </code>

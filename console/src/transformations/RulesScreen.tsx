@@ -80,8 +80,14 @@ export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: stri
           endpoint={endpoint}
           actionId={actionId}
           rule={open}
+          before={rules.filter(
+            (rule) => rule.enabled && (open === undefined || rule.position < open.position),
+          )}
           onSaved={(id) => navigate(`/e/${endpoint.id}/rules/${id}?action=${actionId}`)}
           onRemoved={() => navigate(`/e/${endpoint.id}/rules?action=${actionId}`)}
+          onCancel={
+            rules.length === 0 ? undefined : () => navigate(`/e/${endpoint.id}/rules?action=${actionId}`)
+          }
         />
       )}
     </>

@@ -1,0 +1,73 @@
+import { expect, test } from 'bun:test'
+import { z } from 'zod'
+import { openConsole, startConsoleService } from '../support/console.ts'
+
+/** A rule by a form: steps as rows, the saved rules before it in the preview, and the way out. */
+
+const WithId = z.looseObject({ id: z.string() })
+
+test('a rule is written by a form, previewed after the saved ones, and its refusals stand at their steps', async () => {
+  const service = await startConsoleService()
+  const { alice } = service
+  const endpoint = await alice.endpoint({ name: 'formed' })
+  await endpoint.capture({ body: '{"type":"order.paid","secret":"hush","amount":12,"name":"Ada"}' })
+  const action = await alice.expect(
+    alice.post(endpoint.at('/actions'), { kind: 'forward', name: 'Billing', url: 'http://127.0.0.1:9/' }),
+    WithId,
+  )
+  const saved = { version: 1, name: 'First', steps: [{ op: 'remove', paths: ['body.secret'] }] }
+  await alice.expect(alice.post(endpoint.at(`/transformations?actionId=${action.id}`), saved), WithId)
+  const { page, goTo, faults } = await openConsole(alice, { width: 1440, height: 1200 })
+  const steps = page.getByRole('list', { name: 'Steps of the rule, in the order they run' })
+  const step = (at: number) => steps.locator('.step').nth(at - 1)
+  const stored = async () =>
+    Object((await alice.get(endpoint.at(`/transformations?actionId=${action.id}`))).body).rules
+
+  // Cancel leaves a new rule, and keeps nothing of it.
+  await goTo(`/e/${endpoint.id}/rules/new`)
+  await page.getByLabel('Name', { exact: true }).fill('Never saved')
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('link', { name: 'Add rule' }).click()
+  await page.getByRole('button', { name: 'Cancel' }).waitFor()
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('New rule')
+
+  await page.getByLabel('Name', { exact: true }).fill('Second')
+  await step(1).getByLabel('Paths').fill('body.amount')
+  // The saved rule ran before it.
+  await page.getByText('2 of 2 rules applied').waitFor()
+  await page.locator('[data-change="removed"]', { hasText: 'hush' }).waitFor()
+  await page.locator('[data-change="removed"]', { hasText: '12' }).waitFor()
+  await page.getByRole('button', { name: 'Add step' }).click()
+  await step(2).getByLabel('Kind of step 2').selectOption('set')
+  await step(2).getByLabel('Path', { exact: true }).fill('body.total')
+  await step(2).getByLabel('Value').fill('1.05')
+  await page.getByRole('button', { name: 'Add step' }).click()
+  await step(3).getByLabel('Kind of step 3').selectOption('rename')
+  await step(3).getByLabel('From').fill('body.name')
+  await page.getByRole('button', { name: /Save as v1/ }).click()
+  await step(3).getByRole('alert').waitFor()
+  await step(3).getByLabel('To').fill('body.customer')
+  await step(3).getByRole('button', { name: 'Move step 3 up' }).click()
+  await page.getByRole('button', { name: /Save as v1/ }).click()
+  await page.getByText('Second saved as v1').waitFor()
+  expect(Object((await stored())[1]).rule).toEqual({
+    version: 1,
+    name: 'Second',
+    steps: [
+      { op: 'remove', paths: ['body.amount'] },
+      { op: 'rename', from: 'body.name', to: 'body.customer' },
+      { op: 'set', path: 'body.total', value: 1.05 },
+    ],
+  })
+
+  // The same document as JSON; what the form cannot show stays there.
+  await step(2).getByRole('button', { name: 'Remove step 2' }).click()
+  await page.getByRole('radiogroup', { name: 'Edit the rule as' }).getByText('JSON').click()
+  const editor = page.getByRole('textbox', { name: 'Rule' })
+  expect(await editor.textContent()).not.toContain('rename')
+  await editor.click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText('{"version":1,"name":"Odd","steps":[{"op":"unknown"}]}')
+  expect(await page.getByRole('radio', { name: 'Form' }).isDisabled()).toBe(true)
+  expect(faults).toEqual([])
+})
