@@ -15,6 +15,7 @@ const AlertsScreen = lazyPart(async () => (await import('./alertChannels/AlertsS
 const RecycleBinScreen = lazyPart(
   async () => (await import('./recycleBin/RecycleBinScreen.tsx')).RecycleBinScreen,
 )
+const HealthScreen = lazyPart(async () => (await import('./health/HealthScreen.tsx')).HealthScreen)
 const UsageScreen = lazyPart(async () => (await import('./usage/UsageScreen.tsx')).UsageScreen)
 const SearchScreen = lazyPart(async () => (await import('./search/SearchScreen.tsx')).SearchScreen)
 const AuditScreen = lazyPart(async () => (await import('./audit/AuditScreen.tsx')).AuditScreen)
@@ -44,6 +45,7 @@ export function App() {
                   <Route path="/alerts" component={AlertsScreen} />
                   <Route path="/bin" component={RecycleBinScreen} />
                   <Route path="/usage" component={UsageScreen} />
+                  <Route path="/health" component={HealthScreen} />
                   <Route path="/access" component={AccessScreen} />
                   <Route path="/audit" component={AuditScreen} />
                   <Route path="/" component={FirstEndpoint} />

@@ -83,6 +83,7 @@ test('no screen is wider than a phone, whatever things are called', async () => 
     alerts: ['/alerts', 'main h2'],
     bin: ['/bin', 'main h1'],
     usage: ['/usage', '.days'],
+    health: ['/health', 'main h2'],
     access: ['/access', '.banner'],
     audit: ['/audit', 'main h1'],
     compare: [`${home}?r=${id}&c=${id}`, '.compare'],

@@ -36,6 +36,7 @@ const places = (): Readonly<Record<string, readonly [path: string, sign: string]
     alerts: ['/alerts', 'main h2'],
     bin: ['/bin', 'main h1'],
     usage: ['/usage', '.days'],
+    health: ['/health', 'main h2'],
     access: ['/access', '.banner'],
   }
 }

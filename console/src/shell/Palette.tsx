@@ -119,6 +119,7 @@ function useCommands(typed: string): Command[] {
     go('Alerts', 'page', '/alerts'),
     go('Recycle bin', 'page', '/bin'),
     go('Usage and limits', 'page', '/usage'),
+    go('Health', 'page', '/health'),
     go('Access: keys, sessions, contacts', 'page', '/access'),
     go('Audit log', 'page', '/audit'),
     { words: 'Change theme', about: 'light, dark, system', run: nextTheme },

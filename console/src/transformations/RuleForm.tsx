@@ -1,10 +1,10 @@
 import { ChevronDown, ChevronUp, Plus, X } from 'lucide-react'
 import { useState } from 'react'
-import { isRecord } from '../body/isRecord.ts'
 import { ConditionField, documentOfText, textOfCondition } from '../conditions/ConditionField.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Select, TextField } from '../parts/Field.tsx'
 import { linesOf } from '../words/headers.ts'
+import { isRecord, parsed } from '../words/json.ts'
 import { type ProblemWords, problemAt } from '../words/problem.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -205,7 +205,7 @@ interface MemberProps {
 /** A member as text. The text stays as it is typed while it means the value of the document. */
 function MemberField({ label, kind, placeholder, value, onChange }: MemberProps) {
   const [typed, setTyped] = useState(() => textOf(kind, value))
-  const isOwn = JSON.stringify(parsed(kind, typed)) === JSON.stringify(value)
+  const isOwn = JSON.stringify(meaning(kind, typed)) === JSON.stringify(value)
   return (
     <TextField
       label={label}
@@ -215,7 +215,7 @@ function MemberField({ label, kind, placeholder, value, onChange }: MemberProps)
       value={isOwn ? typed : textOf(kind, value)}
       onChange={(text) => {
         setTyped(text)
-        onChange(parsed(kind, text))
+        onChange(meaning(kind, text))
       }}
     />
   )
@@ -227,16 +227,9 @@ function textOf(kind: Kind, value: unknown): string {
   return value === undefined ? '' : JSON.stringify(value)
 }
 
-function parsed(kind: Kind, text: string): unknown {
+function meaning(kind: Kind, text: string): unknown {
   if (kind === 'paths') return linesOf(text).map((line) => line.trim())
-  return kind === 'text' || !isJson(text) ? text : JSON.parse(text)
+  return kind === 'text' || !isJson(text) ? text : parsed(text)
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+const isJson = (text: string): boolean => parsed(text) !== undefined

@@ -19,7 +19,17 @@ export function UsageScreen() {
   const { alertChannels, apiKeys, endpoints, perEndpoint, storage, watchdogs } = usage.data
   const fullest = perEndpoint.toSorted((left, right) => right.storedRequestCount - left.storedRequestCount)
   return (
-    <Page title="Usage" head={hasPlan(plan) && <Badge>{plan.displayName} plan</Badge>}>
+    <Page
+      title="Usage"
+      head={
+        <>
+          {hasPlan(plan) && <Badge>{plan.displayName} plan</Badge>}
+          <Link className="button small" href="/health">
+            Health
+          </Link>
+        </>
+      }
+    >
       <section className="meters" aria-label="Usage and limits">
         <Meter words="Endpoints" used={endpoints.count} limit={endpoints.max} />
         <Meter words="Watchdogs" used={watchdogs.count} limit={watchdogs.max} />

@@ -26,3 +26,16 @@ export const WorkspaceEvent = z.object({
   openIncidentCount: z.int(),
   alarmedWatchdogCount: z.int(),
 })
+
+/** Deliveries of an action that wait for an attempt. */
+export const Waiting = z.object({
+  actionId: z.uuid(),
+  actionName: z.string(),
+  endpointId: z.uuid(),
+  endpointName: z.string(),
+  isPaused: z.boolean(),
+  /** At most 1,000 are counted. */
+  waitingCount: z.int(),
+  oldestAt: Timestamp.nullable(),
+  nextAttemptAt: Timestamp.nullable(),
+})

@@ -1294,5 +1294,15 @@ export interface StatementRows {
     readonly encoding: string
   }
   'wait for flow': Record<never, never>
+  'waiting deliveries of workspace': {
+    readonly actionId: string
+    readonly actionName: string
+    readonly endpointId: string
+    readonly endpointName: string
+    readonly isPaused: boolean
+    readonly waitingCount: number
+    readonly oldestAt: Date | null
+    readonly nextAttemptAt: Date | null
+  }
   'write breaker': never
 }
