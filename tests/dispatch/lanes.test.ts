@@ -214,6 +214,22 @@ test('a subscription ends while a result of it is recorded, and neither is in th
   expect((await client.get(`/api/v1/subscriptions/${id}`)).status).toBe(404)
 })
 
+test('a stop waits for sends that end, and no longer than for them', async () => {
+  const service = await startService({ limits: { captureRatePerMinute: 100_000 } })
+  const client = service.alice
+  await using held = await startHeld()
+  await channel(client, held)
+  await alarm(client)
+  await held.take(1)
+  const stopping = service.running.stop()
+  held.release()
+  const startedAt = performance.now()
+  await stopping
+  // The grace of a stop is 20 s.
+  expect(performance.now() - startedAt).toBeLessThan(15_000)
+  await service.stop()
+}, 60_000)
+
 test('a stop waits for no receiver without an answer, and the send is made again', async () => {
   await using held = await startHeld()
   const first = await startService()

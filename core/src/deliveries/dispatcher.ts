@@ -55,10 +55,13 @@ export function startDispatcher(services: Services, { slots, pauseGone }: Dispat
   })
   const stopping = new AbortController()
   let freed = Promise.withResolvers<void>()
+  /** Slots that these attempts hold; lanes hold others. */
+  let heldSlots = 0
   let waitingBatches = 0
   let isDraining = false
 
   const release = (due: SlotRequest, held: HeldSlot | null) => {
+    heldSlots -= 1
     slots.release(laneOf(due), due.bodyBytes, held)
     freed.resolve()
     freed = Promise.withResolvers()
@@ -131,8 +134,10 @@ export function startDispatcher(services: Services, { slots, pauseGone }: Dispat
     const defer: { due: DueAttempt; afterMs: number }[] = []
     for (const one of due) {
       const admission = slots.admit(laneOf(one), one.bodyBytes)
-      if (admission === 'start') starting.push(one)
-      else if (typeof admission === 'object') defer.push({ due: one, ...admission })
+      if (admission === 'start') {
+        heldSlots += 1
+        starting.push(one)
+      } else if (typeof admission === 'object') defer.push({ due: one, ...admission })
       else if (mayWait) waiting.push(one)
       else defer.push({ due: one, afterMs: slots.giveUp(laneOf(one)) })
     }
@@ -142,6 +147,7 @@ export function startDispatcher(services: Services, { slots, pauseGone }: Dispat
   const firstAttempts: FirstAttempts = {
     hold(one) {
       if (isDraining || recorder.isBehind || !slots.admitAhead(laneOf(one), one.bodyBytes)) return undefined
+      heldSlots += 1
       return {
         begin: (attempt) => void run(attempt, one),
         release: () => release(one, null),
@@ -183,7 +189,7 @@ export function startDispatcher(services: Services, { slots, pauseGone }: Dispat
     async drain(timeoutMs) {
       isDraining = true
       const until = performance.now() + timeoutMs
-      while (slots.size > 0 && performance.now() < until)
+      while (heldSlots > 0 && performance.now() < until)
         await Promise.race([freed.promise, sleep(until - performance.now())])
       stopping.abort()
       await Promise.race([recorder.isDone(), sleep(Math.max(RECORD_MS_MIN, until - performance.now()))])
