@@ -8,7 +8,7 @@ import { named, SelectField, TextField } from '../parts/Field.tsx'
 import { FormDialog } from '../parts/FormFoot.tsx'
 import { SegmentsField } from '../parts/Segments.tsx'
 import { useForm } from '../parts/useForm.ts'
-import { endpointsQuery } from '../shell/queries.ts'
+import { endpointsQuery } from '../queries.ts'
 import { creel } from '../trpc.ts'
 
 export const SCOPE_WORDS: Readonly<Record<KeyScope, string>> = {

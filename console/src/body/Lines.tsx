@@ -2,8 +2,8 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { memo, useMemo, useRef, useState } from 'react'
 import { plural } from '../words/format.ts'
+import type { Line } from '../words/jsonLines.ts'
 import { visible } from '../words/visible.ts'
-import type { Line } from './jsonLines.ts'
 
 export const LINE_HEIGHT = 20
 

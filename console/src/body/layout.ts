@@ -1,4 +1,4 @@
-import { jsonLines, type Line, type Piece } from './jsonLines.ts'
+import { jsonLines, type Line, type Piece } from '../words/jsonLines.ts'
 import { type Part, partsOf } from './multipart.ts'
 
 const TOKEN = /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<[^>]*>|[^<]+/g

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { CopyButton } from '../parts/CopyButton.tsx'
 import { Badge } from '../parts/StateMark.tsx'
-import { gapsQuery, providersQuery } from '../shell/queries.ts'
+import { gapsQuery, providersQuery } from '../queries.ts'
 import type { Endpoint } from '../trpc.ts'
 import { plural, withoutScheme } from '../words/format.ts'
 

@@ -5,8 +5,8 @@ import { lazyPart } from '../parts/Boundary.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Bones, Problem } from '../parts/Problem.tsx'
 import { Writes } from '../parts/Writes.tsx'
+import { endpointQuery, endpointsQuery } from '../queries.ts'
 import { CapturesScreen } from '../requests/CapturesScreen.tsx'
-import { endpointQuery, endpointsQuery } from '../shell/queries.ts'
 import { EndpointBar } from './EndpointBar.tsx'
 
 const ActionsScreen = lazyPart(async () => (await import('../actions/ActionsScreen.tsx')).ActionsScreen)

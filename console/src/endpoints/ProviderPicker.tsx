@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, useId, useState } from 'react'
-import { providersQuery } from '../shell/queries.ts'
+import { providersQuery } from '../queries.ts'
 
 interface Props {
   readonly slug: string

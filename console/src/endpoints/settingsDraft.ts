@@ -2,10 +2,10 @@ import type { DedupeMode } from '@creel/core/engine/words'
 import { type Duration, inUnits, secondsOf } from '../parts/DurationField.tsx'
 import { choices } from '../parts/Field.tsx'
 import type { Form } from '../parts/useForm.ts'
-import { namesOf, rulesOf, textOfRules } from '../privacy/storingDraft.ts'
 import type { Endpoint, Inputs } from '../trpc.ts'
 import { headerLines, headersOf } from '../words/headers.ts'
 import { isRecord, parsed } from '../words/json.ts'
+import { namesOf, rulesOf, textOfRules } from './storingDraft.ts'
 
 /** Members of an endpoint, as the API takes them. */
 export type Members = Omit<Inputs['endpoints']['update'], 'endpointId'>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { meQuery } from '../shell/queries.ts'
+import { meQuery } from '../queries.ts'
 import { Button } from './Button.tsx'
 
 /** Why a control is disabled for a key of the scope `read`. */

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
 import { CommandLine } from '../parts/CopyButton.tsx'
 import { WriteLink, Writes } from '../parts/Writes.tsx'
-import { meQuery, providersQuery } from '../shell/queries.ts'
+import { meQuery, providersQuery } from '../queries.ts'
 import type { Endpoint } from '../trpc.ts'
 
 const COMMON = [

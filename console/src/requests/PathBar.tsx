@@ -1,10 +1,10 @@
 import { ChevronDown } from 'lucide-react'
 import { useLocation } from 'wouter'
-import { jsonValueOf, type Line, plainValueOf } from '../body/jsonLines.ts'
 import { Button } from '../parts/Button.tsx'
 import { CopyButton } from '../parts/CopyButton.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { termFor } from '../words/grammar.ts'
+import { jsonValueOf, type Line, plainValueOf } from '../words/jsonLines.ts'
 
 interface Props {
   readonly endpointId: string

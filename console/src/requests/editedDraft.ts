@@ -1,6 +1,6 @@
 import { CONNECTION_FIELDS } from '@creel/core/engine/words'
-import { jsonLines } from '../body/jsonLines.ts'
 import type { Inputs, RequestDetail } from '../trpc.ts'
+import { jsonLines } from '../words/jsonLines.ts'
 
 export interface EditedDraft {
   /** Empty until an action is chosen. */

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 import type { CaptureStream } from '../live/captureStream.ts'
-import { useShortcuts } from '../shell/shortcuts.ts'
+import { useShortcuts } from '../parts/shortcuts.ts'
 
 interface Keys {
   readonly stream: CaptureStream

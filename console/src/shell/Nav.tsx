@@ -21,10 +21,10 @@ import { EndpointNav } from '../endpoints/EndpointNav.tsx'
 import { session } from '../live/outage.ts'
 import { queryClient } from '../live/queryClient.ts'
 import { Button } from '../parts/Button.tsx'
+import { meQuery, openIncidentsQuery, watchdogsQuery } from '../queries.ts'
 import { Mark, signOut } from '../signIn/SignIn.tsx'
 import { hasPlan } from '../words/format.ts'
 import { applyTheme } from './applyTheme.ts'
-import { meQuery, openIncidentsQuery, watchdogsQuery } from './queries.ts'
 
 const THEMES = {
   system: { Icon: SunMoon, words: 'Change theme (now: system)' },

@@ -4,9 +4,9 @@ import { useLocation, useRoute } from 'wouter'
 import { copyText } from '../parts/CopyButton.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { Switch } from '../parts/Segments.tsx'
+import { areLettersOn, SHORTCUTS, switchLetters } from '../parts/shortcuts.ts'
+import { endpointsQuery } from '../queries.ts'
 import { useTheme } from './Nav.tsx'
-import { endpointsQuery } from './queries.ts'
-import { areLettersOn, SHORTCUTS, switchLetters } from './shortcuts.ts'
 
 interface Command {
   readonly words: string

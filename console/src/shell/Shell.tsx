@@ -3,8 +3,8 @@ import { type ReactNode, Suspense, useEffect, useState } from 'react'
 import { followWorkspace } from '../live/followWorkspace.ts'
 import { lazyPart, OutageNote } from '../parts/Boundary.tsx'
 import { Button } from '../parts/Button.tsx'
+import { useShortcuts } from '../parts/shortcuts.ts'
 import { Nav } from './Nav.tsx'
-import { useShortcuts } from './shortcuts.ts'
 
 const loadPalette = () => import('./Palette.tsx')
 const Palette = lazyPart(async () => (await loadPalette()).Palette)

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { Page } from '../parts/Page.tsx'
 import { Bones, Problem } from '../parts/Problem.tsx'
 import { Badge } from '../parts/StateMark.tsx'
-import { meQuery } from '../shell/queries.ts'
+import { meQuery } from '../queries.ts'
 import { creel } from '../trpc.ts'
 import { bytes, count, hasPlan, isLimit, limitOfBytes, limitWords, plural } from '../words/format.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { jsonLines } from '../body/jsonLines.ts'
 import { changesOf, diffLines, valuesByName, valuesByPath } from './diff.ts'
+import { jsonLines } from './jsonLines.ts'
 
 const values = (json: string) => valuesByPath(jsonLines(json) ?? [])
 

@@ -1,4 +1,4 @@
-import type { Line } from '../body/jsonLines.ts'
+import type { Line } from './jsonLines.ts'
 
 export interface Change {
   readonly path: string

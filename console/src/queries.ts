@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { type Answers, creel } from '../trpc.ts'
+import { type Answers, creel } from './trpc.ts'
 
 /** A run that compares captures with the list of their sender. */
 export type Reconciliation = Answers['reconcile']['get']

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
-import { toast } from '../parts/Toasts.tsx'
-import { READ_ONLY, useIsReader } from '../parts/Writes.tsx'
+import { toast } from './Toasts.tsx'
+import { READ_ONLY, useIsReader } from './Writes.tsx'
 
 const IS_APPLE = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.platform)
 
