@@ -77,3 +77,27 @@ test('a sign-in link that was used already opens the page of a browser that is s
   // The key was not wrong.
   expect(await owner.page.getByLabel('API key').getAttribute('aria-invalid')).toBe('false')
 })
+
+test('a search is saved in the browser, offered first, and forgotten', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'saved' })
+  await endpoint.capture({ body: '{"type":"order.paid"}' })
+  const { page, faults } = opened
+  const search = page.getByRole('combobox', { name: 'Search captures' })
+  await opened.goTo(`/e/${endpoint.id}`)
+  await search.fill('state:failed since:2h')
+  await page.getByRole('button', { name: 'Save this search' }).click()
+  await page.getByRole('button', { name: 'Forget this search' }).waitFor()
+  await search.fill('label:other')
+  await search.press('Enter')
+  await page.reload()
+  await search.fill('')
+  const offered = page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option')
+  await offered.first().getByText('saved search').waitFor()
+  await offered.first().click()
+  expect((await search.inputValue()).trim()).toBe('state:failed since:2h')
+  await page.getByRole('button', { name: 'Forget this search' }).click()
+  await search.fill('')
+  await offered.first().waitFor()
+  expect(await offered.getByText('saved search').count()).toBe(0)
+  expect(faults).toEqual([])
+})

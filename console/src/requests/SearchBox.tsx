@@ -1,10 +1,11 @@
 import { REQUEST_STATES, VERIFICATION_FILTERS } from '@creel/core/engine/words'
 import { useQuery } from '@tanstack/react-query'
-import { Search, X } from 'lucide-react'
+import { Search, Star, X } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { creel } from '../trpc.ts'
 import { TERM_NAMES, type Term, termFor, withoutTerm } from '../words/grammar.ts'
+import { parsed } from '../words/json.ts'
 
 const WAIT_MS = 250
 
@@ -19,6 +20,8 @@ export function SearchBox({ endpointId, value, onChange }: Props) {
   const [typed, setTyped] = useState(value)
   const [chosen, setChosen] = useState(-1)
   const [isOpen, setOpen] = useState(false)
+  const [saved, setSaved] = useState(() => searchesOf('saved', endpointId))
+  const isSaved = saved.includes(typed.trim())
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const input = useRef<HTMLInputElement>(null)
   const list = useId()
@@ -46,7 +49,12 @@ export function SearchBox({ endpointId, value, onChange }: Props) {
   }
   const leave = () => {
     setOpen(false)
-    keepSearch(endpointId, typed.trim())
+    keepSearch('searches', endpointId, typed)
+  }
+  const save = () => {
+    if (isSaved) forgetSearch('saved', endpointId, typed)
+    else keepSearch('saved', endpointId, typed)
+    setSaved(searchesOf('saved', endpointId))
   }
   const press = (event: KeyboardEvent) => {
     const shown = offered[chosen]
@@ -87,9 +95,19 @@ export function SearchBox({ endpointId, value, onChange }: Props) {
       {typed === '' ? (
         <kbd>/</kbd>
       ) : (
-        <Button look="quiet icon" onClick={() => type('', true)} aria-label="Clear search">
-          <X size={14} />
-        </Button>
+        <>
+          <Button
+            look="quiet icon"
+            label={isSaved ? 'Forget this search' : 'Save this search'}
+            aria-pressed={isSaved}
+            onClick={save}
+          >
+            <Star size={14} fill={isSaved ? 'currentColor' : 'none'} />
+          </Button>
+          <Button look="quiet icon" onClick={() => type('', true)} aria-label="Clear search">
+            <X size={14} />
+          </Button>
+        </>
       )}
       <div
         id={list}
@@ -118,17 +136,20 @@ export function SearchBox({ endpointId, value, onChange }: Props) {
   )
 }
 
-/** Suggestions: the last searches while the field is empty, else completions of the last word. */
+/** Suggestions: saved and last searches while the field is empty, else completions of the last word. */
 function offer(
   endpointId: string,
   typed: string,
   labels: readonly { label: string; count: number }[],
 ): Suggestion[] {
-  const recent =
-    typed === ''
-      ? recentSearches(endpointId).map((search) => ({ search, term: search, about: 'recent search' }))
-      : []
-  return [...recent, ...suggestions(typed, labels)]
+  if (typed !== '') return suggestions(typed, labels)
+  const saved = searchesOf('saved', endpointId)
+  const recent = searchesOf('searches', endpointId).filter((search) => !saved.includes(search))
+  return [
+    ...saved.map((search) => ({ search, term: search, about: 'saved search' })),
+    ...recent.map((search) => ({ search, term: search, about: 'recent search' })),
+    ...suggestions(typed, labels),
+  ]
 }
 
 interface TermsProps {
@@ -227,21 +248,26 @@ function matches(term: string, typed: string): boolean {
   return term.startsWith(typed) || (typed.length > 1 && !typed.includes(':') && term.includes(`:${typed}`))
 }
 
-const KEPT = 8
+/** Lists of searches of an endpoint in this browser, and how many each keeps. */
+const KEPT = { searches: 8, saved: 20 } as const
 
-/** The last searches of an endpoint in this browser, newest first. */
-function recentSearches(endpointId: string): string[] {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(`searches:${endpointId}`) ?? '[]')
-    return Array.isArray(kept) ? kept.filter((one) => typeof one === 'string') : []
-  } catch {
-    return []
-  }
+type SearchList = keyof typeof KEPT
+
+/** The searches of a list, newest first. */
+function searchesOf(list: SearchList, endpointId: string): string[] {
+  const kept = parsed(localStorage.getItem(`${list}:${endpointId}`) ?? '[]')
+  return Array.isArray(kept) ? kept.filter((one) => typeof one === 'string') : []
 }
 
-/** Adds a search to the last ones. */
-function keepSearch(endpointId: string, search: string): void {
+function forgetSearch(list: SearchList, endpointId: string, search: string): void {
+  const others = searchesOf(list, endpointId).filter((one) => one !== search.trim())
+  localStorage.setItem(`${list}:${endpointId}`, JSON.stringify(others))
+}
+
+/** Puts a search at the top of a list. */
+function keepSearch(list: SearchList, endpointId: string, search: string): void {
   if (search.trim() === '') return
-  const kept = [search, ...recentSearches(endpointId).filter((one) => one !== search)].slice(0, KEPT)
-  localStorage.setItem(`searches:${endpointId}`, JSON.stringify(kept))
+  const others = searchesOf(list, endpointId).filter((one) => one !== search.trim())
+  const kept = [search.trim(), ...others].slice(0, KEPT[list])
+  localStorage.setItem(`${list}:${endpointId}`, JSON.stringify(kept))
 }
