@@ -45,7 +45,7 @@ async function follow(path: string): Promise<void> {
     const head = `GET ${path} HTTP/1.1\r\n${forwarded}Authorization: Bearer ${key}\r\nAccept: text/event-stream\r\n\r\n`
     for (const socket of service.many(STREAMS, head)) socket.pause()
   }
-  await service.rounds(25)
+  await service.rounds(36)
 }
 
 describe('an innocent bystander notices nothing of followers that read nothing of captures with long bodies', () => {
