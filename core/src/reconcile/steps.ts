@@ -3,6 +3,7 @@ import { captureFetched, type FetchedOutcome } from '../capture/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { backoffMs } from '../platform/time/index.ts'
 import { capturedEventIds } from '../requests/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
 import {
   ARRIVAL_MS,
   FAILURES_MAX,
@@ -64,9 +65,7 @@ export async function end(
   { services, lease }: Pick<Work, 'services' | 'lease'>,
   failure: Failure | null,
 ): Promise<Next> {
-  await services.db.transaction().execute(async (trx) => {
-    await finishRun(services, trx, await holdRun(trx, services, lease), failure)
-  })
+  await write({ services, lease }, (trx, row) => finishRun(services, trx, row, failure))
   return ENDED
 }
 
@@ -76,14 +75,18 @@ function scopeOf({ since, until, types }: RunRow): Scope {
   return { since, until, types: JSON.parse(types) }
 }
 
-/** Runs one transaction of the run's holder. */
+/**
+ * Runs one transaction of the run's holder. It locks the workspace first, as a claim does: an end that raises an alert
+ * needs the workspace's row, and two transactions that lock in opposite orders wait for each other.
+ */
 async function write<Result>(
-  { services, lease }: Work,
+  { services, lease }: Pick<Work, 'services' | 'lease'>,
   change: (trx: Trx, row: RunRow) => Promise<Result>,
 ): Promise<Result> {
-  return await services.db
-    .transaction()
-    .execute(async (trx) => change(trx, await holdRun(trx, services, lease)))
+  return await services.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, lease.workspaceId)
+    return await change(trx, await holdRun(trx, services, lease))
+  })
 }
 
 async function listPage(work: Work, sender: ListingSender): Promise<Next> {
