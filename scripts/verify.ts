@@ -1,6 +1,7 @@
-/** Types, lint and format: everything that needs no database. Half a minute on two cores. */
+/** Types, lint, format and size: everything that needs no database. Half a minute on two cores. */
 import { join } from 'node:path'
 import { makeClientTypes } from './clientTypes.ts'
+import { roomsOverBound, sizeInWords } from './size.ts'
 
 const ROOT = join(import.meta.dir, '..')
 
@@ -31,7 +32,10 @@ export async function verify(): Promise<string[]> {
       return (await child.exited) === 0 ? [] : [name]
     }),
   )
-  return results.flat()
+  const tooLarge = roomsOverBound()
+  process.stdout.write(`Product: ${sizeInWords()}.\n`)
+  for (const line of tooLarge) process.stderr.write(`${line}\n`)
+  return [...results.flat(), ...(tooLarge.length > 0 ? ['size'] : [])]
 }
 
 if (import.meta.main) {
