@@ -11,7 +11,7 @@ import { ago, bytes, count, fullTime, plural } from '../words/format.ts'
 import { isRecord } from '../words/json.ts'
 
 const LOOK_EVERY_MS = 5_000
-const WAITING_MAX = 1_000
+const WAITING_MAX = 100
 
 /** The state of the service, and of the workspace: deliveries that wait, their age, storage, incidents. */
 export function HealthScreen() {

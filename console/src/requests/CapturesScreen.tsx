@@ -17,7 +17,7 @@ import { BulkBar } from './BulkBar.tsx'
 import { CaptureList } from './CaptureList.tsx'
 import { Deletions } from './deletions.ts'
 import { SearchBox, Terms } from './SearchBox.tsx'
-import { useSelection } from './SelectionBar.tsx'
+import { useSelection } from './selection.ts'
 import { useCaptureKeys } from './useCaptureKeys.ts'
 
 const loadPane = () => import('./RequestPane.tsx')

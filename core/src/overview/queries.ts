@@ -109,7 +109,7 @@ export async function readOverview(
 /** Actions whose waiting deliveries are looked at. */
 const HEALTH_ACTIONS_MAX = 1000
 /** Waiting deliveries that are counted for each action. */
-export const WAITING_MAX = 1000
+const WAITING_MAX = 100
 
 const WAITING = statement(
   'waiting deliveries of workspace',

@@ -191,6 +191,7 @@ describe('a forward', () => {
       actionId: expect.any(String),
       actionName: `127.0.0.1:${receiver.port}`,
       kind: 'forward',
+      label: null,
       state: 'Succeeded',
       statusCode: 201,
       error: null,

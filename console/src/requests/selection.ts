@@ -1,0 +1,41 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import type { CaptureStream } from '../live/captureStream.ts'
+
+/** Captures selected for a bulk operation. */
+export interface Selection {
+  readonly picked: ReadonlySet<number>
+  /** Selects one; with `isRange` all from the last selected one to this. */
+  pick(id: number, isRange: boolean): void
+  /** Selects or deselects one. */
+  toggle(id: number): void
+  clear(): void
+}
+
+/** The selection of a list. It is apart from its bar, which is loaded once something is selected. */
+export function useSelection(stream: CaptureStream): Selection {
+  const [picked, setPicked] = useState<ReadonlySet<number>>(new Set())
+  const last = useRef<number | undefined>(undefined)
+  const clear = useCallback(() => setPicked(new Set()), [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another list is what clears it
+  useEffect(clear, [stream, clear])
+  const toggle = useCallback((id: number) => {
+    last.current = id
+    setPicked((before) => {
+      const after = new Set(before)
+      if (!after.delete(id)) after.add(id)
+      return after
+    })
+  }, [])
+  const pick = useCallback(
+    (id: number, isRange: boolean) => {
+      const from = last.current
+      if (!isRange || from === undefined) return toggle(id)
+      const [low, high] = from < id ? [from, id] : [id, from]
+      const between = stream.get().rows.filter((row) => row.id >= low && row.id <= high)
+      last.current = id
+      setPicked((before) => new Set([...before, ...between.map((row) => row.id)]))
+    },
+    [stream, toggle],
+  )
+  return useMemo(() => ({ picked, pick, toggle, clear }), [picked, pick, toggle, clear])
+}
