@@ -28,6 +28,9 @@ import type { answerInput, Taken, takeInput } from './schema.ts'
 /** Least time between two looks of a call that waits, unless a request is due, so that captures cost few looks. */
 const LOOK_PAUSE_MS = 250
 
+/** A position that the column can hold and no request has. */
+const NO_POSITION = 2 ** 31 - 1
+
 /**
  * Gives a listener the requests that are due now. Waits for the next one if asked to, without a database connection. A
  * listener has as many requests under way as the concurrency of the replay. One that is not answered while its lease
@@ -158,7 +161,7 @@ export async function answerItem(
   const item = await ctx.db
     .selectFrom('replayItems')
     .where('replayId', '=', row.id)
-    .where('position', '=', position)
+    .where('position', '=', Math.min(position, NO_POSITION))
     .where('state', '=', 'sending')
     .selectAll()
     .executeTakeFirst()

@@ -18,7 +18,6 @@ export const RELAY_LIVE_PER_ADDRESS = 5
 export const RELAY_LIVE_PER_NETWORK = 50
 /** Endpoints that one address may create in {@link RELAY_RATE_MS}. */
 export const RELAY_CREATIONS_PER_ADDRESS = 20
-/** Window of {@link RELAY_CREATIONS_PER_ADDRESS}. */
 export const RELAY_RATE_MS = HOUR_MS
 /** An endpoint ends after this time without a capture, a call or a listener. */
 export const RELAY_IDLE_MS = 2 * HOUR_MS
@@ -61,13 +60,7 @@ export const relayPlans = (): Plans => withLimits(() => RELAY_LIMITS)
  */
 export async function sweepRelay({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const now = clock.now()
-  const idleSince = (ms: number) => new Date(now.getTime() - ms)
-  const ended = await findIdle(db, { now, since: idleSince(RELAY_IDLE_MS) })
-  const beyond = Math.ceil((await countLive(db)) - ended.length - SHORT_OF_PLACES)
-  if (beyond > 0) {
-    const longest = { now, since: idleSince(RELAY_YIELD_MS), limit: ended.length + beyond }
-    ended.push(...(await findIdle(db, longest)).filter((id) => !ended.includes(id)))
-  }
+  const ended = await db.transaction().setIsolationLevel('repeatable read').execute(findToEnd(now))
   for (const endpointId of ended) {
     await db.transaction().execute(async (trx) => await endRelayEndpoint(trx, endpointId, now))
   }
@@ -75,6 +68,15 @@ export async function sweepRelay({ db, clock }: Pick<Services, 'db' | 'clock'>):
     await deleteWorkspaces(trx, await findEmptyWorkspaces(trx))
     await forgetEnded(trx, new Date(now.getTime() - RELAY_RATE_MS))
   })
+}
+
+/** In one snapshot, so that two sweeps at once end the same: the idle ones, and the longest idle where places are short. */
+const findToEnd = (now: Date) => async (trx: Trx) => {
+  const idleSince = (ms: number) => new Date(now.getTime() - ms)
+  const ended = await findIdle(trx, { now, since: idleSince(RELAY_IDLE_MS) })
+  const beyond = Math.ceil((await countLive(trx)) - ended.length - SHORT_OF_PLACES)
+  if (beyond <= 0) return ended
+  return await findIdle(trx, { now, since: idleSince(RELAY_YIELD_MS), limit: ended.length + beyond })
 }
 
 /** Ends an endpoint of a relay in the caller's transaction. */
