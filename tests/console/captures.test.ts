@@ -92,7 +92,10 @@ describe('the captures of an endpoint', () => {
     }
     await Promise.all(Array.from({ length: 20 }, send))
     await page.getByText('2 000 stored').waitFor()
+    // A high window shows the list in few steps: each waits for two frames, which are slow on a busy machine.
+    await page.setViewportSize({ width: 1280, height: 4000 })
     expect(await page.evaluate(COUNT_ROWS)).toBe(2000)
+    await page.setViewportSize({ width: 1280, height: 800 })
     // When scrolled down, the list does not move and counts new requests. They are inserted above, or the reader jumps
     // to them.
     await page.evaluate(`document.querySelector('.list').scrollTop = 3400`)
