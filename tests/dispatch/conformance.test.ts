@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { type Db, openDatabase } from '@creel/core'
+import { createBoss, startWorkers } from '@creel/jobs'
 import { sql } from 'kysely'
+import { pino } from 'pino'
 import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startFar } from '../support/far.ts'
 import { type ProcessOptions, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
-import { servicePerTest, type TestServiceOptions } from '../support/service.ts'
+import { servicePerTest, type TestService, type TestServiceOptions } from '../support/service.ts'
 import { type ByKind, eachKind, KINDS, openPlaces, type Place } from './kinds.ts'
 
 /** The guarantees of every kind of send. Each test makes sends of all kinds at the same time. */
@@ -167,9 +169,7 @@ test(
       eventually(`sends of ${kind}`, () => places[kind].gate.unanswered().length >= bounds[kind]),
     )
     expect(await eachKind((kind) => places[kind].gate.unanswered().length)).toEqual(bounds)
-    const metrics = await (await fetch(`${first.baseUrl}/metrics`)).text()
-    const inFlight = [...metrics.matchAll(/^creel_lane_sends_in_flight{kind="(\w+)"} (\d+)$/gm)]
-    expect(Object.fromEntries(inFlight.map(([, kind, count]) => [kind, Number(count)]))).toEqual({
+    expect(await inFlight(first)).toEqual({
       delivery: bounds.plain + bounds.governed,
       alert: bounds.alert,
       event: bounds.event,
@@ -195,6 +195,32 @@ test(
     )
     expect(seen).toEqual(caused)
     await second.stop()
+  },
+  TIMEOUT_MS,
+)
+
+/** Sends in flight by kind of lane, as the metrics of a service show them. */
+async function inFlight({ baseUrl }: TestService): Promise<Record<string, number>> {
+  const metrics = await (await fetch(`${baseUrl}/metrics`)).text()
+  const shown = [...metrics.matchAll(/^creel_lane_sends_in_flight{kind="(\w+)"} (\d+)$/gm)]
+  return Object.fromEntries(shown.map(([, kind, count]) => [kind, Number(count)]))
+}
+
+test(
+  'a stop without time cuts off sends of every kind',
+  async () => {
+    const service = await startService(options({ parts: ['gateway'] }))
+    const boss = createBoss(service.database.url, { log: pino({ level: 'silent' }), works: true })
+    await boss.start()
+    const workers = await startWorkers(boss, service.running.services)
+    const places = await openPlaces(service.alice)
+    await cause(places, 1)
+    await eachKind((kind) => eventually(`a send of ${kind}`, () => places[kind].gate.unanswered().length > 0))
+    await workers.stop(0)
+    const { rehearsal: _, ...left } = await inFlight(service)
+    expect(left).toEqual({ delivery: 0, alert: 0, event: 0 })
+    admitAll(places)
+    await boss.stop({ graceful: false })
   },
   TIMEOUT_MS,
 )

@@ -2,7 +2,7 @@ import { Gauge, Histogram } from 'prom-client'
 import { ATTEMPT_STATES } from '../engine/words/index.ts'
 import { counterBy, registers } from '../platform/metrics/index.ts'
 
-/** Attempts of forwards that ended, replays included. `state` as in the API. */
+/** Attempts of forwards that ended, replays included, rehearsals not. `state` as in the API. */
 export const deliveryAttempts = counterBy(
   'state',
   ATTEMPT_STATES.filter((state) => state !== 'Pending'),
@@ -32,7 +32,7 @@ export const flowDeliveries = new Gauge({
   registers,
 })
 
-/** Duration of attempts to forward, failures included. */
+/** Duration of attempts to forward, failures included, rehearsals not. */
 export const deliveryAttemptSeconds = new Histogram({
   name: 'creel_delivery_attempt_seconds',
   help: 'Duration of attempts to forward',

@@ -110,7 +110,7 @@ export async function recordConcluded(
 ): Promise<void> {
   const kept = await finishAttempts(services, trx, concluded.map(finishedAttempt), services.clock.now())
   const counted = concluded.filter(({ attempt }) => kept.has(attempt.id))
-  const live = counted.filter(({ attempt }) => !isGuest(attempt))
+  const live = counted.filter((one) => !isGuest(one))
   await queueRetries(services, trx, live)
   await tellIncidents(services, trx, live)
   await countFailures(services, trx, live)
@@ -124,10 +124,12 @@ export function tellRecorded(services: Services, concluded: readonly Concluded[]
     ...concluded.map(({ attempt }) => attempt.endpoint.id),
     ...endSignals(concluded),
   ])
-  for (const [state, group] of Map.groupBy(concluded, ({ outcome }) => outcome.state))
-    deliveryAttempts.inc({ state }, group.length)
-  for (const { result } of concluded) deliveryAttemptSeconds.observe(result.durationMs / 1000)
-  for (const each of concluded) if (each.outcome.state !== 'Succeeded') logFailure(services, each)
+  for (const each of concluded) {
+    if (isGuest(each)) continue
+    deliveryAttempts.inc({ state: each.outcome.state })
+    deliveryAttemptSeconds.observe(each.result.durationMs / 1000)
+    if (each.outcome.state !== 'Succeeded') logFailure(services, each)
+  }
 }
 
 /** Logs ids and outcome only. The messages are in the attempt's record. */
@@ -151,7 +153,7 @@ function logFailure({ log }: Pick<Services, 'log'>, { attempt, result, outcome }
 }
 
 /** Whether an attempt is a rehearsal: its result says nothing about the live deliveries of the action. */
-const isGuest = ({ trigger }: Attempt): boolean => trigger === 'rehearsal'
+const isGuest = ({ attempt }: Ended): boolean => attempt.trigger === 'rehearsal'
 
 /**
  * Records a batch of successes without consequences in one round trip, which is the usual case. Returns false for

@@ -57,11 +57,16 @@ export function messageId(kind: string): string {
   return `msg_${kind}_${randomBytes(9).toString('hex')}`
 }
 
-/** Sends a message once, signed as of now by every secret in force. Follows no redirect. Never throws. */
+/**
+ * Sends a message once, signed as of now by every secret in force. Follows no redirect. Never throws.
+ *
+ * @param signal cuts the send off
+ */
 export async function sendMessage(
   { outbound, clock, secrets, version }: Pick<Services, 'outbound' | 'clock' | 'secrets' | 'version'>,
   { url, secret, previous }: Callback,
   { subscriptionId, id, body, hops }: Message,
+  signal?: AbortSignal,
 ): Promise<SendResult> {
   const at = clock.now()
   const isChanging = previous !== null && previous.until > at.getTime()
@@ -79,6 +84,7 @@ export async function sendMessage(
     body,
     totalTimeoutMs: SEND_MS,
     maxResponseBytes: ANSWER_BYTES_MAX,
+    signal,
   })
 }
 

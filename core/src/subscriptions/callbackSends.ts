@@ -189,7 +189,11 @@ const GIVEN_UP = new Set([410, 413])
 const Event = z.looseObject({ timestamp: z.string().optional() })
 
 /** Makes one attempt. An event carries the watermark of its subscription as its cursor. */
-async function sendEvent(services: Services, send: CallbackSend): Promise<CallbackResult> {
+async function sendEvent(
+  services: Services,
+  send: CallbackSend,
+  signal: AbortSignal,
+): Promise<CallbackResult | null> {
   const { clock, secrets } = services
   if (isShredded(send)) return givenUp(services, send)
   const callback = openCallback(secrets, send.callback, send.lane.workspaceId)
@@ -197,12 +201,14 @@ async function sendEvent(services: Services, send: CallbackSend): Promise<Callba
   const event = Event.parse(JSON.parse(text))
   const body = send.requestId === null ? text : JSON.stringify({ ...event, cursor: String(send.watermark) })
   const startedAt = clock.now()
-  const result = await sendMessage(services, callback, {
+  const message = {
     subscriptionId: send.lane.id,
     id: send.messageId,
     body: Buffer.from(body),
     hops: send.hops,
-  })
+  }
+  const result = await sendMessage(services, callback, message, signal)
+  if (result.outcome === 'aborted') return null
   const error = failureOf(result)
   const statusCode = result.outcome === 'response' ? result.statusCode : null
   const attempt = { at: startedAt.toISOString(), statusCode, error, durationMs: result.durationMs }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Client, TestEndpoint } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Received, type Receiver, startReceiver } from '../../support/receiver.ts'
-import { startService } from '../../support/service.ts'
+import { startService, type TestService } from '../../support/service.ts'
 
 /** Replays of many requests through an action that also has live deliveries. */
 
@@ -11,11 +11,21 @@ const Made = z.looseObject({ id: z.string() })
 const Started = z.looseObject({ replay: z.looseObject({ id: z.string() }) })
 const Run = z.looseObject({ state: z.string(), reason: z.string().nullable() })
 
+let service: TestService
 let alice: Client
 
 beforeAll(async () => {
-  ;({ alice } = await startService({ limits: { apiRatePerMinute: 100_000 } }))
+  service = await startService({ limits: { apiRatePerMinute: 100_000 } })
+  ;({ alice } = service)
 })
+
+/** Attempts that the metrics count, by state. */
+async function countedAttempts(): Promise<Record<string, number>> {
+  const metrics = await (await fetch(`${service.baseUrl}/metrics`)).text()
+  const shown = metrics.matchAll(/^creel_delivery_attempts_total{state="(\w+)"} (\d+)$/gm)
+  const counts = [...shown].map(([, state, count]) => [state, Number(count)] as const)
+  return Object.fromEntries(counts.filter(([, count]) => count > 0))
+}
 
 async function actionTo(endpoint: TestEndpoint, { url }: Receiver, delivery: object): Promise<string> {
   const action = { kind: 'forward', name: 'live', url, delivery }
@@ -52,15 +62,16 @@ test('what a receiver answers to a rehearsal has no effect on live deliveries', 
     gone: 'pause',
   })
   const select = { requestIds: captured.map(({ id }) => id) }
+  const before = await countedAttempts()
   for (const answered of [500, 429, 410]) {
     status = answered
-    const before = receiver.received.length
+    const received = receiver.received.length
     expect((await ended(endpoint, await rehearse(endpoint, actionId, { select }))).state).toBe('done')
-    expect(receiver.received.length).toBe(before + 4)
+    expect(receiver.received.length).toBe(received + 4)
     await endpoint.capture()
     await eventually(
       `a live delivery after ${answered}`,
-      () => receiver.received.slice(before).filter((one) => !isGuest(one)).length === 1,
+      () => receiver.received.slice(received).filter((one) => !isGuest(one)).length === 1,
     )
   }
   const Health = z.looseObject({ items: z.tuple([z.looseObject({ unfinished: z.int() })]) })
@@ -69,6 +80,7 @@ test('what a receiver answers to a rehearsal has no effect on live deliveries', 
     return items[0].unfinished === 0 && items[0]
   })
   expect(health).toMatchObject({ actionId, attempts: 3, succeeded: 3 })
+  expect(await countedAttempts()).toEqual({ ...before, Succeeded: (before.Succeeded ?? 0) + 3 })
 })
 
 test('a rehearsal changes neither the state of a request nor the counts of its deliveries', async () => {
