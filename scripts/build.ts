@@ -57,7 +57,7 @@ const built: string[] = []
 await mkdir(join(ROOT, 'dist'), { recursive: true })
 await mkdir(outdir, { recursive: true })
 try {
-  run(ROOT, 'The console cannot be packed.', ['console/pack.ts', '--out', CONSOLE_PACK], 'ignore')
+  run(ROOT, 'The console cannot be packed.', ['scripts/console/pack.ts', '--out', CONSOLE_PACK], 'ignore')
   for (const target of wanted) {
     if (!isTarget(target)) {
       throw new BuildError(`nothing is built for ${target}: choose one of ${TARGETS.join(', ')}, all.`)

@@ -3,7 +3,7 @@
  * console's files for commands that serve them.
  */
 import { join } from 'node:path'
-import { packedConsole } from './consolePack.ts'
+import { packedConsole } from './console/packed.ts'
 import { installMissing } from './install.ts'
 import { checkoutCommand, whenLauncherDies } from './launchers.ts'
 

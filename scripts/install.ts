@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeClientCalls } from './clientTypes.ts'
+import { makeClientCalls } from './client/types.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const STAMP = join(ROOT, 'node_modules', '.installed')

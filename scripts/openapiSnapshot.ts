@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { openApi } from '../gateway/src/openapi/index.ts'
 import { brokenPromises } from '../tests/contract/growth.ts'
-import { makeClientTypes } from './clientTypes.ts'
+import { makeClientTypes } from './client/types.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const snapshot = Bun.file(join(ROOT, 'tests/contract/snapshots/openapi.v1.json'))

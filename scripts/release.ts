@@ -38,7 +38,7 @@ try {
   const own = join(outdir, 'creel')
   if (existsSync(own)) await rename(own, `${own}-${process.platform}-${process.arch}`)
   const client = join(scratch, 'client')
-  run('clients/typescript/build.ts', client)
+  run('scripts/client/build.ts', client)
   const parts = { version: program.version, repository, client, sbom: await sbomText() }
   const names = await assembleRelease(outdir, parts)
   for (const name of names) {

@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { runWithServingEnvironment } from '../creel/src/compileLater.ts'
 import { bundledProgram, compileBundle } from './bundle.ts'
-import { packedConsole } from './consolePack.ts'
+import { packedConsole } from './console/packed.ts'
 import { installMissing } from './install.ts'
 import { checkoutCommand, whenLauncherDies } from './launchers.ts'
 

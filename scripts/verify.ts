@@ -1,6 +1,6 @@
 /** Types, lint, format and size: everything that needs no database. Half a minute on two cores. */
 import { join } from 'node:path'
-import { makeClientTypes } from './clientTypes.ts'
+import { makeClientTypes } from './client/types.ts'
 import { roomsOverBound, sizeInWords } from './size.ts'
 
 const ROOT = join(import.meta.dir, '..')

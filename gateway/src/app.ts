@@ -57,7 +57,7 @@ export interface AppOptions {
   readonly hasOAuth?: boolean
   /** Whether strangers get endpoints; false by default. */
   readonly isRelay?: boolean
-  /** The console's files, as `console/pack.ts` packs them; without them only its API is here. */
+  /** The console's files, as `scripts/console/pack.ts` packs them; without them only its API is here. */
   readonly consolePack?: Uint8Array | undefined
   /** Takes captures. Without it, `/hook/…` does not exist. */
   readonly capture?: RequestHandler

@@ -103,7 +103,7 @@ export async function platformTarball(
 /**
  * Makes the package `creel-client`.
  *
- * @param folder the package as `clients/typescript/build.ts` makes it
+ * @param folder the package as `scripts/client/build.ts` makes it
  */
 export async function clientTarball(facts: PackageFacts, folder: string): Promise<NpmTarball> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })

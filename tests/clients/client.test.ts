@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Creel, createCreel, type Endpoint } from 'creel-client'
 import { verifyRequest, verifySignature } from 'creel-client/verify'
-import { callsOf, streamsOf } from '../../clients/typescript/generateCalls.ts'
+import { callsOf, streamsOf } from '../../scripts/client/calls.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { refusalOf } from './refusal.ts'

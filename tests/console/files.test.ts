@@ -7,7 +7,7 @@ import { startService, type TestService } from '../support/service.ts'
 const PAGE = '<!doctype html><title>Creel</title>'
 const SCRIPT = 'console.log("the console")'.repeat(20)
 
-/** A pack of three small files, in the format of `console/pack.ts`. */
+/** A pack of three small files, in the format of `scripts/console/pack.ts`. */
 function smallPack(): Uint8Array {
   const parts: Uint8Array[] = []
   let offset = 0

@@ -1,5 +1,5 @@
-import { packConsole } from '@creel/console/pack'
 import type { Page } from 'playwright-core'
+import { packConsole } from '../../scripts/console/pack.ts'
 import { newPage } from './chromium.ts'
 import type { Client } from './client.ts'
 import { startService, type TestService, type TestServiceOptions } from './service.ts'

@@ -49,7 +49,7 @@ const COMMON_HEADERS = {
 const CONSOLE_PATH = '/console/'
 
 /**
- * Handlers for the files of a pack that `console/pack.ts` has built. Hashed files may be cached for ever. The page is
+ * Handlers for the files of a pack that `scripts/console/pack.ts` has built. Hashed files may be cached for ever. The page is
  * revalidated each time, and answered 304 while it is unchanged. A path without a dot that names no file gets the page,
  * so that every address of the console can be reloaded.
  *

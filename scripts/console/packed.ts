@@ -4,9 +4,9 @@
  */
 import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { BUNDLES, fingerprintOf } from './bundle.ts'
+import { BUNDLES, fingerprintOf } from '../bundle.ts'
 
-const SOURCES = ['console']
+const SOURCES = ['console', 'scripts/console']
 
 /**
  * Packs the console unless there is a current pack. It runs in a separate process, while the caller bundles the
@@ -16,14 +16,14 @@ const SOURCES = ['console']
  * @returns the pack's file; undefined if it cannot be made or written, and the service then runs without the pages
  */
 export async function packedConsole(root: string): Promise<string | undefined> {
-  if (!existsSync(join(root, 'console/pack.ts'))) return undefined
+  if (!existsSync(join(root, 'scripts/console/pack.ts'))) return undefined
   const folder = join(root, BUNDLES)
   const file = join(folder, `console-${fingerprintOf(root, SOURCES)}.pack`)
   if (existsSync(file)) return file
   const scratch = `${file}.${process.pid}`
   try {
     mkdirSync(folder, { recursive: true })
-    const child = Bun.spawn([process.execPath, 'console/pack.ts', '--fast', '--out', scratch], {
+    const child = Bun.spawn([process.execPath, 'scripts/console/pack.ts', '--fast', '--out', scratch], {
       cwd: root,
       stdio: ['ignore', 'ignore', 'ignore'],
     })

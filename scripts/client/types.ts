@@ -1,16 +1,16 @@
 /**
- * `bun scripts/clientTypes.ts`: writes the sources of `creel-client` that follow from the API's description. They are not
+ * `bun scripts/client/types.ts`: writes the sources of `creel-client` that follow from the API's description. They are not
  * committed: the calls are made when packages are installed, the types by whatever compiles the client.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { callsOf, streamsOf } from '../clients/typescript/generateCalls.ts'
+import { callsOf, streamsOf } from './calls.ts'
 
-const ROOT = join(import.meta.dir, '..')
+const ROOT = join(import.meta.dir, '../..')
 const DESCRIPTION = join(ROOT, 'tests/contract/snapshots/openapi.v1.json')
 const SOURCES = join(ROOT, 'clients/typescript/src')
-const GENERATOR = join(ROOT, 'clients/typescript/generateCalls.ts')
+const GENERATOR = join(import.meta.dir, 'calls.ts')
 
 /** Writes `calls.ts` and `streams.ts` unless they are of the present description, which takes 2 ms to see. Needs no packages. */
 export function makeClientCalls(): void {
@@ -24,7 +24,7 @@ export async function makeClientTypes(): Promise<void> {
   makeClientCalls()
   const { description, made } = readDescription()
   if (isOf('schema.ts', made)) return
-  const { typesOf } = await import('../clients/typescript/generateTypes.ts')
+  const { typesOf } = await import('../../clients/typescript/generateTypes.ts')
   const types = await typesOf(description)
   write('schema.ts', made, () => types)
 }
@@ -32,7 +32,7 @@ export async function makeClientTypes(): Promise<void> {
 function readDescription() {
   const description = readFileSync(DESCRIPTION, 'utf8')
   const digest = createHash('sha256').update(description).update(readFileSync(GENERATOR)).digest('hex')
-  const made = `// Made from the API's description by \`bun scripts/clientTypes.ts\`: ${digest}\n`
+  const made = `// Made from the API's description by \`bun scripts/client/types.ts\`: ${digest}\n`
   return { description, made }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Builds the console and packs it into one file: an index, then each file in every encoding: plain, Brotli, gzip.
- * `bun console/pack.ts [--out dist/console.pack] [--fast]`
+ * `bun scripts/console/pack.ts [--out dist/console.pack] [--fast]`
  *
  * Layout: 4 bytes big-endian length of the index, the index as JSON, the bodies; offsets count from the end of the
  * index.
@@ -9,6 +9,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+
+const CONSOLE = join(import.meta.dir, '../../console')
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -99,13 +101,13 @@ async function buildConsole(): Promise<Source[]> {
   } as const
   const built = await Bun.build({
     ...common,
-    entrypoints: [join(import.meta.dir, 'index.html')],
+    entrypoints: [join(CONSOLE, 'index.html')],
     splitting: true,
     naming: { entry: '[name]-[hash].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
   })
   const theme = await Bun.build({
     ...common,
-    entrypoints: [join(import.meta.dir, 'src/shell/earlyTheme.ts')],
+    entrypoints: [join(CONSOLE, 'src/shell/earlyTheme.ts')],
     format: 'iife',
     naming: { entry: '[name]-[hash].[ext]' },
   })
@@ -140,7 +142,7 @@ function brotli(plain: Uint8Array, quality: number): Uint8Array {
 if (import.meta.main) {
   const { values } = parseArgs({
     options: {
-      out: { type: 'string', default: join(import.meta.dir, '..', 'dist', 'console.pack') },
+      out: { type: 'string', default: join(import.meta.dir, '../../dist/console.pack') },
       fast: { type: 'boolean', default: false },
     },
   })

@@ -2,15 +2,15 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { installMissing } from './install.ts'
+import { installMissing } from '../install.ts'
 
 installMissing()
 // Not before: they import packages.
-const { buildClient } = await import('../clients/typescript/build.ts')
-const { clientTarball } = await import('./release/npmPackages.ts')
-const { default: client } = await import('../clients/typescript/package.json', { with: { type: 'json' } })
+const { buildClient } = await import('./build.ts')
+const { clientTarball } = await import('../release/npmPackages.ts')
+const { default: client } = await import('../../clients/typescript/package.json', { with: { type: 'json' } })
 
-const DIST = join(import.meta.dir, '..', 'dist')
+const DIST = join(import.meta.dir, '../../dist')
 
 const scratch = await mkdtemp(join(tmpdir(), 'creel-client-'))
 try {

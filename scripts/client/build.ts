@@ -1,15 +1,15 @@
 /**
- * `bun clients/typescript/build.ts [folder]`: makes the package as it is packed, in `clients/typescript/dist` unless
+ * `bun scripts/client/build.ts [folder]`: makes the package as it is packed, in `clients/typescript/dist` unless
  * told: JavaScript and declarations for Node, Bun, Deno and browsers, and a manifest that points at them. `bun run
  * client:pack` makes the tarball.
  */
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import { makeClientTypes } from '../../scripts/clientTypes.ts'
 import { routerDeclaration } from './routerDeclaration.ts'
+import { makeClientTypes } from './types.ts'
 
-const PACKAGE = import.meta.dir
-const ROOT = join(PACKAGE, '../..')
+const ROOT = join(import.meta.dir, '../..')
+const PACKAGE = join(ROOT, 'clients/typescript')
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
 
 if (import.meta.main) await buildClient(resolve(process.argv[2] ?? join(PACKAGE, 'dist')))

@@ -2,7 +2,7 @@
  * `bun run console`: the console with hot reload on port 4401 (CONSOLE_PORT changes it). Its calls go to the service at
  * CREEL_BASE_URL, by default the one on port 4400.
  */
-import page from './index.html'
+import page from '../../console/index.html'
 
 const service = new URL(process.env.CREEL_BASE_URL ?? 'http://127.0.0.1:4400')
 
