@@ -4,13 +4,13 @@
  * fails when they are stale.
  */
 import { join } from 'node:path'
-import { functionsPage } from '../core/src/engine/rules/functions/docs.ts'
 import { ERRORS, ROUTES, STREAMS, scopeOf } from '../core/src/index.ts'
-import { plansPage } from '../core/src/plans/docs.ts'
-import { metricsTable } from '../core/src/platform/metrics/docs.ts'
-import { providersPage } from '../core/src/providers/docs.ts'
 // With the gateway, all modules that declare metrics are loaded.
 import '../gateway/src/index.ts'
+import { functionsPage } from './docs/functions.ts'
+import { metricsTable } from './docs/metrics.ts'
+import { plansPage } from './docs/plans.ts'
+import { providersPage } from './docs/providers.ts'
 
 /** The generated pages by their path from the repository's root. */
 export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {

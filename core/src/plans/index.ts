@@ -1,5 +1,5 @@
-export { LIMIT_MEANINGS } from './docs.ts'
 export {
+  LIMIT_MEANINGS,
   LIMIT_NAMES,
   type LimitName,
   type Limits,

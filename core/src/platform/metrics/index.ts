@@ -1,4 +1,3 @@
-export { startMetrics } from './docs.ts'
 export * from './metrics.ts'
 export * from './registry.ts'
 export * from './sumOfMetrics.ts'

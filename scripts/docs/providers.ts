@@ -1,4 +1,4 @@
-import { PROVIDERS, type ProviderRow } from '../engine/providers/index.ts'
+import { PROVIDERS, type ProviderRow } from '../../core/src/engine/providers/index.ts'
 
 /** Generates `docs/providers.md`, the catalog for readers. */
 export function providersPage(): string {

@@ -1,6 +1,6 @@
-import { DOCUMENT_LIMITS } from '../language/limits.ts'
-import { arityOf, type RuleFunction } from './define.ts'
-import { FUNCTION_GROUPS } from './index.ts'
+import { arityOf, type RuleFunction } from '../../core/src/engine/rules/functions/define.ts'
+import { FUNCTION_GROUPS } from '../../core/src/engine/rules/functions/index.ts'
+import { DOCUMENT_LIMITS } from '../../core/src/engine/rules/language/limits.ts'
 
 /** The text of docs/rules-functions.md, made from the table of functions; `bun run docs` writes it. */
 export function functionsPage(): string {
