@@ -53,11 +53,8 @@ export async function answerShare(services: Services, request: Request): Promise
 }
 
 async function sharedPage({ endpointName, expiresAt, request }: Shared): Promise<Response> {
-  const { decodedBody, ...stored } = request
-  const isDecoded = decodedBody !== null && decodedBody.text !== null
-  const readable = isDecoded ? { ...stored, body: decodedBody.text, bodyIsBinary: false } : stored
   // As it goes over the wire: masking reads plain values.
-  const plain: unknown = JSON.parse(JSON.stringify({ ...readable, headers: {} }))
+  const plain: unknown = JSON.parse(JSON.stringify({ ...request, headers: {} }))
   const shown = Shown.parse(await MASKED.value(plain))
   const { body, id, label, method, path, queryString, rawHeaders, receivedAt, sizeBytes } = shown
   const query = queryString === null || queryString === '' ? '' : `?${queryString}`

@@ -132,6 +132,11 @@ describe('a compressed body', () => {
 
   test.each([
     ['gzip', gzipSync(Buffer.alloc(20_000_000, 0x41)), 'too_long'],
+    ['deflate', deflateSync(Buffer.alloc(20_000_000, 0x41)), 'too_long'],
+    ['br', brotliCompressSync(Buffer.alloc(20_000_000, 0x41)), 'too_long'],
+    ['zstd', zstdCompressSync(Buffer.alloc(20_000_000, 0x41)), 'too_long'],
+    ['br', Buffer.from('no Brotli at all'), 'invalid'],
+    ['zstd', Buffer.from('no Zstandard at all'), 'invalid'],
     ['gzip', Buffer.from('no gzip at all'), 'invalid'],
     ['compress', gzipSync(EVENT), 'unknown_encoding'],
     ['gzip,gzip,gzip,gzip', gzipSync(EVENT), 'unknown_encoding'],
@@ -141,6 +146,28 @@ describe('a compressed body', () => {
     expect(request).toMatchObject({ label: null, decodedBody: { text: null, fault } })
     expect((await endpoint.send()).status).toBe(200)
   })
+})
+
+test('the decoded body is downloaded whole and in parts; other bodies as they came', async () => {
+  const endpoint = await alice.endpoint()
+  const body = async (encoding: string, bytes: Uint8Array, { range = '', query = '?decoded=true' } = {}) => {
+    const { id } = await endpoint.capture({
+      headers: { 'Content-Encoding': encoding },
+      body: new Uint8Array(bytes),
+    })
+    const path = endpoint.at(`/requests/${id}/body${query}`)
+    const { headers, status, text } = await alice.get(path, { headers: range === '' ? {} : { Range: range } })
+    return [status, text, headers.get('content-range')]
+  }
+  expect(await body('br', brotliCompressSync(EVENT))).toEqual([200, EVENT, null])
+  expect(await body('br', brotliCompressSync(EVENT), { range: 'bytes=2-5' })).toEqual([
+    206,
+    EVENT.slice(2, 6),
+    `bytes 2-5/${EVENT.length}`,
+  ])
+  expect(await body('gzip', Buffer.from(EVENT))).toEqual([200, EVENT, null])
+  expect(await body('identity', Buffer.from(EVENT))).toEqual([200, EVENT, null])
+  expect(await body('gzip', gzipSync(EVENT), { query: '' })).not.toContain(EVENT)
 })
 
 test('requests that are searched by their decoded text are found after an import, too', async () => {

@@ -4,6 +4,7 @@ import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
 import { byName, Int64, Int64Filter, optional, Timestamp } from '../api/values.ts'
 import { ATTEMPT_STATES } from '../engine/words/index.ts'
+import { DecodedBody } from '../requests/index.ts'
 import { TRIGGERS } from './states.ts'
 
 /** Paging and filters of the list of attempts; filters combine with AND. */
@@ -74,6 +75,7 @@ const recorded = {
     .meta({ description: 'As on the wire: order, spelling and repeats' }),
   body: z.string().nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`; null when empty' }),
   bodyIsBinary: z.boolean(),
+  decodedBody: DecodedBody.meta({ description: 'The body as it is read, if it is encoded. Null for others' }),
   bodyTruncated: z.boolean().meta({ description: 'Longer than 256 KB: only the beginning is kept' }),
 }
 

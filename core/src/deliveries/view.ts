@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { headerText, joinedHeaders, type WireHeader } from '../engine/message/index.ts'
 import { attemptStateOf, storedWord } from '../engine/words/index.ts'
+import { decodedView } from '../requests/index.ts'
 import { headersFromText } from './details.ts'
 import type { AttemptRow, DetailRow } from './read.ts'
 import { recordedBody } from './recordedBody.ts'
@@ -54,23 +55,25 @@ function sentView(detail: DetailRow) {
     url: detail.sentUrl,
     headers: joinedHeaders(headers),
     rawHeaders: rawHeaders(headers),
-    ...recordedBody(detail.sentBody, detail.sentBodyTruncated),
-    bodyTruncated: detail.sentBodyTruncated,
+    ...bodyView(detail.sentBody, detail.sentBodyTruncated, headers),
   }
 }
 
 function receivedView(detail: DetailRow) {
   if (detail.receivedStatusCode === null) return null
   const headers = headersFromText(detail.receivedHeaders ?? '[]')
-  const bodyTruncated = detail.receivedBodyTruncated ?? false
   return {
     statusCode: detail.receivedStatusCode,
     contentType: contentTypeOf(headers),
     headers: joinedHeaders(headers),
     rawHeaders: rawHeaders(headers),
-    ...recordedBody(detail.receivedBody ?? new Uint8Array(), bodyTruncated),
-    bodyTruncated,
+    ...bodyView(detail.receivedBody ?? new Uint8Array(), detail.receivedBodyTruncated ?? false, headers),
   }
+}
+
+function bodyView(body: Uint8Array, bodyTruncated: boolean, headers: readonly WireHeader[]) {
+  const decodedBody = decodedView({ body, bodyTruncated, headers })
+  return { ...recordedBody(body, bodyTruncated), bodyTruncated, decodedBody }
 }
 
 const rawHeaders = (headers: readonly WireHeader[]) =>

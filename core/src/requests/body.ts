@@ -1,9 +1,10 @@
 import type { Context } from '../api/context.ts'
 import { notFound, shredded } from '../api/errors.ts'
+import { asRead, readBytesMax, storedHeaders } from '../engine/message/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { bodyBytesOf, isShredded, sealedColumns } from '../platform/secrets/index.ts'
-import { isUuid } from './find.ts'
-import { countLong, readOctets } from './longReads.ts'
+import { isUuid, requestOf } from './find.ts'
+import { countLong, inTurn, LONG_BODY_BYTES, readOctets } from './longReads.ts'
 
 /**
  * A range of octets, both ends included. Without an end it goes to the last octet; without a start it is the last ones.
@@ -51,6 +52,28 @@ export async function readBody(
   const bytes = await readOctets(reading, { endpointId, requestId, from, length })
   if (bytes === undefined) throw notFound('request')
   return { bytes, from, total: found.total }
+}
+
+/**
+ * Reads the body as labels, conditions and rules read it. Each part of an encoded one decodes all of it, in its turn.
+ *
+ * @throws as {@link readBody}
+ */
+export async function readDecodedBody(
+  ctx: Pick<Context, 'db' | 'workspace' | 'signal' | 'longBodies'>,
+  { range, ...named }: { endpointId: string; requestId: number; range?: string | undefined },
+): Promise<BodyPart> {
+  const request = await requestOf(ctx, named)
+  if (isShredded(request)) throw shredded()
+  const encoded = { ...request, headers: storedHeaders(request) }
+  const decode = async () => asRead(encoded).body
+  const size = readBytesMax(encoded)
+  const bytes =
+    size > LONG_BODY_BYTES
+      ? await inTurn(ctx.workspace.id, size, decode, { signal: ctx.signal })
+      : await decode()
+  const { from, length } = rangeOf(range, bytes.length)
+  return { bytes: Buffer.from(bytes.subarray(from, from + length)), from, total: bytes.length }
 }
 
 /**

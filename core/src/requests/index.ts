@@ -26,6 +26,7 @@ export {
 } from './queries.ts'
 export { findRequest, readRequest } from './reads.ts'
 export {
+  DecodedBody,
   filterInput,
   issuesOfRequestIds,
   RequestDetail,
@@ -54,3 +55,4 @@ export {
   type StoredRequestRow,
   storedRequest,
 } from './storedRequest.ts'
+export { decodedView } from './view.ts'

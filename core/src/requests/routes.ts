@@ -6,7 +6,7 @@ import { Int64, Int64Filter, optional } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { openStream } from '../streams/index.ts'
 import { AWAIT_SECONDS, awaitRequest } from './await.ts'
-import { readBody } from './body.ts'
+import { readBody, readDecodedBody } from './body.ts'
 import { findsEndpointOfRequest, findsRequest, requestOf, requestView } from './find.ts'
 import { followEvents, followRequests } from './follow.ts'
 import { followWhole } from './followWhole.ts'
@@ -224,12 +224,17 @@ export const requestRoutes = router({
       range: optional(z.string().max(64)).meta({
         description: 'The header `Range`, for clients that cannot set it: `bytes=0-1023`',
       }),
+      decoded: optional(z.boolean()).meta({
+        description:
+          'The body as it is read, without its `Content-Encoding`; as it came if it has none, or cannot be decoded',
+      }),
     }),
     output: BodyDownload,
     media: { gives: ['application/octet-stream'] },
     findsWhenWrong: findsRequest,
   }).query(async ({ ctx, input }) => {
-    const { bytes, from, total } = await readBody(ctx, input)
+    const read = input.decoded === true ? readDecodedBody : readBody
+    const { bytes, from, total } = await read(ctx, input)
     return {
       contentType: 'application/octet-stream',
       fileName: `request-${input.requestId}.bin`,

@@ -270,6 +270,19 @@ export const searchMember = {
     .meta({ description: 'Null without filters' }),
 }
 
+/** An encoded body as it is read. Null for bodies that are not encoded, were left out, or were cut. */
+export const DecodedBody = z
+  .object({
+    encoding: z.string().meta({ description: '`Content-Encoding`' }),
+    text: z.string().nullable().meta({ description: 'Null for bytes that are no text, and over 1 MiB' }),
+    sizeBytes: z.int().nullable().meta({ description: 'Length of the decoded body' }),
+    fault: z.enum(DECODING_FAULTS).nullable().meta({
+      description: 'Why the body is read as it came; `too_long`: over 16 times its length, or 10 MiB',
+    }),
+  })
+  .meta({ id: 'DecodedBody' })
+  .nullable()
+
 /** A request as received, for clients that forward it. */
 export const WholeRequest = z.object({ ...summary, ...content }).meta({ id: 'WholeRequest' })
 
@@ -285,20 +298,9 @@ export const RequestDetail = withExample(
       description:
         'Type of the body for conditions and rules, independent of `contentType`; null when empty or left out',
     }),
-    decodedBody: z
-      .object({
-        encoding: z.string().meta({ description: '`Content-Encoding`' }),
-        text: z.string().nullable().meta({ description: 'Null for bytes that are no text, and over 1 MiB' }),
-        sizeBytes: z.int().nullable().meta({ description: 'Length of the decoded body' }),
-        fault: z.enum(DECODING_FAULTS).nullable().meta({
-          description: 'Why the body is read as it came; `too_long`: over 16 times its length, or 10 MiB',
-        }),
-      })
-      .meta({ id: 'DecodedBody' })
-      .nullable()
-      .meta({
-        description: 'A body that arrived encoded, as labels, conditions and rules read it. Null for others',
-      }),
+    decodedBody: DecodedBody.meta({
+      description: 'A body that arrived encoded, as labels, conditions and rules read it. Null for others',
+    }),
     bodyOmitted: z
       .boolean()
       .meta({ description: 'The body is longer than `bodyBytesMax`: `body` is null, `…/body` has it' }),

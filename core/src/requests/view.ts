@@ -19,7 +19,7 @@ import { VERDICTS } from '../engine/words/index.ts'
 import { isShredded } from '../platform/secrets/index.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import type { DeliveryOfRequestRow } from './requestDeliveries.ts'
-import type { RequestDetail, RequestSummary } from './schema.ts'
+import type { DecodedBody, RequestDetail, RequestSummary } from './schema.ts'
 import { outcomeOf } from './state.ts'
 
 /** Converts a row to a summary of the API, as lists show it. */
@@ -103,7 +103,8 @@ export function detailView(
   }
 }
 
-function decodedView(request: Parameters<typeof decodedBody>[0]) {
+/** The API's view of the body of a message as it is read, if it is encoded. */
+export function decodedView(request: Parameters<typeof decodedBody>[0]): z.input<typeof DecodedBody> {
   const decoded = decodedBody(request)
   if (decoded === undefined) return null
   const { encoding, body, fault } = decoded

@@ -5,7 +5,7 @@ import { memberText } from '../engine/json/index.ts'
 import { forwardableHeaders, joinedHeaders, textOf } from '../engine/message/index.ts'
 import { type RunResult, type RunRule, runRules } from '../engine/rules/execution/index.ts'
 import { decodeRule, type Rule, storedRule } from '../engine/rules/index.ts'
-import { countLong, previewing } from '../requests/index.ts'
+import { countLong, decodedView, previewing } from '../requests/index.ts'
 import type { FoundSet } from './find.ts'
 import { findRule, listRules } from './queries.ts'
 import { createRuleTurns } from './ruleTurns.ts'
@@ -111,6 +111,7 @@ function outputOf({ output }: RunResult, method: string): z.input<typeof Transfo
     headers: joinedHeaders(forwardableHeaders(output.headers, output.writtenHeaders)),
     body: body.length === 0 ? null : (text ?? Buffer.from(body).toString('base64')),
     bodyIsBinary: body.length > 0 && text === undefined,
+    decodedBody: decodedView({ body, bodyTruncated: false, headers: output.headers }),
     contentType: output.contentType,
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { byName, Int64Filter, optional, Timestamp } from '../api/values.ts'
 import { FAULT_CODES, ruleJsonSchema, STEP_OPS } from '../engine/rules/index.ts'
+import { DecodedBody } from '../requests/index.ts'
 
 /**
  * A rule document in inputs and outputs. It is described by the schema of the rule language, which also decodes it;
@@ -95,6 +96,9 @@ export const TransformationPreview = z
         headers: byName(z.string()),
         body: z.string().nullable(),
         bodyIsBinary: z.boolean().meta({ description: 'Then `body` is base64' }),
+        decodedBody: DecodedBody.meta({
+          description: 'The body as it is read, if no rule changed an encoded one. Null for others',
+        }),
         contentType: z.string().nullable(),
       })
       .nullable()

@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import type { Masking } from './masked.ts'
 import type { McpApi, Octets } from './mcpApi.ts'
+import { asReadable, isEncoded } from './readable.ts'
 
 /** Bytes of a body in one part: the default, and the most that a model may ask for. */
 const BODY_BYTES = { default: 8192, max: 65_536 } as const
@@ -22,29 +24,27 @@ export interface PartWanted {
   readonly maxBodyBytes?: number | undefined
 }
 
+const endOf = ({ bodyOffset = 0, maxBodyBytes = BODY_BYTES.default }: PartWanted) => bodyOffset + maxBodyBytes
+
 /**
  * A message of the API, masked, with one part of its body and the offset of the next part. Parts are cut at bytes, so
  * one may begin within a character.
  *
- * The body is read only up to the end of the part. No part reveals a secret: the part in which a secret begins has the
- * mask, and is longer or shorter than requested.
+ * No part reveals a secret: the part in which a secret begins has the mask, and is longer or shorter than requested. An
+ * encoded body is given decoded. One that cannot be decoded as text is null, because it cannot be masked.
  *
- * @param readStart reads the body up to a byte when the message leaves it out
+ * @param start the body up to the end of the part, when the message leaves it out
  * @returns the whole message with the first part; for later parts only the body
  */
-export async function withBodyPart(
-  message: unknown,
-  { bodyOffset = 0, maxBodyBytes = BODY_BYTES.default }: PartWanted,
-  masking: Masking,
-  readStart?: (end: number) => Promise<Octets>,
-) {
-  const { body, bodyIsBinary, bodyPreview: _preview, headers, ...rest } = WithBody.parse(message)
-  const end = bodyOffset + maxBodyBytes
-  const { text, total } = (await readStart?.(end)) ?? wholeBody(body, bodyIsBinary)
-  const start = text.slice(0, end)
-  const part = bodyIsBinary ? start.slice(bodyOffset) : await masking.part(start, bodyOffset)
+export async function withBodyPart(message: object, wanted: PartWanted, masking: Masking, start?: Octets) {
+  const { body, bodyIsBinary, bodyPreview: _preview, headers, ...rest } = WithBody.parse(asReadable(message))
+  const { bodyOffset = 0 } = wanted
+  const end = endOf(wanted)
+  const isLeftOut = bodyIsBinary && isEncoded(message)
+  const { text, total } = isLeftOut ? NO_OCTETS : (start ?? wholeBody(body, bodyIsBinary))
+  const part = await masking.part(text.slice(0, end), bodyOffset)
   const cut = {
-    body: Buffer.from(part, 'latin1').toString(bodyIsBinary ? 'base64' : 'utf8'),
+    body: isLeftOut ? null : Buffer.from(part, 'latin1').toString(bodyIsBinary ? 'base64' : 'utf8'),
     bodyIsBinary,
     bodyBytes: total,
     bodyOffset,
@@ -56,9 +56,17 @@ export async function withBodyPart(
   return { ...Object(head), ...cut }
 }
 
+const NO_OCTETS: Octets = { text: '', total: 0 }
+
 function wholeBody(body: string | null, isBinary: boolean): Octets {
   const bytes = Buffer.from(body ?? '', isBinary ? 'base64' : 'utf8')
   return { text: bytes.toString('latin1'), total: bytes.length }
+}
+
+/** Whether octets, whose end may cut a character, are text. */
+function isText({ text }: Octets): boolean {
+  const bytes = Buffer.from(text, 'latin1')
+  return !bytes.includes(0) && [0, 1, 2, 3].some((lost) => isUtf8(bytes.subarray(0, bytes.length - lost)))
 }
 
 /**
@@ -76,10 +84,13 @@ export async function readCapture(
     ...named,
     bodyBytesMax: INLINE_BODY_BYTES_MAX,
   })
+  if (!bodyOmitted) return await withBodyPart(request, wanted, masking)
   const [endpointId, requestId] = [named.endpointId, named.requestId].map((id) =>
     encodeURIComponent(String(id)),
   )
-  const readStart = (end: number) =>
-    api.octets(`/api/v1/endpoints/${endpointId}/requests/${requestId}/body`, end)
-  return await withBodyPart(request, wanted, masking, bodyOmitted ? readStart : undefined)
+  const path = `/api/v1/endpoints/${endpointId}/requests/${requestId}/body`
+  const encoded = isEncoded(request)
+  const start = await api.octets(encoded ? `${path}?decoded=true` : path, endOf(wanted))
+  const bodyIsBinary = encoded ? !isText(start) : request.bodyIsBinary
+  return await withBodyPart({ ...request, bodyIsBinary }, wanted, masking, start)
 }

@@ -1,5 +1,6 @@
 import { isCredentialName, MASK } from '@creel/core/exports'
 import { inSlices } from '@creel/core/platform/turns'
+import { asReadable } from './readable.ts'
 import { bodySecrets, pairSecrets, type SecretSpans } from './secretSpans.ts'
 
 /** Masks answers of the API for a model. Long texts are masked in slices, so that the event loop is not blocked. */
@@ -40,7 +41,7 @@ type Steps<Result> = Generator<unknown, Result, undefined>
 
 /**
  * Masks the values of headers and members with the name of a credential, at any depth, also within bodies and query
- * strings. All other text is unchanged. Takes linear time.
+ * strings. All other text is unchanged. Encoded bodies are shown decoded, or left out. Takes linear time.
  */
 export function* masked(value: unknown, name = ''): Steps<unknown> {
   if (Array.isArray(value)) {
@@ -51,7 +52,7 @@ export function* masked(value: unknown, name = ''): Steps<unknown> {
   if (typeof value === 'string') return yield* maskedText(value, name)
   if (typeof value !== 'object' || value === null) return value
   yield
-  const members = Object.entries(value)
+  const members = Object.entries(asReadable(value))
   const header = new Map(members).get('name')
   // In `rawHeaders`, name and value of a field are two members of one object.
   const isSecretField = name === 'rawHeaders' && typeof header === 'string' && isCredentialName(header)

@@ -21,7 +21,7 @@ export const READING_TOOLS: readonly Tool[] = [
     name: 'read_request',
     title: 'Read a captured request',
     description:
-      'One captured webhook: headers, body and deliveries. A long body comes in parts: call again with nextBodyOffset.',
+      'One captured webhook: headers, body and deliveries. A long body comes in parts: call again with nextBodyOffset. A compressed body comes decoded, or as null if it cannot be decoded.',
     effect: 'reads',
     input: z.object({ ...captureArguments, ...partInput }),
     isMasked: true,
@@ -76,7 +76,8 @@ export const READING_TOOLS: readonly Tool[] = [
     run: async (api, { endpointId, attemptId, bodyOffset, maxBodyBytes }, masking) => {
       const { sent, received, ...attempt } = await api.call('deliveries.get', { endpointId, attemptId })
       const wanted = { bodyOffset, maxBodyBytes }
-      const part = (message: unknown) => (message === null ? null : withBodyPart(message, wanted, masking))
+      const part = (message: object | null) =>
+        message === null ? null : withBodyPart(message, wanted, masking)
       const shown = { sent: await part(sent), received: await part(received) }
       return { ...Object(await masking.value(attempt)), ...shown }
     },

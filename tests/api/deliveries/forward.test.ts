@@ -215,6 +215,7 @@ describe('a forward', () => {
       rawHeaders: (got?.rawHeaders ?? []).map(([name, value]) => ({ name, value })),
       body: '{"id":1}',
       bodyIsBinary: false,
+      decodedBody: null,
       bodyTruncated: false,
     })
     expect(record.received).toMatchObject({
@@ -223,6 +224,7 @@ describe('a forward', () => {
       headers: { 'X-Answer': 'yes' },
       body: 'created',
       bodyIsBinary: false,
+      decodedBody: null,
       bodyTruncated: false,
     })
   })

@@ -72,6 +72,7 @@ describe('POST /api/v1/transformations/preview', () => {
         },
         body: '{"id":"evt_1","data":{"amount":12.5},"cents":1250}',
         bodyIsBinary: false,
+        decodedBody: null,
         contentType: 'application/json',
       },
     })
