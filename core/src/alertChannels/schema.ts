@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EVENT_KINDS, SEVERITIES, SUBSCRIBABLE_KINDS } from '../alerts/index.ts'
-import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { withExample } from '../api/examples.ts'
 import { optional, Timestamp } from '../api/values.ts'
 import { HEALTHS } from './health.ts'
 import { CHANNEL_KIND_NAMES } from './kinds/index.ts'
@@ -138,23 +138,4 @@ export const AlertDelivery = withExample(
     emailFallback: z.boolean().meta({ description: 'Sent by e-mail because a channel was failing' }),
     requestId: z.int().nullable(),
   }),
-  {
-    id: 7001,
-    at: '2026-11-21T10:00:00.000Z',
-    eventKind: 'delivery.parked',
-    severity: 'error',
-    subjectType: 'action',
-    subjectId: EXAMPLE_IDS.action,
-    subjectName: 'Billing',
-    channelId: EXAMPLE_IDS.channel,
-    channelName: 'Ops',
-    channelKind: 'slack',
-    outcome: 'delivered',
-    detail: null,
-    statusCode: 200,
-    durationMs: 140,
-    count: 1,
-    emailFallback: false,
-    requestId: 90117,
-  },
 )

@@ -1,16 +1,9 @@
 import type { z } from 'zod'
+import EXAMPLES from './examples.json' with { type: 'json' }
 
-/**
- * Gives a schema of answers its name and an example in the API's description.
- *
- * @param example an answer as clients get it; one of another type does not compile
- */
-export function withExample<Schema extends z.ZodType>(
-  id: string,
-  schema: Schema,
-  example: NoInfer<z.output<Schema>>,
-): Schema {
-  return schema.meta({ id, examples: [example] })
+/** Gives a schema of answers its name in the API's description, and the example of `examples.json`, which a test checks by the schema. */
+export function withExample<Schema extends z.ZodType>(id: keyof typeof EXAMPLES, schema: Schema): Schema {
+  return schema.meta({ id, examples: [EXAMPLES[id]] })
 }
 
 /** Ids for examples in the description: an object has the same id in every example. */

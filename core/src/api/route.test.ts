@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { tracked } from '@trpc/server'
 import { z } from 'zod'
-import { withExample } from './examples.ts'
 import { route, stream } from './route.ts'
 
 /** Most of a declaration is checked by its types: `@ts-expect-error` fails the build if such a check is missing. */
@@ -26,18 +25,6 @@ describe('route()', () => {
     route({ ...called, input, example: {} })
     // @ts-expect-error: an unknown member
     route({ ...called, input, example: { name: 'orders', title: 'Orders' } })
-  })
-})
-
-describe('withExample()', () => {
-  test('names a schema and shows an answer of it', () => {
-    const At = z.object({ at: z.date().transform((date) => date.toISOString()) })
-    expect(withExample('At', At, { at: '2026-11-21T09:15:00.123Z' }).meta()).toEqual({
-      id: 'At',
-      examples: [{ at: '2026-11-21T09:15:00.123Z' }],
-    })
-    // @ts-expect-error: answers have text where the service has a date
-    withExample('Other', At, { at: new Date(0) })
   })
 })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { idCursorInput } from '../api/cursors.ts'
-import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
 import { byName, Int64, Int64Filter, optional, Timestamp } from '../api/values.ts'
 import { ATTEMPT_STATES } from '../engine/words/index.ts'
@@ -46,27 +46,7 @@ const summary = {
 }
 
 /** An attempt as lists show it. */
-export const DeliveryAttempt = withExample('DeliveryAttempt', z.object(summary), {
-  id: 554013,
-  requestId: 90117,
-  label: 'invoice.paid',
-  actionId: EXAMPLE_IDS.action,
-  actionName: 'Billing',
-  kind: 'forward',
-  state: 'Failed',
-  statusCode: 503,
-  error: 'http_503',
-  url: 'https://app.acme.dev/hooks',
-  at: '2026-11-21T09:15:00.310Z',
-  finishedAt: '2026-11-21T09:15:00.502Z',
-  durationMs: 192,
-  attemptNumber: 1,
-  trigger: 'capture',
-  nextAttemptAt: '2026-11-21T09:15:05.700Z',
-  hasDetail: true,
-  transformed: true,
-  transformationVersion: 3,
-})
+export const DeliveryAttempt = withExample('DeliveryAttempt', z.object(summary))
 
 const recorded = {
   headers: byName(z.string()).meta({ description: 'By name; repeats joined with ", "' }),

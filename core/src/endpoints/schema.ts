@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { withExample } from '../api/examples.ts'
 import { optional, Timestamp } from '../api/values.ts'
 import { MAX_PATH_LENGTH } from '../engine/conditions/index.ts'
 import { networkOf } from '../engine/networks.ts'
@@ -212,59 +212,4 @@ export const Endpoint = withExample(
       description: 'Until this time the previous capture URL keeps working; null: it does not',
     }),
   }),
-  {
-    id: EXAMPLE_IDS.endpoint,
-    name: 'stripe-ci',
-    url: `https://in.acme.dev/hook/${EXAMPLE_IDS.endpoint}`,
-    isActive: true,
-    suspendedByPlan: false,
-    createdAt: '2026-11-21T09:00:00.000Z',
-    lastRequestAt: '2026-11-21T09:15:00.123Z',
-    expiresAt: null,
-    expired: false,
-    storedRequestCount: 812,
-    responseStatusCode: 202,
-    responseContentType: 'application/json',
-    responseHeaders: {},
-    responseBody: '{"received":true}',
-    responses: [
-      {
-        when: { path: 'body.type', op: 'eq', value: 'charge.failed' },
-        status: 500,
-        headers: {},
-        body: '{"error":"try again"}',
-        delayMs: 0,
-        times: 2,
-        close: null,
-        used: 1,
-      },
-    ],
-    answerFrom: null,
-    provider: 'stripe',
-    eventIdPath: null,
-    dedupe: { by: 'event', windowSeconds: 86_400, then: 'skip' },
-    rejectUnverified: false,
-    allowRehearsal: true,
-    allowedSenders: [],
-    storeRules: [],
-    dropHeaders: ['Authorization'],
-    forwardOriginal: false,
-    encryptBodies: false,
-    originalHours: null,
-    forwardingEnabled: true,
-    forwardUrl: 'https://app.acme.dev/hooks',
-    forwardSigning: { signed: true, setAt: '2026-11-21T09:00:00.000Z' },
-    verification: {
-      source: 'preset',
-      scheme: 'stripe',
-      family: 'hmac',
-      secretLabel: 'Signing secret',
-      secretSet: true,
-      secretSetAt: '2026-11-21T09:00:00.000Z',
-      handshakeTokenSet: false,
-      handshakeTokenNeeded: false,
-      manual: null,
-    },
-    previousUrlUntil: null,
-  },
 )

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
-import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { withExample } from '../api/examples.ts'
 import { Timestamp } from '../api/values.ts'
 import { run, statement } from '../platform/db/index.ts'
 import type { EndpointRow } from './queries.ts'
@@ -45,37 +45,6 @@ export const EndpointStats = withExample(
       nextAttemptAt: Timestamp.nullable(),
     }),
   }),
-  {
-    endpointId: EXAMPLE_IDS.endpoint,
-    storage: {
-      storedRequestCount: 812,
-      storedRequestsMax: 1000,
-      storedBytes: 934_112,
-      binnedRequestCount: 3,
-      evictedCount: 40,
-      oldestRequestAt: '2026-11-10T00:00:01.000Z',
-    },
-    traffic: {
-      lastRequestAt: '2026-11-21T09:15:00.123Z',
-      requestsLastHourCount: 12,
-      requestsLastDayCount: 201,
-      rejectedCount: 5,
-      lastRejectedAt: '2026-11-20T12:00:00.000Z',
-      refusedCount: 0,
-      lastRefusedAt: null,
-      discardedCount: 0,
-      lastDiscardedAt: null,
-      lastRefusal: null,
-    },
-    retention: { retentionDays: 14, expiresAt: null },
-    backlog: {
-      pendingCount: 2,
-      retryingCount: 1,
-      parkedCount: 0,
-      oldestPendingAt: '2026-11-21T09:14:58.000Z',
-      nextAttemptAt: '2026-11-21T09:15:05.700Z',
-    },
-  },
 )
 
 const HOUR_MS = 3_600_000

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { timeCursorInput } from '../api/cursors.ts'
-import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
 import { optional, Timestamp } from '../api/values.ts'
 import { MAX_PATH_LENGTH, parsePath } from '../engine/conditions/index.ts'
@@ -64,24 +64,4 @@ export const Erasure = withExample(
     createdAt: Timestamp,
     finishedAt: Timestamp.nullable(),
   }),
-  {
-    id: '6d3c9a52-0d0c-4b8e-9f4a-5f0f5c1f0a77',
-    state: 'done',
-    dryRun: false,
-    mode: 'delete',
-    valueHash: '5f2b7c1de0a94c83b6f0d27e4a1c9b3859d6e7f0a1b2c3d4e5f60718293a4b5c',
-    paths: [],
-    counts: {
-      requests: 12,
-      binnedRequests: 1,
-      attempts: 31,
-      replayResults: 0,
-      alerts: 0,
-      agentEvents: 0,
-    },
-    progress: { scannedRequests: 20_410, scannedAttempts: 40_800, partsLeft: 0 },
-    endpoints: [{ endpointId: EXAMPLE_IDS.endpoint, requests: 13 }],
-    createdAt: '2026-11-21T09:15:00.000Z',
-    finishedAt: '2026-11-21T09:15:04.200Z',
-  },
 )

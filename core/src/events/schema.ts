@@ -56,13 +56,6 @@ export const EventType = withExample(
     inputSchema: JsonSchema,
     payloadSchema: JsonSchema,
   }),
-  {
-    name: 'shop.order.paid',
-    description: 'A webhook with this label arrived at the endpoint.',
-    delivery: ['poll', 'push'] as ('poll' | 'push')[],
-    inputSchema: { type: 'object' },
-    payloadSchema: { type: 'object' },
-  },
 )
 
 /** Data of an event. Values of `fields` are scalars; those called like credentials are masked. */
@@ -89,22 +82,6 @@ export const Occurrence = withExample(
     data: EventData,
     cursor: z.string(),
   }),
-  {
-    eventId: 'req_90117',
-    name: 'shop.order.paid',
-    timestamp: '2026-11-21T09:15:00.123Z',
-    data: {
-      requestId: 90117,
-      endpoint: '0b7bfa1e-6f0e-4f5e-9d54-1f4f5f0f9d3c',
-      label: 'order.paid',
-      receivedAt: '2026-11-21T09:15:00.123Z',
-      method: 'POST',
-      verification: 'verified',
-      resource: 'creel://endpoints/0b7bfa1e-6f0e-4f5e-9d54-1f4f5f0f9d3c/requests/90117',
-      fields: { 'body.amount': 250 },
-    },
-    cursor: '90117',
-  },
 )
 
 /** One event before it is written: its times are dates. */

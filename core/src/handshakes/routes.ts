@@ -23,14 +23,6 @@ const HandshakeConfirmation = withExample(
     detail: z.string().nullable().meta({ description: 'Why there is no response' }),
     durationMs: z.int(),
   }),
-  {
-    url: 'https://example.com/confirm?id=12345&key=2ab8',
-    outcome: 'response',
-    statusCode: 200,
-    body: 'confirmed',
-    detail: null,
-    durationMs: 83,
-  },
 )
 
 /** Confirm handshakes of senders; the API lists them among the routes of `requests`. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { timeCursorInput } from '../api/cursors.ts'
-import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
 import { InstantInput, Int64, optional, Timestamp } from '../api/values.ts'
 import { RUN_ERRORS, type RunErrorCode } from './senders/index.ts'
@@ -106,32 +106,6 @@ export const Reconciliation = withExample(
     startedAt: Timestamp.nullable(),
     finishedAt: Timestamp.nullable(),
   }),
-  {
-    id: '3f0a1a52-6a0e-4f0b-9a37-5c1d8f2e7b61',
-    endpointId: EXAMPLE_IDS.endpoint,
-    sender: 'stripe',
-    state: 'done',
-    since: '2026-11-18T09:00:00.000Z',
-    until: '2026-11-21T08:59:00.000Z',
-    types: [],
-    dryRun: false,
-    complete: true,
-    counts: {
-      listed: 10_000,
-      found: 9_900,
-      missing: 100,
-      tooOld: 0,
-      redelivered: 0,
-      captured: 100,
-      refused: 0,
-      outstanding: 0,
-    },
-    missingTypes: [{ type: 'invoice.paid', count: 100 }],
-    error: null,
-    createdAt: '2026-11-21T09:00:00.000Z',
-    startedAt: '2026-11-21T09:00:00.040Z',
-    finishedAt: '2026-11-21T09:00:21.400Z',
-  },
 )
 
 /** Input of the route that shows gaps. */
@@ -162,19 +136,4 @@ export const Gaps = withExample(
       )
       .meta({ description: 'Newest first, at most 100' }),
   }),
-  {
-    sequence: true,
-    missingCount: 2,
-    items: [
-      {
-        firstMissing: '871003',
-        lastMissing: '871004',
-        count: 2,
-        beforeRequestId: 90117,
-        afterRequestId: 90118,
-        from: '2026-11-21T09:15:00.123Z',
-        to: '2026-11-21T09:16:10.500Z',
-      },
-    ],
-  },
 )

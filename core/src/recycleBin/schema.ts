@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { withExample } from '../api/examples.ts'
 import { Int64, optional, Timestamp } from '../api/values.ts'
 
 /** Common filters of the bin's routes. */
@@ -25,19 +25,6 @@ export const BinnedRequest = withExample(
       description: 'Time of permanent deletion; earlier if the storage limit is reached, see `evicted`',
     }),
   }),
-  {
-    id: 90117,
-    endpointId: EXAMPLE_IDS.endpoint,
-    endpointName: 'stripe-ci',
-    method: 'POST',
-    path: '/eu',
-    label: 'invoice.paid',
-    contentType: 'application/json',
-    sizeBytes: 412,
-    receivedAt: '2026-11-21T09:15:00.123Z',
-    deletedAt: '2026-11-22T08:00:00.000Z',
-    purgesAt: '2026-11-29T08:00:00.000Z',
-  },
 )
 
 /** Requests that left the bin early, in each page of the bin. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { timeCursorInput } from '../api/cursors.ts'
-import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
 import { Int64, optional, Timestamp } from '../api/values.ts'
 import { shownJson } from '../engine/json/index.ts'
@@ -197,35 +197,6 @@ export const ReplayRun = withExample(
     startedAt: Timestamp.nullable(),
     finishedAt: Timestamp.nullable(),
   }),
-  {
-    id: '3f0c7f7a-61a8-4f33-8a2c-2e6c2f4f1a90',
-    endpointId: EXAMPLE_IDS.endpoint,
-    state: 'done',
-    reason: null,
-    to: { url: 'https://staging.acme.dev/hooks' },
-    order: 'arrival',
-    sign: 'as-captured',
-    seed: 42,
-    concurrency: 1,
-    compare: { with: 'recorded' },
-    counts: {
-      requests: 500,
-      dropped: 0,
-      sends: 550,
-      waiting: 0,
-      done: 550,
-      errored: 0,
-      equal: 548,
-      changed: 2,
-      failed: 0,
-      slower: 0,
-      uncompared: 0,
-    },
-    plannedMs: 11_000,
-    createdAt: '2026-11-23T09:00:00.000Z',
-    startedAt: '2026-11-23T09:00:00.100Z',
-    finishedAt: '2026-11-23T09:00:12.400Z',
-  },
 )
 
 const headers = z.array(z.object({ name: z.string(), value: z.string() }))
@@ -246,19 +217,6 @@ export const OutgoingRequest = withExample(
     body: z.string().meta({ description: 'Base64' }),
     error: z.string().nullable().meta({ description: 'Why it cannot be sent, or cannot be signed' }),
   }),
-  {
-    position: 1,
-    requestId: 90117,
-    fault: null,
-    copy: 0,
-    dueMs: 0,
-    method: 'POST',
-    path: '/orders',
-    query: null,
-    headers: [{ name: 'Content-Type', value: 'application/json' }],
-    body: 'eyJpZCI6ImV2dF8xIn0=',
-    error: null,
-  },
 )
 
 /** Answer of the route that starts a replay: the replay, or what a dry run found. */
@@ -332,23 +290,6 @@ export const ReplayResultItem = withExample(
     bodyIsBinary: z.boolean(),
     differences: z.array(Difference),
   }),
-  {
-    position: 7,
-    requestId: 90117,
-    fault: 'duplicate',
-    copy: 1,
-    state: 'done',
-    outcome: 'changed',
-    dueMs: 140,
-    sentAt: '2026-11-23T09:00:00.240Z',
-    durationMs: 12,
-    statusCode: 409,
-    error: null,
-    headers: [{ name: 'Content-Type', value: 'application/json' }],
-    body: '{"error":"already paid"}',
-    bodyIsBinary: false,
-    differences: [{ path: 'status', before: 200, after: 409, missing: null }],
-  },
 )
 
 export const ReplayResults = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { withExample } from '../api/examples.ts'
 import { Int64, Timestamp } from '../api/values.ts'
 import { ATTEMPT_STATES, attemptStateOf } from '../engine/words/index.ts'
 import type { Replay } from './replayRequest.ts'
@@ -41,29 +41,6 @@ export const ReplayResult = withExample(
         'With `to=listeners`: the number of listeners. `Pending` until they report; `Skipped` when there is none',
     }),
   }),
-  {
-    requestId: 90117,
-    state: 'Failed',
-    attemptId: 554020,
-    statusCode: 500,
-    error: 'http_500',
-    outcomes: [
-      {
-        actionId: EXAMPLE_IDS.action,
-        actionName: 'Billing',
-        kind: 'forward',
-        attemptId: 554020,
-        state: 'Failed',
-        statusCode: 500,
-        error: 'http_500',
-        url: 'https://app.acme.dev/hooks',
-        at: '2026-11-21T10:00:00.000Z',
-        durationMs: 88,
-        transformed: true,
-        transformationVersion: 3,
-      },
-    ],
-  },
 )
 
 export const BulkReplayResult = z

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Download } from '../api/contract.ts'
 import { idCursorInput } from '../api/cursors.ts'
-import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
 import { byName, InstantInput, Int64, Int64Filter, optional, REFUSED, Timestamp } from '../api/values.ts'
 import type { InputIssue } from '../engine/issues.ts'
@@ -197,40 +197,8 @@ const summary = {
 
 const summaryObject = z.object(summary)
 
-const SUMMARY_EXAMPLE = {
-  id: 90117,
-  endpointId: EXAMPLE_IDS.endpoint,
-  receivedAt: '2026-11-21T09:15:00.123Z',
-  method: 'POST',
-  path: '/eu',
-  contentType: 'application/json',
-  sizeBytes: 36,
-  ip: '203.0.113.7',
-  userAgent: 'Stripe/1.0',
-  label: 'invoice.paid',
-  eventId: 'evt_1',
-  senderAttempt: 1,
-  firstRequestId: null,
-  duplicateOf: null,
-  redacted: false,
-  redactedPaths: [] as string[],
-  redactionFault: null,
-  sealed: false,
-  shredded: false,
-  bodyTruncated: false,
-  bodyIsBinary: false,
-  bodyPreview: '{"id":"evt_1","type":"invoice.paid"}',
-  verification: { verdict: 'verified', note: 'stripe-signature matches; timestamp 2 s old.' },
-  state: 'Succeeded',
-  attemptCount: 1,
-  deliveryCounts: { succeeded: 1, failed: 0, waiting: 0, deadLettered: 0 },
-  imported: false,
-  reconciled: false,
-  answeredBy: null,
-} as const
-
 /** A captured request without its body, as lists show it. */
-export const RequestSummary = withExample('CapturedRequestSummary', summaryObject, SUMMARY_EXAMPLE)
+export const RequestSummary = withExample('CapturedRequestSummary', summaryObject)
 
 /** Members of a request as received that a summary lacks. */
 const content = {
@@ -320,30 +288,6 @@ export const RequestDetail = withExample(
       }),
     ),
   }),
-  {
-    ...SUMMARY_EXAMPLE,
-    url: `https://in.acme.dev/hook/${EXAMPLE_IDS.endpoint}/eu?x=1&x=2`,
-    queryString: 'x=1&x=2',
-    query: { x: ['1', '2'] },
-    headers: { 'Content-Type': 'application/json' },
-    rawHeaders: [{ name: 'Content-Type', value: 'application/json' }],
-    body: '{"id":"evt_1","type":"invoice.paid"}',
-    bodyOmitted: false,
-    bodyKind: 'json',
-    decodedBody: null,
-    originalUntil: null,
-    deliveries: [
-      {
-        actionId: EXAMPLE_IDS.action,
-        actionName: 'Billing',
-        kind: 'forward',
-        state: 'Succeeded',
-        attemptCount: 1,
-        lastAttemptAt: '2026-11-21T09:15:00.310Z',
-        nextAttemptAt: null,
-      },
-    ],
-  },
 )
 
 export const BodyDownload = Download.extend({

@@ -4,7 +4,7 @@ import type { Context } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
 import { timeCursor, timeCursorInput } from '../api/cursors.ts'
 import { DomainError, foundById } from '../api/errors.ts'
-import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { withExample } from '../api/examples.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
 import { Int64, optional, Timestamp } from '../api/values.ts'
@@ -34,21 +34,11 @@ const link = z.object({
   expiresAt: Timestamp,
 })
 
-const example = {
-  id: '0b6f6b0e-5f0d-4c53-8a55-1c8a7b1f4f10',
-  endpointId: EXAMPLE_IDS.endpoint,
-  requestId: 90117,
-  createdBy: 'ci',
-  createdAt: '2026-11-24T09:00:00.000Z',
-  expiresAt: '2026-12-01T09:00:00.000Z',
-}
-
-const ShareLink = withExample('ShareLink', link, example)
+const ShareLink = withExample('ShareLink', link)
 
 const NewShareLink = withExample(
   'NewShareLink',
   link.extend({ url: z.url().meta({ description: 'Shown here only: its SHA-256 is stored' }) }),
-  { ...example, url: 'https://creel.acme.dev/share/4yqkq0cVq4mJm0g2r8bJqf7f1o8s7uZc3b1d0x5w9aE' },
 )
 
 const viewerOf = ({ clock, onlyEndpointId, workspace }: Context): Viewer => ({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { timeCursorInput } from '../api/cursors.ts'
-import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
 import { optional, Timestamp } from '../api/values.ts'
 import { EventArguments, eventsMembers } from '../events/index.ts'
@@ -52,13 +52,6 @@ export const Subscribed = withExample(
       .meta({ description: 'Events that matched may have been skipped since the last call' }),
     deliveryStatus: DeliveryStatus.nullable().meta({ description: 'Null for a new subscription' }),
   }),
-  {
-    id: EXAMPLE_IDS.endpoint,
-    refreshBefore: '2026-11-21T10:15:00.000Z',
-    cursor: '90116',
-    truncated: false,
-    deliveryStatus: null,
-  },
 )
 
 /** Input that ends a subscription by its parts. */
@@ -74,30 +67,6 @@ export const listInput = z.object({ ...pageInput, ...timeCursorInput })
 export const oneInput = z.object({
   subscriptionId: z.string().meta({ format: 'uuid', description: 'Id of the subscription' }),
 })
-
-const EXAMPLE = {
-  id: EXAMPLE_IDS.endpoint,
-  endpointId: EXAMPLE_IDS.endpoint,
-  name: 'shop.order.paid',
-  arguments: { fields: ['body.amount'] },
-  key: { id: EXAMPLE_IDS.endpoint, name: 'agent', prefix: 'crl_1a2b' },
-  host: 'agent.example.com',
-  createdAt: '2026-11-21T09:15:00.000Z',
-  refreshedAt: '2026-11-21T09:15:00.000Z',
-  expiresAt: '2026-11-21T10:15:00.000Z',
-  cursor: '90117',
-  waitingCount: 0,
-  sentCount: 1,
-  failedCount: 0,
-  status: {
-    active: true,
-    lastDeliveryAt: '2026-11-21T09:15:01.000Z',
-    lastError: null,
-    failedSince: null,
-    throttled: false,
-    retryAfterMs: null,
-  },
-}
 
 /** A subscription, as the API shows it: without the path of its callback, which is a capability. */
 export const EventSubscription = withExample(
@@ -118,7 +87,6 @@ export const EventSubscription = withExample(
     failedCount: z.int().meta({ description: 'Events that were given up' }),
     status: DeliveryStatus,
   }),
-  EXAMPLE,
 )
 
 /** A subscription with its newest events. */
@@ -144,18 +112,4 @@ export const EventSubscriptionDetail = withExample(
       )
       .meta({ description: 'The newest 20 messages, newest first' }),
   }),
-  {
-    ...EXAMPLE,
-    name: 'shop.any',
-    arguments: {},
-    deliveries: [
-      {
-        messageId: 'req_90117',
-        requestId: 90117,
-        state: 'sent' as const,
-        nextAt: null,
-        attempts: [{ at: '2026-11-21T09:15:01.000Z', statusCode: 200, error: null, durationMs: 12 }],
-      },
-    ],
-  },
 )

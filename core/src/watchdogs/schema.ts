@@ -94,16 +94,6 @@ export const WatchdogSuggestion = withExample(
     newestAt: Timestamp.nullable(),
     oldestAt: Timestamp.nullable(),
   }),
-  {
-    available: true,
-    reason: null,
-    samples: 143,
-    expectedIntervalSeconds: 3600,
-    graceSeconds: 720,
-    observedP90Seconds: 3412,
-    newestAt: '2026-11-21T09:15:00.123Z',
-    oldestAt: '2026-11-15T02:00:00.000Z',
-  },
 )
 
 /** History of a watchdog in a period. */

@@ -3,7 +3,7 @@ import { withExample } from '../api/examples.ts'
 import { route, router } from '../api/route.ts'
 import { Timestamp } from '../api/values.ts'
 import { KEY_SCOPES } from '../engine/words/index.ts'
-import { LIMIT_MEANINGS, limitsOf, PLANS } from '../plans/index.ts'
+import { LIMIT_MEANINGS, limitsOf } from '../plans/index.ts'
 
 const limits = z.object(limitsOf((name) => z.int().meta({ description: LIMIT_MEANINGS[name] })))
 
@@ -24,18 +24,6 @@ const Me = withExample(
     plan: z.object({ key: z.string(), displayName: z.string() }),
     limits: limits.meta({ id: 'PlanLimits' }),
   }),
-  {
-    key: {
-      prefix: 'creel_live_f3Kq9Z',
-      name: 'ci',
-      scope: 'write',
-      endpointId: null,
-      expiresAt: '2027-01-01T00:00:00.000Z',
-    },
-    workspace: { name: 'Acme' },
-    plan: { key: 'team', displayName: 'Team' },
-    limits: PLANS.team.limits,
-  },
 )
 
 export const meRoutes = router({
