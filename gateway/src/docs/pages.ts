@@ -42,118 +42,66 @@ interface Page {
   readonly text: string
 }
 
+function page(file: string, text: string, about: string): Page {
+  return { file, text, about }
+}
+
 /** Every page, in reading order. */
-export const PAGES: readonly Page[] = [
-  {
-    file: 'install.md',
-    about: 'from a clone, and after the first release: npm, Homebrew, container',
-    text: install,
-  },
-  {
-    file: 'concepts.md',
-    about: 'every feature in words, with a command that works',
-    text: concepts,
-  },
-  {
-    file: 'migrating.md',
-    about: 'from webhook.site, ngrok, smee and the Stripe CLI: what you do there, and how here',
-    text: migrating,
-  },
-  {
-    file: 'troubleshooting.md',
-    about: 'my webhook did not arrive: from the sender to your code, step by step',
-    text: troubleshooting,
-  },
-  {
-    file: 'answers.md',
-    about: 'scripted answers to senders, and the answer of your own application',
-    text: answers,
-  },
-  {
-    file: 'runbook.md',
-    about: 'each alert of the shipped rules: what it means, what to look at, what to do',
-    text: runbook,
-  },
-  {
-    file: 'privacy.md',
-    about: 'what is stored where, redaction before storing, and forgetting a person',
-    text: privacy,
-  },
-  {
-    file: 'sharing.md',
-    about: 'a link that shows one request to readers without a key',
-    text: sharing,
-  },
-  {
-    file: 'api.md',
-    about: 'using the REST API well: keys, budgets, lists, following, awaiting, export and import, errors',
-    text: api,
-  },
-  { file: 'clients.md', about: 'typed clients, tests that wait for webhooks, CI', text: clients },
-  { file: 'routes.md', about: 'every operation of the API', text: routes },
-  { file: 'errors.md', about: 'every error code, and what to do about it', text: errors },
-  { file: 'rules.md', about: 'conditions and transformation rules', text: rules },
-  { file: 'rules-examples.md', about: 'ten rules, worked through', text: rulesExamples },
-  { file: 'rules-functions.md', about: 'the functions that rules compute with', text: rulesFunctions },
-  {
-    file: 'delivery.md',
-    about: 'pace, order, retries, credentials, TLS and signatures of a forward',
-    text: delivery,
-  },
-  { file: 'providers.md', about: 'the known senders, their signatures and handshakes', text: providers },
-  {
-    file: 'rehearse.md',
-    about: 'replays of many requests, with faults and comparison',
-    text: rehearse,
-  },
-  {
-    file: 'reconcile.md',
-    about: "bringing the events that never came, from their sender's list",
-    text: reconcile,
-  },
-  { file: 'alerts.md', about: 'alert channels, events and incidents', text: alerts },
-  {
-    file: 'agents.md',
-    about: 'tools and events for agents, by the Model Context Protocol, and their sign-in',
-    text: agents,
-  },
-  { file: 'terminal.md', about: 'the command line for developers', text: terminal },
-  {
-    file: 'relay.md',
-    about: 'a public URL for a program on your machine; running a relay for a team',
-    text: relay,
-  },
-  { file: 'console.md', about: 'the live page in a browser', text: console },
-  {
-    file: 'keys.md',
-    about: 'scopes, expiry and rotation of keys; the audit log; secrets at rest',
-    text: keys,
-  },
-  { file: 'plans.md', about: 'every number of every plan, and how limits act', text: plans },
-  { file: 'security.md', about: 'what Creel guards against, and how', text: security },
-  { file: 'scale.md', about: 'what limits how much, and what to do past one machine', text: scale },
-  { file: 'operations.md', about: 'configuration, deployment, backups, logs and metrics', text: operations },
-  {
-    file: 'quickstarts/ci.md',
-    about: 'wait for a webhook in GitHub Actions or GitLab CI',
-    text: quickstartCi,
-  },
-  {
-    file: 'quickstarts/stripe-to-three-services.md',
-    about: 'one endpoint, three services, each with its own condition and retries',
-    text: quickstartStripe,
-  },
-  {
-    file: 'quickstarts/rehearse.md',
-    about: 'last week against the next release, in CI',
-    text: quickstartRehearse,
-  },
-  { file: 'quickstarts/one-vm.md', about: 'an operator on one Linux machine', text: quickstartVm },
-  {
-    file: 'quickstarts/nginx-and-managed-postgres.md',
-    about: 'several processes behind nginx, the database at a provider',
-    text: quickstartNginx,
-  },
+const PAGES: readonly Page[] = [
+  page('install.md', install, 'from a clone, and after the first release: npm, Homebrew, container'),
+  page('concepts.md', concepts, 'every feature in words, with a command that works'),
+  page(
+    'migrating.md',
+    migrating,
+    'from webhook.site, ngrok, smee and the Stripe CLI: what you do there, and how here',
+  ),
+  page(
+    'troubleshooting.md',
+    troubleshooting,
+    'my webhook did not arrive: from the sender to your code, step by step',
+  ),
+  page('answers.md', answers, 'scripted answers to senders, and the answer of your own application'),
+  page('runbook.md', runbook, 'each alert of the shipped rules: what it means, what to look at, what to do'),
+  page('privacy.md', privacy, 'what is stored where, redaction before storing, and forgetting a person'),
+  page('sharing.md', sharing, 'a link that shows one request to readers without a key'),
+  page(
+    'api.md',
+    api,
+    'using the REST API well: keys, budgets, lists, following, awaiting, export and import, errors',
+  ),
+  page('clients.md', clients, 'typed clients, tests that wait for webhooks, CI'),
+  page('routes.md', routes, 'every operation of the API'),
+  page('errors.md', errors, 'every error code, and what to do about it'),
+  page('rules.md', rules, 'conditions and transformation rules'),
+  page('rules-examples.md', rulesExamples, 'ten rules, worked through'),
+  page('rules-functions.md', rulesFunctions, 'the functions that rules compute with'),
+  page('delivery.md', delivery, 'pace, order, retries, credentials, TLS and signatures of a forward'),
+  page('providers.md', providers, 'the known senders, their signatures and handshakes'),
+  page('rehearse.md', rehearse, 'replays of many requests, with faults and comparison'),
+  page('reconcile.md', reconcile, "bringing the events that never came, from their sender's list"),
+  page('alerts.md', alerts, 'alert channels, events and incidents'),
+  page('agents.md', agents, 'tools and events for agents, by the Model Context Protocol, and their sign-in'),
+  page('terminal.md', terminal, 'the command line for developers'),
+  page('relay.md', relay, 'a public URL for a program on your machine; running a relay for a team'),
+  page('console.md', console, 'the live page in a browser'),
+  page('keys.md', keys, 'scopes, expiry and rotation of keys; the audit log; secrets at rest'),
+  page('plans.md', plans, 'every number of every plan, and how limits act'),
+  page('security.md', security, 'what Creel guards against, and how'),
+  page('scale.md', scale, 'what limits how much, and what to do past one machine'),
+  page('operations.md', operations, 'configuration, deployment, backups, logs and metrics'),
+  page('quickstarts/ci.md', quickstartCi, 'wait for a webhook in GitHub Actions or GitLab CI'),
+  page(
+    'quickstarts/stripe-to-three-services.md',
+    quickstartStripe,
+    'one endpoint, three services, each with its own condition and retries',
+  ),
+  page('quickstarts/rehearse.md', quickstartRehearse, 'last week against the next release, in CI'),
+  page('quickstarts/one-vm.md', quickstartVm, 'an operator on one Linux machine'),
+  page(
+    'quickstarts/nginx-and-managed-postgres.md',
+    quickstartNginx,
+    'several processes behind nginx, the database at a provider',
+  ),
 ]
 
 /** Former pages, which are sections of others. */
