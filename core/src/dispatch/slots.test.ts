@@ -170,6 +170,57 @@ describe('lanes that wait', () => {
     expect(order).toEqual(['a 1', 'b 1', 'c 1', 'a 2', 'a 3'])
   })
 
+  test('at their own limit are not in line: others get all that they ask for, and an end of their own wakes them', async () => {
+    const { slots } = make()
+    const dead = lane('a', 'dead')
+    for (let at = 0; at < 16; at += 1) slots.take(dead, 1)
+    for (let at = 0; at < 16; at += 1) slots.release(dead, 1, { durationMs: 15_000, answered: false })
+    expect(await slots.hold(dead, 128)).toBe(16)
+    const waiting = slots.hold(dead, 128)
+    for (const name of ['a', 'b']) {
+      answered(slots, lane(name), 5)
+      expect(await slots.hold(lane(name), 128)).toBe(128)
+    }
+    slots.release(dead, 1, { durationMs: 15_000, answered: false })
+    expect(await waiting).toBe(1)
+  })
+
+  test('get what several turns give them at once', async () => {
+    const { slots } = make()
+    for (let at = 0; at < 1536; at += 1) slots.take(lane('busy'), 1)
+    const lanes = ['a', 'b', 'c'].map((name) => lane(name))
+    for (const one of lanes) answered(slots, one, 5)
+    const waiting = Promise.all(lanes.map((one) => slots.hold(one, 128)))
+    slots.giveBack(lane('busy'), 1200)
+    expect(await waiting).toEqual([128, 128, 128])
+  })
+
+  test.each([
+    ['together while no slot is free', 1536, 10, 0.01],
+    ['for a while, not at each end, if there are very many', 1535, 1000, 0.3],
+  ])('are passed over %s', async (_, held, workspaces, share) => {
+    let reads = 0
+    const slots = new Slots(SLOT_LIMITS, () => {
+      reads += 1
+      return 0
+    })
+    for (let at = 0; at < held; at += 1) slots.take(lane(`busy ${at % 8}`), 1)
+    const stopping = new AbortController()
+    const waiting = Array.from({ length: 1000 }, (_, at) =>
+      slots.hold(lane(`of ${at % workspaces}`, String(at)), 16, stopping.signal),
+    )
+    reads = 0
+    const ends = 100
+    for (let at = 0; at < ends; at += 1) {
+      slots.release(lane('busy 0'), 1, { durationMs: 5, answered: true })
+      slots.take(lane('busy 0'), 1)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(reads).toBeLessThan(ends * waiting.length * share)
+    stopping.abort()
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([0]))
+  })
+
   test('leave the line when they stop', async () => {
     const { slots } = make()
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) flood(slots, name, 20)

@@ -83,6 +83,18 @@ interface Load {
   bytes: number
 }
 
+/** What a workspace may have besides what it holds. */
+interface Room {
+  /** Outside the reserve. */
+  readonly own: number
+  /** Until it holds a quarter of all. */
+  readonly quarter: number
+  /** Of all slots. */
+  readonly free: number
+  /** Slots that it holds. */
+  readonly running: number
+}
+
 interface LaneState {
   running: number
   /** Moving average of how long a send holds its slot; 0 if it was never measured. */
@@ -93,8 +105,10 @@ interface LaneState {
   freeAtMs: number
   /** When a slot was last given back, or the first one taken. */
   movedAtMs: number
-  /** When a send last found no slot. */
+  /** When a send of a job last found no slot. */
   waitedAtMs: number
+  /** Looks that wait for slots. */
+  waiting: number
 }
 
 /**
@@ -125,7 +139,11 @@ export class Slots {
   /** The workspace that asked for slots last, and another one that asked before it. */
   #asked = { id: '', atMs: Number.NEGATIVE_INFINITY }
   #askedBefore = this.#asked
-  readonly #line = new Line<SlotLane>((lane, most) => this.#hold(lane, most))
+  readonly #line = new Line<SlotLane>({
+    own: (lane) => this.#own(this.#lane(lane)),
+    shared: (workspaceId) => this.#shared(workspaceId),
+    take: (lane, slots) => this.#count(lane, slots, 0),
+  })
   #running = 0
   #bytes = 0
 
@@ -143,7 +161,8 @@ export class Slots {
     const now = this.#now()
     const state = this.#lane(lane)
     if (state.running < this.#limitOf(state)) {
-      if (this.#room(lane, state, bytes, now) > 0) {
+      const room = this.#room(lane.workspaceId, bytes, now)
+      if (room !== null && roomOf(room, state, now) > 0) {
         this.take(lane, bytes)
         return 'start'
       }
@@ -160,11 +179,12 @@ export class Slots {
    * @returns false if it took none: the send must be queued
    */
   admitAhead(lane: SlotLane, bytes: number): boolean {
-    const { failures, running, waitedAtMs } = this.#lane(lane)
+    const { failures, running, waiting, waitedAtMs } = this.#lane(lane)
     const isBusy =
       failures > 0 ||
+      waiting > 0 ||
       running >= this.limits.perLane / 2 ||
-      this.#loadOf(lane).running >= this.limits.total / 2 ||
+      this.#loadOf(lane.workspaceId).running >= this.limits.total / 2 ||
       this.#bytes + bytes > this.limits.bytes / 2 ||
       this.#now() - waitedAtMs < WAITED_MS
     return !isBusy && this.admit(lane, bytes) === 'start'
@@ -187,7 +207,14 @@ export class Slots {
    */
   async hold(lane: SlotLane, most: number, signal?: AbortSignal): Promise<number> {
     const held = this.#line.isEmpty && signal?.aborted !== true ? this.#hold(lane, most) : 0
-    return held > 0 ? held : await this.#line.join(lane, most, signal)
+    if (held > 0) return held
+    const state = this.#lane(lane)
+    state.waiting += 1
+    try {
+      return await this.#line.join(lane, most, signal)
+    } finally {
+      state.waiting -= 1
+    }
   }
 
   use(lane: SlotLane, bytes: number): void {
@@ -222,49 +249,50 @@ export class Slots {
   }
 
   #hold(lane: SlotLane, most: number): number {
-    const now = this.#now()
     const state = this.#lane(lane)
-    const connections = Math.min(this.#limitOf(state), this.limits.perLane) - state.running
-    const held = Math.min(most, connections, this.#room(lane, state, 0, now))
-    if (held > 0) {
-      this.#count(lane, held, 0)
-      return held
-    }
-    state.waitedAtMs = now
-    if (connections > 0) this.#refuse(lane, now)
-    return 0
+    const own = this.#own(state)
+    const held = own <= 0 ? 0 : Math.min(most, own, this.#shared(lane.workspaceId)?.(lane) ?? 0)
+    if (held > 0) this.#count(lane, held, 0)
+    return held
   }
 
-  /** Slots that the lane may have now, by what its workspace and the others hold. */
-  #room(lane: SlotLane, state: LaneState, bytes: number, now: number): number {
+  /** Slots that the lane may have besides, whatever others hold. */
+  #own(state: LaneState): number {
+    return Math.min(this.#limitOf(state), this.limits.perLane) - state.running
+  }
+
+  /** What lanes of the workspace may have besides; null if none may have any. */
+  #shared(workspaceId: string): ((lane: SlotLane) => number) | null {
+    if (this.#running >= this.limits.total) return null
+    const now = this.#now()
+    const room = this.#room(workspaceId, 0, now)
+    if (room === null || mostOf(room) < 1) return null
+    return (lane) => roomOf(room, this.#lane(lane), now)
+  }
+
+  /** What the workspace may have besides; null if a body of so many bytes does not fit. */
+  #room(workspaceId: string, bytes: number, now: number): Room | null {
     const { total } = this.limits
-    const { running } = this.#loadOf(lane)
-    const others = this.#othersThan(lane, now)
-    if (!this.#fits(lane, bytes, others === 'none')) return 0
+    const { running } = this.#loadOf(workspaceId)
+    const others = this.#othersThan(workspaceId, now)
+    if (!this.#fits(workspaceId, bytes, others === 'none')) return null
     const free = total - this.#running
     const open = free - total * RESERVE
     const quarter = total * SHARE - running
     const shared = others === 'wait' ? quarter : Math.max(quarter, (open - running) / 2)
-    const own = others === 'none' ? open : Math.min(open, shared)
-    const isProven = state.averageMs > 0
-    const isFast = isProven && !isSlow(state, now)
-    const kept = isFast ? 0 : (own + running) * RESERVE
-    const common = Math.min(own, (own - kept - state.running) / 2)
-    const unproven = RESERVE_UNPROVEN - (isProven ? running : state.running)
-    const reserved = Math.min(quarter, (free - running) / 2, isFast ? free : unproven)
-    return Math.max(0, Math.floor(Math.max(common, reserved)))
+    return { own: others === 'none' ? open : Math.min(open, shared), quarter, free, running }
   }
 
   /** Whether a body fits into the memory for bodies, of which a workspace may hold as much as it leaves free. */
-  #fits(lane: SlotLane, bytes: number, isAlone: boolean): boolean {
+  #fits(workspaceId: string, bytes: number, isAlone: boolean): boolean {
     if (this.#bytes === 0) return true
     const free = this.limits.bytes - this.#bytes - bytes
-    const own = this.#loadOf(lane).bytes
+    const own = this.#loadOf(workspaceId).bytes
     return free >= 0 && this.#bytes < this.limits.bytes && (isAlone || own === 0 || own + bytes <= free)
   }
 
   /** Whether other workspaces have asked for slots lately, and whether one with less than its share waits for one. */
-  #othersThan({ workspaceId }: SlotLane, now: number): 'none' | 'some' | 'wait' {
+  #othersThan(workspaceId: string, now: number): 'none' | 'some' | 'wait' {
     if (this.#asked.id !== workspaceId) {
       this.#askedBefore = this.#asked
       this.#asked = { id: workspaceId, atMs: now }
@@ -274,6 +302,8 @@ export class Slots {
       if (now - atMs >= WAITED_MS) this.#refused.delete(id)
       else if (id !== workspaceId && this.#isBelowShare(id)) return 'wait'
     }
+    // Few hold a quarter, so that this ends soon.
+    for (const id of this.#line.workspaces) if (id !== workspaceId && this.#isBelowShare(id)) return 'wait'
     return now - this.#askedBefore.atMs < ALONE_AFTER_MS ? 'some' : 'none'
   }
 
@@ -305,7 +335,7 @@ export class Slots {
     state.running += slots
     this.#running += slots
     this.#bytes += bytes
-    const load = this.#loadOf(lane)
+    const load = this.#loadOf(lane.workspaceId)
     load.running += slots
     load.bytes += bytes
     if (load.running > 0) this.#workspaces.set(lane.workspaceId, load)
@@ -315,10 +345,10 @@ export class Slots {
       this.#lanes.delete(lane.id)
       this.#lanes.set(lane.id, state)
     }
-    if (slots < 0) this.#line.serveSoon()
+    if (slots < 0) this.#line.freed(lane)
   }
 
-  #loadOf({ workspaceId }: SlotLane): Load {
+  #loadOf(workspaceId: string): Load {
     return this.#workspaces.get(workspaceId) ?? { running: 0, bytes: 0 }
   }
 
@@ -326,7 +356,15 @@ export class Slots {
     let state = this.#lanes.get(id)
     if (state === undefined) {
       const longAgo = Number.NEGATIVE_INFINITY
-      state = { running: 0, averageMs: 0, failures: 0, freeAtMs: 0, movedAtMs: longAgo, waitedAtMs: longAgo }
+      state = {
+        running: 0,
+        averageMs: 0,
+        failures: 0,
+        freeAtMs: 0,
+        movedAtMs: longAgo,
+        waitedAtMs: longAgo,
+        waiting: 0,
+      }
       this.#lanes.set(id, state)
       if (this.#lanes.size > LANES_MAX) this.#forgetOne(id)
     }
@@ -335,12 +373,28 @@ export class Slots {
 
   /** Drops the lane that is idle for longest, but not the one given. */
   #forgetOne(kept: string): void {
-    for (const [id, { running }] of this.#lanes) {
-      if (running > 0 || id === kept) continue
+    for (const [id, { running, waiting }] of this.#lanes) {
+      if (running > 0 || waiting > 0 || id === kept) continue
       this.#lanes.delete(id)
       return
     }
   }
+}
+
+/** The most slots that any lane of a workspace may have besides. */
+function mostOf({ own, quarter, free, running }: Room): number {
+  return Math.max(own / 2, Math.min(quarter, (free - running) / 2))
+}
+
+/** Slots that a lane of the workspace may have besides. */
+function roomOf({ own, quarter, free, running }: Room, state: LaneState, now: number): number {
+  const isProven = state.averageMs > 0
+  const isFast = isProven && !isSlow(state, now)
+  const kept = isFast ? 0 : (own + running) * RESERVE
+  const common = Math.min(own, (own - kept - state.running) / 2)
+  const unproven = RESERVE_UNPROVEN - (isProven ? running : state.running)
+  const reserved = Math.min(quarter, (free - running) / 2, isFast ? free : unproven)
+  return Math.max(0, Math.floor(Math.max(common, reserved)))
 }
 
 /** Whether a lane fails, takes a second or longer on average, or is stuck: nothing of it has ended for a while. */
