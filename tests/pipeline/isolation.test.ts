@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
+import { governedAction } from '../deliveries/governed.ts'
 import { attemptsEnded } from '../support/attempts.ts'
 import { eventually } from '../support/eventually.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -52,6 +53,35 @@ test('an action that cannot be read stops no other', async () => {
   const left = await db.selectFrom('deliveries').select('endpointId').execute()
   expect(left).toEqual([{ endpointId: broken.id }])
 }, 60_000)
+
+test.each([
+  ['that cannot be claimed is postponed, and holds up no other of its action', '22P05', 1],
+  ['whose claim met a deadlock twice is made when it is claimed again', '40P01', 2],
+])(
+  'a delivery %s',
+  async (_, code, arriving) => {
+    await using receiver = await startReceiver()
+    const { alice, db } = await startService()
+    const { endpoint } = await governedAction(alice, receiver.url, { concurrency: 5 })
+    await sql`create sequence claims`.execute(db)
+    await sql`
+    create function refuse_claim() returns trigger language plpgsql as $$
+    begin
+      if new.request_id % 2 = 1 and (${sql.lit(code)} <> '40P01' or nextval('claims') <= 2) then
+        raise exception 'refused by the test' using errcode = ${sql.lit(code)};
+      end if;
+      return new;
+    end $$`.execute(db)
+    await sql`create trigger refuse before insert on delivery_attempts for each row execute function refuse_claim()`.execute(
+      db,
+    )
+    for (let sent = 0; sent < 2; sent += 1) await endpoint.send()
+    await receiver.take(arriving)
+    expect(receiver.received.length).toBe(arriving)
+    // A delivery is postponed by a minute.
+  },
+  30_000,
+)
 
 test('a result that PostgreSQL refuses delays no other of its batch', async () => {
   const held: ServerResponse[] = []

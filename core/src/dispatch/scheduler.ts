@@ -1,5 +1,5 @@
 import type { Services } from '../api/services.ts'
-import type { Trx } from '../platform/db/index.ts'
+import { isPassing, type Trx } from '../platform/db/index.ts'
 import { within } from '../platform/time/index.ts'
 import { Turns } from '../platform/turns/index.ts'
 import {
@@ -178,7 +178,10 @@ export function startLanes<One extends Send, Result extends Outcome>(
     }
   }
 
-  /** Claims sends. If that fails for several it claims one, and postpones it if it fails, so that it blocks no other. */
+  /**
+   * Claims sends. If several cannot be read it claims one, and postpones it if it cannot, so that it blocks no other. An
+   * error that has passed by the next look postpones nothing.
+   */
   async function claim(lane: Lane, most: number): Promise<Look<One>> {
     const begunAt = performance.now()
     try {
@@ -191,7 +194,7 @@ export function startLanes<One extends Send, Result extends Outcome>(
       if (found.clockAt !== undefined) pacing.looked(performance.now() - begunAt, found.clockAt)
       return found
     } catch (err) {
-      if (adapter.postpone === undefined) throw err
+      if (adapter.postpone === undefined || isPassing(err)) throw err
       if (most > 1) return await claim(lane, 1)
       await adapter.postpone(services, lane)
       throw err

@@ -38,6 +38,14 @@ export function isDeadlock(error: unknown): boolean {
   return codeOf(error) === DEADLOCK
 }
 
+/** Transactions that were rolled back, lack of resources, locks that were not free, interventions, errors of the system. */
+const PASSING = /^(40...|53...|55P03|57...|58...)$/
+
+/** Whether a statement failed because of the circumstances: it may succeed when it is run again as it is. */
+export function isPassing(error: unknown): boolean {
+  return isDatabaseOutage(error) || PASSING.test(codeOf(error) ?? '')
+}
+
 /** Data exceptions, violated constraints, and limits of a statement or a value. */
 const REFUSALS = /^(22...|23...|54...)$/
 

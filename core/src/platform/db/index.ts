@@ -1,6 +1,6 @@
 export * from './binaryArrays.ts'
 export { checkDatabase } from './check.ts'
-export { isDatabaseOutage, isDeadlock, isRefusedForGood, isStatementTimeout } from './failures.ts'
+export { isDatabaseOutage, isDeadlock, isPassing, isRefusedForGood, isStatementTimeout } from './failures.ts'
 export { MessageBuffer } from './messageBuffer.ts'
 export {
   type OpenDatabase,
