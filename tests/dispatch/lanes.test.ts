@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { alertSends, queueNotify } from '@creel/core/alertChannels'
+import { finishNotify } from '@creel/core/deliveries'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Client } from '../support/client.ts'
@@ -79,7 +81,7 @@ async function source(client: Client, name: string) {
   return endpoint
 }
 
-const channel = (client: Client, { url }: Receiver) =>
+const channel = (client: Client, { url }: Pick<Receiver, 'url'>) =>
   client.expect(
     client.post('/api/v1/alert-channels', { kind: 'webhook', name: 'Hook', settings: { url } }),
     Made,
@@ -141,6 +143,43 @@ describe('fair to every workspace', () => {
     held.release()
     await eventually('all messages', () => alertsAt(held).length === 21)
   })
+})
+
+test('two processes that look at a channel at the same time keep its bound together', async () => {
+  const { running, db, alice, stop } = await startService({ parts: ['gateway'] })
+  const { services } = running
+  const { id } = await channel(alice, { url: 'http://127.0.0.1:9/hook' })
+  const lane = { id, workspaceId: alice.workspaceId }
+  const message = {
+    workspaceId: alice.workspaceId,
+    subject: { id: randomUUID(), name: 'Tell' },
+    endpoint: { id: randomUUID(), name: 'shop' },
+    requestId: 1,
+    channel: { id, name: 'Hook', kind: 'webhook' },
+    reason: 'paid',
+    sealing: null,
+  } as const
+  const queue = (count: number) =>
+    db.transaction().execute(async (trx) => {
+      for (let attemptId = 1; attemptId <= count; attemptId += 1)
+        await queueNotify(services, trx, { ...message, attemptId })
+    })
+  const { look } = alertSends(finishNotify)
+  const room = { slots: 16, leadMs: 0 }
+  const begun = (by: typeof db) =>
+    by.transaction().execute(async (trx) => (await look(services, trx, lane, room)).sends.length)
+  await queue(6)
+  await db.transaction().execute(async (trx) => {
+    const { sends } = await look(services, trx, lane, room)
+    expect(sends.length).toBe(6)
+    await queue(8)
+    const ids = sends.map((send) => send.id)
+    // Alarms, which go before the messages that the first look has claimed.
+    await db.updateTable('alertDeliveries').set({ priority: 0 }).where('id', 'not in', ids).execute()
+    expect(await begun(db)).toBe(0)
+  })
+  expect(await begun(db)).toBe(2)
+  await stop()
 })
 
 describe('a workspace that is sealed for its move', () => {

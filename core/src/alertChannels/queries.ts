@@ -3,7 +3,6 @@ import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import type { Page } from '../api/pagination.ts'
 import type { AlertChannelsTable, Db, Trx } from '../platform/db/index.ts'
 import type { ChannelRow } from './channel.ts'
-import type { HealthState } from './health.ts'
 
 /** The channel; undefined if it is absent or another workspace's. */
 export function findChannelRow(db: Db, workspaceId: string, id: string): Promise<ChannelRow | undefined> {
@@ -81,18 +80,6 @@ export async function updateChannel(
   changes: Updateable<AlertChannelsTable>,
 ): Promise<void> {
   await trx.updateTable('alertChannels').set(changes).where('id', '=', id).execute()
-}
-
-/** Stores the health after a send. */
-export async function updateHealth(trx: Trx, id: string, health: HealthState): Promise<void> {
-  const { health: state, lastSuccessAt, lastFailureAt, lastError, consecutiveFailures } = health
-  await updateChannel(trx, id, {
-    health: state,
-    lastSuccessAt,
-    lastFailureAt,
-    lastError,
-    consecutiveFailures,
-  })
 }
 
 /** Deletes one row. A no-op when no channel has the id. */

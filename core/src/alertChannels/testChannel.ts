@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { EVENTS, findAlert, insertAlert, outboxRow } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
-import { type Channel, channelOf } from './channel.ts'
-import { healthAfter } from './health.ts'
-import { countOlderChannels, lockChannelRow, updateHealth } from './queries.ts'
+import type { Channel } from './channel.ts'
+import { countOlderChannels } from './queries.ts'
+import { recordHealth } from './recordHealth.ts'
 import type { Outcome } from './schema.ts'
 import { sendToChannel } from './sending/channelSend.ts'
 import { insertSends } from './sending/queries.ts'
@@ -34,11 +34,7 @@ export async function testChannel(ctx: Context, channel: Channel): Promise<Teste
   if (found === undefined) throw new Error('The test alert that was just written is gone.')
   const send = await sendToChannel(ctx, channel, found.alert, ctx.signal)
   const { delivered, detail, statusCode, durationMs } = send
-  await ctx.db.transaction().execute(async (trx) => {
-    const row = await lockChannelRow(trx, channel.workspaceId, channel.id)
-    if (row === undefined) return
-    await updateHealth(trx, row.id, healthAfter(channelOf(row, ctx.secrets), send, true, ctx.clock.now()))
-  })
+  await ctx.db.transaction().execute((trx) => recordHealth(ctx, trx, [{ channel, send }], true))
   await writeHistory(
     ctx,
     channel,

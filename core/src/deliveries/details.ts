@@ -108,35 +108,73 @@ export function sealedRecord<Record extends Recorded>(
   return { ...record, ...empty, sealedWith, sealed }
 }
 
-/** Replaces the record of a notify attempt by that of its latest send. Secrets are masked. */
-export async function replaceDetail(
+/** The columns of a record that a later send of the same attempt replaces, with their types. */
+const REPLACED = {
+  sent_method: 'text',
+  sent_url: 'text',
+  sent_headers: 'text',
+  sent_body: 'bytea',
+  sent_body_truncated: 'boolean',
+  received_status_code: 'int',
+  received_headers: 'text',
+  received_body: 'bytea',
+  received_body_truncated: 'boolean',
+  sealed_with: 'uuid',
+  sealed: 'bytea',
+}
+const COLUMNS = Object.keys(REPLACED)
+
+const REPLACE = statement(
+  'replace records of attempts',
+  `insert into attempt_details (endpoint_id, attempt_id, request_id, ${COLUMNS.join(', ')})
+  select * from unnest($1::uuid[], $2::bigint[], $3::bigint[], ${Object.values(REPLACED)
+    .map((type, at) => `$${at + 4}::${type}[]`)
+    .join(', ')})
+  on conflict (endpoint_id, attempt_id) do update
+    set (${COLUMNS.join(', ')}) = (${COLUMNS.map((name) => `excluded.${name}`).join(', ')})`,
+)
+
+/** A send of a notify attempt. */
+interface NotifySend extends Pick<ChannelSend, 'sent' | 'received'> {
+  readonly endpointId: string
+  readonly attemptId: number
+  readonly requestId: number
+  /** The key that seals the request; null without. */
+  readonly sealing: DataKeyRef | null
+}
+
+/** Replaces the records of notify attempts by those of their latest sends. Secrets are masked. */
+export async function replaceRecords(
   secrets: Pick<SecretBox, 'open'>,
   trx: Trx,
-  of: {
-    readonly endpointId: string
-    readonly attemptId: number
-    readonly requestId: number
-    /** The key that seals the request; null without. */
-    readonly sealing: DataKeyRef | null
-  },
-  { sent, received }: Pick<ChannelSend, 'sent' | 'received'>,
+  sends: readonly NotifySend[],
 ): Promise<void> {
-  const sentBody = Buffer.from(sent.body)
-  const { sealing, ...key } = of
-  const record = sealedRecord(secrets, sealing, {
-    sentMethod: sent.method,
-    sentUrl: sent.url,
-    sentHeaders: headersToText(sent.headers),
-    sentBody: recorded(sentBody),
-    sentBodyTruncated: sentBody.length > RECORDED_BODY_BYTES,
-    receivedStatusCode: received?.statusCode ?? null,
-    receivedHeaders: received === null ? null : headersToText(received.headers),
-    receivedBody: received === null ? null : recorded(Buffer.from(received.body)),
-    receivedBodyTruncated: received?.bodyTruncated ?? null,
+  if (sends.length === 0) return
+  const records = sends.map(({ sent, received, sealing }) => {
+    const sentBody = Buffer.from(sent.body)
+    return sealedRecord(secrets, sealing, {
+      sentUrl: sent.url,
+      sentHeaders: headersToText(sent.headers),
+      sentBody: recorded(sentBody),
+      sentBodyTruncated: sentBody.length > RECORDED_BODY_BYTES,
+      receivedHeaders: received === null ? null : headersToText(received.headers),
+      receivedBody: received === null ? null : recorded(Buffer.from(received.body)),
+    })
   })
-  await trx
-    .insertInto('attemptDetails')
-    .values({ ...key, ...record })
-    .onConflict((conflict) => conflict.columns(['endpointId', 'attemptId']).doUpdateSet(record))
-    .execute()
+  await run(trx, REPLACE, [
+    sends.map(({ endpointId }) => endpointId),
+    sends.map(({ attemptId }) => attemptId),
+    sends.map(({ requestId }) => requestId),
+    sends.map(({ sent }) => sent.method),
+    records.map(({ sentUrl }) => sentUrl),
+    records.map(({ sentHeaders }) => sentHeaders),
+    records.map(({ sentBody }) => sentBody),
+    records.map(({ sentBodyTruncated }) => sentBodyTruncated),
+    sends.map(({ received }) => received?.statusCode ?? null),
+    records.map(({ receivedHeaders }) => receivedHeaders),
+    records.map(({ receivedBody }) => receivedBody),
+    sends.map(({ received }) => received?.bodyTruncated ?? null),
+    records.map(({ sealedWith }) => sealedWith),
+    records.map(({ sealed }) => sealed),
+  ])
 }

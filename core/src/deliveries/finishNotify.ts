@@ -2,38 +2,48 @@ import type { NotifyReport } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
 import type { AttemptState } from '../engine/words/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import type { Trx } from '../platform/db/index.ts'
-import { replaceDetail } from './details.ts'
+import { run, statement, type Trx } from '../platform/db/index.ts'
+import { replaceRecords } from './details.ts'
 import { countAttempts } from './storageBytes.ts'
 
+const FINISH = statement(
+  'finish notify attempts',
+  `update delivery_attempts a set state = g.state, status_code = g.status_code, error = g.error,
+    finished_at = g.finished_at, duration_ms = g.duration_ms, next_attempt_at = g.next_at, lease_until = null
+  from unnest($1::uuid[], $2::bigint[], $3::text[], $4::int[], $5::text[], $6::timestamptz[], $7::int[], $8::timestamptz[])
+    as g (endpoint_id, id, state, status_code, error, finished_at, duration_ms, next_at)
+  where a.endpoint_id = g.endpoint_id and a.id = g.id`,
+)
+
 /**
- * Finishes the attempt row of a notify action after its first send, and updates it after each retry. The state is
+ * Finishes the attempt rows of notify actions after their first sends, and updates them after each retry. The state is
  * Succeeded when the provider accepted the message, Failed for any other answer, and Errored when no answer arrived or
  * the channel was not available. It is never DeadLetter or Interrupted.
  */
 export async function finishNotify(
   { secrets }: Pick<Services, 'secrets'>,
   trx: Trx,
-  report: NotifyReport,
+  reports: readonly NotifyReport[],
 ): Promise<void> {
-  const { endpointId, requestId, attemptId, send, finishedAt, nextAttemptAt, sealing } = report
-  await trx
-    .updateTable('deliveryAttempts')
-    .set({
-      state: stateOf(report),
-      statusCode: send?.statusCode ?? null,
-      error: errorOf(report),
-      finishedAt,
-      durationMs: send?.durationMs ?? 0,
-      nextAttemptAt: nextAttemptAt,
-      leaseUntil: null,
-    })
-    .where('endpointId', '=', endpointId)
-    .where('id', '=', attemptId)
-    .execute()
-  if (send !== null) await replaceDetail(secrets, trx, { endpointId, attemptId, requestId, sealing }, send)
-  await countAttempts(trx, endpointId, [attemptId])
-  await announceEndpointChange(trx, endpointId)
+  const endpointIds = reports.map(({ endpointId }) => endpointId)
+  const ids = reports.map(({ attemptId }) => attemptId)
+  await run(trx, FINISH, [
+    endpointIds,
+    ids,
+    reports.map(stateOf),
+    reports.map(({ send }) => send?.statusCode ?? null),
+    reports.map(errorOf),
+    reports.map(({ finishedAt }) => finishedAt),
+    reports.map(({ send }) => send?.durationMs ?? 0),
+    reports.map(({ nextAttemptAt }) => nextAttemptAt),
+  ])
+  await replaceRecords(
+    secrets,
+    trx,
+    reports.flatMap(({ send, ...of }) => (send === null ? [] : { ...of, ...send })),
+  )
+  await countAttempts(trx, endpointIds, ids)
+  await announceEndpointChange(trx, ...new Set(endpointIds))
 }
 
 function stateOf({ delivered, send }: NotifyReport): AttemptState {

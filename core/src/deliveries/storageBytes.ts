@@ -49,34 +49,44 @@ export const addAttemptBytes = (source: string): string =>
 
 const COUNT = statement(
   'count attempts',
-  `with attempts as (
+  `with given as (
+    select * from unnest($1::uuid[], $2::bigint[]) as g (endpoint_id, id)
+  ), attempts as (
     update delivery_attempts a set storage_bytes = ${attemptBytesOf('a', 'a')}
     from (
-      select id, coalesce(storage_bytes, 0) as bytes from delivery_attempts
-      where endpoint_id = $1::uuid and id = any($2::bigint[]) and state <> 'Pending' order by id for update
+      select c.endpoint_id, c.id, coalesce(c.storage_bytes, 0) as bytes
+      from given g join delivery_attempts c on c.endpoint_id = g.endpoint_id and c.id = g.id
+      where c.state <> 'Pending' order by c.id for update of c
     ) counted
-    where a.endpoint_id = $1::uuid and a.id = counted.id
-    returning a.storage_bytes - counted.bytes as more
+    where a.endpoint_id = counted.endpoint_id and a.id = counted.id
+    returning a.endpoint_id, a.storage_bytes - counted.bytes as more
   ), records as (
     update attempt_details d set storage_bytes = ${recordBytesOf('d')}
     from (
-      select attempt_id, coalesce(storage_bytes, 0) as bytes from attempt_details
-      where endpoint_id = $1::uuid and attempt_id = any($2::bigint[]) order by attempt_id for update
+      select c.endpoint_id, c.attempt_id, coalesce(c.storage_bytes, 0) as bytes
+      from given g join attempt_details c on c.endpoint_id = g.endpoint_id and c.attempt_id = g.id
+      order by c.attempt_id for update of c
     ) counted
-    where d.endpoint_id = $1::uuid and d.attempt_id = counted.attempt_id
-    returning d.storage_bytes - counted.bytes as more
+    where d.endpoint_id = counted.endpoint_id and d.attempt_id = counted.attempt_id
+    returning d.endpoint_id, d.storage_bytes - counted.bytes as more
   )
   ${addAttemptBytes(`
-    select $1::uuid, sum(more)::bigint from (select more from attempts union all select more from records) changed
-    having sum(more) <> 0`)}`,
+    select endpoint_id, sum(more)::bigint from (select * from attempts union all select * from records) changed
+    group by endpoint_id having sum(more) <> 0`)}`,
 )
 
 /**
  * Updates the counted bytes of finished attempts and their records to their present length. Pending attempts are not
  * counted.
+ *
+ * @param endpointIds the endpoint of each attempt, or of all
  */
-export async function countAttempts(trx: Trx, endpointId: string, ids: readonly number[]): Promise<void> {
-  await run(trx, COUNT, [endpointId, ids])
+export async function countAttempts(
+  trx: Trx,
+  endpointIds: string | readonly string[],
+  ids: readonly number[],
+): Promise<void> {
+  await run(trx, COUNT, [typeof endpointIds === 'string' ? ids.map(() => endpointIds) : endpointIds, ids])
 }
 
 /**

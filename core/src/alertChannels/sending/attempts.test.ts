@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { ATTEMPTS_MAX, nextSendAt } from './queries.ts'
+import { nextSendAt } from './attempt.ts'
+import { ATTEMPTS_MAX } from './queries.ts'
 
 const now = new Date('2026-11-21T10:00:00.000Z')
 const failed = {

@@ -4,9 +4,9 @@ import type { Services } from '../../api/services.ts'
 import type { Trx } from '../../platform/db/index.ts'
 import { type DataKeyRef, sealedAs } from '../../platform/secrets/index.ts'
 import type { Channel } from '../channel.ts'
-import { makeAttempt } from './alertSends.ts'
-import { ATTEMPTS_MAX, insertClaimed, insertSends, PRIORITY, releaseSends } from './queries.ts'
-import { type NotifyReport, type OnNotified, recordSend } from './record.ts'
+import { makeAttempt } from './attempt.ts'
+import { ATTEMPTS_MAX, insertClaimed, insertSends, PRIORITY } from './queries.ts'
+import { type OnNotified, recordSends } from './record.ts'
 
 export interface NotifyMessage extends Occasion {
   readonly endpoint: Named
@@ -34,28 +34,26 @@ export async function queueNotify(
 }
 
 /**
- * Sends a notify action's message immediately and once, for an inline replay. If this process dies meanwhile, the
- * outbox sends it and finishes the attempt row.
+ * Sends a notify action's message immediately and once, for an inline replay. If it is cut off, or this process dies
+ * meanwhile, the outbox sends it and finishes the attempt row.
  *
  * @param message its attempt row must be committed
- * @returns undefined when the process stops before the send; then the outbox sends it
  */
 export async function notifyNow(
   services: Services,
   message: NotifyMessage,
   signal: AbortSignal,
   onNotified: OnNotified,
-): Promise<NotifyReport | undefined> {
-  const claimed = await services.db.transaction().execute(async (trx) => {
+): Promise<void> {
+  const send = await services.db.transaction().execute(async (trx) => {
     const row = await writeNotify(services, trx, message)
     return await insertClaimed(trx, { ...row, attemptsMax: 1 }, services.clock.now())
   })
-  const attempted = await makeAttempt(services, claimed, signal)
-  return await services.db.transaction().execute(async (trx) => {
-    if (!attempted.isReleased) return await recordSend(services, trx, claimed, attempted.result, onNotified)
-    await releaseSends(trx, [claimed])
-    return undefined
-  })
+  const outcome = await makeAttempt(services, send, signal)
+  if (outcome === null) return
+  await services.db
+    .transaction()
+    .execute((trx) => recordSends(services, trx, [{ send, outcome }], onNotified))
 }
 
 /** Writes the alert; the caller inserts the row of its one delivery. */

@@ -2,44 +2,18 @@ import { type Insertable, type Selectable, sql } from 'kysely'
 import { type Between, type IdPlace, pageById } from '../../api/cursors.ts'
 import type { Page } from '../../api/pagination.ts'
 import type { Services } from '../../api/services.ts'
-import { type DueLane, nextAttemptAt, queueLanes } from '../../dispatch/index.ts'
+import { type DueLane, queueLanes } from '../../dispatch/index.ts'
 import type { AlertDeliveriesTable, Db, Trx } from '../../platform/db/index.ts'
-import type { Outcome } from '../schema.ts'
 import { ALERT_LANES } from './jobs.ts'
 
 /** Delays between attempts of a send, in seconds. */
-const DELAYS_SECONDS = [30, 270]
+export const DELAYS_SECONDS = [30, 270]
 
 /** Attempts of a send, unless its channel is failing. */
 export const ATTEMPTS_MAX = DELAYS_SECONDS.length + 1
 
 /** Lease of an attempt: the send's own 10 s and the work around it. */
 const LEASE_SECONDS = 30
-
-/**
- * Additional attempts after a worker died during one. After these the send is given up, because it may be the cause of
- * the deaths.
- */
-export const LOST_ATTEMPTS_MAX = 5
-
-/** Attempts come at 0, 30 s and 5 min, without jitter: an alert should not be later than it is said to be. */
-const SCHEDULE = { delaysSeconds: DELAYS_SECONDS, jitter: 0 }
-
-interface FailedSend {
-  /** Number of attempts, including the one that failed. */
-  readonly attempt: number
-  /** 1 for a channel that was already failing, and for inline replays. */
-  readonly attemptsMax: number
-  readonly isPermanent: boolean
-  readonly statusCode: number | null
-  readonly retryAfter: string | null
-}
-
-/** Time of the next attempt after a failed one; null for none. */
-export function nextSendAt(now: Date, { attemptsMax, isPermanent, ...failed }: FailedSend): Date | null {
-  if (isPermanent || failed.attempt >= attemptsMax) return null
-  return nextAttemptAt({ now, ...failed }, SCHEDULE)
-}
 
 /** One stored send of an alert to one recipient. */
 export type AlertDeliveryRow = Selectable<AlertDeliveriesTable>
@@ -78,7 +52,7 @@ export async function insertSends(
   await queueLanes(services, trx, ALERT_LANES, [...due.values()])
 }
 
-const leaseFrom = (now: Date) => new Date(now.getTime() + LEASE_SECONDS * 1000)
+export const leaseFrom = (now: Date) => new Date(now.getTime() + LEASE_SECONDS * 1000)
 
 /** Writes a send that the caller makes itself: already claimed, with its first attempt counted. */
 export function insertClaimed(trx: Trx, row: NewSend, now: Date): Promise<AlertDeliveryRow> {
@@ -87,59 +61,6 @@ export function insertClaimed(trx: Trx, row: NewSend, now: Date): Promise<AlertD
     .values({ ...withLane(row), attemptCount: 1, leasedUntil: leaseFrom(now) })
     .returningAll()
     .executeTakeFirstOrThrow()
-}
-
-/** Claims locked sends, with this attempt counted. They are due again when the lease ends. */
-export async function claimSends(trx: Trx, ids: readonly number[], now: Date): Promise<AlertDeliveryRow[]> {
-  if (ids.length === 0) return []
-  return await trx
-    .updateTable('alertDeliveries')
-    .set((of) => ({ leasedUntil: leaseFrom(now), attemptCount: of('attemptCount', '+', 1) }))
-    .where('id', 'in', ids)
-    .returningAll()
-    .execute()
-}
-
-/** Releases claimed sends without counting the attempt: they are due again at once. */
-export async function releaseSends(trx: Trx, sends: readonly AlertDeliveryRow[]): Promise<void> {
-  for (const { id, attemptCount } of sends) {
-    await trx
-      .updateTable('alertDeliveries')
-      .set({ leasedUntil: null, attemptCount: attemptCount - 1 })
-      .where('id', '=', id)
-      .where('attemptCount', '=', attemptCount)
-      .execute()
-  }
-}
-
-/** Outcome of one send, and the time of its retry; null if none follows. */
-export interface AttemptResult {
-  readonly outcome: Outcome
-  readonly detail: string | null
-  readonly statusCode: number | null
-  readonly durationMs: number | null
-  readonly nextAttemptAt: Date | null
-}
-
-/**
- * Records the result of a claimed attempt.
- *
- * @returns false when the claim had expired and another worker took over; then nothing was written
- */
-export async function recordAttempt(
-  trx: Trx,
-  { id, attemptCount }: Pick<AlertDeliveryRow, 'id' | 'attemptCount'>,
-  result: AttemptResult,
-  now: Date,
-): Promise<boolean> {
-  const updated = await trx
-    .updateTable('alertDeliveries')
-    .set({ ...result, at: now, leasedUntil: null })
-    .where('id', '=', id)
-    .where('attemptCount', '=', attemptCount)
-    .where('nextAttemptAt', 'is not', null)
-    .executeTakeFirst()
-  return updated.numUpdatedRows > 0n
 }
 
 /** Channels that got the opening alert of the incident. */

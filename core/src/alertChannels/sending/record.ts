@@ -1,32 +1,11 @@
-import { Counter } from 'prom-client'
-import type { Alert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
-import { retryAfterOf } from '../../dispatch/index.ts'
-import type { Trx } from '../../platform/db/index.ts'
-import { registers } from '../../platform/metrics/index.ts'
+import { listContacts } from '../../contacts/index.ts'
+import { run, statement, type Trx } from '../../platform/db/index.ts'
 import type { DataKeyRef } from '../../platform/secrets/index.ts'
-import { type Channel, channelOf } from '../channel.ts'
-import { healthAfter } from '../health.ts'
-import { CHANNEL_KIND_NAMES } from '../kinds/index.ts'
-import { lockChannelRow, updateHealth } from '../queries.ts'
-import type { Unavailable } from './availability.ts'
+import { recordHealth } from '../recordHealth.ts'
+import type { AlertResult } from './attempt.ts'
 import type { ChannelSend } from './channelSend.ts'
-import { mailInstead } from './mailAlert.ts'
-import { type AlertDeliveryRow, type AttemptResult, nextSendAt, recordAttempt } from './queries.ts'
-
-/**
- * Attempts to send an alert. `outcome`: `delivered`, `failed`, `muted`, `suppressed`; `channel` is the channel's kind.
- */
-const alertSendsTotal = new Counter({
-  name: 'creel_alert_sends_total',
-  help: 'Attempts to send an alert, by outcome and kind of channel',
-  labelNames: ['outcome', 'channel'] as const,
-  registers,
-})
-for (const channel of ['email', ...CHANNEL_KIND_NAMES]) {
-  for (const outcome of ['delivered', 'failed', 'muted', 'suppressed'])
-    alertSendsTotal.inc({ outcome, channel }, 0)
-}
+import { type AlertDeliveryRow, ATTEMPTS_MAX, insertSends } from './queries.ts'
 
 /** Result of a notify action's send, for its attempt row. */
 export interface NotifyReport {
@@ -44,109 +23,102 @@ export interface NotifyReport {
   readonly nextAttemptAt: Date | null
 }
 
-/** Writes a report to its attempt row, in the transaction that records the attempt. */
-export type OnNotified = (services: Services, trx: Trx, report: NotifyReport) => Promise<void>
+/** Writes reports to their attempt rows, in the transaction that records the sends. */
+export type OnNotified = (services: Services, trx: Trx, reports: readonly NotifyReport[]) => Promise<void>
 
-/** Result of an attempt at a channel: a send, or the reason why there was none. */
-type ChannelAttempt =
-  | { readonly send: ChannelSend; readonly channel: Channel; readonly unavailable: null }
-  | { readonly send: null; readonly channel: Channel | null; readonly unavailable: Unavailable | null }
-
-export interface ChannelResult {
-  readonly kind: 'channel'
-  readonly alert: Alert
-  /** The attempt row of a notify action. */
-  readonly attemptId: number | null
-  /** The key that seals the message of the alert; null without. */
-  readonly sealing: DataKeyRef | null
-  readonly attempt: ChannelAttempt
+/** The end of the attempt of a claimed send. */
+export interface EndedSend {
+  readonly send: Pick<AlertDeliveryRow, 'id' | 'alertId' | 'workspaceId' | 'attemptCount'> &
+    Pick<AlertDeliveryRow, 'channelId' | 'channelName' | 'recipient'>
+  readonly outcome: AlertResult
 }
 
-export type SendResult = ChannelResult | { readonly kind: 'mail'; readonly mail: AttemptResult }
+/** Records attempts: of the sends `$1` the attempts `$2`. If another process has taken a send over, it is left as it is. */
+const RECORD = statement(
+  'record alerts sent',
+  `update alert_deliveries d set outcome = g.outcome, detail = g.detail, status_code = g.status_code,
+    duration_ms = g.duration_ms, next_attempt_at = g.next_at, at = g.at, leased_until = null
+  from unnest($1::bigint[], $2::int[], $3::text[], $4::text[], $5::int[], $6::int[], $7::timestamptz[], $8::timestamptz[])
+    as g (id, attempt, outcome, detail, status_code, duration_ms, next_at, at)
+  where d.id = g.id and d.attempt_count = g.attempt and d.next_attempt_at is not null
+  returning d.id`,
+)
 
 /**
- * Records a send: its row and, for a channel, the channel's health, and mail as a fallback if no attempt follows.
+ * Records sends, all in the same number of statements: their rows, the health of the channels, mails as a fallback for
+ * those that no attempt follows, and the attempt rows of notify actions.
  *
- * @returns the result for the attempt row; undefined when there is none, or the claim was lost to another worker
+ * @returns the results for attempt rows
  */
-export async function recordSend(
+export async function recordSends(
   services: Services,
   trx: Trx,
-  row: AlertDeliveryRow,
-  sent: SendResult,
+  ended: readonly EndedSend[],
   onNotified: OnNotified,
-): Promise<NotifyReport | undefined> {
-  const now = services.clock.now()
-  const ended = sent.kind === 'mail' ? sent.mail : resultOf(row, sent.attempt, now)
-  // The words of a provider may repeat the message.
-  const isSealed = sent.kind === 'channel' && sent.sealing !== null
-  const result = isSealed ? { ...ended, detail: null } : ended
-  alertSendsTotal.inc({ outcome: result.outcome, channel: row.channelKind })
-  if (!(await recordAttempt(trx, row, result, now)) || sent.kind === 'mail') return undefined
-  const { alert, attemptId, attempt } = sent
-  const delivered = result.outcome === 'delivered'
-  if (attempt.send !== null) {
-    const send = isSealed ? { ...attempt.send, detail: null } : attempt.send
-    await recordHealth(services, trx, attempt.channel, send, now)
-  }
-  if (result.nextAttemptAt === null && !delivered && alert.kind !== 'action.notify')
-    await mailInstead(services, trx, row)
+): Promise<readonly NotifyReport[]> {
+  const results = ended.map(({ outcome: { result } }) => result)
+  const rows = await run(trx, RECORD, [
+    ended.map(({ send }) => send.id),
+    ended.map(({ send }) => send.attemptCount),
+    results.map(({ outcome }) => outcome),
+    results.map(({ detail }) => detail),
+    results.map(({ statusCode }) => statusCode),
+    results.map(({ durationMs }) => durationMs),
+    results.map(({ nextAttemptAt }) => nextAttemptAt),
+    ended.map(({ outcome }) => outcome.at),
+  ])
+  const ids = new Set(rows.map(({ id }) => id))
+  const recorded = ended.filter(({ send }) => ids.has(send.id))
+  const sent = recorded.flatMap(({ outcome }) => outcome.sent ?? [])
+  await recordHealth(services, trx, sent)
+  await mailInstead(services, trx, recorded)
+  const reports = recorded.flatMap(({ outcome }) => reportOf(outcome))
+  if (reports.length > 0) await onNotified(services, trx, reports)
+  return reports
+}
+
+function reportOf({ alert, attemptId, sealing, at, result, sent }: AlertResult): NotifyReport[] {
   const { endpoint, requestId } = alert
-  if (attemptId === null || endpoint === null || requestId === null) return undefined
-
-  const report: NotifyReport = {
-    endpointId: endpoint.id,
-    requestId,
-    attemptId,
-    delivered,
-    send: attempt.send,
-    detail: result.detail,
-    finishedAt: now,
-    sealing: sent.sealing,
-    nextAttemptAt: result.nextAttemptAt,
-  }
-  await onNotified(services, trx, report)
-  return report
+  if (attemptId === null || endpoint === null || requestId === null) return []
+  const { outcome, detail, nextAttemptAt } = result
+  const delivered = outcome === 'delivered'
+  const send = sent?.send ?? null
+  return [
+    {
+      endpointId: endpoint.id,
+      requestId,
+      attemptId,
+      delivered,
+      send,
+      detail,
+      finishedAt: at,
+      sealing,
+      nextAttemptAt,
+    },
+  ]
 }
 
-function resultOf(row: AlertDeliveryRow, { send, channel, unavailable }: ChannelAttempt, now: Date) {
-  if (send === null) {
-    const { outcome, detail } = unavailable ?? { outcome: 'failed' as const, detail: null }
-    return { outcome, detail, statusCode: null, durationMs: null, nextAttemptAt: null }
+/** Mails alerts that their channels did not accept to all contacts who have not been mailed them. */
+async function mailInstead(services: Services, trx: Trx, ended: readonly EndedSend[]): Promise<void> {
+  const refused = ended.filter(
+    ({ send, outcome: { alert, result } }) =>
+      // A failed mail has no fallback.
+      send.recipient === null &&
+      result.nextAttemptAt === null &&
+      result.outcome !== 'delivered' &&
+      alert.kind !== 'action.notify',
+  )
+  const at = services.clock.now()
+  for (const [workspaceId, group] of Map.groupBy(refused, ({ send }) => send.workspaceId)) {
+    const contacts = await listContacts(trx, workspaceId)
+    const rows = group.flatMap(({ send: { alertId, channelId, channelName } }) =>
+      contacts.map(({ email }) => ({
+        ...{ alertId, workspaceId, at, channelId, channelName, recipient: email, nextAttemptAt: at },
+        channelKind: 'email',
+        emailFallback: true,
+        attemptsMax: ATTEMPTS_MAX,
+      })),
+    )
+    await insertSends(services, trx, rows)
   }
-  // A channel that is already failing gets one attempt per alert.
-  const attemptsMax = channel.health === 'failing' ? 1 : row.attemptsMax
-  return {
-    outcome: send.delivered ? ('delivered' as const) : ('failed' as const),
-    detail: send.detail,
-    statusCode: send.statusCode,
-    durationMs: send.durationMs,
-    nextAttemptAt: send.delivered
-      ? null
-      : nextSendAt(now, {
-          attempt: row.attemptCount,
-          attemptsMax,
-          isPermanent: send.permanent,
-          statusCode: send.statusCode,
-          retryAfter: retryAfterOf(send.received?.headers),
-        }),
-  }
-}
-
-/**
- * Updates the channel's health after a send, unless its credential or a setting has changed meanwhile: the result says
- * nothing about the new ones.
- */
-async function recordHealth(
-  { secrets }: Pick<Services, 'secrets'>,
-  trx: Trx,
-  used: Channel,
-  send: ChannelSend,
-  now: Date,
-): Promise<void> {
-  const row = await lockChannelRow(trx, used.workspaceId, used.id)
-  if (row === undefined) return
-  const current = channelOf(row, secrets)
-  if (current.secret !== used.secret || row.settings !== JSON.stringify(used.settings)) return
-  await updateHealth(trx, used.id, healthAfter(current, send, false, now))
 }

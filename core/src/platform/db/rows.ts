@@ -7,11 +7,6 @@ export interface StatementRows {
     readonly used: number
   }
   'adopt deliveries': never
-  'alerts left to send': {
-    readonly id: string
-    readonly workspaceId: string
-    readonly dueAt: Date | null
-  }
   'announce endpoints': {
     readonly pgNotify: string | null
   }
@@ -87,6 +82,27 @@ export interface StatementRows {
     readonly rejecting: boolean
     readonly isFull: boolean | null
     readonly evicted: number
+  }
+  'claim alerts to send': {
+    readonly id: number
+    readonly alertId: string
+    readonly workspaceId: string
+    readonly at: Date
+    readonly channelId: string | null
+    readonly channelName: string | null
+    readonly channelKind: string
+    readonly recipient: string | null
+    readonly outcome: string | null
+    readonly detail: string | null
+    readonly statusCode: number | null
+    readonly durationMs: number | null
+    readonly emailFallback: boolean
+    readonly attemptCount: number
+    readonly attemptsMax: number
+    readonly nextAttemptAt: Date | null
+    readonly laneId: string
+    readonly priority: number
+    readonly leasedUntil: Date | null
   }
   'claim events to send': {
     readonly id: number
@@ -445,6 +461,7 @@ export interface StatementRows {
   'finish attempts': {
     readonly id: number | null
   }
+  'finish notify attempts': never
   'first answers of receivers': {
     readonly requestId: number
     readonly state: string
@@ -583,9 +600,6 @@ export interface StatementRows {
   }
   'last id of requests': {
     readonly lastId: number
-  }
-  'leased alerts': {
-    readonly until: Date | null
   }
   'list endpoints': {
     readonly id: string
@@ -769,6 +783,9 @@ export interface StatementRows {
     readonly actionId: string
   }
   'lock flow': Record<never, never>
+  'lock lane of alerts': {
+    readonly isOurs: boolean
+  }
   'lock oldest search pages': {
     readonly id: number
     readonly above: number
@@ -807,6 +824,10 @@ export interface StatementRows {
   }
   'newest request': {
     readonly id: number | null
+  }
+  'next alerts to send': {
+    readonly id: string | null
+    readonly at: Date | null
   }
   'next due of flow': {
     readonly dueAt: Date | null
@@ -921,9 +942,6 @@ export interface StatementRows {
   'pause actions': {
     readonly id: string
     readonly name: string
-  }
-  'pick alerts to send': {
-    readonly id: number
   }
   'position of primary': {
     readonly position: string
@@ -1091,6 +1109,9 @@ export interface StatementRows {
     readonly planKey: string
     readonly isHere: boolean
   }
+  'record alerts sent': {
+    readonly id: number
+  }
   'record events sent': never
   'reduce requests to traces': {
     readonly id: number
@@ -1117,6 +1138,7 @@ export interface StatementRows {
   'remove unreachable deliveries': {
     readonly id: number
   }
+  'replace records of attempts': never
   'reserve start': {
     readonly startAt: Date | null
   }
@@ -1200,6 +1222,7 @@ export interface StatementRows {
     readonly heldBytes: number
   }
   'store events of subscriptions': never
+  'store health of channels': never
   'store staged batch': {
     readonly importedCount: number
     readonly firstId: number

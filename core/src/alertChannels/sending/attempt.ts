@@ -1,0 +1,181 @@
+import { Counter } from 'prom-client'
+import { type Alert, findAlert } from '../../alerts/index.ts'
+import type { Services } from '../../api/services.ts'
+import { nextAttemptAt, retryAfterOf } from '../../dispatch/index.ts'
+import { registers } from '../../platform/metrics/index.ts'
+import type { DataKeyRef } from '../../platform/secrets/index.ts'
+import type { Channel } from '../channel.ts'
+import type { SendOutcome } from '../health.ts'
+import { CHANNEL_KIND_NAMES } from '../kinds/index.ts'
+import type { Outcome } from '../schema.ts'
+import { alertMail } from './alertMail.ts'
+import { availabilityOf } from './availability.ts'
+import { type ChannelSend, sendToChannel } from './channelSend.ts'
+import { type AlertDeliveryRow, DELAYS_SECONDS } from './queries.ts'
+
+/**
+ * Additional attempts after a worker died during one. After these the send is given up, because it may be the cause of
+ * the deaths.
+ */
+const LOST_ATTEMPTS_MAX = 5
+const DETAIL_MAX = 300
+
+/** Attempts come at 0, 30 s and 5 min, without jitter: an alert should not be later than it is said to be. */
+const SCHEDULE = { delaysSeconds: DELAYS_SECONDS, jitter: 0 }
+
+/**
+ * Attempts to send an alert. `outcome`: `delivered`, `failed`, `muted`, `suppressed`; `channel` is the channel's kind.
+ */
+const alertSendsTotal = new Counter({
+  name: 'creel_alert_sends_total',
+  help: 'Attempts to send an alert, by outcome and kind of channel',
+  labelNames: ['outcome', 'channel'] as const,
+  registers,
+})
+for (const channel of ['email', ...CHANNEL_KIND_NAMES]) {
+  for (const outcome of ['delivered', 'failed', 'muted', 'suppressed'])
+    alertSendsTotal.inc({ outcome, channel }, 0)
+}
+
+/** Outcome of one attempt, and the time of the next; null if none follows. */
+export interface AttemptResult {
+  readonly outcome: Outcome
+  readonly detail: string | null
+  readonly statusCode: number | null
+  readonly durationMs: number | null
+  readonly nextAttemptAt: Date | null
+}
+
+/** An attempt that has ended. */
+export interface AlertResult {
+  readonly alert: Alert
+  /** The attempt row of a notify action. */
+  readonly attemptId: number | null
+  /** The key that seals the message of the alert; null without. */
+  readonly sealing: DataKeyRef | null
+  readonly at: Date
+  readonly result: AttemptResult
+  /** Null for a mail, and if nothing was sent. */
+  readonly sent: { readonly channel: Channel; readonly send: ChannelSend } | null
+  /** Whether the receiver answered; null if nothing was sent to it. */
+  readonly answered: boolean | null
+}
+
+type Ended = Pick<AlertResult, 'result' | 'sent' | 'answered'>
+
+/** Makes a claimed attempt. Null if it was cut off, or its alert was pruned. */
+export async function makeAttempt(
+  services: Services,
+  row: AlertDeliveryRow,
+  signal: AbortSignal,
+): Promise<AlertResult | null> {
+  const found = await findAlert(services.db, row.alertId)
+  if (found === undefined) return null
+  const ended = await attempt(services, row, found.alert, signal)
+  if (ended === null) return null
+  alertSendsTotal.inc({ outcome: ended.result.outcome, channel: row.channelKind })
+  const { result, sent } = ended
+  const whole = { ...found, ...ended, at: services.clock.now() }
+  if (found.sealing === null) return whole
+  // The words of a provider may repeat the message.
+  return {
+    ...whole,
+    result: { ...result, detail: null },
+    sent: sent && { ...sent, send: { ...sent.send, detail: null } },
+  }
+}
+
+async function attempt(
+  services: Services,
+  row: AlertDeliveryRow,
+  alert: Alert,
+  signal: AbortSignal,
+): Promise<Ended | null> {
+  if (row.attemptCount > row.attemptsMax + LOST_ATTEMPTS_MAX)
+    return unsent({ outcome: 'failed', detail: 'Given up: no attempt completed.' })
+  if (row.recipient !== null) return await mail(services, { ...row, recipient: row.recipient }, alert)
+  const { channel, unavailable } = await availabilityOf(services, row.workspaceId, row.channelId ?? '')
+  if (channel === null || unavailable !== null)
+    return unsent(unavailable ?? { outcome: 'failed', detail: null })
+  const send = await sendToChannel(services, channel, alert, signal)
+  if (send.error === 'aborted') return null
+  // A channel that is already failing gets one attempt per alert.
+  const attemptsMax = channel.health === 'failing' ? 1 : row.attemptsMax
+  const next = nextSendAt(services.clock.now(), {
+    attempt: row.attemptCount,
+    attemptsMax,
+    isPermanent: send.permanent,
+    statusCode: send.statusCode,
+    retryAfter: retryAfterOf(send.received?.headers),
+  })
+  return {
+    result: resultOf(send, next),
+    sent: { channel, send },
+    answered: send.statusCode !== null,
+  }
+}
+
+async function mail(
+  { mailer, clock }: Services,
+  row: AlertDeliveryRow & { readonly recipient: string },
+  alert: Alert,
+): Promise<Ended> {
+  const note = row.emailFallback
+    ? `You get this by mail because the alert channel ${row.channelName} is failing.`
+    : null
+  const sent = await mailer.send({
+    ...alertMail(alert, note),
+    to: row.recipient,
+    messageKey: `${alert.id}.${row.id}`,
+  })
+  const delivered = sent.outcome === 'sent'
+  const statusCode = sent.outcome === 'sent' ? null : sent.statusCode
+  const next = nextSendAt(clock.now(), {
+    attempt: row.attemptCount,
+    attemptsMax: row.attemptsMax,
+    isPermanent: sent.outcome !== 'failed',
+    // A status of SMTP is not one of HTTP.
+    statusCode: null,
+    retryAfter: null,
+  })
+  const detail = sent.outcome === 'sent' ? `Mailed to ${row.recipient}.` : sent.detail.slice(0, DETAIL_MAX)
+  return {
+    result: resultOf({ delivered, detail, statusCode, durationMs: sent.durationMs }, next),
+    sent: null,
+    answered: delivered || statusCode !== null,
+  }
+}
+
+const unsent = (reason: Pick<AttemptResult, 'outcome' | 'detail'>): Ended => ({
+  result: { ...reason, statusCode: null, durationMs: null, nextAttemptAt: null },
+  sent: null,
+  answered: null,
+})
+
+function resultOf(
+  {
+    delivered,
+    ...sent
+  }: Pick<SendOutcome, 'delivered' | 'detail'> & Pick<AttemptResult, 'statusCode' | 'durationMs'>,
+  next: Date | null,
+): AttemptResult {
+  const { detail, statusCode, durationMs } = sent
+  const outcome = delivered ? 'delivered' : 'failed'
+  return { outcome, detail, statusCode, durationMs, nextAttemptAt: delivered ? null : next }
+}
+
+interface FailedSend {
+  /** Number of attempts, including the one that failed. */
+  readonly attempt: number
+  /** 1 for a channel that was already failing, and for inline replays. */
+  readonly attemptsMax: number
+  readonly isPermanent: boolean
+  readonly statusCode: number | null
+  readonly retryAfter: string | null
+}
+
+/** Time of the next attempt after a failed one; null for none. */
+export function nextSendAt(now: Date, { attemptsMax, isPermanent, ...failed }: FailedSend): Date | null {
+  if (isPermanent || failed.attempt >= attemptsMax) return null
+  return nextAttemptAt({ now, ...failed }, SCHEDULE)
+}
