@@ -3,23 +3,23 @@ import { Link, Route, Switch, useLocation } from 'wouter'
 import { EndpointPage, FirstEndpoint } from './endpoints/EndpointPage.tsx'
 import { session } from './live/outage.ts'
 import { hasLoadedAnything } from './live/queryClient.ts'
-import { Boundary, Loading, lazyPart } from './parts/Boundary.tsx'
+import { Boundary, Loading, lazyScreen } from './parts/Boundary.tsx'
 import { Toasts } from './parts/Toasts.tsx'
 import { Shell } from './shell/Shell.tsx'
 import { SignInAgain, SignInHere, SignInScreen } from './signIn/SignIn.tsx'
 
-const WatchdogsScreen = lazyPart(
+const WatchdogsScreen = lazyScreen(
   async () => (await import('./watchdogs/WatchdogsScreen.tsx')).WatchdogsScreen,
 )
-const AlertsScreen = lazyPart(async () => (await import('./alertChannels/AlertsScreen.tsx')).AlertsScreen)
-const RecycleBinScreen = lazyPart(
+const AlertsScreen = lazyScreen(async () => (await import('./alertChannels/AlertsScreen.tsx')).AlertsScreen)
+const RecycleBinScreen = lazyScreen(
   async () => (await import('./recycleBin/RecycleBinScreen.tsx')).RecycleBinScreen,
 )
-const HealthScreen = lazyPart(async () => (await import('./health/HealthScreen.tsx')).HealthScreen)
-const UsageScreen = lazyPart(async () => (await import('./usage/UsageScreen.tsx')).UsageScreen)
-const SearchScreen = lazyPart(async () => (await import('./search/SearchScreen.tsx')).SearchScreen)
-const AuditScreen = lazyPart(async () => (await import('./audit/AuditScreen.tsx')).AuditScreen)
-const AccessScreen = lazyPart(async () => (await import('./access/AccessScreen.tsx')).AccessScreen)
+const HealthScreen = lazyScreen(async () => (await import('./health/HealthScreen.tsx')).HealthScreen)
+const UsageScreen = lazyScreen(async () => (await import('./usage/UsageScreen.tsx')).UsageScreen)
+const SearchScreen = lazyScreen(async () => (await import('./search/SearchScreen.tsx')).SearchScreen)
+const AuditScreen = lazyScreen(async () => (await import('./audit/AuditScreen.tsx')).AuditScreen)
+const AccessScreen = lazyScreen(async () => (await import('./access/AccessScreen.tsx')).AccessScreen)
 
 export function App() {
   const state = useSyncExternalStore(session.subscribe, session.get)

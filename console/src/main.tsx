@@ -4,6 +4,7 @@ import { Router } from 'wouter'
 import './fonts.ts'
 import { App } from './App.tsx'
 import { queryClient } from './live/queryClient.ts'
+import { Boundary } from './parts/Boundary.tsx'
 import { applyTheme, followDeviceTheme } from './shell/applyTheme.ts'
 
 applyTheme()
@@ -14,7 +15,9 @@ if (place !== null) {
   createRoot(place).render(
     <QueryClientProvider client={queryClient}>
       <Router base="/console">
-        <App />
+        <Boundary>
+          <App />
+        </Boundary>
       </Router>
     </QueryClientProvider>,
   )

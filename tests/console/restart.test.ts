@@ -73,3 +73,40 @@ test('an upgrade under an open page asks for a reload, and keeps the draft', asy
   expect(await name.inputValue()).toBe('a draft')
   expect(faults).toEqual([])
 })
+
+test('parts that an upgrade has removed ask for a reload, and the rest of the page stays', async () => {
+  const service = await startConsoleService()
+  const endpoint = await service.alice.endpoint({ name: 'parts' })
+  const { id } = await endpoint.capture({ body: '{"kept":true}' })
+  await service.alice.post(endpoint.at('/actions'), { kind: 'forward', url: 'http://127.0.0.1:9/x' })
+  const { page, goTo, faults } = await openConsole(service.alice)
+  await page.route('**/console/', (route) =>
+    route.fulfill({ contentType: 'text/html', body: '<script src="/console/main-other.js"></script>' }),
+  )
+  for (const part of ['NewEndpoint', 'Palette', 'LoadedEditor', 'ShareRequest'])
+    await page.route(`**/console/${part}-*.js`, (route) => route.fulfill({ status: 404, body: '' }))
+  const notices = page.getByRole('alert').filter({ hasText: 'A new version of Creel is there' })
+  const row = page.locator('.list [role="row"]').first()
+  const open: [path: string, act: () => Promise<void>][] = [
+    ['', () => page.keyboard.press('n')],
+    ['', () => page.keyboard.press('Control+k')],
+    [
+      `?r=${id}`,
+      async () => {
+        await page.getByRole('button', { name: 'More' }).click()
+        await page.getByRole('menuitem', { name: /Share/ }).click()
+      },
+    ],
+    // An editor shows its text, too.
+    [`?r=${id}&edit=1`, () => page.locator('.sending pre', { hasText: '"kept":true' }).waitFor()],
+  ]
+  for (const [path, act] of open) {
+    await goTo(`/e/${endpoint.id}${path}`)
+    await row.waitFor()
+    await act()
+    await notices.first().getByRole('button', { name: 'Reload' }).waitFor()
+    expect(await row.isVisible()).toBe(true)
+    expect(await page.getByRole('navigation', { name: 'Workspace' }).isVisible()).toBe(true)
+  }
+  expect(faults).toEqual([])
+})

@@ -1,8 +1,8 @@
-import { useEffect, useRef, useState } from 'react'
-import type { Editor, Mark } from './codeMirror.ts'
+import { lazyPart } from '../parts/Boundary.tsx'
+import type { Mark } from './codeMirror.ts'
 import type { Schema } from './jsonSchema.ts'
 
-interface Props {
+export interface EditorProps {
   readonly value: string
   readonly onChange: (value: string) => void
   readonly label: string
@@ -16,63 +16,12 @@ interface Props {
   readonly onRun?: () => void
 }
 
-const NO_MARKS: readonly Mark[] = []
-const NO_PATHS: readonly string[] = []
-
 /** Code editor that is loaded when the first one is shown. Until then the text is shown read-only. */
-export function CodeEditor(props: Props) {
-  const { value, label, language = 'json', marks = NO_MARKS } = props
-  const place = useRef<HTMLDivElement>(null)
-  const [editor, setEditor] = useState<Editor>()
-  /** Texts that the editor has reported and that have not come back as `value`. */
-  const said = useRef<string[]>([])
-  const latest = useRef(props)
-  latest.current = props
-  useEffect(() => {
-    const host = place.current
-    if (host === null) return
-    let isGone = false
-    let made: Editor | undefined
-    const open = async () => {
-      const { openEditor } = await import('./codeMirror.ts')
-      if (isGone) return
-      said.current = []
-      made = openEditor({
-        parent: host.shadowRoot ?? host.attachShadow({ mode: 'open' }),
-        text: latest.current.value,
-        label,
-        language,
-        onChange: (text) => {
-          said.current.push(text)
-          latest.current.onChange(text)
-        },
-        onSave: () => latest.current.onSave?.(),
-        onRun: () => latest.current.onRun?.(),
-        completes: () => ({ schema: latest.current.schema, paths: latest.current.paths ?? NO_PATHS }),
-      })
-      setEditor(made)
-    }
-    void open()
-    return () => {
-      isGone = true
-      made?.destroy()
-    }
-  }, [label, language])
-  useEffect(() => {
-    if (editor === undefined) return
-    // Typed text comes back as `value` after the next render. More may have been typed by then and must not be undone.
-    const echo = said.current.lastIndexOf(value)
-    if (echo >= 0) {
-      said.current.splice(0, echo + 1)
-      return
-    }
-    editor.setText(value)
-    said.current = []
-  }, [editor, value])
-  useEffect(() => editor?.setMarks(marks), [editor, marks])
-  return (
-    <div ref={place} className="code-editor">
-      {editor === undefined && <pre>{value}</pre>}
+export const CodeEditor = lazyPart(
+  async () => (await import('./LoadedEditor.tsx')).LoadedEditor,
+  ({ value }: EditorProps) => (
+    <div className="code-editor">
+      <pre>{value}</pre>
     </div>
-  )
-}
+  ),
+)

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plus, Timer } from 'lucide-react'
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Link, useLocation, useRoute } from 'wouter'
 import { ATTENTION, type Attention } from '../live/workspaceFeed.ts'
 import { lazyPart } from '../parts/Boundary.tsx'
@@ -95,7 +95,7 @@ export function EndpointNav() {
           ),
         )}
       </ul>
-      <Suspense>{isNew && <NewEndpoint onClose={() => setNew(false)} />}</Suspense>
+      {isNew && <NewEndpoint onClose={() => setNew(false)} />}
     </section>
   )
 }

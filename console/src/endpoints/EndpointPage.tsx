@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Link, Redirect } from 'wouter'
-import { lazyPart } from '../parts/Boundary.tsx'
+import { lazyPart, lazyScreen } from '../parts/Boundary.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Bones, Problem } from '../parts/Problem.tsx'
 import { Writes } from '../parts/Writes.tsx'
@@ -9,13 +9,13 @@ import { endpointQuery, endpointsQuery } from '../queries.ts'
 import { CapturesScreen } from '../requests/CapturesScreen.tsx'
 import { EndpointBar } from './EndpointBar.tsx'
 
-const ActionsScreen = lazyPart(async () => (await import('../actions/ActionsScreen.tsx')).ActionsScreen)
-const RulesScreen = lazyPart(async () => (await import('../transformations/RulesScreen.tsx')).RulesScreen)
-const DeliveriesScreen = lazyPart(
+const ActionsScreen = lazyScreen(async () => (await import('../actions/ActionsScreen.tsx')).ActionsScreen)
+const RulesScreen = lazyScreen(async () => (await import('../transformations/RulesScreen.tsx')).RulesScreen)
+const DeliveriesScreen = lazyScreen(
   async () => (await import('../deliveries/DeliveriesScreen.tsx')).DeliveriesScreen,
 )
-const ReplaysScreen = lazyPart(async () => (await import('../replays/ReplaysScreen.tsx')).ReplaysScreen)
-const SettingsScreen = lazyPart(async () => (await import('./SettingsScreen.tsx')).SettingsScreen)
+const ReplaysScreen = lazyScreen(async () => (await import('../replays/ReplaysScreen.tsx')).ReplaysScreen)
+const SettingsScreen = lazyScreen(async () => (await import('./SettingsScreen.tsx')).SettingsScreen)
 
 const PLACES = {
   actions: ActionsScreen,
@@ -98,7 +98,7 @@ export function FirstEndpoint() {
           </Button>
         </Writes>
       </div>
-      <Suspense>{isNew && <NewEndpoint onClose={() => setNew(false)} />}</Suspense>
+      {isNew && <NewEndpoint onClose={() => setNew(false)} />}
     </main>
   )
 }

@@ -3,6 +3,7 @@ import {
   type ComponentType,
   lazy,
   type ReactNode,
+  Suspense,
   useEffect,
   useState,
   useSyncExternalStore,
@@ -14,19 +15,26 @@ import { Bones } from './Problem.tsx'
 
 interface Props {
   /** The boundary starts over when this changes, such as the address. */
-  readonly of: string
+  readonly of?: string
+  /** Shown beside the words, in the place of a part. Without it the boundary is that of a screen. */
+  readonly instead?: ReactNode
   readonly children: ReactNode
 }
 
-/** Shows an error of a screen in its place, so that the rest of the page stays usable. */
-export class Boundary extends Component<Props, { readonly error: unknown; readonly of: string }> {
-  override state: { readonly error: unknown; readonly of: string } = { error: null, of: this.props.of }
+interface State {
+  readonly error: unknown
+  readonly of: string | undefined
+}
+
+/** Shows an error of a screen, or of a part of one, in its place, so that the rest of the page stays usable. */
+export class Boundary extends Component<Props, State> {
+  override state: State = { error: null, of: this.props.of }
 
   static getDerivedStateFromError(error: unknown) {
     return { error }
   }
 
-  static getDerivedStateFromProps({ of }: Props, state: { readonly of: string }) {
+  static getDerivedStateFromProps({ of }: Props, state: State) {
     return of === state.of ? null : { of, error: null }
   }
 
@@ -34,24 +42,38 @@ export class Boundary extends Component<Props, { readonly error: unknown; readon
     const { error } = this.state
     if (error === null) return this.props.children
     const isOutdated = error instanceof OutdatedPage
+    const { instead } = this.props
+    const what = instead === undefined ? 'This screen' : 'A part of this page'
+    const words = isOutdated
+      ? 'A new version of Creel is there. Reload; drafts are kept.'
+      : `${what} could not be shown.`
+    const acts = (
+      <span className="acts">
+        <Button look="small" onClick={() => location.reload()}>
+          Reload
+        </Button>
+        {!isOutdated && (
+          <Button look="small" onClick={() => this.setState({ error: null })}>
+            Try again
+          </Button>
+        )}
+      </span>
+    )
+    if (instead !== undefined) {
+      return (
+        <>
+          {instead}
+          <p className="banner outage" role="alert">
+            {words} {acts}
+          </p>
+        </>
+      )
+    }
     return (
       <main id="main" className="pad">
         <div className="problem" role="alert">
-          <p>
-            {isOutdated
-              ? 'A new version of Creel is there. Reload; drafts are kept.'
-              : 'This screen could not be shown.'}
-          </p>
-          <p className="acts">
-            <Button look="small" onClick={() => location.reload()}>
-              Reload
-            </Button>
-            {!isOutdated && (
-              <Button look="small" onClick={() => this.setState({ error: null })}>
-                Try again
-              </Button>
-            )}
-          </p>
+          <p>{words}</p>
+          {acts}
         </div>
       </main>
     )
@@ -97,13 +119,35 @@ class OutdatedPage extends Error {
 const ENTRY = document.querySelector<HTMLScriptElement>('script[type="module"][src]')?.src
 
 /**
- * A part of the page whose code is loaded when it is shown. A failed load is tried again until the service answers, so
- * that an outage never leaves an empty place.
+ * A screen whose code is loaded when it is shown. A failed load is tried again until the service answers, so that an
+ * outage never leaves an empty place.
  *
  * @throws OutdatedPage, when it is rendered, if the file is gone because the service was upgraded
  */
-export function lazyPart<Props extends object>(load: () => Promise<ComponentType<Props>>) {
+export function lazyScreen<Props extends object>(load: () => Promise<ComponentType<Props>>) {
   return lazy(async () => ({ default: await loaded(load) }))
+}
+
+/**
+ * A part of a screen whose code is loaded when it is shown, like {@link lazyScreen}. Its errors end in its place.
+ *
+ * @param wait shown while the code loads, and when the part cannot be shown
+ */
+export function lazyPart<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  wait: (props: Props) => ReactNode = () => null,
+): ComponentType<Props> {
+  const Part = lazyScreen(load)
+  return (props) => {
+    const instead = wait(props)
+    return (
+      <Boundary instead={instead}>
+        <Suspense fallback={instead}>
+          <Part {...props} />
+        </Suspense>
+      </Boundary>
+    )
+  }
 }
 
 async function loaded<Part>(load: () => Promise<Part>): Promise<Part> {

@@ -1,5 +1,5 @@
 import { FlaskConical, Pause, Play } from 'lucide-react'
-import { Suspense, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { useCaptureAddress } from '../address.ts'
 import { EndpointBar } from '../endpoints/EndpointBar.tsx'
 import { captureSource } from '../live/captureSource.ts'
@@ -24,7 +24,10 @@ const loadPane = () => import('./RequestPane.tsx')
 const FirstRun = lazyPart(async () => (await import('./FirstRun.tsx')).FirstRun)
 const SelectionBar = lazyPart(async () => (await import('./SelectionBar.tsx')).SelectionBar)
 const SendSample = lazyPart(async () => (await import('./SendSample.tsx')).SendSample)
-const RequestPane = lazyPart(async () => (await loadPane()).RequestPane)
+const RequestPane = lazyPart(
+  async () => (await loadPane()).RequestPane,
+  () => <aside className="detail" aria-label="Request" aria-busy="true" />,
+)
 
 /** The captures of an endpoint, live, and next to them the open request. */
 export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
@@ -63,7 +66,7 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
   useFirstOpensItself(stream, isEmpty && address.q === '' && address.r === undefined, open)
   useEffect(() => session.subscribe(() => void (session.get() === 'in' && stream.open())), [stream])
   // Preloaded for the first request that is opened, after the first screen.
-  useEffect(() => void loadPane(), [])
+  useEffect(() => void loadPane().catch(() => undefined), [])
   const pause = () => stream.setPaused(!stream.get().isPaused)
   const removeOpen = () => {
     const picked = [...selection.picked]
@@ -130,23 +133,19 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
         )}
         <BulkBar endpointId={endpoint.id} />
         {selection.picked.size > 0 && (
-          <Suspense>
-            <SelectionBar
-              endpointId={endpoint.id}
-              filters={filters}
-              stream={stream}
-              selection={selection}
-              onRemove={removeOpen}
-            />
-          </Suspense>
+          <SelectionBar
+            endpointId={endpoint.id}
+            filters={filters}
+            stream={stream}
+            selection={selection}
+            onRemove={removeOpen}
+          />
         )}
         {isEmpty ? (
           terms.length > 0 ? (
             <NothingMatches onClear={() => change({ q: undefined })} />
           ) : (
-            <Suspense>
-              <FirstRun endpoint={endpoint} onSample={() => change({ sample: 1 })} />
-            </Suspense>
+            <FirstRun endpoint={endpoint} onSample={() => change({ sample: 1 })} />
           )
         ) : (
           <CaptureList
@@ -159,27 +158,23 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
         )}
       </section>
       {address.r !== undefined && (
-        <Suspense fallback={<aside className="detail" aria-label="Request" aria-busy="true" />}>
-          <RequestPane
-            key={address.r}
-            endpoint={endpoint}
-            requestId={address.r}
-            row={row}
-            stream={stream}
-            address={address}
-            onChange={change}
-            onClose={() => open(undefined)}
-            onRemove={() => {
-              open(undefined)
-              void deletions.remove(address.r === undefined ? [] : [address.r])
-            }}
-          />
-        </Suspense>
+        <RequestPane
+          key={address.r}
+          endpoint={endpoint}
+          requestId={address.r}
+          row={row}
+          stream={stream}
+          address={address}
+          onChange={change}
+          onClose={() => open(undefined)}
+          onRemove={() => {
+            open(undefined)
+            void deletions.remove(address.r === undefined ? [] : [address.r])
+          }}
+        />
       )}
       {address.isSampling && (
-        <Suspense fallback={null}>
-          <SendSample endpoint={endpoint} onClose={() => change({ sample: undefined }, true)} />
-        </Suspense>
+        <SendSample endpoint={endpoint} onClose={() => change({ sample: undefined }, true)} />
       )}
     </main>
   )

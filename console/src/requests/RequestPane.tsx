@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { Suspense } from 'react'
 import { Link } from 'wouter'
 import type { CaptureAddress, ChangeAddress } from '../address.ts'
 import { BodyView } from '../body/BodyView.tsx'
@@ -156,23 +155,21 @@ export function RequestPane({
           </div>
         </>
       )}
-      <Suspense>
-        {request !== undefined && address.c !== undefined && (
-          <Compare
-            endpointId={endpoint.id}
-            request={request}
-            otherId={address.c}
-            onOther={(c) => onChange({ c }, true)}
-          />
-        )}
-        {request !== undefined && address.isEdited && (
-          <EditAndSend
-            endpoint={endpoint}
-            request={request}
-            onClose={() => onChange({ edit: undefined }, true)}
-          />
-        )}
-      </Suspense>
+      {request !== undefined && address.c !== undefined && (
+        <Compare
+          endpointId={endpoint.id}
+          request={request}
+          otherId={address.c}
+          onOther={(c) => onChange({ c }, true)}
+        />
+      )}
+      {request !== undefined && address.isEdited && (
+        <EditAndSend
+          endpoint={endpoint}
+          request={request}
+          onClose={() => onChange({ edit: undefined }, true)}
+        />
+      )}
     </aside>
   )
 }

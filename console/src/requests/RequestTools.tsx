@@ -11,7 +11,7 @@ import {
   Share2,
   Trash2,
 } from 'lucide-react'
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { lazyPart } from '../parts/Boundary.tsx'
 import { Button } from '../parts/Button.tsx'
@@ -153,10 +153,8 @@ export function RequestTools({
         )}
         {replay.data !== undefined && outcomeWords(replay.data)}
       </output>
-      <Suspense>
-        {open === 'url' && <ReplayToUrl {...ids} onClose={() => setOpen(null)} />}
-        {open === 'share' && <ShareRequest {...ids} onClose={() => setOpen(null)} />}
-      </Suspense>
+      {open === 'url' && <ReplayToUrl {...ids} onClose={() => setOpen(null)} />}
+      {open === 'share' && <ShareRequest {...ids} onClose={() => setOpen(null)} />}
     </div>
   )
 }

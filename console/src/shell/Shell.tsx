@@ -1,7 +1,7 @@
 import { Menu as MenuIcon } from 'lucide-react'
-import { type ReactNode, Suspense, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { followWorkspace } from '../live/followWorkspace.ts'
-import { lazyPart, OutageNote } from '../parts/Boundary.tsx'
+import { Boundary, lazyPart, OutageNote } from '../parts/Boundary.tsx'
 import { Button } from '../parts/Button.tsx'
 import { useShortcuts } from '../parts/shortcuts.ts'
 import { Nav } from './Nav.tsx'
@@ -19,7 +19,7 @@ export function Shell({ children }: { children: ReactNode }) {
     keys: () => setOver('keys'),
   })
   // Preloaded, so that no key is lost when the palette opens.
-  useEffect(() => void loadPalette(), [])
+  useEffect(() => void loadPalette().catch(() => undefined), [])
   useEffect(followWorkspace, [])
   const close = () => setOver(null)
   return (
@@ -36,16 +36,16 @@ export function Shell({ children }: { children: ReactNode }) {
       >
         <MenuIcon size={16} />
       </Button>
-      <Nav onGo={() => setNavOpen(false)} onKeys={() => setOver('keys')} />
+      <Boundary instead={null}>
+        <Nav onGo={() => setNavOpen(false)} onKeys={() => setOver('keys')} />
+      </Boundary>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the button above closes it by keyboard */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above */}
       <div className="scrim" onClick={() => setNavOpen(false)} />
       <OutageNote />
       {children}
-      <Suspense>
-        {over === 'palette' && <Palette onClose={close} />}
-        {over === 'keys' && <KeyList onClose={close} />}
-      </Suspense>
+      {over === 'palette' && <Palette onClose={close} />}
+      {over === 'keys' && <KeyList onClose={close} />}
     </div>
   )
 }
