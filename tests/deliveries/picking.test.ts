@@ -146,6 +146,7 @@ function resultOf(finishedAt: Date, statusCode: number) {
     method: 'POST',
     url: 'http://127.0.0.1:9/',
     headers: [],
+    own: [],
     body: new Uint8Array(),
     bodyIsCaptured: true,
   }

@@ -121,6 +121,66 @@ test('a dead letter can be replayed until its time is over, and is not sent in p
   expect(await isStored(MAIL)).toBe(false)
 })
 
+test('the message of a notify action has what is stored, at the capture and in a replay', async () => {
+  await using receiver = await startReceiver({ status: 503 })
+  await using team = await startReceiver()
+  const endpoint = await forwarding(receiver)
+  const channel = await alice.expect(
+    alice.post('/api/v1/alert-channels', {
+      kind: 'webhook',
+      name: 'Team of originals',
+      settings: { url: team.url },
+    }),
+    z.looseObject({ id: z.string() }),
+  )
+  const tell = { kind: 'notify', name: 'Tell', alertChannelId: channel.id }
+  await alice.post(endpoint.at('/actions'), { ...tell, messageTemplate: 'From <{{body.email}}>' })
+  const { id } = await endpoint.capture(SENT)
+  const messages = () => team.received.map(({ body }) => String(body))
+  const counting = () => messages().filter((body) => body.includes('From <***>')).length
+  await eventually('the message was sent', () => counting() === 1)
+  expect((await alice.post(endpoint.at(`/requests/${id}/replay`))).status).toBe(200)
+  expect(messages().filter((body) => body.includes(MAIL))).toEqual([])
+  expect(counting()).toBe(2)
+  expect(await isStored(MAIL)).toBe(false)
+})
+
+test('the record of an attempt has no value of the original, whichever field repeats it', async () => {
+  await using receiver = await startReceiver({ status: 200 })
+  const id = 'evt-of-ada-original'
+  const endpoint = await forwarding(receiver, {
+    eventIdPath: 'body.id',
+    storeRules: [
+      { op: 'remove', paths: ['body.id', 'headers.Webhook-Id', 'headers.Webhook-Timestamp'] },
+      { op: 'redact', paths: ['headers.Webhook-Signature'] },
+    ],
+    forwardOriginal: true,
+  })
+  const fields = ['Webhook-Id', 'Webhook-Timestamp', 'Webhook-Signature']
+  const { id: requestId } = await endpoint.capture({
+    body: JSON.stringify({ id }),
+    headers: Object.fromEntries(fields.map((name) => [name, `${name} of ${id}`])),
+  })
+  const [forwarded] = await receiver.take(1)
+  expect(forwarded?.header('Creel-Event-Id')).toBe(id)
+  for (const name of fields) expect(forwarded?.header(name)).toBe(`${name} of ${id}`)
+  await stateOf(endpoint, requestId, 'Succeeded')
+  const Row = z.looseObject({ id: z.int(), eventId: z.string().nullable() })
+  const { eventId } = await alice.expect(alice.get(endpoint.at(`/requests/${requestId}`)), Row)
+  expect(eventId).toMatch(/^[0-9a-f]{64}$/)
+  const { items } = await alice.expect(
+    alice.get(endpoint.at('/deliveries')),
+    z.object({ items: z.array(z.looseObject({ id: z.int() })) }),
+  )
+  const attempt = await alice.get(endpoint.at(`/deliveries/${items[0]?.id}`))
+  expect(attempt.body).toMatchObject({
+    sent: {
+      headers: { 'creel-event-id': eventId, 'creel-request-id': String(requestId), 'creel-hops': '1' },
+    },
+  })
+  expect(await isStored(id)).toBe(false)
+})
+
 test('settings that contradict each other are refused, each with its pointer', async () => {
   const made = await alice.post('/api/v1/endpoints', { forwardOriginal: true })
   expect(wrongParts(made)).toEqual(['#/forwardOriginal not_allowed'])

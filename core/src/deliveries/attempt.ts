@@ -92,6 +92,8 @@ export interface SentMessage {
   readonly url: string
   /** As on the wire. */
   readonly headers: readonly WireHeader[]
+  /** Those of the headers that Creel wrote, and neither the sender nor a rule. */
+  readonly own: readonly WireHeader[]
   readonly body: Uint8Array
   /** Whether the body is the captured one, unchanged. The record need not hold it twice. */
   readonly bodyIsCaptured: boolean

@@ -9,7 +9,7 @@ import { signingSchemeOf } from '../engine/signing/index.ts'
 import { planOf, retentionMs } from '../plans/index.ts'
 import type { TlsIdentity } from '../platform/outbound/index.ts'
 import { isShredded, keyOfRow, type SecretBox } from '../platform/secrets/index.ts'
-import type { StoredRequestRow } from '../requests/index.ts'
+import { hasOriginal, type StoredRequestRow } from '../requests/index.ts'
 import type { RuleSet } from '../transformations/index.ts'
 import {
   type Attempt,
@@ -101,6 +101,18 @@ export function attemptOf(
         ? 'action_off'
         : refusalOf(request, action, services.secrets),
   }
+}
+
+/** The attempt with the original of its request, if that was kept. Without it, it is not sent: less is not enough. */
+export function withOriginal(
+  attempt: Attempt,
+  { redaction, requestId }: { readonly redaction: string | null; readonly requestId: number },
+  originals: ReadonlyMap<number, EvaluatedRequest>,
+): Attempt {
+  if (!hasOriginal(redaction)) return attempt
+  const original = originals.get(requestId)
+  if (original === undefined) return { ...attempt, refusal: attempt.refusal ?? 'original_gone' }
+  return { ...attempt, request: original, stored: attempt.request }
 }
 
 /**

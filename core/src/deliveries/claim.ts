@@ -1,11 +1,10 @@
 import type { Services } from '../api/services.ts'
-import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { findOriginals, hasOriginal, STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import type { DueAttempt } from './attemptJobs.ts'
-import { attemptOf, forwardActions, leaseFrom, leaseSql } from './attemptOf.ts'
+import { attemptOf, forwardActions, leaseFrom, leaseSql, withOriginal } from './attemptOf.ts'
 import { ACTION_OFF_HOURS, type DueRow, dueParameters, SELECT_DUE } from './dueAttempts.ts'
 
 /**
@@ -135,16 +134,4 @@ export async function claimForwards(
   // An attempt that is ready and has no row of this claim was taken by another worker.
   const taken = new Set(rows.filter(({ isReady }) => isReady).map(({ deliveryId }) => deliveryId))
   return { attempts, others: due.filter(({ deliveryId }) => !taken.has(deliveryId)) }
-}
-
-/** The attempt with the original of its request, if that was kept. Without it, it is not sent: less is not enough. */
-function withOriginal(
-  attempt: Attempt,
-  { redaction, requestId }: { readonly redaction: string | null; readonly requestId: number },
-  originals: ReadonlyMap<number, EvaluatedRequest>,
-): Attempt {
-  if (!hasOriginal(redaction)) return attempt
-  const original = originals.get(requestId)
-  if (original === undefined) return { ...attempt, refusal: attempt.refusal ?? 'original_gone' }
-  return { ...attempt, request: original, stored: attempt.request }
 }

@@ -57,16 +57,22 @@ export interface AttemptFacts {
   readonly origin: string
 }
 
+/** The field with the sender's own id of the event. */
+export const EVENT_ID_HEADER = 'creel-event-id'
+
+export function eventIdHeader(eventId: string | null): WireHeader | null {
+  // One byte is one character, as in all header values.
+  return eventId === null ? null : [EVENT_ID_HEADER, Buffer.from(eventId).toString('latin1')]
+}
+
 /** The `creel-` fields of a forward, without those of its signature. */
 export function creelHeaders(facts: AttemptFacts): WireHeader[] {
+  const eventId = eventIdHeader(facts.eventId)
   return [
     ['creel-attempt-id', String(facts.attemptId)],
     ['creel-delivery-id', facts.deliveryUuid],
     ['creel-request-id', String(facts.requestId)],
-    // One byte is one character, as in all header values.
-    ...(facts.eventId === null
-      ? []
-      : [['creel-event-id', Buffer.from(facts.eventId).toString('latin1')] as const]),
+    ...(eventId === null ? [] : [eventId]),
     ['creel-attempt', String(facts.attemptNumber)],
     ['creel-hops', String(facts.hops + 1)],
     [ORIGIN_HEADER, facts.origin],

@@ -1,11 +1,12 @@
 import type { Services } from '../api/services.ts'
 import { encodeArray, INT8, type RowsOf, run, statement, type Trx, UUID } from '../platform/db/index.ts'
 import { type DataKeyRef, sealedColumns } from '../platform/secrets/index.ts'
-import { storedRequest } from '../requests/index.ts'
+import { findOriginals, hasOriginal, storedRequest } from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET, type RuleSet, type RulesApplied } from '../transformations/index.ts'
 import type { SentMessage } from './attempt.ts'
-import { attemptOf, forwardAction } from './attemptOf.ts'
+import { attemptOf, forwardAction, withOriginal } from './attemptOf.ts'
 import { messageOf } from './send.ts'
+import { recordable } from './withoutOriginal.ts'
 
 /** The most bytes of requests that are read at once. One request is read whatever its size. */
 const READ_BYTES = 16 * 1024 * 1024
@@ -14,13 +15,14 @@ const WORK_MS = 1000
 
 const GIVEN = 'unnest($1::uuid[], $2::bigint[]) with ordinality as given (endpoint_id, id, place)'
 
-/** Body bytes of the requests of attempts, in the order of the attempts; 0 if the request is gone. */
+/** Body bytes of the requests of attempts, or of their originals, in the order of the attempts; 0 if the request is gone. */
 const READ_SIZES = statement(
   'sizes of begun attempts',
-  `select coalesce(octet_length(r.body), 0) as bytes
+  `select greatest(octet_length(r.body), octet_length(o.original), 0) as bytes
     from ${GIVEN}
     left join delivery_attempts t on t.endpoint_id = given.endpoint_id and t.id = given.id
     left join requests r on r.endpoint_id = t.endpoint_id and r.id = t.request_id
+    left join request_originals o on o.endpoint_id = t.endpoint_id and o.request_id = t.request_id
     order by given.place`,
 )
 
@@ -39,7 +41,7 @@ const SELECT_BEGUN = statement(
         select from transformation_rules u where u.action_id = a.id and u.updated_at > t.at
       ) as has_changed,
       r.received_at, r.method, r.path, r.query_string, r.header_names, r.header_values, r.content_type,
-      r.body, r.size_bytes, r.body_truncated, r.ip, r.label, r.event_id, r.verdict, r.verdict_note,
+      r.body, r.size_bytes, r.body_truncated, r.ip, r.label, r.event_id, r.verdict, r.verdict_note, r.redaction,
       ${sealedColumns('r')}
     from ${GIVEN}
     join delivery_attempts t on t.endpoint_id = given.endpoint_id and t.id = given.id
@@ -57,6 +59,8 @@ export interface InterruptedMessage {
   /** The key that seals the request; null without. */
   readonly sealing: DataKeyRef | null
 }
+
+type Originals = Awaited<ReturnType<typeof findOriginals>>
 
 interface AttemptKey {
   readonly endpointId: string
@@ -83,13 +87,19 @@ export async function interruptedMessages(
     trx,
     rows.map(({ actionId }) => actionId),
   )
+  const originals = await findOriginals(
+    services,
+    trx,
+    rows.filter(({ redaction }) => hasOriginal(redaction)),
+  )
   const endsAt = performance.now() + WORK_MS
   const messages: (InterruptedMessage | null)[] = []
   for (const { id } of read) {
     if (messages.length > 0 && performance.now() > endsAt) break
     const row = byId.get(id)
     const rules = ruleSets.get(row?.actionId ?? '') ?? NO_RULE_SET
-    messages.push(row === undefined || row.hasChanged ? null : await messageOfRow(services, row, rules))
+    const isKnown = row !== undefined && !row.hasChanged
+    messages.push(isKnown ? await messageOfRow(services, row, { rules, originals }) : null)
   }
   return messages
 }
@@ -115,16 +125,18 @@ function parametersOf(attempts: readonly AttemptKey[]): Buffer[] {
 async function messageOfRow(
   services: Services,
   row: RowsOf<typeof SELECT_BEGUN>,
-  rules: RuleSet,
+  { rules, originals }: { readonly rules: RuleSet; readonly originals: Originals },
 ): Promise<InterruptedMessage | null> {
   try {
     const action = forwardAction(services.secrets, row, row.at)
     // The action was on when the attempt began, even if it is off now.
     const begun = { ...row, isActive: true, suspendedByPlan: false }
     const claim = { id: row.id, now: row.at, action, rules }
-    const attempt = attemptOf(services, begun, storedRequest(row), claim)
+    const attempt = withOriginal(attemptOf(services, begun, storedRequest(row), claim), row, originals)
     const message = await messageOf(services, attempt)
-    return message && { ...message, sealing: attempt.sealing }
+    if (message === null) return null
+    const { sent } = recordable(attempt, { sent: message.sent, received: null })
+    return sent && { ...message, sent, sealing: attempt.sealing }
   } catch (err) {
     services.log.error({ err, attemptId: row.id }, 'could not record the request of an interrupted attempt')
     return null

@@ -137,16 +137,17 @@ async function forwardOf(
   const replaced = new Set(signature.map(([name]) => name).filter((name) => !written.has(name)))
   const passedOn = forwardableHeaders(captured, written).filter(([name]) => !replaced.has(name.toLowerCase()))
   const hasUserAgent = passedOn.some(([name]) => isNamed(name, 'user-agent'))
-  const headers: readonly WireHeader[] = [
-    ...passedOn,
+  const added = [
     ...(hasUserAgent ? [] : [userAgent(version)]),
     ...(written.size === 0 ? own : own.filter(([name]) => !written.has(name.toLowerCase()))),
   ]
+  const headers: readonly WireHeader[] = [...passedOn, ...added]
   return {
     message: {
       method: request.method,
       url: targetUrl(action, request),
       headers: action.auth === null ? headers : withHiddenAuth(headers, action.auth),
+      own: added,
       body,
     },
     shaped,

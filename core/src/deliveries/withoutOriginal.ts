@@ -1,11 +1,12 @@
 import { type EvaluatedRequest, targetUrl, type WireHeader } from '../engine/message/index.ts'
 import type { Attempt, AttemptResult, SentMessage } from './attempt.ts'
+import { EVENT_ID_HEADER, eventIdHeader } from './forwardHeaders.ts'
 
 /** Shown instead of a value that the record may not keep. */
 const NOT_KEPT = '***'
 
-/** Fields that we write ourselves, and that name no value of a capture. */
-const OWN_FIELD = /^(?:creel-|webhook-(?:id|timestamp|signature)$|host$|content-length$)/i
+/** Fields of the connection; those of a capture are never passed on. */
+const OF_CONNECTION: ReadonlySet<string> = new Set(['host', 'connection', 'content-length'])
 
 /**
  * The result of an attempt as it is recorded. If it has sent the original of a request that is stored without what
@@ -14,7 +15,7 @@ const OWN_FIELD = /^(?:creel-|webhook-(?:id|timestamp|signature)$|host$|content-
  */
 export function recordable(
   { stored, action }: Pick<Attempt, 'stored' | 'action'>,
-  { sent, received }: AttemptResult,
+  { sent, received }: Pick<AttemptResult, 'sent' | 'received'>,
 ): Pick<AttemptResult, 'sent' | 'received'> {
   if (stored === undefined) return { sent, received }
   return {
@@ -29,15 +30,20 @@ export function recordable(
 }
 
 function withoutOriginal(sent: SentMessage, stored: EvaluatedRequest, url: string): SentMessage {
-  const known = new Set(stored.headers.map(fieldKey))
+  const known = new Set([...stored.headers, ...sent.own].map(fieldKey))
+  const eventId = sent.own.find(([name]) => name === EVENT_ID_HEADER)
+  const shown = (field: WireHeader): WireHeader => {
+    if (eventId !== undefined && fieldKey(field) === fieldKey(eventId))
+      return eventIdHeader(stored.eventId) ?? [field[0], NOT_KEPT]
+    return OF_CONNECTION.has(field[0]) || known.has(fieldKey(field)) ? field : [field[0], NOT_KEPT]
+  }
   return {
     method: sent.method,
     url,
-    headers: sent.headers.map((field) =>
-      known.has(fieldKey(field)) || OWN_FIELD.test(field[0]) ? field : [field[0], NOT_KEPT],
-    ),
+    headers: sent.headers.map(shown),
+    own: [],
     // The record shows the stored body instead of the captured one, and nothing instead of one that a rule made.
-    body: new Uint8Array(),
+    body: sent.bodyIsCaptured ? stored.body : new Uint8Array(),
     bodyIsCaptured: sent.bodyIsCaptured,
   }
 }

@@ -107,7 +107,15 @@ async function replayNotify(
     leased: !isAvailable,
   })
   if (isAvailable) {
-    const message = notifyMessage(services.urls, { ...target, action, channel, attemptId: attempt.id })
+    // Messages are stored, so they have what is stored, as at the capture.
+    const request = target.stored ?? target.request
+    const message = notifyMessage(services.urls, {
+      ...target,
+      request,
+      action,
+      channel,
+      attemptId: attempt.id,
+    })
     await notifyNow(services, message, signal, finishNotify)
   } else {
     const refused: Attempt = { ...attempt, refusal: 'channel_unavailable' }

@@ -155,6 +155,25 @@ describe('an attempt that was interrupted', () => {
     expect(detail).toMatchObject({ state: 'Interrupted', transformed: true, sent: sentAs(got, url) })
   })
 
+  test('that sent an original keeps which message that was, and none of its values', async () => {
+    const card = '4111111111111111'
+    const endpoint = await service.alice.endpoint({
+      storeRules: [{ op: 'redact', paths: ['body.card'] }],
+      eventIdPath: 'body.card',
+      forwardOriginal: true,
+    })
+    const { got, detail } = await interrupted(endpoint, `{"card":"${card}"}`, async () => {})
+    expect(got.header('creel-event-id')).toBe(card)
+    expect(detail).toMatchObject({
+      state: 'Interrupted',
+      sent: {
+        body: '{"card":"***"}',
+        headers: { 'content-length': got.header('content-length'), 'creel-event-id': expect.any(String) },
+      },
+    })
+    expect(JSON.stringify(detail)).not.toContain(card)
+  })
+
   test('claims nothing when its rules have changed since', async () => {
     const endpoint = await service.alice.endpoint()
     await using receiver = await startReceiver(() => {})

@@ -55,6 +55,7 @@ export interface StatementRows {
     readonly eventId: string | null
     readonly verdict: string | null
     readonly verdictNote: string | null
+    readonly redaction: string | null
     readonly sealedWith: string | null
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
