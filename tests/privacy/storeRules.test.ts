@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { wrongParts } from '../support/problems.ts'
@@ -11,7 +12,9 @@ let service: TestService
 let alice: Client
 
 beforeAll(async () => {
-  service = await startService({ limits: { apiRatePerMinute: 100_000, endpointsMax: 1_000 } })
+  service = await startService({
+    limits: { apiRatePerMinute: 100_000, endpointsMax: 1_000, payloadBytesMax: 200_000 },
+  })
   alice = service.alice
 })
 
@@ -136,6 +139,87 @@ describe('a rule for storing', () => {
     expect(receiver.received.map(({ body }) => String(body))).toEqual(['{"email":"***"}'])
   })
 
+  test('with a condition on a body that cannot be read faults, unless other parts decide', async () => {
+    const rule = (when: unknown) => ({
+      storeRules: [{ when, steps: [{ op: 'remove', paths: ['body.card'] }] }],
+    })
+    const isCard = { path: 'body.kind', op: 'eq', value: 'card' }
+    const unreadable = [
+      { body: '<card>4111</card>', headers: { 'Content-Type': 'application/xml' } },
+      { body: '{"kind":"card","card":"4111"', headers: { 'Content-Type': 'application/json' } },
+      { body: JSON.stringify({ kind: 'card', card: '4'.repeat(250_000) }), headers: {} },
+    ]
+    for (const when of [
+      isCard,
+      { any: [isCard, { path: 'headers.x-card', op: 'exists' }] },
+      { path: 'label', op: 'eq', value: 'card' },
+    ]) {
+      const endpoint = await alice.endpoint(rule(when))
+      for (const sent of unreadable)
+        expect(await captured(endpoint, sent)).toMatchObject({
+          body: null,
+          redactionFault: 'rule 1 faulted at step 1: not_structured',
+        })
+      expect(await captured(endpoint, { body: '' })).toMatchObject({ redactionFault: null })
+    }
+    const decided = { all: [isCard, { path: 'headers.x-card', op: 'exists' }] }
+    const endpoint = await alice.endpoint(rule(decided))
+    for (const sent of unreadable)
+      expect(await captured(endpoint, sent)).toMatchObject({ redacted: false, redactionFault: null })
+  })
+
+  test('that sets what is there already takes out earlier duplicates of the name', async () => {
+    const endpoint = await alice.endpoint({ storeRules: [{ op: 'set', path: 'body.card', value: '***' }] })
+    const twice = await captured(endpoint, { ...json(null), body: '{"card":"4111","card":"***"}' })
+    expect(twice).toMatchObject({ body: '{"card":"***"}', redactedPaths: ['body.card'] })
+  })
+
+  test('leaves no digest of an event id from which the id could be guessed', async () => {
+    for (const settings of [
+      { storeRules: [{ op: 'hash', paths: ['body.id'] }] },
+      { encryptBodies: true },
+      {},
+    ]) {
+      const endpoint = await alice.endpoint({
+        ...settings,
+        dedupe: { by: 'body.id', windowSeconds: 600, then: 'mark' },
+      })
+      const [one, other] = [
+        await endpoint.capture(json({ id: 'evt_1' })),
+        await captured(endpoint, json({ id: 'evt_1' })),
+      ]
+      expect(other).toMatchObject({ duplicateOf: one.id })
+      const claims = await service.db
+        .selectFrom('eventClaims')
+        .where('endpointId', '=', endpoint.id)
+        .select('key')
+        .execute()
+      const guessed = hash('sha256', JSON.stringify([true, 'body.id', 'evt_1']), 'hex').slice(0, 32)
+      expect(claims.map(({ key }) => key.replaceAll('-', ''))).toEqual([expect.not.stringMatching(guessed)])
+    }
+  })
+
+  test('applies to the label and the event id of an imported line', async () => {
+    const endpoint = await alice.endpoint({ storeRules: [{ op: 'redact', paths: ['body.email'] }] })
+    const line = (body: unknown) =>
+      JSON.stringify({
+        receivedAt: new Date(service.clock.now().getTime() - 3_600_000).toISOString(),
+        method: 'POST',
+        rawHeaders: [{ name: 'Content-Type', value: 'application/json' }],
+        label: 'signup of ada@example.com',
+        eventId: 'signup-ada@example.com',
+        body: JSON.stringify(body),
+      })
+    const imported = await alice.post(endpoint.at('/requests/import'), undefined, {
+      rawBody: `${line({ email: 'ada@example.com' })}\n${line({ type: 'signup' })}\n`,
+      headers: { 'Content-Type': 'application/x-ndjson' },
+    })
+    expect(imported.body).toMatchObject({ importedCount: 2 })
+    const [kept, redacted] = await endpoint.requests()
+    expect(redacted).toMatchObject({ label: null, eventId: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    expect(kept).toMatchObject({ label: 'signup of ada@example.com', eventId: 'signup-ada@example.com' })
+  })
+
   test('takes out every duplicate of a name, also where the last one is changed by no step', async () => {
     const endpoint = await alice.endpoint({ storeRules: [{ op: 'remove', paths: ['body.absent'] }] })
     const twice = await captured(endpoint, { ...json(null), body: '{"a":"first","a":"last"}' })
@@ -194,6 +278,7 @@ describe('a preview', () => {
     expect(await alice.expect(alice.get(endpoint.at(`/requests/${kept.id}`)), Detail)).toMatchObject({
       redacted: false,
     })
+    const oversize = await endpoint.capture({ body: `{"id":"${'x'.repeat(250_000)}"}` })
     const saved = await alice.patch(endpoint.at(''), { storeRules: tried.storeRules })
     expect(saved.body).toMatchObject({ warnings: [{}, {}, {}].map(() => expect.any(String)) })
     const sample = { headers: { Cookie: 'a=b' }, query: { t: 'x' }, body: { id: 'e' } }
@@ -203,6 +288,14 @@ describe('a preview', () => {
       sample,
     })
     expect(pasted.body).toMatchObject({ redactedPaths: ['headers.cookie'], stored: { queryString: 't=x' } })
+    const overlong = await alice.post(endpoint.at('/store-rules/preview'), {
+      ...tried,
+      requestId: oversize.id,
+    })
+    expect(overlong.body).toMatchObject({
+      redactionFault: 'rule 1 faulted at step 1: not_structured',
+      stored: { body: null },
+    })
     const nothing = await alice.post(endpoint.at('/store-rules/preview'), { storeRules: [{ op: 'x' }] })
     expect(wrongParts(nothing)).toEqual(['#/storeRules/0/op unknown_op', '#/sample required'])
   })

@@ -13,7 +13,7 @@ import {
 } from '../endpoints/index.ts'
 import { ConditionSet, looksOf, type Path, storedCondition } from '../engine/conditions/index.ts'
 import { networkMatcher } from '../engine/networks.ts'
-import { looksOfStoring, type Storing } from '../engine/storing/index.ts'
+import { hashWith, looksOfStoring, type Storing } from '../engine/storing/index.ts'
 import {
   eventIdPathOf,
   type PreparedVerification,
@@ -23,6 +23,7 @@ import { planOf } from '../plans/index.ts'
 import { openDataKey } from '../platform/secrets/index.ts'
 import type { Sealing } from '../requests/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
+import { ensureHashKey, openHashKey } from '../workspaces/index.ts'
 import { type AnswerScript, answerScript } from './answers/script.ts'
 
 const HOUR_MS = 3_600_000
@@ -66,6 +67,8 @@ export interface CaptureSettings {
   readonly sealing: Sealing | null
   /** Milliseconds for which deliveries may have the original of a capture; null if they send what is stored. */
   readonly originalMs: number | null
+  /** Keyed digest of the workspace; null if it has no key, because no setting needs one. */
+  readonly hash: ((text: string) => string) | null
   /** Null: every event is taken each time. */
   readonly dedupe: DedupeSettings | null
   /** In position order. */
@@ -114,10 +117,11 @@ export async function loadCaptureSettings(
     .execute()
   if (endpoints.length === 0) return new Map()
   const found = endpoints.map((endpoint) => endpoint.id)
-  const [actions, criteria, sealing] = await Promise.all([
+  const [actions, criteria, sealing, hashes] = await Promise.all([
     loadDispatchActions(db, found),
     Promise.all(found.map((id) => listCriteria(db, id))),
     sealingOf(services, endpoints),
+    Promise.all(endpoints.map((endpoint) => hashOf(services, endpoint))),
   ])
   return new Map(
     endpoints.flatMap((endpoint, index) => {
@@ -126,7 +130,8 @@ export async function loadCaptureSettings(
       const endpointCriteria = new ConditionSet(
         (criteria[index] ?? []).map(({ id, match }) => ({ item: id, condition: storedCondition(match) })),
       )
-      const storing = storingOf(endpoint, secrets)
+      const hash = hashes[index] ?? null
+      const storing = storingOf(endpoint, hash)
       const own = { ...endpoint, responseHeaders: JSON.parse(endpoint.responseHeaders) }
       const script = answerScript(endpoint, own, endpointActions, isOn)
       const settings: CaptureSettings = {
@@ -155,6 +160,7 @@ export async function loadCaptureSettings(
         originalMs: endpoint.forwardOriginal
           ? (endpoint.originalHours ?? ORIGINAL_HOURS.default) * HOUR_MS
           : null,
+        hash,
         dedupe: dedupeSettings(endpoint.dedupe, limits),
         actions: endpointActions,
         hasFlows: endpointActions.some(({ governed }) => governed),
@@ -186,6 +192,21 @@ async function sealingOf(
     sealing.set(endpointId, { ...ref, key: openDataKey(secrets, ref.sealedKey) })
   }
   return sealing
+}
+
+/** The keyed digest of an endpoint's workspace, which gets its key when a setting needs it first. */
+async function hashOf(
+  { clock, db, secrets }: Pick<Services, 'clock' | 'db' | 'secrets'>,
+  endpoint: Parameters<typeof storingOf>[0] & {
+    readonly workspaceId: string
+    readonly dedupe: string | null
+    readonly hashKey: Buffer | null
+  },
+): Promise<Storing['hash']> {
+  const { workspaceId, hashKey, dedupe } = endpoint
+  if (hashKey !== null) return hashWith(openHashKey(secrets, workspaceId, hashKey))
+  if (dedupe === null && storingOf(endpoint, null) === null) return null
+  return hashWith(await ensureHashKey(db, { workspaceId, secrets, now: clock.now() }))
 }
 
 /** The ids of an endpoint's capture URLs. All map to one object, which is also the key for the state of its rate. */

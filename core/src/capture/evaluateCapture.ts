@@ -78,7 +78,7 @@ export function* evaluateFetchedInSteps(
   settings: CaptureSettings,
   request: EvaluatedRequest,
 ): Generator<void, EvaluatedCapture> {
-  const claim = eventClaimOf(settings.dedupe, request, true)
+  const claim = eventClaimOf(settings.dedupe, request, settings.hash, true)
   return yield* decideInSteps(settings, { request, claim, handshake: null })
 }
 
@@ -101,7 +101,7 @@ interface Known {
 }
 
 function readVerdict(settings: CaptureSettings, request: CapturedRequest, publicUrl: string): Known {
-  const { verification: prepared, dedupe, captureRatePerMinute } = settings
+  const { verification: prepared, dedupe, hash, captureRatePerMinute } = settings
   const verification = evaluate(prepared, request, publicUrl)
   const evaluated = {
     ...request,
@@ -111,7 +111,7 @@ function readVerdict(settings: CaptureSettings, request: CapturedRequest, public
   }
   return {
     request: evaluated,
-    claim: eventClaimOf(dedupe, evaluated),
+    claim: eventClaimOf(dedupe, evaluated, hash),
     handshake: handshakeAnswer(prepared, request, verification, { publicUrl, captureRatePerMinute }),
   }
 }

@@ -38,6 +38,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   storing: null,
   sealing: null,
   originalMs: null,
+  hash: null,
   dedupe: null,
   actions: [],
   hasFlows: false,

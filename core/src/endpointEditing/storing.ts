@@ -10,16 +10,15 @@ import type { InputIssue } from '../engine/issues.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { sealEarlier } from '../sealing/index.ts'
 import { storingWarnings } from '../storeRules/index.ts'
-import { ensureHashKey } from '../workspaces/index.ts'
 
 /**
- * Makes the keys that a change needs: that for hashes if the endpoint takes data out of its captures, and its data key
- * if it encrypts them. Requests that are stored already are then sealed in the background.
+ * Makes the data key of an endpoint that encrypts its captures. Requests that are stored already are then sealed in the
+ * background.
  *
  * @returns the member `warnings` of the answer
  */
 export async function prepareStoring(
-  { clock, secrets, workspace }: Pick<Context, 'clock' | 'secrets' | 'workspace'>,
+  { secrets, workspace }: Pick<Context, 'secrets' | 'workspace'>,
   trx: Trx,
   endpoint: EndpointRow,
   { storeRules, dropHeaders, encryptBodies }: StoringInput & Pick<Partial<CreateInput>, 'encryptBodies'>,
@@ -31,7 +30,6 @@ export async function prepareStoring(
     if (!takesOut) return { warnings: [SEARCH_LOST] }
   }
   if (!takesOut) return {}
-  await ensureHashKey(trx, { workspaceId: workspace.id, secrets, now: clock.now() })
   const stored = {
     storeRules: JSON.parse(endpoint.storeRules),
     dropHeaders: JSON.parse(endpoint.dropHeaders),

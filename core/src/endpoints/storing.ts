@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { HEADER_NAME } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
-import { DROP_HEADERS_MAX, hashWith, parseStoreRules, type Storing } from '../engine/storing/index.ts'
-import type { SecretBox } from '../platform/secrets/index.ts'
+import { DROP_HEADERS_MAX, parseStoreRules, type Storing } from '../engine/storing/index.ts'
 
 const document = z.record(z.string(), z.unknown())
 
@@ -91,14 +90,10 @@ export function storingOf(
   row: {
     readonly storeRules: string
     readonly dropHeaders: string
-    readonly hashKey: Buffer | null
-    readonly workspaceId: string
   },
-  secrets: SecretBox,
+  hash: Storing['hash'],
 ): Storing | null {
   if (row.storeRules === '[]' && row.dropHeaders === '[]') return null
-  const { hashKey, workspaceId } = row
-  const key = hashKey === null ? null : Buffer.from(secrets.open(hashKey, workspaceId), 'base64')
   const stored = { storeRules: JSON.parse(row.storeRules), dropHeaders: JSON.parse(row.dropHeaders) }
-  return preparedStoring(stored, key === null ? null : hashWith(key))
+  return preparedStoring(stored, hash)
 }

@@ -5,7 +5,7 @@ import type { Context } from '../api/context.ts'
 import { recordChange } from '../audit/index.ts'
 import { hashWith } from '../engine/storing/index.ts'
 import { admitRun } from '../runs/index.ts'
-import { ensureHashKey, findHashKey } from '../workspaces/index.ts'
+import { ensureHashKey } from '../workspaces/index.ts'
 import { ERASURE_RUNS, ERASURES } from './jobs.ts'
 import { partsOf } from './parts.ts'
 import { NOTHING_FOUND, type Progress } from './progress.ts'
@@ -27,9 +27,7 @@ export async function startErasure(
   const now = ctx.clock.now()
   await ctx.db.transaction().execute(async (trx) => {
     await admitRun(trx, ERASURES, { workspaceId, owner: workspaceId })
-    await ensureHashKey(trx, { workspaceId, secrets: ctx.secrets, now })
-    const key = await findHashKey(trx, { workspaceId, secrets: ctx.secrets })
-    if (key === undefined) throw new Error('The key that was just made is gone.')
+    const key = await ensureHashKey(trx, { workspaceId, secrets: ctx.secrets, now })
     const endpoints = await trx
       .selectFrom('endpoints')
       .where('workspaceId', '=', workspaceId)

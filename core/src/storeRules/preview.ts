@@ -108,13 +108,13 @@ export async function previewStoring(
     eventIdPath: eventIdPathOf(endpoint.eventIdPath),
   }
   return await previewing(ctx, 'storing', async () => {
-    const { request } = await previewRequest(ctx, input, endpoint, null)
+    const { request } = await previewRequest(ctx, input, endpoint, null, { takesTraces: true })
     countLong(ctx, request.body.length)
     const { provider } = settings.verification
     const evaluated: EvaluatedRequest = {
       ...request,
-      label: request.label ?? labelOf(provider, request),
-      eventId: request.eventId ?? eventIdOf(settings.eventIdPath, provider, request),
+      label: labelOf(provider, request),
+      eventId: eventIdOf(settings.eventIdPath, provider, request),
     }
     const form = await turns.run(ctx.workspace.id, () => storedFormOf(settings, evaluated))
     const redaction = form?.redaction ?? null

@@ -64,6 +64,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 /**
  * The request of a preview, with the facts of its delivery that paths may read.
  *
+ * @param options `takesTraces`: an oversize trace is taken as it is stored
  * @throws DomainError `not_found` for a request that is not stored, `validation_failed` for an oversize trace
  */
 export async function previewRequest(
@@ -71,8 +72,9 @@ export async function previewRequest(
   source: PreviewSource,
   endpoint: EndpointRow | null,
   destination: Destination | null,
+  { takesTraces = false } = {},
 ): Promise<PreviewRequest> {
-  const request = await requestOf(ctx, source, endpoint)
+  const request = await requestOf(ctx, source, endpoint, takesTraces)
   const id = source.sample === undefined ? (source.requestId ?? 0) : 0
   const url = captureUrlOf(ctx.urls, endpoint?.captureId ?? NO_ID)
   const query = request.queryString === null ? '' : `?${request.queryString}`
@@ -94,12 +96,13 @@ async function requestOf(
   ctx: Context,
   { sample, requestId }: PreviewSource,
   endpoint: EndpointRow | null,
+  takesTraces: boolean,
 ): Promise<EvaluatedRequest> {
   if (sample !== undefined) return sampleRequest(ctx, sample)
   const row =
     endpoint === null || requestId === undefined ? undefined : await findRequest(ctx, endpoint.id, requestId)
   if (row === undefined || endpoint === null) throw notFound('request')
-  if (row.bodyTruncated) {
+  if (row.bodyTruncated && !takesTraces) {
     const detail =
       'The request is an oversize trace: only the beginning of its body was kept, and it is never forwarded.'
     throw validationFailed([{ path: ['requestId'], code: 'not_allowed', detail }])

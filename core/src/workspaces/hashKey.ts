@@ -7,20 +7,24 @@ const KEY_BYTES = 32
 /** Sealed keys of the noun. */
 export const SEALED_WORKSPACE_KEYS = sealedTable('workspaceKeys', ['hashKey'])
 
+/** The key for hashes of a workspace, made if it has none. */
 export async function ensureHashKey(
-  trx: Trx,
+  db: Db | Trx,
   {
     workspaceId,
     secrets,
     now,
   }: { readonly workspaceId: string; readonly secrets: SecretBox; readonly now: Date },
-): Promise<void> {
+): Promise<Buffer> {
   const hashKey = secrets.seal(randomBytes(KEY_BYTES).toString('base64'), workspaceId)
-  await trx
+  await db
     .insertInto('workspaceKeys')
     .values({ id: randomUUID(), workspaceId, hashKey, createdAt: now })
     .onConflict((conflict) => conflict.column('workspaceId').doNothing())
     .execute()
+  const key = await findHashKey(db, { workspaceId, secrets })
+  if (key === undefined) throw new Error('The key that was just made is gone.')
+  return key
 }
 
 /** The key for hashes of a workspace; undefined if it has none. */
@@ -33,5 +37,9 @@ export async function findHashKey(
     .where('workspaceId', '=', workspaceId)
     .select('hashKey')
     .executeTakeFirst()
-  return row && Buffer.from(secrets.open(row.hashKey, workspaceId), 'base64')
+  return row && openHashKey(secrets, workspaceId, row.hashKey)
+}
+
+export function openHashKey(secrets: Pick<SecretBox, 'open'>, workspaceId: string, hashKey: Buffer): Buffer {
+  return Buffer.from(secrets.open(hashKey, workspaceId), 'base64')
 }

@@ -72,6 +72,7 @@ function settings(): CaptureSettings {
     storing: null,
     sealing: null,
     originalMs: null,
+    hash: null,
     dedupe: null,
     actions: [],
     hasFlows: false,

@@ -15,6 +15,7 @@ import type { EvaluatedRequest } from '../message/index.ts'
 import { compareNumbers } from './compareNumbers.ts'
 import type { Condition, ConditionOp, Leaf } from './condition.ts'
 import { compareInstants, parseInstant } from './leafValue.ts'
+import type { Path } from './paths.ts'
 import { HOLDS, programOf } from './program.ts'
 import { someValue, valueLists } from './read.ts'
 import { type ReadRoot, requestRoot } from './readRoot.ts'
@@ -40,6 +41,23 @@ export function holds(condition: Condition, root: ReadRoot): boolean {
     at = passesLeaf(step.leaf, root) ? step.whenTrue : step.whenFalse
   }
   return at === HOLDS
+}
+
+/** Whether a condition holds for some values of the paths whose values are unknown. */
+export function mayHold(condition: Condition, root: ReadRoot, isUnknown: (path: Path) => boolean): boolean {
+  const program = programOf(condition)
+  const seen = new Set<number>()
+  const reaches = (at: number): boolean => {
+    if (at === HOLDS) return true
+    const step = program.steps[at]
+    // An outcome does not depend on the way to a step.
+    if (step === undefined || seen.has(at)) return false
+    seen.add(at)
+    const { leaf, whenTrue, whenFalse } = step
+    if (isUnknown(leaf.path)) return reaches(whenTrue) || reaches(whenFalse)
+    return reaches(passesLeaf(leaf, root) ? whenTrue : whenFalse)
+  }
+  return reaches(program.start)
 }
 
 /**

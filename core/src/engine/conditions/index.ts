@@ -8,7 +8,7 @@ export {
 } from './condition.ts'
 export { ConditionSet } from './conditionSet.ts'
 export { describeCondition } from './describe.ts'
-export { holds, holdsInSteps, looksOf, matches } from './evaluate.ts'
+export { holds, holdsInSteps, looksOf, matches, mayHold } from './evaluate.ts'
 export { type Instant, millisecondsOf, parseInstant, parseRfc3339 } from './leafValue.ts'
 export { ALWAYS, parseCondition, parseConditionJson, sameCondition, storedCondition } from './parse.ts'
 export { bodyPathPattern, HEADER_PATH_PATTERN, pathPattern } from './pathPattern.ts'

@@ -48,9 +48,9 @@ const NO_FACTS: DeliveryFacts = {
 }
 
 /**
- * Applies the rules for storing, then drops headers. Label and event id are read again, because they may repeat a value
- * that was taken out: such a label becomes what the stored request shows, and such an event id its digest. Fails
- * closed: if a rule faults, the result is a trace without body, query, label and event id. Never throws.
+ * Applies the rules for storing, then drops headers. Label and event id may repeat a value that was taken out: the label
+ * becomes that of the stored request, and an event id that the stored request does not show its digest. Fails closed: if
+ * a rule faults, the result is a trace without body, query and label. Never throws.
  *
  * @param derive reads label and event id of a request
  */
@@ -67,15 +67,9 @@ export function storedForm(
   const hadType = request.headers.some(([name]) => isNamed(name, 'content-type'))
   const type = headers.find(([name]) => isNamed(name, 'content-type'))?.[1] ?? null
   const left = { ...shaped.request, headers, contentType: hadType ? type : request.contentType }
-  const [before, after] = [derive(request), derive(left)]
-  return {
-    request: {
-      ...left,
-      label: before.label === after.label ? request.label : after.label,
-      eventId: before.eventId === after.eventId ? request.eventId : digestOf(storing, request.eventId),
-    },
-    redaction: { paths, fault: null },
-  }
+  const { label, eventId } = derive(left)
+  const storedId = eventId === request.eventId ? eventId : digestOf(storing, request.eventId)
+  return { request: { ...left, label, eventId: storedId }, redaction: { paths, fault: null } }
 }
 
 /** The digest of a value that was read from a request and may not be stored itself; null without the key. */
@@ -101,7 +95,7 @@ function ruled(
   const run = () =>
     runRules(
       rules.map((rule, index) => ({ key: String(index), rule })),
-      { request, facts: NO_FACTS, now: request.receivedAt, secret: () => null, hash, reportsFound: true },
+      { request, facts: NO_FACTS, now: request.receivedAt, secret: () => null, hash, isForStoring: true },
     )
   let result = run()
   // Other work of the process counts in its processor time: a trace loses the body, so time is given once more.
@@ -166,7 +160,7 @@ function traceOf(storing: Storing, request: EvaluatedRequest): EvaluatedRequest 
     // Like an oversize trace, it is never sent: it is not what its sender sent.
     bodyTruncated: true,
     label: null,
-    eventId: null,
+    eventId: digestOf(storing, request.eventId),
   }
 }
 

@@ -68,6 +68,17 @@ export class Draft implements ReadRoot {
     return this.read().kind === 'empty'
   }
 
+  /** Whether the value of a path is unknown: it leads into a body that cannot be read, or the label may come from one. */
+  isUnknown(path: Path): boolean {
+    if (this.request.body.length === 0) return false
+    if (path.root === 'fact')
+      return (
+        path.fact === 'label' && this.request.label === null && this.captured.bodyDocument() === undefined
+      )
+    if (path.root !== 'body' || this.isEmpty) return false
+    return path.segments.length === 0 ? this.bodyText() === undefined : !this.isStructured
+  }
+
   /**
    * The body as a tree that steps may change.
    *

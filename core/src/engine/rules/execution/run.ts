@@ -1,4 +1,4 @@
-import { type DeliveryFacts, holds } from '../../conditions/index.ts'
+import { type Condition, type DeliveryFacts, holds, mayHold } from '../../conditions/index.ts'
 import type { EvaluatedRequest, WireHeader } from '../../message/index.ts'
 import { uuidV5 } from '../../uuidV5.ts'
 import type { CallFacts } from '../functions/index.ts'
@@ -22,7 +22,11 @@ export interface RunInput {
   readonly hash?: ((text: string) => string) | null
   /** Whether the reports name conditions and steps that matched nothing; costs a look at every path. */
   readonly explains?: boolean
-  readonly reportsFound?: boolean
+  /**
+   * Whether the rules decide what is stored. Reports then name what steps found, and a condition faults that would hold
+   * for some content of a body that cannot be read.
+   */
+  readonly isForStoring?: boolean
   /** By default the machine's; tests set the time by hand. */
   readonly stopwatch?: Stopwatch
 }
@@ -128,10 +132,11 @@ export function runRules(rules: readonly RunRule[], input: RunInput): RunResult 
         facts: callFacts(input, meter, key, step),
         secret: input.secret,
         hash: input.hash ?? null,
+        isForStoring: input.isForStoring === true,
         raw,
       }
       const unmatched = input.explains === true ? unmatchedNote(compiled, draft, meter) : null
-      const found = input.reportsFound === true ? foundBy(compiled, draft, meter) : undefined
+      const found = input.isForStoring === true ? foundBy(compiled, draft, meter) : undefined
       const changed = runStep(compiled, context)
       const note = late ? 'Runs after all rules, on the bytes to be sent.' : unmatched
       progress[rule]?.steps.push({ index: step, op: compiled.op, changed, note, ...(found && { found }) })
@@ -145,7 +150,10 @@ export function runRules(rules: readonly RunRule[], input: RunInput): RunResult 
       at.step = 0
       meter.startRule()
       if (input.explains === true) own.note = unmatchedWhen(each.rule.when, draft)
-      if (!holds(each.rule.when, draft)) continue
+      if (!holds(each.rule.when, draft)) {
+        if (input.isForStoring === true) checkDecided(each.rule.when, draft)
+        continue
+      }
       own.matched = true
       perform(index, each, false)
       own.timeLeft = meter.timeLeft()
@@ -168,6 +176,12 @@ export function runRules(rules: readonly RunRule[], input: RunInput): RunResult 
     if (own !== undefined) own.fault = { stepIndex: at.step, code, detail, counted }
     return { rules: progress.map(inDocumentOrder), output: null }
   }
+}
+
+/** @throws Fault `not_structured` for a condition that does not hold, and might if the body could be read */
+function checkDecided(when: Condition, draft: Draft): void {
+  if (!mayHold(when, draft, (path) => draft.isUnknown(path))) return
+  throw new Fault('not_structured', 'The condition reads a body that cannot be read.')
 }
 
 function faultOf(error: unknown): Fault {

@@ -37,7 +37,7 @@ type BodyTarget = Extract<Target, { root: 'body' }>
  * @throws Fault
  */
 export function runStep(step: CompiledStep, context: CallContext): boolean {
-  const { draft, meter } = context
+  const { draft, meter, isForStoring } = context
   meter.checkTime()
   switch (step.op) {
     case 'keep':
@@ -51,7 +51,8 @@ export function runStep(step: CompiledStep, context: CallContext): boolean {
     case 'rename':
       return rename(step.from, step.to, draft, meter)
     case 'set':
-      return write(step.target, step.value, draft, meter)
+      if (write(step.target, step.value, draft, meter)) return true
+      return isForStoring && step.target.root === 'body' && draft.dropHidden()
     case 'template':
       return write(
         step.target,
