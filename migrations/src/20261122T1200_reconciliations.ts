@@ -54,6 +54,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- In the order of the list, from 1.
       position integer not null,
       event_id text not null,
+      -- Keyed digest of the id, which a request has instead if rules took the id out.
+      event_digest text,
       -- How the sender is asked for it: the id of a delivery, or the cursor of its page.
       reference text not null,
       event_type text not null,

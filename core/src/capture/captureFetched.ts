@@ -72,9 +72,10 @@ export async function captureFetched(
       const present = await capturedEventIds(
         trx,
         settings.endpointId,
-        evaluated.flatMap(({ row }) => row.eventId ?? []),
+        taken.map(({ eventId }) => eventId),
+        settings.hash,
       )
-      const missing = evaluated.filter(({ row }) => row.eventId === null || !present.has(row.eventId))
+      const missing = evaluated.filter((_, index) => !present.has(taken[index]?.eventId ?? ''))
       const room = await roomOf(trx, services, settings)
       const fresh = missing.slice(0, room.captures)
       // The same settings as on the connection for captures: the statement is written for them.

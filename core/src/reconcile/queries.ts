@@ -54,6 +54,7 @@ export async function updateRun(
 export type EventState = 'present' | 'old' | 'missing' | 'asked' | 'brought' | 'refused'
 
 export interface StagedEvent extends SentEvent {
+  readonly digest: string | null
   readonly state: EventState
 }
 
@@ -73,10 +74,11 @@ export async function stageEvents(
   const rows = await trx
     .insertInto('reconciliationEvents')
     .values(
-      events.map(({ eventId, reference, type, state }, index) => ({
+      events.map(({ eventId, digest, reference, type, state }, index) => ({
         reconciliationId: id,
         position: from + index,
         eventId,
+        eventDigest: digest,
         reference,
         eventType: type,
         state,
@@ -152,7 +154,12 @@ export async function countOutstanding(
           where
             .selectFrom('requests as r')
             .where('r.endpointId', '=', endpointId)
-            .whereRef('r.eventId', '=', 'e.eventId')
+            .where((id) =>
+              id.or([
+                id('r.eventId', '=', id.ref('e.eventId')),
+                id('r.eventId', '=', id.ref('e.eventDigest')),
+              ]),
+            )
             .select(sql`1`.as('one')),
         ),
       ),

@@ -1,7 +1,9 @@
 import type { Services } from '../api/services.ts'
+import { hashWith } from '../engine/storing/index.ts'
 import { isDatabaseOutage } from '../platform/db/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { releaseRun, requeueLost } from '../runs/index.ts'
+import { openHashKey } from '../workspaces/index.ts'
 import { PAUSE_MS, SLICE_MS } from './bounds.ts'
 import { openCredentials } from './credentials.ts'
 import { RECONCILIATIONS } from './jobs.ts'
@@ -58,18 +60,22 @@ async function step(services: Services, lease: Lease): Promise<Next> {
     .where((where) =>
       where.or([where('e.expiresAt', 'is', null), where('e.expiresAt', '>', services.clock.now())]),
     )
+    .leftJoin('workspaceKeys as k', 'k.workspaceId', 'r.workspaceId')
     .selectAll('r')
+    .select('k.hashKey')
     .select((of) => of.fn.coalesce('e.captureId', 'e.id').as('captureId'))
     .executeTakeFirst()
   if (row === undefined || row.credentials === null)
     return await end({ services, lease }, { code: 'endpoint_closed', detail: '' })
-  const credentials = openCredentials(services.secrets, row.credentials, row.workspaceId)
+  const { workspaceId, hashKey } = row
+  const credentials = openCredentials(services.secrets, row.credentials, workspaceId)
   return await takeStep({
     services,
     lease,
     row,
     sender: senderWith(services, credentials),
     captureId: row.captureId,
+    hash: hashKey === null ? null : hashWith(openHashKey(services.secrets, workspaceId, hashKey)),
   })
 }
 

@@ -40,6 +40,8 @@ export interface Work {
   readonly sender: ListingSender
   /** The endpoint's id in its capture URL. */
   readonly captureId: string
+  /** Keyed digest of the workspace, which requests have instead of an id that rules took out; null without a key. */
+  readonly hash: ((text: string) => string) | null
 }
 
 const AT_ONCE: Next = { after: 'wait', milliseconds: 0 }
@@ -90,7 +92,7 @@ async function write<Result>(
 }
 
 async function listPage(work: Work, sender: ListingSender): Promise<Next> {
-  const { services, row } = work
+  const { services, row, hash } = work
   const answer = await sender.list(scopeOf(row), row.nextCursor)
   if (answer.outcome !== 'ok') return await afterFailure(work, answer)
   const { next } = answer.value
@@ -102,13 +104,18 @@ async function listPage(work: Work, sender: ListingSender): Promise<Next> {
     services.db,
     row.endpointId,
     events.map(({ eventId }) => eventId),
+    hash,
   )
   const kept = await keptSince(services.db, row.endpointId, services.clock.now())
   const stateOf = (eventId: string, at: Date): StagedEvent['state'] => {
     if (present.has(eventId)) return 'present'
     return kept !== null && at < kept ? 'old' : 'missing'
   }
-  const staged = events.toReversed().map((event) => ({ ...event, state: stateOf(event.eventId, event.at) }))
+  const staged = events.toReversed().map((event) => ({
+    ...event,
+    digest: hash?.(event.eventId) ?? null,
+    state: stateOf(event.eventId, event.at),
+  }))
   return await write(work, async (trx, now) => {
     const counts = await stageEvents(trx, row.id, { events: staged, from: now.pageCount * PAGE_EVENTS + 1 })
     const listed = {
@@ -181,7 +188,7 @@ async function fetchMissing(work: Work, sender: Fetching): Promise<Next> {
  * interrupted run never requests it twice. The end of the run checks whether it arrived.
  */
 async function redeliverNext(work: Work, sender: Redelivering): Promise<Next> {
-  const { services, row } = work
+  const { services, row, hash } = work
   const [missing] = await nextMissing(services.db, row.id)
   if (missing === undefined) {
     const arriveBy = new Date(services.clock.now().getTime() + ARRIVAL_MS)
@@ -190,7 +197,7 @@ async function redeliverNext(work: Work, sender: Redelivering): Promise<Next> {
   }
   const { eventId, reference } = missing
   const isPresent = await write(work, async (trx) => {
-    const present = await capturedEventIds(trx, row.endpointId, [eventId])
+    const present = await capturedEventIds(trx, row.endpointId, [eventId], hash)
     await setEventStates(trx, row.id, [eventId], present.has(eventId) ? 'present' : 'asked')
     return present.has(eventId)
   })

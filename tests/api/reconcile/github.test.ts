@@ -76,6 +76,34 @@ describe('GitHub', () => {
     { timeout: 300_000 },
   )
 
+  test('events whose ids are not stored are known by their digests, also those that a rule faulted on', async () => {
+    const from = hoursAgo(2).getTime()
+    const all = Array.from({ length: 4 }, (_, index) => githubDelivery(index, new Date(from + index * 1000)))
+    github.deliveries.splice(0, github.deliveries.length, ...all)
+    github.asked.clear()
+    const endpoint = await service.alice.endpoint({
+      name: 'private ci',
+      provider: 'github',
+      dropHeaders: ['X-GitHub-Delivery'],
+      storeRules: [{ op: 'remove', paths: ['body.sender'] }],
+    })
+    github.target = endpoint.url
+    const [first, second, third, missing] = all
+    const send = (guid = '', body = githubBody(guid)) => endpoint.send({ headers: githubHeaders(guid), body })
+    await send(first?.guid)
+    await send(second?.guid, 'not JSON')
+    // A capture of the time before the setting.
+    await service.alice.patch(endpoint.at(''), { dropHeaders: [] })
+    await send(third?.guid)
+    await service.alice.patch(endpoint.at(''), { dropHeaders: ['X-GitHub-Delivery'] })
+    const run = await reconciled(endpoint, senders.githubOrder())
+    expect(run).toMatchObject({
+      state: 'done',
+      counts: { listed: 4, found: 3, missing: 1, redelivered: 1, outstanding: 0 },
+    })
+    expect([...github.asked.keys()]).toEqual([missing?.guid ?? ''])
+  })
+
   test('a secondary rate limit is waited for, and a delivery that is gone is counted', async () => {
     const old = githubDelivery(1, hoursAgo(2))
     const gone = githubDelivery(2, hoursAgo(2))

@@ -476,6 +476,7 @@ export interface ReconciliationEventsTable {
   reconciliationId: string
   position: number
   eventId: string
+  eventDigest: string | null
   reference: string
   eventType: string
   state: 'present' | 'old' | 'missing' | 'asked' | 'brought' | 'refused'
