@@ -260,6 +260,25 @@ describe('PUT /api/v1/alert-channels/{id}', () => {
     expect([after.status, after.body]).toEqual([200, before.body])
   })
 
+  test('all events with one severity include those of later versions; a list of some does not', async () => {
+    const stored = async (id: string) =>
+      await service.db
+        .selectFrom('alertChannels')
+        .select('events')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow()
+    const { id } = await webhook()
+    const at = `${PATH}/${id}`
+    // Kinds that are not stored are those of the version that reads the row.
+    expect(await stored(id)).toEqual({ events: '"info"' })
+    const events = KINDS.map((kind) => ({ kind, minSeverity: 'error' }))
+    expect((await service.alice.put(at, { events })).body).toMatchObject({ events })
+    expect(await stored(id)).toEqual({ events: '"error"' })
+    const some = events.slice(1)
+    expect((await service.alice.put(at, { events: some })).body).toMatchObject({ events: some })
+    expect(await stored(id)).toEqual({ events: JSON.stringify(some) })
+  })
+
   test('"" clears the credential, a past mute and "" unmute, [] unsubscribes', async () => {
     const soon = new Date(Date.now() + 3_600_000).toISOString()
     const { id } = await webhook({ secret: WEBHOOK_SECRET, mutedUntil: soon })

@@ -24,6 +24,9 @@ const ids = {
   action: randomUUID(),
   rule: randomUUID(),
   channel: randomUUID(),
+  channelOfAll: randomUUID(),
+  channelOfErrors: randomUUID(),
+  channelOfWatchdogs: randomUUID(),
   incident: randomUUID(),
   alert: randomUUID(),
   criteria: randomUUID(),
@@ -33,7 +36,23 @@ const ids = {
 
 const RULE = '{"version":1,"name":"Slim","steps":[{"op":"remove","paths":["body.x"]}]}'
 
-/** One row of each table, in the format of 0.1.0. */
+/** The events that a channel of 0.1.0 could subscribe to. */
+const FORMER_EVENTS = [
+  'delivery.parked',
+  'delivery.recovered',
+  'transformation.disabled',
+  'watchdog.alarmed',
+  'watchdog.recovered',
+  'capture.rejected',
+  'action.notify',
+]
+
+const channelRow = (id: string, name: string, kinds: readonly string[], minSeverity: string) =>
+  `insert into alert_channels (id, workspace_id, kind, name, enabled, settings, events, created_at)
+   values ('${id}', '${ids.workspace}', 'webhook', '${name}', true, '{"url":"http://127.0.0.1:9/alerts"}',
+     '${JSON.stringify(kinds.map((kind) => ({ kind, minSeverity })))}', '${AT}')`
+
+/** One row of each table at least, in the format of 0.1.0. */
 const ROWS = [
   `insert into workspaces values ('${ids.workspace}', 'old', 'team', '${AT}')`,
   `insert into api_keys values ('${ids.key}', '${ids.workspace}', 'ci', '${KEY.slice(0, 17)}',
@@ -69,9 +88,10 @@ const ROWS = [
      true, null, 1, '${RULE}', '${AT}', '${AT}')`,
   `insert into transformation_rule_versions values ('${ids.rule}', 1, '${RULE}', '${AT}', null)`,
   `insert into rule_faults values ('${ids.rule}', 1, '${AT}')`,
-  `insert into alert_channels (id, workspace_id, kind, name, enabled, settings, events, created_at)
-   values ('${ids.channel}', '${ids.workspace}', 'webhook', 'Ops', true, '{"url":"http://127.0.0.1:9/alerts"}',
-     '[{"kind":"delivery.parked","minSeverity":"info"}]', '${AT}')`,
+  channelRow(ids.channel, 'Ops', ['delivery.parked', 'capture.rejected'], 'warning'),
+  channelRow(ids.channelOfAll, 'All', FORMER_EVENTS, 'info'),
+  channelRow(ids.channelOfErrors, 'Errors', FORMER_EVENTS, 'error'),
+  channelRow(ids.channelOfWatchdogs, 'Watchdogs', ['watchdog.alarmed'], 'critical'),
   `insert into incidents (id, workspace_id, kind, severity, subject_type, subject_id, subject_name, endpoint_id,
      endpoint_name, count, opened_at)
    values ('${ids.incident}', '${ids.workspace}', 'delivery.parked', 'error', 'action', '${ids.action}', 'Shop',
@@ -199,9 +219,31 @@ describe('a database of 0.1.0', () => {
     expect((await at('/actions')).body).toMatchObject({ actions: [{ name: 'Shop', ruleCount: 1 }] })
     expect((await at('/transformations')).body).toMatchObject({ rules: [{ id: ids.rule, version: 1 }] })
     expect((await client.get(`/api/v1/watchdogs/${ids.watchdog}`)).body).toMatchObject({ name: 'Daily' })
-    expect((await client.get('/api/v1/alert-channels')).body).toMatchObject({ items: [{ name: 'Ops' }] })
+    expect((await client.get('/api/v1/alert-channels')).body).toMatchObject({ totalCount: 4 })
     expect((await client.get('/api/v1/alert-channels/deliveries')).body).toMatchObject({ totalCount: 1 })
     expect((await client.get('/api/v1/incidents')).body).toMatchObject({ items: [{ id: ids.incident }] })
+  })
+
+  test('its channels hear of failing destinations: as of dead letters, and those of all events of each new one', async () => {
+    const Kinds = z.looseObject({ items: z.array(z.looseObject({ kind: z.string() })) })
+    const { items: kinds } = await client.expect(client.get('/api/v1/alert-channels/events'), Kinds)
+    expect(kinds.length).toBeGreaterThan(FORMER_EVENTS.length)
+    const eventsOf = async (id: string) =>
+      z
+        .looseObject({ events: z.array(z.object({ kind: z.string(), minSeverity: z.string() })) })
+        .parse((await client.get(`/api/v1/alert-channels/${id}`)).body).events
+    const all = (minSeverity: string) => kinds.map(({ kind }) => ({ kind, minSeverity }))
+    expect(await eventsOf(ids.channelOfAll)).toEqual(all('info'))
+    expect(await eventsOf(ids.channelOfErrors)).toEqual(all('error'))
+    expect(await eventsOf(ids.channel)).toEqual(
+      ['delivery.parked', 'capture.rejected', 'delivery.failing', 'delivery.working'].map((kind) => ({
+        kind,
+        minSeverity: 'warning',
+      })),
+    )
+    expect(await eventsOf(ids.channelOfWatchdogs)).toEqual([
+      { kind: 'watchdog.alarmed', minSeverity: 'critical' },
+    ])
   })
 
   test('goes on: it captures, lists, changes and keeps its log', async () => {

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { Subscription } from '../alerts/index.ts'
+import { everySubscription, type StoredSubscriptions, type Subscription } from '../alerts/index.ts'
 import type { AlertChannelsTable } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 import { HEALTHS, type HealthState } from './health.ts'
@@ -28,11 +28,12 @@ export interface Channel extends HealthState {
 /** @throws Error when this build does not know the row's kind, or the secret key is another one */
 export function channelOf(row: ChannelRow, secrets: SecretBox): Channel {
   if (!isChannelKind(row.kind)) throw new Error(`The channel ${row.id} has the unknown kind ${row.kind}.`)
+  const events: StoredSubscriptions = JSON.parse(row.events)
   return {
     ...row,
     kind: row.kind,
     settings: JSON.parse(row.settings),
-    events: JSON.parse(row.events),
+    events: typeof events === 'string' ? everySubscription(events) : events,
     secret: row.secret === null ? null : secrets.open(row.secret, row.workspaceId),
     health: HEALTHS.find((health) => health === row.health) ?? 'untested',
   }

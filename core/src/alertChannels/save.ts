@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { EVERY_SUBSCRIPTION } from '../alerts/index.ts'
+import { everySubscription, storedSubscriptions } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
@@ -49,7 +49,7 @@ export async function createChannel(ctx: Context, input: CreateInput) {
     enabled: input.enabled ?? true,
     ...credentialColumns(ctx, input.secret, now),
     settings: JSON.stringify(readSettings(fields, input.settings, {}).settings),
-    events: JSON.stringify(input.events === undefined ? EVERY_SUBSCRIPTION : subscriptions(input.events)),
+    events: eventsColumn(input.events ?? everySubscription('info')),
     mutedUntil: muteOf(input.mutedUntil, now) ?? null,
     createdAt: now,
   }
@@ -87,7 +87,7 @@ export async function changeChannel(ctx: Context, id: string, input: UpdateInput
       settings: JSON.stringify(settings),
       ...(credentialChanged ? credentialColumns(ctx, input.secret, now) : {}),
       ...(credentialChanged || !isDeepStrictEqual(settings, channel.settings) ? UNTESTED : {}),
-      ...(input.events === undefined ? {} : { events: JSON.stringify(subscriptions(input.events)) }),
+      ...(input.events === undefined ? {} : { events: eventsColumn(input.events) }),
       ...(mutedUntil === undefined ? {} : { mutedUntil }),
     })
     const changed = await lockChannelRow(trx, ctx.workspace.id, id)
@@ -108,8 +108,12 @@ function credentialColumns(
     : { secret: secrets.seal(secret, workspace.id), secretSetAt: now }
 }
 
-const subscriptions = (events: readonly SubscriptionInput[]): Channel['events'] =>
-  events.map(({ kind, minSeverity }) => ({ kind, minSeverity: minSeverity ?? 'info' }))
+const eventsColumn = (events: readonly SubscriptionInput[]): string =>
+  JSON.stringify(
+    storedSubscriptions(
+      events.map(({ kind, minSeverity }) => ({ kind, minSeverity: minSeverity ?? 'info' })),
+    ),
+  )
 
 /** Undefined: unchanged; null: not muted. A time in the past unmutes. */
 function muteOf(mutedUntil: string | undefined, now: Date): Date | null | undefined {

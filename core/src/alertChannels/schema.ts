@@ -24,7 +24,8 @@ const writable = {
       'The kind\'s `fields`; merged member by member, "" takes an optional one back to its default',
   }),
   events: optional(z.array(subscription)).meta({
-    description: 'Subscribed events; [] for none, omitted on create for all',
+    description:
+      'Subscribed events; [] for none, omitted on create for all. All events with one `minSeverity` include those of later versions',
   }),
   mutedUntil: optional(z.string()).meta({
     description: `Timestamp at most ${MUTE_DAYS_MAX} days ahead; "" or a past one unmutes`,

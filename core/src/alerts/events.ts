@@ -204,11 +204,23 @@ export interface Subscription {
   readonly minSeverity: Severity
 }
 
-/** Default subscriptions of a channel: all events. */
-export const EVERY_SUBSCRIPTION: readonly Subscription[] = SUBSCRIBABLE_KINDS.map((kind) => ({
-  kind,
-  minSeverity: 'info',
-}))
+/** All events of one severity or a higher one. */
+export const everySubscription = (minSeverity: Severity): readonly Subscription[] =>
+  SUBSCRIBABLE_KINDS.map((kind) => ({ kind, minSeverity }))
+
+/**
+ * Subscriptions as they are stored. Those to every event are a severity, without the kinds: so they include the kinds
+ * of later versions.
+ */
+export type StoredSubscriptions = Severity | readonly Subscription[]
+
+/** The stored form of subscriptions. */
+export function storedSubscriptions(events: readonly Subscription[]): StoredSubscriptions {
+  const lowest = events[0]?.minSeverity
+  const isOne = events.every(({ minSeverity }) => minSeverity === lowest)
+  const isEvery = SUBSCRIBABLE_KINDS.every((kind) => events.some((one) => one.kind === kind))
+  return lowest !== undefined && isOne && isEvery ? lowest : events
+}
 
 /**
  * Whether a channel wants an alert: it subscribes to the kind, at this severity or a lower one.

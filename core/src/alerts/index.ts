@@ -1,14 +1,16 @@
 export {
   EVENT_KINDS,
   EVENTS,
-  EVERY_SUBSCRIPTION,
   type EventKind,
+  everySubscription,
   isEventKind,
   passes,
   SEVERITIES,
   type Severity,
+  type StoredSubscriptions,
   SUBSCRIBABLE_KINDS,
   type Subscription,
+  storedSubscriptions,
 } from './events.ts'
 export { type Alert, isMarkup } from './find.ts'
 export { forgetReasons, nextReasons } from './forget.ts'

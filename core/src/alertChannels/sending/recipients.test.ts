@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { EVERY_SUBSCRIPTION } from '../../alerts/index.ts'
+import { everySubscription } from '../../alerts/index.ts'
 import { type Audience, type Candidate, recipientsOf } from './recipients.ts'
 
 const channel = (changes: Partial<Candidate> = {}): Candidate => ({
@@ -11,7 +11,7 @@ const channel = (changes: Partial<Candidate> = {}): Candidate => ({
   muted: false,
   failing: false,
   inPlan: true,
-  events: EVERY_SUBSCRIPTION,
+  events: everySubscription('info'),
   heldOpen: false,
   ...changes,
 })
