@@ -16,6 +16,16 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       tops bigint[] not null,
       unique (endpoint_id, above)
     );
+    -- What the job that makes pages knows of an endpoint.
+    create table search_progress (
+      endpoint_id uuid primary key references endpoints on delete cascade,
+      -- How often stored texts were erased or sealed: a page of what was read before is not used.
+      forgotten_count bigint not null default 0,
+      -- Requests that were stored or evicted at the last look; null: the next is due.
+      looked_at_count bigint,
+      -- Requests without a page at the last look, as far as they fill one.
+      left_count integer not null default 0
+    );
     create table search_slices (
       -- No reference, which would be checked for each of the 1,024 or 16,384 slices of a page.
       page_id bigint not null,

@@ -65,6 +65,7 @@ const WRITERS: Readonly<Record<string, string | null>> = {
   relayEndpoints: 'relay',
   ruleFaults: 'transformations',
   searchPages: 'requests',
+  searchProgress: 'requests',
   searchSlices: 'requests',
   sessionWindows: 'sessions',
   sessions: 'sessions',

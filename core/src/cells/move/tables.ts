@@ -21,6 +21,7 @@ export const LEFT: Readonly<Record<string, string>> = {
   kysely_migration_lock: 'schema of the cell',
   relay_endpoints: 'a relay has no cells',
   search_pages: 'made anew from the requests',
+  search_progress: 'made anew from the requests',
   search_slices: 'made anew from the requests',
   workspace_moves: 'moves out of the cell',
 }

@@ -172,6 +172,7 @@ export interface StatementRows {
     readonly expiring: number
   }
   'count failures of actions': never
+  'count forgotten search texts': never
   'count live relay endpoints': {
     readonly live: number
   }
@@ -230,8 +231,8 @@ export interface StatementRows {
     readonly nextAttemptAt: null
   })
   'detach search pages': never
-  'detach search pages from a request on': never
   'detach search pages of evicted requests': never
+  'detach search pages with requests': never
   'end drain': {
     readonly endpointId: string
   }
@@ -378,6 +379,13 @@ export interface StatementRows {
     readonly forwardUrl: null
     readonly forwardSigningSetAt: null
   })
+  'find endpoints to make search pages of': {
+    readonly endpointId: string
+    readonly requests: number
+    readonly enough: number
+    readonly forgottenCount: number
+    readonly changes: number
+  }
   'find event source': {
     readonly endpointId: string
     readonly name: string
@@ -444,6 +452,7 @@ export interface StatementRows {
   }
   'find search pages to merge': {
     readonly endpointId: string
+    readonly ids: string[]
   }
   'find suspended workspaces': {
     readonly workspaceId: string
@@ -456,8 +465,9 @@ export interface StatementRows {
     readonly kind: string
   }
   'find unpaged requests': {
-    readonly endpointId: string
     readonly above: number
+    readonly upTo: number | null
+    readonly requestCount: number
   }
   'finish attempts': {
     readonly id: number | null
@@ -509,6 +519,9 @@ export interface StatementRows {
     readonly actionId: string
   }
   'forget relay endpoints': never
+  'forgotten search texts': {
+    readonly forgottenCount: number
+  }
   'free all held': {
     readonly workspaceId: string
   }
@@ -787,11 +800,8 @@ export interface StatementRows {
   'lock lane of alerts': {
     readonly isOurs: boolean
   }
-  'lock oldest search pages': {
+  'lock merged search pages': {
     readonly id: number
-    readonly above: number
-    readonly requestCount: number
-    readonly tops: string[]
   }
   'lock relay': {
     readonly pgAdvisoryXactLock: string
@@ -981,7 +991,7 @@ export interface StatementRows {
   'read block of requests': {
     readonly top: number | null
     readonly requestCount: number
-    readonly isFull: boolean
+    readonly isFull: boolean | null
     readonly searched: Buffer | null
   }
   'read flow': {
@@ -1091,6 +1101,14 @@ export interface StatementRows {
     readonly body: null
     readonly omittedBytes: null
   })
+  'read search pages to merge': {
+    readonly id: number
+    readonly above: number
+    readonly top: number
+    readonly requestCount: number
+    readonly tops: string[]
+    readonly isWhole: boolean
+  }
   'read search slices': {
     readonly bits: Buffer | null
   }
@@ -1131,7 +1149,9 @@ export interface StatementRows {
   'remove hidden requests': {
     readonly id: number
   }
-  'remove search page': never
+  'remove search page': {
+    readonly id: number
+  }
   'remove search slices': never
   'remove stored requests': {
     readonly id: number
@@ -1158,6 +1178,7 @@ export interface StatementRows {
     readonly headerValues: Buffer
     readonly body: Buffer
   }
+  'save progress of search pages': never
   'seal stored requests': never
   'seconds behind': {
     readonly seconds: number
@@ -1312,6 +1333,9 @@ export interface StatementRows {
     readonly storedBytes: number
     readonly rejectedCount: number
     readonly lastRequestAt: Date | null
+  }
+  'use search page': {
+    readonly id: number
   }
   'version of server': {
     readonly version: string

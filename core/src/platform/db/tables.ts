@@ -644,6 +644,13 @@ export interface SearchPagesTable {
   tops: string[]
 }
 
+export interface SearchProgressTable {
+  endpointId: string
+  forgottenCount: Generated<number>
+  lookedAtCount: number | null
+  leftCount: Generated<number>
+}
+
 export interface SearchSlicesTable {
   pageId: number
   slice: number
@@ -824,6 +831,7 @@ export interface Database {
   ruleFaults: RuleFaultsTable
   sealings: SealingsTable
   searchPages: SearchPagesTable
+  searchProgress: SearchProgressTable
   searchSlices: SearchSlicesTable
   sessionWindows: SessionWindowsTable
   sessions: SessionsTable

@@ -1,7 +1,9 @@
-import { type Db, run, statement, type Trx } from '../../platform/db/index.ts'
+import { type Db, type RowsOf, run, statement, type Trx } from '../../platform/db/index.ts'
+import { lockCounters } from '../queries.ts'
+import type { Failures } from './failures.ts'
 import type { Pause } from './pace.ts'
 import { merged, PAGE_BLOCKS, SLICE_BYTES, SLOTS } from './signature.ts'
-import { insertPage, type Slices } from './store.ts'
+import { forgetPaged, type Slices, storePage } from './store.ts'
 
 const MERGED_PAGES = PAGE_BLOCKS.merged / PAGE_BLOCKS.small
 /** An endpoint's newest pages stay small, because they are written one by one. */
@@ -9,21 +11,44 @@ const KEPT_SMALL = MERGED_PAGES
 const SLICES = (SLOTS * 4) / SLICE_BYTES
 /** Slices of every page that are merged at once. */
 const PART_SLICES = 64
+/** Merges that a run finds before it looks again. */
+const FOUND_MAX = 50
 
+/** Small pages that adjoin each other, by endpoint, oldest first, `$1` are left out. */
 const FIND_MERGEABLE = statement(
   'find search pages to merge',
-  `select endpoint_id from search_pages
-  where endpoint_id is not null and block_count = ${PAGE_BLOCKS.small}
-  group by endpoint_id having count(*) >= ${MERGED_PAGES + KEPT_SMALL}
-  limit 1`,
+  `with pages as (
+    select id, endpoint_id, above, block_count,
+      row_number() over (partition by endpoint_id order by above desc) as place,
+      (lag(top) over of_endpoint is distinct from above or lag(block_count) over of_endpoint <> block_count)::int as is_first
+    from search_pages where endpoint_id is not null
+    window of_endpoint as (partition by endpoint_id order by above)
+  ), rows_of_pages as (
+    select *, sum(is_first) over (partition by endpoint_id order by above) as row_of_pages from pages
+  ), numbered as (
+    select *, (row_number() over (partition by endpoint_id, row_of_pages order by above) - 1) / ${MERGED_PAGES} as part
+    from rows_of_pages where block_count = ${PAGE_BLOCKS.small} and place > ${KEPT_SMALL}
+  )
+  select endpoint_id, array_agg(id order by above)::text[] as ids
+  from numbered
+  where endpoint_id <> all($1::uuid[])
+  group by endpoint_id, row_of_pages, part having count(*) = ${MERGED_PAGES}
+  limit ${FOUND_MAX}`,
   { isPrepared: false, notNull: ['endpointId'] },
 )
 
-const LOCK_OLDEST = statement(
-  'lock oldest search pages',
-  `select id, above, request_count, tops from search_pages
-  where endpoint_id = $1 and block_count = ${PAGE_BLOCKS.small}
-  order by above limit ${MERGED_PAGES} for update`,
+const READ_PAGES = statement(
+  'read search pages to merge',
+  `select id, above, top, request_count, tops,
+    (select count(*) from search_slices s where s.page_id = p.id) = ${SLICES} as is_whole
+  from search_pages p
+  where id = any($1::bigint[]) and endpoint_id = $2::uuid order by above`,
+  { isPrepared: false },
+)
+
+const LOCK_PAGES = statement(
+  'lock merged search pages',
+  'select id from search_pages where id = any($1::bigint[]) and endpoint_id = $2::uuid order by id for update',
   { isPrepared: false },
 )
 
@@ -41,43 +66,78 @@ const READ_SLICES = statement(
 )
 
 /**
- * Merges the oldest pages of endpoints with many, so that a search reads fewer slices.
+ * Merges the older pages of endpoints with many, so that a search reads fewer slices. A merge that fails ends no others.
  *
  * @returns the number of pages that were made of others
  */
-export async function mergePages(db: Db, signal: AbortSignal, pause: Pause): Promise<number> {
+export async function mergePages(
+  db: Db,
+  { signal, pause, failures }: { signal: AbortSignal; pause: Pause; failures: Failures },
+): Promise<number> {
+  const left = new Set<string>()
   let made = 0
   while (!signal.aborted) {
-    const [found] = await run(db, FIND_MERGEABLE, [])
-    if (found === undefined) break
-    const isMade = await db.transaction().execute((trx) => mergeOldest(trx, found.endpointId))
-    await pause()
-    if (!isMade) break
-    made += 1
+    const found = await run(db, FIND_MERGEABLE, [[...left]])
+    if (found.length === 0) break
+    for (const { endpointId, ids } of found) {
+      if (signal.aborted) break
+      const isMerged = await failures.unless(() => mergeOf(db, endpointId, ids.map(Number)))
+      if (isMerged === true) made += 1
+      else left.add(endpointId)
+      await pause()
+    }
   }
   return made
 }
 
-async function mergeOldest(trx: Trx, endpointId: string): Promise<boolean> {
-  const pages = await run(trx, LOCK_OLDEST, [endpointId])
-  const [oldest] = pages
-  if (oldest === undefined || pages.length < MERGED_PAGES) return false
-  const ids = pages.map(({ id }) => id)
-  await run(trx, DETACH, [ids])
+type Page = RowsOf<typeof READ_PAGES>
+
+async function mergeOf(db: Db, endpointId: string, ids: readonly number[]): Promise<boolean> {
+  const pages = await run(db, READ_PAGES, [ids, endpointId])
+  const [oldest, newest] = [pages[0], pages.at(-1)]
+  if (oldest === undefined || newest === undefined || pages.length < ids.length) return false
+  const broken = pages.filter(({ isWhole }) => !isWhole)
+  if (broken.length > 0) {
+    // Others are made in their place.
+    await db.transaction().execute(async (trx) => {
+      await lockCounters(trx, endpointId)
+      await forgetPaged(
+        trx,
+        endpointId,
+        broken.map(({ top }) => top),
+      )
+    })
+    return false
+  }
   const page = {
     endpointId,
     above: oldest.above,
+    top: newest.top,
     tops: pages.flatMap(({ tops }) => tops.map(Number)),
     blockCount: PAGE_BLOCKS.merged,
     requestCount: pages.reduce((sum, { requestCount }) => sum + requestCount, 0),
   }
-  return await insertPage(trx, page, slicesOf(trx, ids))
+  // What is erased meanwhile takes its page out of use.
+  return await storePage(
+    db,
+    page,
+    (trx) => slicesOf(trx, pages),
+    (trx) => detachAll(trx, endpointId, ids),
+  )
 }
 
-async function* slicesOf(trx: Trx, ids: readonly number[]): AsyncGenerator<Slices, void> {
+/** Takes pages out of use, if all of them are in use. */
+async function detachAll(trx: Trx, endpointId: string, ids: readonly number[]): Promise<boolean> {
+  const locked = await run(trx, LOCK_PAGES, [ids, endpointId])
+  if (locked.length < ids.length) return false
+  await run(trx, DETACH, [ids])
+  return true
+}
+
+async function* slicesOf(trx: Trx, pages: readonly Page[]): AsyncGenerator<Slices, void> {
   for (let from = 0; from < SLICES; from += PART_SLICES) {
     const parts: Uint32Array[] = []
-    for (const id of ids) {
+    for (const { id } of pages) {
       const [read] = await run(trx, READ_SLICES, [id, from, from + PART_SLICES])
       const bits = read?.bits
       if (bits?.length !== PART_SLICES * SLICE_BYTES) throw new Error(`The search page ${id} lacks slices.`)

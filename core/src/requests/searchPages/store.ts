@@ -1,10 +1,12 @@
 import { type Db, run, statement, type Trx } from '../../platform/db/index.ts'
+import { lockCounters } from '../queries.ts'
 import type { Pause } from './pace.ts'
 import { SLICE_BYTES } from './signature.ts'
 
 export interface NewPage {
   readonly endpointId: string
   readonly above: number
+  readonly top: number
   /** The greatest id of each block; fewer than `blockCount` if the page is not full. */
   readonly tops: readonly number[]
   readonly blockCount: number
@@ -16,14 +18,10 @@ export interface Slices {
   readonly slots: Uint32Array
 }
 
-/** Inserts nothing while the workspace moves, or if the endpoint is deleted. */
 const INSERT_PAGE = statement(
   'insert search page',
-  `insert into search_pages (endpoint_id, above, top, block_count, request_count, tops)
-  select e.id, $2::bigint, $3::bigint, $4::int, $5::int, $6::bigint[]
-  from endpoints e join workspaces w on w.id = e.workspace_id
-  where e.id = $1::uuid and e.deleted_at is null and (w.sealed_until is null or w.sealed_until < clock_timestamp())
-  on conflict do nothing
+  `insert into search_pages (above, top, block_count, request_count, tops)
+  values ($1::bigint, $2::bigint, $3::int, $4::int, $5::bigint[])
   returning id`,
   { isPrepared: false },
 )
@@ -37,31 +35,63 @@ const INSERT_SLICES = statement(
 )
 
 /**
- * Inserts a page with its slices.
+ * Stores a page with its slices and then takes it into use. Only the latter holds the endpoint's lock, for which captures
+ * wait.
  *
- * @returns false if there is a page of these requests, or should be none
+ * @param isOfUse called under the lock: false if what the page says is not, or no longer, what it should say
+ * @returns whether the page is in use
  */
-export async function insertPage(
-  trx: Trx,
-  { endpointId, above, tops, blockCount, requestCount }: NewPage,
-  slices: Iterable<Slices> | AsyncIterable<Slices>,
+export async function storePage(
+  db: Db,
+  page: NewPage,
+  slices: (trx: Trx) => Iterable<Slices> | AsyncIterable<Slices>,
+  isOfUse: (trx: Trx) => Promise<boolean>,
 ): Promise<boolean> {
-  const top = tops.at(-1)
+  const id = await db.transaction().execute((trx) => insertPage(trx, page, slices(trx)))
+  const isUsed = await db.transaction().execute(async (trx) => {
+    await lockCounters(trx, page.endpointId)
+    return (await isOfUse(trx)) && (await run(trx, USE_PAGE, [id, page.endpointId])).length > 0
+  })
+  if (!isUsed) await removePage(db, id)
+  return isUsed
+}
+
+async function insertPage(
+  trx: Trx,
+  { above, top, tops, blockCount, requestCount }: NewPage,
+  slices: Iterable<Slices> | AsyncIterable<Slices>,
+): Promise<number> {
   const padded = Array.from({ length: blockCount }, (_, block) => tops[block] ?? top)
-  const [page] = await run(trx, INSERT_PAGE, [endpointId, above, top, blockCount, requestCount, padded])
-  if (page === undefined) return false
+  const [page] = await run(trx, INSERT_PAGE, [above, top, blockCount, requestCount, padded])
+  const id = page?.id ?? 0
   for await (const { firstSlice, slots } of slices) {
     const bits = Buffer.from(slots.buffer, slots.byteOffset, slots.byteLength)
-    await run(trx, INSERT_SLICES, [page.id, firstSlice, bits])
+    await run(trx, INSERT_SLICES, [id, firstSlice, bits])
   }
-  return true
+  return id
 }
+
+/** None while the workspace moves, or if the endpoint is deleted, and none of requests that have a page. */
+const USE_PAGE = statement(
+  'use search page',
+  `update search_pages p set endpoint_id = e.id
+  from endpoints e join workspaces w on w.id = e.workspace_id
+  where p.id = $1 and p.endpoint_id is null
+    and e.id = $2::uuid and e.deleted_at is null and (w.sealed_until is null or w.sealed_until < clock_timestamp())
+    and not exists (
+      select from search_pages other where other.endpoint_id = e.id and other.above < p.top and other.top > p.above)
+  returning p.id`,
+  { isPrepared: false },
+)
 
 const DETACH_EVICTED = statement(
   'detach search pages of evicted requests',
-  `update search_pages p set endpoint_id = null
-  from endpoint_counters c
-  where c.endpoint_id = p.endpoint_id and p.top < c.oldest_request_id`,
+  `update search_pages set endpoint_id = null
+  where id in (
+    select p.id from search_pages p join endpoint_counters c on c.endpoint_id = p.endpoint_id
+    where p.top < c.oldest_request_id
+    order by p.id for update of p skip locked
+  )`,
   { isPrepared: false },
 )
 
@@ -70,19 +100,29 @@ export async function detachEvicted(db: Db): Promise<void> {
   await run(db, DETACH_EVICTED, [])
 }
 
-const DETACH_FROM = statement(
-  'detach search pages from a request on',
-  `update search_pages set endpoint_id = null
-  where endpoint_id = $1::uuid and top >= (select min(id) from unnest($2::bigint[]) as id)`,
+const DETACH_WITH = statement(
+  'detach search pages with requests',
+  `update search_pages p set endpoint_id = null
+  where endpoint_id = $1::uuid and exists (select from unnest($2::bigint[]) as id where id > p.above and id <= p.top)`,
+  { isPrepared: false },
+)
+
+/** A look at the endpoint is due, to fill the gap between its pages. */
+const COUNT_FORGOTTEN = statement(
+  'count forgotten search texts',
+  `insert into search_progress as p (endpoint_id, forgotten_count) values ($1::uuid, 1)
+  on conflict (endpoint_id) do update set forgotten_count = p.forgotten_count + 1, looked_at_count = null`,
   { isPrepared: false },
 )
 
 /**
- * Takes pages out of use whose requests are erased, so that no signature keeps parts of their texts. Later pages of the
- * endpoint go, too, because pages are made in the order of ids.
+ * Takes pages out of use whose requests are erased or sealed, so that no signature keeps parts of their texts. A page that
+ * is being made of what was read before is not used either. The caller holds the lock of the endpoint's counters.
  */
 export async function forgetPaged(trx: Trx, endpointId: string, ids: readonly number[]): Promise<void> {
-  await run(trx, DETACH_FROM, [endpointId, ids])
+  if (ids.length === 0) return
+  await run(trx, DETACH_WITH, [endpointId, ids])
+  await run(trx, COUNT_FORGOTTEN, [endpointId])
 }
 
 const FIND_DETACHED = statement(
@@ -91,11 +131,13 @@ const FIND_DETACHED = statement(
   { isPrepared: false },
 )
 
-const REMOVE_SLICES = statement('remove search slices', 'delete from search_slices where page_id = $1', {
-  isPrepared: false,
-})
+const REMOVE_PAGE = statement(
+  'remove search page',
+  'delete from search_pages where id = $1 and endpoint_id is null returning id',
+  { isPrepared: false },
+)
 
-const REMOVE_PAGE = statement('remove search page', 'delete from search_pages where id = $1', {
+const REMOVE_SLICES = statement('remove search slices', 'delete from search_slices where page_id = $1', {
   isPrepared: false,
 })
 
@@ -104,10 +146,14 @@ export async function removeDetached(db: Db, signal: AbortSignal, pause: Pause):
   while (!signal.aborted) {
     const [page] = await run(db, FIND_DETACHED, [])
     if (page === undefined) return
-    await db.transaction().execute(async (trx) => {
-      await run(trx, REMOVE_SLICES, [page.id])
-      await run(trx, REMOVE_PAGE, [page.id])
-    })
+    await removePage(db, page.id)
     await pause()
   }
+}
+
+async function removePage(db: Db, id: number): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const removed = await run(trx, REMOVE_PAGE, [id])
+    if (removed.length > 0) await run(trx, REMOVE_SLICES, [id])
+  })
 }
