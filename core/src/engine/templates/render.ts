@@ -12,22 +12,40 @@ export interface RenderOptions {
    * @param isString whether the value is a string; others are numbers, booleans, or compact JSON
    */
   readonly escape?: (text: string, isString: boolean) => string
-  /** Rendering stops once the text is longer, so that many placeholders of long values cannot outgrow memory. */
+  /**
+   * Rendering stops once the text is longer, so that placeholders of long values outgrow neither memory nor time: a
+   * value is escaped up to where the text is too long.
+   */
   readonly enough?: number
 }
 
 /** Fills in every placeholder: a missing value is "", an object or a list its compact JSON. Never throws. */
 export function renderTemplate(template: Template, root: ReadRoot, options: RenderOptions = {}): string {
+  const pieces = renderInSteps(template, root, options)
+  for (;;) {
+    const piece = pieces.next()
+    if (piece.done === true) return piece.value
+  }
+}
+
+/** {@link renderTemplate} in pieces: the generator yields after each placeholder. */
+export function* renderInSteps(
+  template: Template,
+  root: ReadRoot,
+  { cutAt, escape: escaped, enough }: RenderOptions,
+): Generator<void, string> {
   let text = ''
   for (const part of template) {
-    if (options.enough !== undefined && text.length > options.enough) return text
+    if (enough !== undefined && text.length > enough) return text
     if (typeof part === 'string') {
       text += part
       continue
     }
     const node = readValue(root, part)
-    const value = cut(textOfNode(node), options.cutAt)
-    text += options.escape === undefined ? value : options.escape(value, typeof node === 'string')
+    const whole = cut(textOfNode(node), cutAt)
+    const value = enough === undefined ? whole : whole.slice(0, enough - text.length + 1)
+    text += escaped === undefined ? value : escaped(value, typeof node === 'string')
+    yield
   }
   return text
 }

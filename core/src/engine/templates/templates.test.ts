@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ReadRoot } from '../conditions/index.ts'
-import { parseTemplate, type RenderOptions, renderTemplate } from './index.ts'
+import { parseTemplate, type RenderOptions, renderInSteps, renderTemplate } from './index.ts'
 
 const root: ReadRoot = {
   fact: (fact) => ({ method: 'POST', 'request.id': 90117, 'endpoint.name': 'ci' })[String(fact)],
@@ -39,6 +39,27 @@ describe('templates', () => {
   test('values are cut at a character, then escaped; text is neither', () => {
     const options = { cutAt: 3, escape: (text: string) => text.replaceAll('😀', '&smile;') }
     expect(render('😀😀😀😀 {{body.long}}', options)).toBe('😀😀😀😀 &smile;&smile;&smile;')
+  })
+
+  test('a value is escaped only up to where the text is too long', () => {
+    let escaped = 0
+    const count = (text: string) => {
+      escaped += text.length
+      return text
+    }
+    const text = render('ab{{body.long}}{{body.long}}', { enough: 5, escape: count })
+    expect(text.length).toBe(6)
+    expect(escaped).toBe(4)
+    expect(render('ab{{body.id}}', { enough: 7 })).toBe('abevt_1')
+  })
+
+  test('a template is filled in by pieces, one for each placeholder', () => {
+    const parsed = parseTemplate('{{body.id}} {{body.n}} {{method}}')
+    if ('problems' in parsed) throw new Error('It is a template.')
+    const pieces = renderInSteps(parsed.template, root, {})
+    let count = 0
+    while (pieces.next().done !== true) count += 1
+    expect(count).toBe(3)
   })
 
   test.each([
