@@ -33,14 +33,13 @@ export async function storeBatch(
   captures: readonly EvaluatedCapture[],
 ): Promise<readonly CaptureOutcome[]> {
   const endTimer = captureCommitSeconds.startTimer()
-  const { way, ids } = await plain.store(services, connection, captures, aheadMs(services.clock))
+  const way = await plain.store(services, connection, captures, aheadMs(services.clock))
   captureBatches.inc({ way })
   const outcomes =
     way !== 'general'
-      ? captures.map((capture) => {
-          const id = ids?.get(capture)
-          return id === undefined ? STORED : { ...STORED, id }
-        })
+      ? captures.map((capture) =>
+          capture.settings.script === null ? STORED : { ...STORED, id: plain.idOf(capture) },
+        )
       : await connection.pipeline.exclusively(() => storeGenerally(services, connection, plain, captures))
   endTimer()
   captureBatchSize.observe(captures.length)

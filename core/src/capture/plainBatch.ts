@@ -53,12 +53,6 @@ export async function preparePlain(pipeline: Pipeline): Promise<void> {
 /** Ways to store a batch: by {@link PlainBatches}, below the cap or at it, or by the general statement. */
 export type Way = 'plain' | 'evicting' | 'general'
 
-export interface Stored {
-  readonly way: Way
-  /** Ids by capture; only those of endpoints with answers other than their own are read. */
-  readonly ids?: ReadonlyMap<EvaluatedCapture, number>
-}
-
 /**
  * The short way to store a batch: a count statement for each endpoint, one COPY and, if there are deliveries, a
  * statement that starts them, in one round trip. It serves endpoints that are open and within their rate, below the cap
@@ -74,6 +68,7 @@ export interface Stored {
 export class PlainBatches {
   private readonly full = new WeakSet<CaptureSettings>()
   private readonly generalUntil = new WeakMap<CaptureSettings, number>()
+  private readonly ids = new WeakMap<EvaluatedCapture, number>()
 
   /**
    * Stores a batch durably if it can, and begins the first attempts that this process makes.
@@ -87,10 +82,9 @@ export class PlainBatches {
     { db, pipeline }: { readonly db: Db; readonly pipeline: Pipeline },
     captures: readonly EvaluatedCapture[],
     aheadMs: number,
-  ): Promise<Stored> {
+  ): Promise<Way> {
     const groups = this.groupsOf(captures)
-    if (groups === undefined) return { way: 'general' }
-    const scripted = groups.filter(({ settings }) => settings.script !== null)
+    if (groups === undefined) return 'general'
     const deliveries = new BatchDeliveries(services, groups)
     const run = async () => {
       const rows = await pipeline.run(() => {
@@ -102,7 +96,7 @@ export class PlainBatches {
         for (const group of groups) addNotes(pipeline, group)
         for (const group of groups) addClaims(pipeline, group, aheadMs)
         // Last, so that its rows are behind those that the deliveries count.
-        for (const group of scripted) addIds(pipeline, group)
+        for (const group of groups) if (group.settings.script !== null) addIds(pipeline, group)
       })
       deliveries.haveStarted(rows.slice(groups.length))
       return rows
@@ -123,16 +117,31 @@ export class PlainBatches {
       for (const [index, { settings }] of groups.entries())
         if (evicted[index] === 0) this.full.delete(settings)
       const evictedCount = evicted.reduce((sum, requests) => sum + requests, 0)
-      const ids = scripted.length === 0 ? {} : { ids: idsOf(scripted, rows) }
-      if (evictedCount === 0) return { way: 'plain', ...ids }
+      this.keepIds(groups, rows)
+      if (evictedCount === 0) return 'plain'
       evictedByCount.inc(evictedCount)
-      return { way: 'evicting', ...ids }
+      return 'evicting'
     } catch (error) {
       deliveries.release()
       if (!(error instanceof pg.DatabaseError) || !UNDECIDED.has(error.code ?? '')) throw error
       const until = performance.now() + GENERAL_MS
       for (const { settings } of groups) this.generalUntil.set(settings, until)
-      return { way: 'general' }
+      return 'general'
+    }
+  }
+
+  /** The id of a capture that was stored here; only those of endpoints with answers other than their own are read. */
+  idOf(capture: EvaluatedCapture): number | null {
+    return this.ids.get(capture) ?? null
+  }
+
+  /** Keeps the ids of captures, which are the last rows of a batch, by {@link addIds}. */
+  private keepIds(groups: readonly Group[], rows: readonly TextRow[]): void {
+    let at = rows.length
+    for (const { settings, captures } of groups) if (settings.script !== null) at -= captures.length
+    for (const { settings, captures } of groups) {
+      if (settings.script === null) continue
+      for (const capture of captures) this.ids.set(capture, Number(rows[at++]?.[0]))
     }
   }
 
@@ -209,13 +218,6 @@ function addClaims(pipeline: Pipeline, { settings, captures }: Group, aheadMs: n
 
 function addIds(pipeline: Pipeline, { settings, captures }: Group): void {
   pipeline.execute('captured ids', [field(UUID, settings.endpointId), field(INT4, captures.length)])
-}
-
-/** The ids of captures from the last rows of a batch, by {@link addIds}. */
-function idsOf(groups: readonly Group[], rows: readonly TextRow[]): ReadonlyMap<EvaluatedCapture, number> {
-  const captures = groups.flatMap((group) => group.captures)
-  const last = rows.slice(-captures.length)
-  return new Map(captures.map((capture, index) => [capture, Number(last[index]?.[0])]))
 }
 
 /** Adds the statement that notes criteria: for each, the number of captures after the last one that met it. */
