@@ -30,7 +30,7 @@ function evaluation(
 function caller() {
   let listener = () => {}
   return {
-    sender: { onHangUp: (given: () => void) => (listener = given) },
+    sender: { peer: 'open' as const, onHangUp: (given: () => void) => (listener = given) },
     hangUp: () => listener(),
   }
 }
@@ -150,5 +150,16 @@ describe('what waits is bounded', () => {
     expect(await first).toSatisfy(isGivenUp)
     expect(await last).toBe('of a')
     expect(ran).toBeLessThan(20)
+  })
+
+  test('a sender that has gone before does not join the line', async () => {
+    const turns = createEvaluationTurns()
+    const first = turns.run(evaluation('a', { pieces: 30, work: () => busy(9) }))
+    let ran = 0
+    const gone = { peer: 'gone' as const, onHangUp: () => {} }
+    const second = turns.run(evaluation('a', { pieces: 1, work: () => (ran += 1) }), gone)
+    expect(await second).toSatisfy(isGivenUp)
+    expect(await first).toBe('of a')
+    expect(ran).toBe(0)
   })
 })

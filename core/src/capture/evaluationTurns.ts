@@ -26,8 +26,11 @@ export interface Evaluation<Result> {
   readonly pieces: Generator<void, Result>
 }
 
+/** The connection of a capture's sender. */
 export interface Sender {
-  /** Calls the listener once when the client hangs up. */
+  /** `half-closed`: it sends nothing more, and may still take its answer. */
+  readonly peer: 'open' | 'half-closed' | 'gone'
+  /** Calls the listener at each change of {@link Sender.peer} from now on. Replaces a listener. */
   onHangUp(listener: () => void): void
 }
 
@@ -178,6 +181,7 @@ export function createEvaluationTurns(clock: () => number = () => performance.no
     const leaving = new AbortController()
     const tooLate = setTimeout(() => leaving.abort(), WAIT_MS_MAX)
     sender?.onHangUp(() => leaving.abort())
+    if (sender?.peer === 'gone') leaving.abort()
     waiting.add(leaving)
     account.waitingCount += 1
     account.waitingBytes += bytes

@@ -79,6 +79,10 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     this.#since = owner.tick
   }
 
+  get hasPeerEnded(): boolean {
+    return this.#peerEnded
+  }
+
   get isIdle(): boolean {
     return this.#phase === 'idle' && !this.#waitsForTurn
   }

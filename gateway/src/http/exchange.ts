@@ -12,6 +12,12 @@ export interface BodyReceiver {
   onAbort(): void
 }
 
+/**
+ * The client's side of the connection. A client that half-closes can still take the answer, although most that do are
+ * gone: both look alike until something is written.
+ */
+export type PeerState = 'open' | 'half-closed' | 'gone'
+
 /** One request and its answer, as a handler of wire routes needs them. */
 export interface WireExchange {
   readonly head: RequestHead
@@ -37,7 +43,8 @@ export interface WireExchange {
   abort(): void
   /** Sends the first half of an answer, and ends the connection. */
   answerHalf(answer: ReadyAnswer): void
-  /** Calls back once if the client disconnects before it has its whole answer. */
+  readonly peer: PeerState
+  /** Calls back when the client half-closes, and when it is gone, before it has its whole answer. Replaces a listener. */
   onHangUp(listener: () => void): void
 }
 

@@ -1,4 +1,4 @@
-import type { AnswerStream, BodyReceiver, Exchange } from './exchange.ts'
+import type { AnswerStream, BodyReceiver, Exchange, PeerState } from './exchange.ts'
 import type { ReadyAnswer } from './readyAnswer.ts'
 import type { RequestHead } from './requestHead.ts'
 import type { SocketWriter } from './socketWriter.ts'
@@ -7,6 +7,8 @@ import { nextTraceId } from './traceIds.ts'
 /** The connection, as its current exchange uses it. */
 export interface ExchangeConnection {
   readonly writer: SocketWriter
+  /** Whether the client has half-closed. */
+  readonly hasPeerEnded: boolean
   /** Bytes that wait to be written, in addition to those that the writer holds. */
   heldBytes: number
   takeWhole(): Buffer | undefined
@@ -35,6 +37,7 @@ export class HttpExchange implements Exchange, AnswerStream {
   address: string | null = null
   closes = false
   #isOver = false
+  #isGone = false
   #hasBegun = false
   #onHangUp: (() => void) | undefined
   #traceId: string | undefined
@@ -47,6 +50,11 @@ export class HttpExchange implements Exchange, AnswerStream {
   get traceId(): string {
     this.#traceId ??= nextTraceId()
     return this.#traceId
+  }
+
+  get peer(): PeerState {
+    if (this.#isGone) return 'gone'
+    return this.#connection.hasPeerEnded ? 'half-closed' : 'open'
   }
 
   takeWhole(): Buffer | undefined {
@@ -83,7 +91,9 @@ export class HttpExchange implements Exchange, AnswerStream {
       this.#connection.beginAnswer(false, true)
       const bytes = answer.bytes({ isHead: false, closes: true, traceId: this.traceId })
       const bodyAt = bytes.indexOf('\r\n\r\n') + 4
-      this.#connection.writer.writeCopy(bytes.subarray(0, Math.ceil((bodyAt + bytes.length) / 2)))
+      // Without a body only a cut within the head is incomplete.
+      const from = bytes.length > bodyAt ? bodyAt : 0
+      this.#connection.writer.writeCopy(bytes.subarray(0, Math.floor((from + bytes.length) / 2)))
     })
     this.end(true)
   }
@@ -129,16 +139,14 @@ export class HttpExchange implements Exchange, AnswerStream {
     this.#onHangUp = listener
   }
 
-  /**
-   * Called by the connection when the client has half-closed. Most such clients are gone; some can still take the
-   * answer.
-   */
+  /** Called by the connection when the client has half-closed. */
   hangUp(): void {
     if (!this.#isOver) this.#onHangUp?.()
   }
 
   /** Called by the connection when its client is gone. */
   gone(): void {
+    this.#isGone = true
     this.hangUp()
     this.#isOver = true
   }

@@ -1,5 +1,5 @@
 import { addressOf, traceIdOf } from '../requestIdentity.ts'
-import type { BodyReceiver, RequestHandler, WireExchange } from './exchange.ts'
+import type { BodyReceiver, PeerState, RequestHandler, WireExchange } from './exchange.ts'
 import type { ReadyAnswer } from './readyAnswer.ts'
 import type { RequestHead } from './requestHead.ts'
 
@@ -66,6 +66,10 @@ class RequestExchange implements WireExchange {
 
   answerHalf(): void {
     this.abort()
+  }
+
+  get peer(): PeerState {
+    return this.#request.signal.aborted ? 'gone' : 'open'
   }
 
   onHangUp(listener: () => void): void {
