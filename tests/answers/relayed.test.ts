@@ -98,6 +98,8 @@ describe('a relayed answer', () => {
     const answer = await endpoint.send()
     expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 503, text: 'later' })
     expect(answer.headers.get('retry-after')).toBe('5')
+    // At the timeout the sender does not wait for the note.
+    await eventually('the note', async () => (await requestsOf(endpoint))[0]?.answeredBy != null)
     expect((await requestsOf(endpoint))[0]?.answeredBy).toEqual({ kind: 'fallback', index: null, note })
   })
 
@@ -187,6 +189,9 @@ test('a Slack command is answered by a receiver that takes two seconds, and by t
   expect(await command()).toBe(reply)
   receiver.answer = hang
   expect(await command()).toBe(fallback.body)
+  await eventually('the notes', async () =>
+    (await requestsOf(endpoint)).every((one) => one.answeredBy !== null),
+  )
   expect((await requestsOf(endpoint)).map(({ answeredBy }) => answeredBy?.kind)).toEqual([
     'fallback',
     'action',

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { Agent, RetryAgent, request } from 'undici/index.js'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { wrongParts } from '../support/problems.ts'
 import { sendRaw } from '../support/rawSender.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -90,6 +91,7 @@ describe('a scripted response', () => {
     const endpoint = await alice.endpoint({ responseStatusCode: 203, responses: [{ body: placeholders }] })
     const answer = await endpoint.send({ body: JSON.stringify({ long: 'x'.repeat(1000) }) })
     expect(answer.status).toBe(203)
+    await eventually('the note', async () => (await answeredBy(endpoint))[0] !== null)
     expect(await answeredBy(endpoint)).toEqual([
       { kind: 'endpoint', index: null, note: 'The body would be longer than 65536 bytes.' },
     ])

@@ -1,7 +1,8 @@
 import type { Context } from '../api/context.ts'
-import { answerScript, rendered, responsesFor, TOO_LONG } from '../capture/index.ts'
+import { answerScript, renderedInSteps, responsesForInSteps } from '../capture/index.ts'
 import { type EndpointRow, responsesText, type ScriptedResponses, safeResponse } from '../endpoints/index.ts'
 import { requestRoot } from '../engine/conditions/index.ts'
+import { inSlices } from '../platform/turns/index.ts'
 import { previewing, type RequestRow, storedRequest } from '../requests/index.ts'
 
 /**
@@ -21,18 +22,21 @@ export async function previewAnswer(
     const stored = { responses: text, responsesRun: null, answerFrom: null }
     const script = answerScript(stored, own, [], () => false)
     const request = storedRequest(row)
-    const [index] = script === null ? [] : responsesFor(script, requestRoot(request))
+    const [index] = script === null ? [] : await inSlices(responsesForInSteps(script, requestRoot(request)))
     const response = index === undefined ? undefined : script?.responses[index]
-    const answer = response && rendered(ctx.urls, response, { requestId: row.id, request, endpoint })
-    const isTooLong = response !== undefined && answer === undefined
-    const { status, contentType, headers, body } = answer ?? safeResponse(own)
+    const made =
+      response &&
+      (await inSlices(renderedInSteps(ctx.urls, response, { requestId: row.id, request, endpoint })))
+    const isFaulty = made !== undefined && 'fault' in made
+    const { status, contentType, headers, body } =
+      made === undefined || isFaulty ? safeResponse(own) : made.served
     return {
-      index: isTooLong ? null : (index ?? null),
+      index: isFaulty ? null : (index ?? null),
       status,
       contentType,
       headers: headers.map(([name, value]) => ({ name, value: Buffer.from(value, 'latin1').toString() })),
       body,
-      note: isTooLong ? TOO_LONG : null,
+      note: isFaulty ? made.fault : null,
     }
   })
 }

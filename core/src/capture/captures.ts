@@ -6,8 +6,11 @@ import { captureUrlOf, learnSigningSecret, shreddedEndpointOf } from '../endpoin
 import type { CapturedRequest } from '../engine/message/index.ts'
 import { hidesAddress } from '../engine/storing/index.ts'
 import { type ChooseAnswer, createAnswering } from './answers/answering.ts'
+import { WaitingAnswers } from './answers/waitingAnswers.ts'
 import { createCaptureQueue } from './captureQueue.ts'
 import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
+import type { CaptureOutcome } from './captureStatement.ts'
+import { isSkipped } from './consequences.ts'
 import { type EvaluatedCapture, withoutConsequences } from './evaluateCapture.ts'
 import { createEvaluations } from './evaluations.ts'
 import type { Sender } from './evaluationTurns.ts'
@@ -20,7 +23,13 @@ import { createSettingsCache } from './settingsCache.ts'
 /** Outcome of a capture, as the answer to its sender needs it. */
 export type CaptureResult =
   /** Committed. `capture` has the answer. */
-  | { readonly state: 'stored'; readonly id: number | null; readonly capture: EvaluatedCapture }
+  | {
+      readonly state: 'stored'
+      readonly id: number | null
+      /** The first request of its event, if the capture is a duplicate whose actions do not run. */
+      readonly skippedFor: number | null
+      readonly capture: EvaluatedCapture
+    }
   /** A duplicate that is counted and not stored. It is answered like the first. */
   | { readonly state: 'discarded'; readonly duplicateOf: number; readonly capture: EvaluatedCapture }
   /** No endpoint takes the capture: 404. */
@@ -84,6 +93,9 @@ export interface Captures {
 /** Answer while a workspace is sealed: a second or two, before it is in another cell. */
 const SEALED = { state: 'unavailable', retryAfterSeconds: 2 } as const
 
+/** Answers that wait at once in a process that is not told how many connections it has. */
+const WAITING_ANSWERS_MAX = 1000
+
 /** The most evaluations of one capture. Settings that change more often meanwhile are changed in a loop. */
 const EVALUATIONS_MAX = 10
 
@@ -91,7 +103,8 @@ const EVALUATIONS_MAX = 10
  * Opens the capture path. It holds one connection of `pool` while it is open.
  *
  * @param options `firstAttempts` makes first attempts of captured requests, if the process also runs jobs;
- *   `load` reads settings by capture ids, from the database by default
+ *   `load` reads settings by capture ids, from the database by default; `waitingAnswers` counts the answers of the
+ *   process that wait
  */
 export function createCaptures(
   services: Services,
@@ -99,8 +112,10 @@ export function createCaptures(
   {
     firstAttempts = NO_FIRST_ATTEMPTS,
     load = (ids) => loadCaptureSettings(services, ids),
+    waitingAnswers = new WaitingAnswers(WAITING_ANSWERS_MAX),
   }: {
     readonly firstAttempts?: FirstAttempts
+    readonly waitingAnswers?: WaitingAnswers
     readonly load?: (captureIds: readonly string[]) => Promise<Map<string, CaptureSettings>>
   } = {},
 ): Captures {
@@ -148,7 +163,7 @@ export function createCaptures(
       const outcome = await queue.submit(needsId ? { ...accepted, needsId } : accepted)
       if (evaluated.redactionFault !== null && outcome.state === 'stored')
         await tellOfRedactionFaults(services, settings, [evaluated])
-      if (outcome.state === 'stored') return concluded(evaluated, outcome.id)
+      if (outcome.state === 'stored') return concluded(evaluated, outcome)
       if (outcome.state === 'discarded') {
         history.note(settings.endpointId, { discarded: 1 })
         return { ...outcome, capture: evaluated }
@@ -164,10 +179,11 @@ export function createCaptures(
 
   const concluded = (
     evaluated: EvaluatedCapture,
-    id: number | null,
+    outcome: Extract<CaptureOutcome, { state: 'stored' }>,
   ): CaptureResult | Promise<CaptureResult> => {
     const learned = evaluated.handshake?.learnedSigningSecret
-    const stored: CaptureResult = { state: 'stored', id, capture: evaluated }
+    const skippedFor = isSkipped(evaluated, outcome) ? outcome.duplicateOf : null
+    const stored: CaptureResult = { state: 'stored', id: outcome.id, skippedFor, capture: evaluated }
     return learned === undefined ? stored : learn(stored, learned)
   }
 
@@ -200,7 +216,7 @@ export function createCaptures(
       })
     },
     capture,
-    chooseAnswer: createAnswering(services),
+    chooseAnswer: createAnswering(services, evaluator, waitingAnswers),
     async close() {
       stopForgetting()
       evaluator.close()

@@ -17,6 +17,16 @@ export interface Evaluations {
     request: CapturedRequest,
     from: { readonly publicUrl: string; readonly sender: Sender | undefined },
   ): EvaluatedCapture | undefined | Promise<EvaluatedCapture | GivenUp | undefined>
+  /**
+   * Does further work on a capture under the same rules: at once if it is light, else in its workspace's turn.
+   *
+   * @param looks how often the work may read the whole request
+   * @throws errors of the pieces
+   */
+  run<Result>(
+    of: { readonly workspaceId: string; readonly request: CapturedRequest; readonly looks: number },
+    pieces: Generator<void, Result>,
+  ): Result | Promise<Result | GivenUp>
   /** Drops all waiting captures. */
   close(): void
 }
@@ -29,17 +39,32 @@ const LIGHT_UNITS_MAX = 8 * 1024
 /** Cost of comparing one header, in bytes of body. A comparison with a header looks at each of them. */
 const HEADER_BYTES = 32
 
+/** Estimated work, in bytes times reads of the whole request. */
+function unitsOf(request: CapturedRequest, looks: number): number {
+  const { headers, queryString } = request
+  const bytes = readBytesMax(request) + headers.length * HEADER_BYTES + (queryString?.length ?? 0)
+  return bytes * (1 + looks)
+}
+
 /** Opens the evaluation of captures, with credit for every workspace. */
 export function createEvaluations(services: Pick<Services, 'log'>): Evaluations {
   const turns = createEvaluationTurns()
   return {
     evaluate(settings, request, { publicUrl, sender }) {
-      const { body, headers, queryString } = request
-      const bytes = readBytesMax(request) + headers.length * HEADER_BYTES + (queryString?.length ?? 0)
-      const units = bytes * (1 + settings.looks)
+      const units = unitsOf(request, settings.looks)
       if (units <= LIGHT_UNITS_MAX) return evaluateSafely(services, settings, request, publicUrl)
       const pieces = evaluateSafelyInSteps(services, settings, request, publicUrl)
-      return turns.run({ workspaceId: settings.workspaceId, units, bytes: body.length, pieces }, sender)
+      const bytes = request.body.length
+      return turns.run({ workspaceId: settings.workspaceId, units, bytes, pieces }, sender)
+    },
+    run({ workspaceId, request, looks }, pieces) {
+      const units = unitsOf(request, looks)
+      if (units > LIGHT_UNITS_MAX)
+        return turns.run({ workspaceId, units, bytes: request.body.length, pieces })
+      for (;;) {
+        const piece = pieces.next()
+        if (piece.done === true) return piece.value
+      }
     },
     close: turns.close,
   }

@@ -19,6 +19,7 @@ export {
   NO_FIRST_ATTEMPTS,
   type SlotRequest,
 } from './firstAttempts.ts'
+export { type FirstAttempt, onFirstResult } from './firstResults.ts'
 export { Backlog, readBacklog } from './flow/backlog.ts'
 export { applyPolicy, FLOW_INCIDENTS, lockFlow } from './flow/control.ts'
 export { FLOW_STATES, type FlowFigures, readFlowFigures } from './flow/figures.ts'

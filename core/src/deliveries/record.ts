@@ -8,6 +8,7 @@ import type { Attempt, AttemptResult } from './attempt.ts'
 import { attemptJobs, type QueuedAttempt } from './attemptJobs.ts'
 import { countFailures } from './failing.ts'
 import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
+import { tellFirstResults } from './firstResults.ts'
 import { concernsFlow, endSignals, recordOutcomes } from './flow/outcomes.ts'
 import { DUE_ATTEMPTS } from './jobs.ts'
 import { deliveryAttemptSeconds, deliveryAttempts } from './metrics.ts'
@@ -120,6 +121,7 @@ export async function recordConcluded(
 }
 
 export function tellRecorded(services: Services, concluded: readonly Concluded[]): void {
+  tellFirstResults(services, concluded)
   services.endpointChanges.announce([
     ...concluded.map(({ attempt }) => attempt.endpoint.id),
     ...endSignals(concluded),

@@ -12,6 +12,7 @@ import {
   findEndpoint,
   responsesText,
   settingsColumns,
+  storedAnswerFrom,
   storedSettings,
   type UpdateInput,
   updateEndpoint,
@@ -69,7 +70,7 @@ export async function checkEndpointChange(
 
 export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input: UpdateInput) {
   return await ctx.db.transaction().execute(async (trx) => {
-    const changes = withoutEqualResponses(input, endpoint)
+    const changes = withoutEqualAnswers(input, endpoint)
     await updateEndpoint(
       trx,
       endpoint.id,
@@ -86,9 +87,17 @@ export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input:
   })
 }
 
-/** The same list, sent back by a client that read it, leaves its counts. */
-function withoutEqualResponses(input: UpdateInput, { responses: stored }: EndpointRow): UpdateInput {
+/** Answers that a client has read and sends back: the list keeps its counts, and the relay its incident. */
+function withoutEqualAnswers(
+  input: UpdateInput,
+  { responses: stored, answerFrom }: EndpointRow,
+): UpdateInput {
   const { responses } = input
-  const isEqual = responses !== undefined && responsesText(responses) === stored
-  return isEqual ? { ...input, responses: undefined } : input
+  const isSameList = responses !== undefined && responsesText(responses) === stored
+  const isSameRelay = isDeepStrictEqual(input.answerFrom, storedAnswerFrom(answerFrom))
+  return {
+    ...input,
+    ...(isSameList ? { responses: undefined } : {}),
+    ...(isSameRelay ? { answerFrom: undefined } : {}),
+  }
 }

@@ -31,6 +31,8 @@ export {
   checkResponse,
   OWN_ANSWER_HEADERS,
   RESPONSE_LIMITS,
+  type ReceivedResponse,
+  relayedResponse,
   type ServedResponse,
   safeResponse,
 } from './responseRules.ts'
@@ -45,7 +47,7 @@ export {
   servedAnswer,
   storedAnswerFrom,
 } from './responses.ts'
-export { forgetUses, takeUse } from './responseUses.ts'
+export { type Counted, forgetUses, takeUse } from './responseUses.ts'
 export {
   type CreateInput,
   createInput,

@@ -207,23 +207,86 @@ function checkHeader(name: string, value: string, { path: at, label }: ReturnTyp
  * dropped. The result can always be written to a socket.
  */
 export function safeResponse(stored: CaptureResponse): ServedResponse {
-  const status = isServableStatus(stored.responseStatusCode) ? stored.responseStatusCode : 200
+  const { responseContentType: contentType, responseBody: body } = stored
+  return hardened({
+    status: stored.responseStatusCode,
+    contentType: isServableType(contentType) ? contentType : 'text/plain',
+    fields: Object.entries(stored.responseHeaders).map(
+      ([name, value]) => [name, Buffer.from(value).toString('latin1')] as const,
+    ),
+    body,
+  })
+}
+
+/** The answer of a receiver. */
+export interface ReceivedResponse {
+  readonly status: number
+  /** In wire order, repeats included; values as latin1. */
+  readonly fields: readonly (readonly [name: string, value: string])[]
+  readonly body: Uint8Array
+}
+
+/**
+ * Makes the answer of a receiver safe to serve, as {@link safeResponse} does, and keeps it to the bounds of headers.
+ * XML of every kind but a page keeps its type. Text in ASCII is served as UTF-8, which it is as well.
+ *
+ * @returns undefined if the body is not text in UTF-8, or is labelled as another encoding and not ASCII
+ */
+export function relayedResponse({ status, fields, body }: ReceivedResponse): ServedResponse | undefined {
+  const given = fields.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? 'text/plain'
+  const [, type = '', parameters = ''] = /^\s*([^;\s]*)\s*(.*)$/s.exec(given) ?? []
+  const [, charset] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(parameters) ?? []
+  const isUtf8 = charset === undefined || /^utf-?8$/i.test(charset)
+  if (!isUtf8 && body.some((byte) => byte > 0x7f)) return undefined
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
+  } catch {
+    return undefined
+  }
+  const { contentTypeChars, headersMax, headerNameChars, headerValueChars } = RESPONSE_LIMITS
+  const isBounded = ([name, value]: readonly [string, string]) =>
+    name.length <= headerNameChars && value.length <= headerValueChars
+  const served = charset === undefined ? type : `${type}; charset=utf-8`
+  const keepsType = served.length <= contentTypeChars && (isServableType(served) || isServableXml(served))
+  return hardened({
+    status,
+    contentType: keepsType ? served : 'text/plain',
+    fields: fields.filter(isBounded),
+    fieldsMax: headersMax,
+    body: text,
+  })
+}
+
+/** Drops headers that may not be set, and adds those of every answer. */
+function hardened({
+  status: given,
+  contentType,
+  fields,
+  fieldsMax,
+  body,
+}: {
+  readonly status: number
+  readonly contentType: string
+  /** Values as latin1. */
+  readonly fields: readonly (readonly [name: string, value: string])[]
+  /** The most headers that are kept; all by default. */
+  readonly fieldsMax?: number
+  readonly body: string
+}): ServedResponse {
+  const status = isServableStatus(given) ? given : 200
   const bodiless = status === 204 || status === 205
-  const configured = Object.entries(stored.responseHeaders)
+  const kept = fields
     .filter(
       ([name, value]) => HEADER_NAME.test(name) && !isRefusedHeader(name) && !HEADER_CONTROLS.test(value),
     )
-    .map(([name, value]) => [name, Buffer.from(value).toString('latin1')] as const)
-  const hasCachePolicy = configured.some(([name]) => name.toLowerCase() === 'cache-control')
+    .slice(0, fieldsMax)
+  const hasCachePolicy = kept.some(([name]) => name.toLowerCase() === 'cache-control')
   return {
     status,
-    contentType: bodiless
-      ? null
-      : isServableType(stored.responseContentType)
-        ? stored.responseContentType
-        : 'text/plain',
-    headers: [...configured, ...PROTECTION_HEADERS, ...(hasCachePolicy ? [] : [NO_STORE])],
-    body: bodiless ? '' : stored.responseBody,
+    contentType: bodiless ? null : contentType,
+    headers: [...kept, ...PROTECTION_HEADERS, ...(hasCachePolicy ? [] : [NO_STORE])],
+    body: bodiless ? '' : body,
   }
 }
 
@@ -235,6 +298,12 @@ function isServableStatus(status: number): boolean {
 function isServableType(contentType: string): boolean {
   const [, type = '', subtype = ''] = MEDIA_TYPE.exec(contentType.toLowerCase()) ?? []
   return LISTED_TYPES.has(`${type}/${subtype}`) || (type !== 'image' && /.\+json$/.test(subtype))
+}
+
+/** Any `+xml` type of an application but a page or a style sheet: it is served as safely as `application/xml`. */
+function isServableXml(contentType: string): boolean {
+  const [, type = '', subtype = ''] = MEDIA_TYPE.exec(contentType.toLowerCase()) ?? []
+  return type === 'application' && /.\+xml$/.test(subtype) && !/^(?:xhtml|xslt)\+xml$/.test(subtype)
 }
 
 function isRefusedHeader(name: string): boolean {

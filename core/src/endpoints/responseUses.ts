@@ -4,12 +4,14 @@ import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 
 /**
  * Adds `$4` uses of the response `$3` in the run `$2` of the endpoint `$1`. The row is the only count, so that it is
- * exact over all processes.
+ * exact over all processes. Adds none in a sealed workspace: its rows are copied to another cell.
  */
 const ADD_USES = statement(
   'add uses of response',
   `insert into response_uses as u (endpoint_id, run_id, position, used)
-   values ($1::uuid, $2::uuid, $3::integer, $4::integer)
+   select e.id, $2::uuid, $3::integer, $4::integer
+   from endpoints e join workspaces w on w.id = e.workspace_id
+   where e.id = $1::uuid and (w.sealed_until is null or w.sealed_until <= clock_timestamp())
    on conflict (endpoint_id, run_id, position) do update set used = u.used + excluded.used
    returning used`,
 )
@@ -19,17 +21,26 @@ export interface Counted {
   readonly runId: string
   readonly position: number
   readonly times: number
+  /** False only looks whether one is left. */
+  readonly takes: boolean
 }
 
-const takeTogether = gathering<Counted, boolean>(async (db, takers) => {
-  const [{ endpointId, runId, position, times }] = takers
-  const [row] = await run(db, ADD_USES, [endpointId, runId, position, takers.length])
-  const usedBefore = (row?.used ?? times) - takers.length
-  return takers.map((_taker, index) => usedBefore + index < times)
+const takeTogether = gathering<Counted, boolean>(async (db, uses) => {
+  const [{ endpointId, runId, position }] = uses
+  const taken = uses.filter(({ takes }) => takes).length
+  const [row] = await run(db, ADD_USES, [endpointId, runId, position, taken])
+  if (row === undefined) throw new Error('The endpoint counts no answers now: it moves, or is gone.')
+  let used = row.used - taken
+  return uses.map(({ times, takes }) => {
+    const isLeft = used < times
+    if (takes) used += 1
+    return isLeft
+  })
 })
 
 /**
- * Takes one of the `times` of a response, for one answer. Answers at the same time share a statement.
+ * Takes one of the `times` of a response, for one answer. Answers at the same time share a statement, in the order of
+ * their calls.
  *
  * @returns false if none is left
  * @throws errors of the database; nothing is known to be taken then

@@ -134,6 +134,7 @@ async function purgeEndpoint(services: SweepServices, endpointId: string): Promi
       const subjects = await trx.selectFrom(table).where('endpointId', '=', endpointId).select('id').execute()
       await closeIncidentsSilently(services, trx, { kind, subjectIds: subjects.map(({ id }) => id) })
     }
+    await closeIncidentsSilently(services, trx, { kind: 'answer.unavailable', subjectIds: [endpointId] })
     await trx.deleteFrom('endpoints').where('id', '=', endpointId).execute()
     sweptRows.inc({ sweep: 'endpoints' })
   })

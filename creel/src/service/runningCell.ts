@@ -1,5 +1,5 @@
 import { applyChangedPlans, type Services, startLoops, type Urls } from '@creel/core'
-import { type Captures, createCaptures } from '@creel/core/capture'
+import { type Captures, createCaptures, type WaitingAnswers } from '@creel/core/capture'
 import type { FirstAttempts } from '@creel/core/deliveries'
 import type { OwnHost } from '@creel/core/platform/outbound'
 import { type RunningWorkers, startWorkers } from '@creel/jobs'
@@ -24,12 +24,13 @@ export interface RunningCell {
  * Opens the services of a database, and its captures if the process is a gateway.
  *
  * @param listensOn this process's own address: forwards to it are loops
+ * @param waitingAnswers counts the answers to senders that wait, for all databases of the process
  * @throws StartupError when the secret key or the name of the cell does not match the database
  */
 export async function runCell(
   options: ServiceOptions,
   urls: Urls,
-  listensOn: OwnHost | undefined,
+  { listensOn, waitingAnswers }: { listensOn: OwnHost | undefined; waitingAnswers: WaitingAnswers },
 ): Promise<RunningCell> {
   const opened = await openServices(options, urls, listensOn)
   let workers: RunningWorkers | undefined
@@ -38,7 +39,7 @@ export async function runCell(
     isSlow: (actionId) => workers?.firstAttempts.isSlow(actionId) ?? false,
   }
   const captures = options.parts.has('gateway')
-    ? createCaptures(opened.services, options.database.pool, { firstAttempts })
+    ? createCaptures(opened.services, options.database.pool, { firstAttempts, waitingAnswers })
     : undefined
   if (captures !== undefined) opened.takeCaptures(captures)
   const loops = await startLoops(opened.services, 'process')

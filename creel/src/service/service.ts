@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
 import type { Services, Urls } from '@creel/core'
+import { WaitingAnswers } from '@creel/core/capture'
 import type { CellPlace } from '@creel/core/cells'
 import { startMetrics } from '@creel/core/platform/metrics'
 import {
@@ -10,6 +11,7 @@ import {
   runChecks,
   startGateway,
   startOperationsListener,
+  waitingAnswersMax,
 } from '@creel/gateway'
 import type { PgBoss } from 'pg-boss'
 import { type CellState, createCellStates } from './cellStates.ts'
@@ -100,7 +102,9 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
   const port = hasGateway ? await portToOpen(options) : options.port
   const urls = publicUrls(options, port)
   const listensOn = hasGateway ? { host: options.host, port } : undefined
-  const home = await runCell(options, urls, listensOn)
+  const processes = options.processes?.counts.processes ?? 1
+  const waitingAnswers = new WaitingAnswers(waitingAnswersMax(options.connectionLimits ?? {}, processes))
+  const home = await runCell(options, urls, { listensOn, waitingAnswers })
   const running: [RunningCell, ...RunningCell[]] = [home]
   const cells = options.cells === undefined ? undefined : createCellStates(options.cells)
   const operations = operationsOf(running, { processes: options.processes, cells })
@@ -135,7 +139,8 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
     },
     readFigures: () => readFigures(operations, options.log),
     async addCell(database) {
-      const cell = await runCell({ ...options, replica: undefined, ...database }, urls, listensOn)
+      const ofCell = { ...options, replica: undefined, ...database }
+      const cell = await runCell(ofCell, urls, { listensOn, waitingAnswers })
       try {
         await cell.startWorkers()
         if (cell.captures !== undefined) await gateway?.addCell(cell.services, cell.captures)

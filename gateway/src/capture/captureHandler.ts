@@ -21,7 +21,7 @@ import { answerOf, FOREIGN, NOT_FOUND, rateLimited, UNVERIFIED, unavailable } fr
 import { type CapturedBody, receiveBody } from './capturedBody.ts'
 import { type CaptureTarget, parseTarget } from './captureTarget.ts'
 import { nextTurn } from './nextTurn.ts'
-import { answerWhenDue, hasScript } from './scriptedAnswers.ts'
+import { answerScripted, hasScript } from './scriptedAnswers.ts'
 
 export interface CaptureOptions {
   readonly captures: Captures
@@ -121,7 +121,8 @@ export function createCaptureHandler({
 
   const receiveBodyOf = (exchange: WireExchange, target: CaptureTarget, settings: CaptureSettings) => {
     const share = budget.open(settings.endpointId, exchange.address)
-    const store = async (body: CapturedBody) => {
+    const store = async (body: CapturedBody): Promise<void> => {
+      let isScripted = false
       try {
         const captured = capturedRequest(exchange, { settings, target }, body, clock.now())
         const result = await captures.capture(settings, captured, {
@@ -130,25 +131,20 @@ export function createCaptureHandler({
         })
         if (result.state === 'gone') concludeGone(exchange)
         else if (hasScript(result)) {
+          isScripted = true
           countResult(result)
           if (log.isLevelEnabled('debug')) logCapture(log, exchange, result, settings)
-          return await captures.chooseAnswer(result.capture, result.state === 'stored' ? result.id : null)
+          return answerScripted(exchange, { captures, share }, result)
         } else conclude(exchange, result, settings)
       } finally {
-        share.release()
+        if (!isScripted) share.release()
       }
-      return undefined
-    }
-    // The body is let go before an answer is waited for.
-    const storeAndAnswer = async (body: CapturedBody) => {
-      const waitForAnswer = await store(body)
-      if (waitForAnswer !== undefined) await answerWhenDue(exchange, waitForAnswer)
     }
     receiveBody(
       exchange,
       { bytesMax: settings.payloadBytesMax, share },
       {
-        onBody: (body) => finish(exchange, storeAndAnswer(body)),
+        onBody: (body) => finish(exchange, store(body)),
         onRefused: () => conclude(exchange, { state: 'unavailable' }, settings),
         onError: (error) => fail(exchange, error),
       },

@@ -1,21 +1,39 @@
-import type { CaptureResult, WaitForAnswer } from '@creel/core/capture'
+import type { AnsweredCapture, CaptureResult, Captures, WaitForAnswer } from '@creel/core/capture'
 import type { WireExchange } from '../http/exchange.ts'
+import type { BodyShare } from './bodyBudget.ts'
 import { answerOf } from './captureAnswers.ts'
 
-/** A capture that was stored, or counted as a duplicate. */
-export type Committed = Extract<CaptureResult, { state: 'stored' | 'discarded' }>
-
 /** Whether a capture may get another answer than its endpoint's own. The answer of a handshake comes first. */
-export function hasScript(result: CaptureResult): result is Committed {
+export function hasScript(result: CaptureResult): result is AnsweredCapture {
   const isCommitted = result.state === 'stored' || result.state === 'discarded'
   return isCommitted && result.capture.settings.script !== null && result.capture.handshake === null
 }
 
+/** Chooses the answer to a committed capture, waits for it and sends it. The body is let go before the wait. */
+export function answerScripted(
+  exchange: WireExchange,
+  { captures, share }: { readonly captures: Captures; readonly share: Pick<BodyShare, 'release'> },
+  result: AnsweredCapture,
+): Promise<void> {
+  return answerWhenDue(exchange, chosen(captures, share, result))
+}
+
+async function chosen(
+  captures: Captures,
+  share: Pick<BodyShare, 'release'>,
+  result: AnsweredCapture,
+): Promise<WaitForAnswer> {
+  try {
+    return await captures.chooseAnswer(result)
+  } finally {
+    share.release()
+  }
+}
+
 /** Waits for an answer and sends it. If the sender has gone, its place is free at once. */
-export async function answerWhenDue(exchange: WireExchange, wait: WaitForAnswer): Promise<void> {
-  const gone = new AbortController()
-  exchange.onHangUp(() => gone.abort())
-  const { served, close } = await wait(gone.signal)
+async function answerWhenDue(exchange: WireExchange, choosing: Promise<WaitForAnswer>): Promise<void> {
+  const wait = await choosing
+  const { served, close } = await wait(exchange)
   if (close === 'reset') exchange.abort()
   else if (close === 'mid-body') exchange.answerHalf(answerOf(served))
   else exchange.answer(answerOf(served), true)

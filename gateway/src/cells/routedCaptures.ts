@@ -51,11 +51,11 @@ export function routedCaptures(cells: Cells): Captures {
     refuseEarly: (settings) => capturesOf(settings)?.refuseEarly(settings),
     refuseForeign: (settings, address) => capturesOf(settings)?.refuseForeign(settings, address),
     capture,
-    async chooseAnswer(stored, id) {
-      const captures = capturesOf(stored.settings)
+    async chooseAnswer(result) {
+      const captures = capturesOf(result.capture.settings)
       // Its cell has just stored the capture, so it is open.
       if (captures === undefined) throw new Error('The cell of a stored capture is not open.')
-      return await captures.chooseAnswer(stored, id)
+      return await captures.chooseAnswer(result)
     },
     // The opener of a cell closes its captures.
     close: () => Promise.resolve(),

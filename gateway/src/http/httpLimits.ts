@@ -70,6 +70,19 @@ export function connectionsAllowed(descriptors: number): number {
   return descriptors - Math.min(RESERVED_DESCRIPTORS_MAX, Math.ceil(descriptors / 4))
 }
 
+/**
+ * Answers that may wait at once in one process: they take half of its connections, so that other clients find room.
+ *
+ * @param limits overrides of the usual limits, for all processes together
+ */
+export function waitingAnswersMax(limits: Partial<HttpLimits>, processes: number): number {
+  const ofProcess =
+    limits.connectionsMax === undefined
+      ? defaultHttpLimits().connectionsMax
+      : limits.connectionsMax / processes
+  return Math.floor(ofProcess / 2)
+}
+
 /** The limit of open descriptors of this process. */
 function descriptorLimit(): number {
   try {

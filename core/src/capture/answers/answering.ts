@@ -1,13 +1,15 @@
-import { closeIncidents, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
-import { type ServedResponse, takeUse } from '../../endpoints/index.ts'
-import { sleep } from '../../platform/time/index.ts'
-import type { CaptureSettings } from '../captureSettings.ts'
-import type { EvaluatedCapture } from '../evaluateCapture.ts'
+import { type PreparedResponse, type ServedResponse, takeUse } from '../../endpoints/index.ts'
+import { shareOf } from '../../platform/db/index.ts'
+import type { CaptureResult } from '../captures.ts'
+import type { Evaluations } from '../evaluations.ts'
+import type { Sender } from '../evaluationTurns.ts'
 import { type AnsweredBy, noteAnswer } from './answeredBy.ts'
-import { type Relayed, relayedAnswer } from './relay.ts'
-import { type Answered, rendered, TOO_LONG } from './render.ts'
+import { createRelays } from './relay.ts'
+import { tellOfRelay } from './relayIncident.ts'
+import { type Rendered, renderedInSteps } from './render.ts'
 import type { AnswerScript, Relay } from './script.ts'
+import type { Place, WaitingAnswers } from './waitingAnswers.ts'
 
 /** An answer to a sender, and how the connection ends with it. */
 export interface Answer {
@@ -15,227 +17,230 @@ export interface Answer {
   readonly close: 'reset' | 'mid-body' | null
 }
 
-/** An answer that is known, or that of a receiver, which has to be waited for. */
-type Chosen = ({ readonly wait: 'delay'; readonly delayMs: number } & Answer) | Relaying
+/** A committed capture, which is answered now. */
+export type AnsweredCapture = Extract<CaptureResult, { state: 'stored' | 'discarded' }>
+
+/** An answer that is known, after a wait in its place, or that of a receiver, which has to be waited for. */
+type Chosen =
+  | ({ readonly wait: 'none' } & Answer)
+  | ({ readonly wait: 'delay'; readonly delayMs: number; readonly place: Place } & Answer)
+  | ({ readonly wait: 'relay'; readonly relay: Relay; readonly place: Place } & Relayed)
 
 /** Holds no body: many of these wait at once. */
-interface Relaying {
-  readonly wait: 'relay'
-  readonly relay: Relay
-  readonly requestId: number
+interface Relayed {
+  readonly workspaceId: string
   readonly endpointId: string
+  /** Null for a duplicate that was not stored. */
+  readonly requestId: number | null
+  /** The request whose first attempt answers: the capture itself, or the first of its event. */
+  readonly attemptOf: number
 }
 
-/** Answers that wait at once for one endpoint, in one process. Further captures get the endpoint's own answer. */
-export const WAITING_ANSWERS_MAX = 2000
+/** How often filling in a response reads the whole request. */
+const RENDER_LOOKS = 1
 
-const NOT_RENDERED: AnsweredBy = { kind: 'endpoint', index: null, note: TOO_LONG }
-const CROWDED: AnsweredBy = {
-  kind: 'endpoint',
-  index: null,
-  note: `${WAITING_ANSWERS_MAX} answers of the endpoint waited already.`,
-}
-const NO_ACTION: AnsweredBy = {
-  kind: 'fallback',
-  index: null,
-  note: 'The action that answers is gone or switched off.',
-}
+const CROWDED = 'Too many answers waited already.'
+const BUSY = 'Filling in the body would have waited for too long.'
+const FAILED = 'The answer could not be made.'
+const NO_ACTION = 'The action that answers is gone or switched off.'
 
 /**
  * Waits for a chosen answer: its delay, or the receiver. Call it once, since it gives a place back. It holds no body of
  * a request. Never rejects.
- *
- * @param gone aborts when the sender has gone
  */
-export type WaitForAnswer = (gone: AbortSignal) => Promise<Answer>
+export type WaitForAnswer = (sender: Sender) => Promise<Answer>
 
 /**
  * Chooses the answer to a capture of an endpoint with a script, once it is committed. Never rejects: whatever fails, the
  * endpoint's own answer is left, and the request says why.
- *
- * @param id null for a duplicate that was not stored
  */
-export type ChooseAnswer = (capture: EvaluatedCapture, id: number | null) => Promise<WaitForAnswer>
+export type ChooseAnswer = (result: AnsweredCapture) => Promise<WaitForAnswer>
 
 type AnsweringServices = Pick<
   Services,
   'db' | 'urls' | 'log' | 'clock' | 'enqueue' | 'endpointChanges' | 'stopping'
 >
 
-/** Opens the answers of one process: those of endpoints that have others than their own. */
-export function createAnswering(services: AnsweringServices): ChooseAnswer {
-  const waiting = new Map<string, number>()
+/**
+ * Opens the answers of one process: those of endpoints that have others than their own.
+ *
+ * @param evaluations where bodies of answers are filled in, in the turns of their workspaces
+ */
+export function createAnswering(
+  services: AnsweringServices,
+  evaluations: Pick<Evaluations, 'run'>,
+  places: WaitingAnswers,
+): ChooseAnswer {
+  const awaitAnswer = createRelays(services)
 
-  /** Takes a place for an answer that waits. {@link leave} gives it back. */
-  const enter = (endpointId: string): boolean => {
-    const count = waiting.get(endpointId) ?? 0
-    if (count >= WAITING_ANSWERS_MAX) return false
-    waiting.set(endpointId, count + 1)
-    return true
-  }
-
-  const leave = (endpointId: string) => {
-    const left = (waiting.get(endpointId) ?? 1) - 1
-    if (left === 0) waiting.delete(endpointId)
-    else waiting.set(endpointId, left)
-  }
-
-  const note = async (endpointId: string, requestId: number | null, by: AnsweredBy) => {
+  /** Notes what answered a request, if it was stored. Never rejects. */
+  const note = async (
+    { workspaceId, endpointId }: { readonly workspaceId: string; readonly endpointId: string },
+    requestId: number | null,
+    by: AnsweredBy,
+  ) => {
     if (requestId === null) return
     try {
-      await noteAnswer(services.db, endpointId, requestId, by)
+      await noteAnswer(shareOf(services.db, workspaceId), endpointId, requestId, by)
       services.endpointChanges.announce([endpointId])
     } catch (err) {
       services.log.warn({ err, endpointId, requestId }, 'the answer of a request was not noted')
     }
   }
 
-  const take = async (script: AnswerScript, endpointId: string, position: number, times: number) => {
-    const { exhausted } = script.learned
-    if (exhausted.has(position)) return false
-    const taken = await takeUse(services.db, { endpointId, runId: script.runId, position, times })
-    if (!taken) exhausted.add(position)
-    return taken
+  /** Answers at once with another answer than the wanted one. The note is written meanwhile. */
+  const instead = (
+    result: AnsweredCapture,
+    by: { readonly kind: 'endpoint' | 'fallback'; readonly note: string },
+    served: ServedResponse = result.capture.settings.response,
+  ): Chosen => {
+    void note(result.capture.settings, idOf(result), { index: null, ...by })
+    return { wait: 'none', served, close: null }
   }
 
-  const tell = async (
-    { learned }: AnswerScript,
-    settings: CaptureSettings,
-    state: 'unavailable' | 'available',
-  ) => {
-    if (learned.relay === state) return
-    learned.relay = state
-    const { endpointId, endpointName, workspaceId } = settings
+  const fillIn = async (response: PreparedResponse, result: AnsweredCapture): Promise<Rendered> => {
+    if (response.template === null) return response
+    const { settings, request } = result.capture
+    const { endpointId: id, endpointName: name, captureId, workspaceId } = settings
+    const answered = { requestId: idOf(result) ?? 0, request, endpoint: { id, name, captureId } }
+    const work = renderedInSteps(services.urls, response, answered)
+    const made = await evaluations.run({ workspaceId, request, looks: RENDER_LOOKS }, work)
+    return 'state' in made ? { fault: BUSY } : made
+  }
+
+  /**
+   * Tries one response. Its body is filled in and its place is taken before its use is: a use is of an answer. If one of
+   * these fails, a response that has uses left still ends the list.
+   *
+   * @returns undefined if it has none left
+   */
+  const tryResponse = async (
+    script: AnswerScript,
+    index: number,
+    response: PreparedResponse,
+    result: AnsweredCapture,
+  ): Promise<Chosen | undefined> => {
+    const { settings } = result.capture
+    const { endpointId, workspaceId } = settings
+    const { times, delayMs, close } = response
+    const made = await fillIn(response, result)
+    const bytes =
+      'served' in made && made.served !== response.served ? Buffer.byteLength(made.served.body) : 0
+    const place = 'served' in made && delayMs > 0 ? places.enter(settings, bytes) : undefined
+    const fault = 'fault' in made ? made.fault : delayMs > 0 && place === undefined ? CROWDED : null
     try {
-      await services.db.transaction().execute(async (trx) => {
-        const kind = 'answer.unavailable'
-        const endpoint = { id: endpointId, name: endpointName }
-        if (state === 'available') await closeIncidents(services, trx, { kind, subjectIds: [endpointId] })
-        else
-          await openIncident(services, trx, {
-            kind,
-            workspaceId,
-            subject: endpoint,
-            endpoint,
-            requestId: null,
-            reason: null,
-          })
-      })
+      if (times !== null) {
+        const counted = { endpointId, runId: script.runId, position: index, times, takes: fault === null }
+        const isLeft = await takeUse(shareOf(services.db, workspaceId), counted)
+        if (!isLeft) {
+          script.learned.exhausted.add(index)
+          place?.leave()
+          return undefined
+        }
+      }
+      if (fault !== null || 'fault' in made)
+        return instead(result, { kind: 'endpoint', note: fault ?? FAILED })
+      await note(settings, idOf(result), { kind: 'response', index, note: null })
+      const { served } = made
+      return place === undefined
+        ? { wait: 'none', served, close }
+        : { wait: 'delay', delayMs, place, served, close }
     } catch (err) {
-      learned.relay = null
-      services.log.warn({ err, endpointId }, 'the incident of a relayed answer was not written')
+      place?.leave()
+      throw err
     }
   }
 
-  const atOnce = (served: ServedResponse): Chosen => ({ wait: 'delay', delayMs: 0, served, close: null })
+  const relayed = (relay: Relay, result: AnsweredCapture): Chosen => {
+    const { settings, dispatch } = result.capture
+    const attemptOf = attemptOfResult(result)
+    if (relay.action === null) return instead(result, { kind: 'fallback', note: NO_ACTION }, relay.fallback)
+    if (attemptOf === null || !dispatch.actions.some(({ id }) => id === relay.actionId))
+      return { wait: 'none', served: settings.response, close: null }
+    const place = places.enter(settings, 0)
+    if (place === undefined) return instead(result, { kind: 'endpoint', note: CROWDED })
+    const { workspaceId, endpointId } = settings
+    return { wait: 'relay', relay, place, workspaceId, endpointId, requestId: idOf(result), attemptOf }
+  }
 
-  const scripted = async (script: AnswerScript, capture: EvaluatedCapture, id: number | null) => {
-    const { settings, candidates } = capture
+  const choose = async (script: AnswerScript, result: AnsweredCapture): Promise<Chosen> => {
+    const { settings, candidates } = result.capture
     for (const index of candidates ?? []) {
       const response = script.responses[index]
-      if (response === undefined) continue
-      const { times, delayMs, close } = response
-      if (delayMs > 0 && !enter(settings.endpointId)) {
-        await note(settings.endpointId, id, CROWDED)
-        return atOnce(settings.response)
-      }
-      let served: ServedResponse | undefined
-      try {
-        if (times !== null && !(await take(script, settings.endpointId, index, times))) continue
-        served = rendered(services.urls, response, answeredOf(capture, id))
-      } finally {
-        if (served === undefined && delayMs > 0) leave(settings.endpointId)
-      }
-      await note(
-        settings.endpointId,
-        id,
-        served === undefined ? NOT_RENDERED : { kind: 'response', index, note: null },
-      )
-      return served === undefined
-        ? atOnce(settings.response)
-        : ({ wait: 'delay', delayMs, served, close } as const)
+      if (response === undefined || script.learned.exhausted.has(index)) continue
+      const chosen = await tryResponse(script, index, response, result)
+      if (chosen !== undefined) return chosen
     }
-    return undefined
+    if (script.relay === null) return { wait: 'none', served: settings.response, close: null }
+    void tellOfRelay(services, settings, script, script.relay)
+    return relayed(script.relay, result)
   }
 
-  const relayed = async (
-    relay: Relay,
-    { settings, dispatch }: EvaluatedCapture,
-    requestId: number,
-  ): Promise<Chosen> => {
-    const { action, fallback } = relay
-    const { endpointId } = settings
-    if (action === null) {
-      await note(endpointId, requestId, NO_ACTION)
-      return atOnce(fallback)
+  const receive = async (
+    { relay, requestId, attemptOf, ...of }: Relayed & { readonly relay: Relay },
+    ended: AbortSignal,
+  ): Promise<Answer> => {
+    const found = await awaitAnswer({ ...of, actionId: relay.actionId, requestId: attemptOf }, ended)
+    const by: AnsweredBy =
+      'served' in found
+        ? { kind: 'action', index: null, note: null }
+        : { kind: 'fallback', index: null, note: found.reason }
+    // The sender waits for its note no longer than for its answer.
+    await Promise.race([note(of, requestId, by), aborted(ended)])
+    return { served: 'served' in found ? found.served : relay.fallback, close: null }
+  }
+
+  const wait = async (chosen: Chosen, sender: Sender): Promise<Answer> => {
+    if (chosen.wait === 'none') return chosen
+    const { place } = chosen
+    const ending = new AbortController()
+    const stop = () => ending.abort('stopping')
+    const leave = () => ending.abort(place.ended.reason)
+    services.stopping.addEventListener('abort', stop)
+    place.ended.addEventListener('abort', leave)
+    place.follow(sender)
+    if (services.stopping.aborted) stop()
+    const ms = chosen.wait === 'delay' ? chosen.delayMs : chosen.relay.timeoutMs
+    const timer = setTimeout(() => ending.abort('timeout'), ms)
+    timer.unref()
+    try {
+      if (chosen.wait === 'relay') return await receive(chosen, ending.signal)
+      await aborted(ending.signal)
+      return chosen
+    } finally {
+      clearTimeout(timer)
+      services.stopping.removeEventListener('abort', stop)
+      place.leave()
     }
-    if (!dispatch.actions.some(({ id }) => id === action.id)) return atOnce(settings.response)
-    if (enter(endpointId)) return { wait: 'relay', relay, requestId, endpointId }
-    await note(endpointId, requestId, CROWDED)
-    return atOnce(settings.response)
   }
 
-  const receive = async ({ relay, requestId, endpointId }: Relaying, gone: AbortSignal): Promise<Answer> => {
-    const ended = AbortSignal.any([gone, services.stopping, AbortSignal.timeout(relay.timeoutMs)])
-    const found: Relayed = await relayedAnswer(
-      services,
-      { endpointId, actionId: relay.actionId, requestId },
-      ended,
-    ).catch((err: unknown) => {
-      services.log.warn({ err, endpointId }, 'the answer of a receiver could not be read')
-      return { reason: 'unavailable' }
-    })
-    const isRelayed = 'served' in found
-    await note(endpointId, requestId, {
-      kind: isRelayed ? 'action' : 'fallback',
-      index: null,
-      note: isRelayed ? null : found.reason,
-    })
-    return { served: isRelayed ? found.served : relay.fallback, close: null }
-  }
-
-  const choose = async (
-    script: AnswerScript,
-    capture: EvaluatedCapture,
-    id: number | null,
-  ): Promise<Chosen> => {
-    const { settings } = capture
-    const { relay } = script
-    const chosen = await scripted(script, capture, id)
-    if (chosen !== undefined) return chosen
-    if (relay === null || id === null) return atOnce(settings.response)
-    void tell(script, settings, relay.action === null ? 'unavailable' : 'available')
-    return await relayed(relay, capture, id)
-  }
-
-  const waiter =
-    (chosen: Chosen, endpointId: string): WaitForAnswer =>
-    async (gone) => {
-      if (chosen.wait === 'delay' && chosen.delayMs === 0) return chosen
-      try {
-        if (chosen.wait === 'relay') return await receive(chosen, gone)
-        await Promise.race([sleep(chosen.delayMs), aborted(AbortSignal.any([gone, services.stopping]))])
-        return chosen
-      } finally {
-        leave(endpointId)
-      }
-    }
-
-  return async (capture, id) => {
-    const { endpointId, script, response } = capture.settings
-    const plain = atOnce(response)
-    if (script === null) return waiter(plain, endpointId)
-    const chosen = await choose(script, capture, id).catch((err: unknown) => {
+  const chooseSafely = async (result: AnsweredCapture): Promise<Chosen> => {
+    const { script, response, endpointId } = result.capture.settings
+    if (script === null) return { wait: 'none', served: response, close: null }
+    try {
+      return await choose(script, result)
+    } catch (err) {
       services.log.warn({ err, endpointId }, 'an answer could not be chosen')
-      return plain
-    })
-    return waiter(chosen, endpointId)
+      return instead(result, { kind: 'endpoint', note: FAILED })
+    }
   }
+
+  // Separate functions, so that the wait does not keep the capture in memory.
+  const waitFor =
+    (chosen: Chosen): WaitForAnswer =>
+    (sender) =>
+      wait(chosen, sender)
+  return async (result) => waitFor(await chooseSafely(result))
 }
 
-function answeredOf({ settings, request }: EvaluatedCapture, id: number | null): Answered {
-  const { endpointId, endpointName, captureId } = settings
-  return { requestId: id ?? 0, request, endpoint: { id: endpointId, name: endpointName, captureId } }
+/** Null for a duplicate that was not stored. */
+function idOf(result: AnsweredCapture): number | null {
+  return result.state === 'stored' ? result.id : null
+}
+
+/** The request whose first attempt answers a capture: a duplicate that is not delivered is answered as its first. */
+function attemptOfResult(result: AnsweredCapture): number | null {
+  return result.state === 'discarded' ? result.duplicateOf : (result.skippedFor ?? result.id)
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

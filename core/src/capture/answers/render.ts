@@ -3,7 +3,7 @@ import { deliveryFacts } from '../../deliveries/index.ts'
 import { type PreparedResponse, RESPONSE_LIMITS, type ServedResponse } from '../../endpoints/index.ts'
 import { requestRoot } from '../../engine/conditions/index.ts'
 import type { EvaluatedRequest } from '../../engine/message/index.ts'
-import { renderTemplate } from '../../engine/templates/index.ts'
+import { renderInSteps } from '../../engine/templates/index.ts'
 
 export interface Answered {
   readonly requestId: number
@@ -11,27 +11,25 @@ export interface Answered {
   readonly endpoint: { readonly id: string; readonly name: string; readonly captureId: string }
 }
 
-/** Why a response that matches does not answer. */
-export const TOO_LONG = `The body would be longer than ${RESPONSE_LIMITS.bodyBytes} bytes.`
+/** A response with its body filled in, or why it cannot answer. */
+export type Rendered = { readonly served: ServedResponse } | { readonly fault: string }
 
-/**
- * Fills in the body of a response.
- *
- * @returns undefined if the body would be longer than an answer may be
- */
-export function rendered(
+const TOO_LONG: Rendered = { fault: `The body would be longer than ${RESPONSE_LIMITS.bodyBytes} bytes.` }
+
+/** Fills in the body of a response, in pieces of which one may parse the body of the request. */
+export function* renderedInSteps(
   urls: Urls,
-  { served, template }: PreparedResponse,
+  { served, template }: Pick<PreparedResponse, 'served' | 'template'>,
   { request, ...answered }: Answered,
-): ServedResponse | undefined {
-  if (template === null) return served
+): Generator<void, Rendered> {
+  if (template === null) return { served }
   const facts = deliveryFacts(urls, { ...answered, request, action: { id: '', name: '' } })
   const escaped = escapeOf(served.contentType)
-  const body = renderTemplate(template, requestRoot(request, facts), {
+  const body = yield* renderInSteps(template, requestRoot(request, facts), {
     enough: RESPONSE_LIMITS.bodyBytes,
     ...(escaped === undefined ? {} : { escape: escaped }),
   })
-  return Buffer.byteLength(body) > RESPONSE_LIMITS.bodyBytes ? undefined : { ...served, body }
+  return Buffer.byteLength(body) > RESPONSE_LIMITS.bodyBytes ? TOO_LONG : { served: { ...served, body } }
 }
 
 const XML_ENTITIES: Readonly<Record<string, string>> = {

@@ -474,16 +474,22 @@ export interface StatementRows {
   }
   'finish notify attempts': never
   'first answers of receivers': {
-    readonly requestId: number
-    readonly state: string
-    readonly statusCode: number | null
+    readonly requestId: number | null
     readonly receivedHeaders: string | null
     readonly receivedBody: Buffer | null
     readonly receivedBodyTruncated: boolean | null
+    readonly isPruned: boolean
+    readonly isOpen: boolean
     readonly sealedWith: string | null
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
-  }
+  } & ({
+    readonly state: string
+    readonly statusCode: number | null
+  } | {
+    readonly state: null
+    readonly statusCode: null
+  })
   'fit actions of endpoint': {
     readonly id: string
     readonly name: string
