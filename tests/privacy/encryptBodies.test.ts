@@ -283,6 +283,76 @@ test('requests that were stored in plain are encrypted in the background, with a
   expect(left).toEqual([])
 })
 
+test('order goes on while it is switched on, and no key, alert or waiting event keeps a value', async () => {
+  await using receiver = await startReceiver({ status: 500 })
+  await using callback = await startReceiver((request, response) => {
+    const Challenge = z.looseObject({ challenge: z.string().optional() })
+    const { challenge } = Challenge.parse(JSON.parse(String(request.body)))
+    response.statusCode = challenge === undefined ? 503 : 200
+    response.end(JSON.stringify({ challenge }))
+  })
+  const endpoint = await alice.endpoint({ name: 'orderedlater' })
+  const action = await alice.expect(
+    alice.post(endpoint.at('/actions'), {
+      kind: 'forward',
+      name: 'Ordered',
+      url: receiver.url,
+      delivery: { order: { by: 'body.email', onDeadLetter: 'hold' } },
+    }),
+    z.looseObject({ id: z.string() }),
+  )
+  await alice.expect(alice.get('/api/v1/events/types'), z.looseObject({}))
+  const subscribed = await alice.post('/api/v1/subscriptions', {
+    name: 'orderedlater.any',
+    arguments: { fields: ['body.email'] },
+    delivery: {
+      mode: 'webhook',
+      url: callback.url,
+      secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+    },
+  })
+  expect(subscribed.status).toBeLessThan(300)
+  const mail = 'joan@ordered.example'
+  const capture = (n: number) =>
+    endpoint.capture({
+      body: JSON.stringify({ email: mail, n }),
+      headers: { 'Content-Type': 'application/json' },
+    })
+  const held = await capture(0)
+  await stateOf(endpoint, held.id, 'DeadLetter')
+  await eventually('an event waits', () => callback.received.some(({ body }) => String(body).includes(mail)))
+  const behind = await capture(1)
+  expect((await tablesWith(mail)).sort()).toEqual([
+    'public.deliveries',
+    'public.event_deliveries',
+    'public.requests',
+  ])
+  expect((await alice.patch(endpoint.at(''), { encryptBodies: true })).status).toBe(200)
+  await service.runJob('endpoints.seal', {})
+  // The request that waits is sealed when its delivery has ended.
+  expect(await tablesWith(mail)).toEqual(['public.requests'])
+  const later = await capture(2)
+  // Off again: keys stay what they are.
+  expect((await alice.patch(endpoint.at(''), { encryptBodies: false })).status).toBe(200)
+  const last = await capture(3)
+  const { rows: keys } = await sql`
+    select order_key from deliveries where action_id = ${action.id} group by order_key having count(*) = 4`.execute(
+    service.db,
+  )
+  expect(keys).toHaveLength(1)
+  expect(receiver.received).toHaveLength(1)
+  receiver.answer = { status: 200 }
+  const detail = await alice.expect(alice.get(endpoint.at('/deliveries')), Attempts)
+  const skipped = await alice.post(endpoint.at(`/deliveries/${detail.items[0]?.id}/skip`))
+  expect(skipped.body).toMatchObject({ key: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  for (const { id } of [behind, later, last]) await stateOf(endpoint, id, 'Succeeded')
+  expect(receiver.received.slice(1).map(({ body }) => JSON.parse(String(body)).n)).toEqual([1, 2, 3])
+  expect((await alice.patch(endpoint.at(''), { encryptBodies: true })).status).toBe(200)
+  await service.runJob('endpoints.seal', {})
+  expect(await tablesWith(mail)).toEqual([])
+  await alice.delete(endpoint.at(''))
+})
+
 test('a long body is read whole, in parts and in exports', async () => {
   const endpoint = await alice.endpoint({ encryptBodies: true })
   const body = Array.from({ length: 120_000 }, (_, at) => `line ${at}`).join('\n')

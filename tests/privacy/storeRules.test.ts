@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { hash } from 'node:crypto'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { wrongParts } from '../support/problems.ts'
@@ -100,6 +101,32 @@ describe('a rule for storing', () => {
     expect(await captured(endpoint, sent)).toMatchObject({ duplicateOf: first.id, eventId: first.eventId })
     const [forwarded] = await receiver.take(1)
     expect(JSON.parse(String(forwarded?.body))).toEqual(JSON.parse(first.body ?? ''))
+  })
+
+  test('keeps the order of deliveries that wait when it is switched on', async () => {
+    await using receiver = await startReceiver({ status: 500 })
+    const endpoint = await alice.endpoint()
+    await alice.post(endpoint.at('/actions'), {
+      kind: 'forward',
+      name: 'Ordered',
+      url: receiver.url,
+      delivery: { order: { by: 'body.customer', onDeadLetter: 'hold' } },
+    })
+    await captured(endpoint, json({ customer: 'c-1', n: 0 }))
+    await receiver.take(1)
+    const storeRules = [
+      {
+        when: { path: 'body.n', op: 'gt', value: 1 },
+        steps: [{ op: 'remove', paths: ['body.customer'] }],
+      },
+    ]
+    expect((await alice.patch(endpoint.at(''), { storeRules })).status).toBe(200)
+    for (const n of [1, 2]) await captured(endpoint, json({ customer: 'c-1', n }))
+    const { rows } = await sql<{ orderKey: string }>`
+      select order_key from deliveries where endpoint_id = ${endpoint.id}`.execute(service.db)
+    expect(rows).toHaveLength(3)
+    expect(new Set(rows.map(({ orderKey }) => orderKey)).size).toBe(1)
+    expect(rows[0]?.orderKey).toMatch(/^[0-9a-f]{64}$/)
   })
 
   test('that faults stores a trace, delivers nothing and raises one alert', async () => {

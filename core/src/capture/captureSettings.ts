@@ -5,6 +5,7 @@ import {
   type DedupeSettings,
   dedupeSettings,
   ensureDataKey,
+  findDataKey,
   ORIGINAL_HOURS,
   type ServedResponse,
   safeResponse,
@@ -25,6 +26,7 @@ import type { Sealing } from '../requests/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
 import { ensureHashKey, openHashKey } from '../workspaces/index.ts'
 import { type AnswerScript, answerScript } from './answers/script.ts'
+import { withStoredKeys } from './orderKeys.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -117,21 +119,23 @@ export async function loadCaptureSettings(
     .execute()
   if (endpoints.length === 0) return new Map()
   const found = endpoints.map((endpoint) => endpoint.id)
-  const [actions, criteria, sealing, hashes] = await Promise.all([
+  const [actions, criteria, dataKeys, hashes] = await Promise.all([
     loadDispatchActions(db, found),
     Promise.all(found.map((id) => listCriteria(db, id))),
-    sealingOf(services, endpoints),
+    Promise.all(endpoints.map((endpoint) => dataKeyOf(services, endpoint))),
     Promise.all(endpoints.map((endpoint) => hashOf(services, endpoint))),
   ])
   return new Map(
     endpoints.flatMap((endpoint, index) => {
       const { limits } = planOf(plans, endpoint.plan)
-      const endpointActions = actions.get(endpoint.id) ?? []
       const endpointCriteria = new ConditionSet(
         (criteria[index] ?? []).map(({ id, match }) => ({ item: id, condition: storedCondition(match) })),
       )
       const hash = hashes[index] ?? null
       const storing = storingOf(endpoint, hash)
+      const dataKey = dataKeys[index] ?? null
+      const hiding = { dataKey: dataKey?.key ?? null, storing }
+      const endpointActions = withStoredKeys(actions.get(endpoint.id) ?? [], hiding)
       const own = { ...endpoint, responseHeaders: JSON.parse(endpoint.responseHeaders) }
       const script = answerScript(endpoint, own, endpointActions, isOn)
       const settings: CaptureSettings = {
@@ -156,7 +160,7 @@ export async function loadCaptureSettings(
         verification: prepareVerification(storedSettings(endpoint, secrets)),
         eventIdPath: eventIdPathOf(endpoint.eventIdPath),
         storing,
-        sealing: sealing.get(endpoint.id) ?? null,
+        sealing: endpoint.encryptBodies ? dataKey : null,
         originalMs: endpoint.forwardOriginal
           ? (endpoint.originalHours ?? ORIGINAL_HOURS.default) * HOUR_MS
           : null,
@@ -177,21 +181,18 @@ export async function loadCaptureSettings(
   )
 }
 
-/** The data keys of the endpoints that seal their captures, by endpoint. */
-async function sealingOf(
+/** The data key of an endpoint that encrypts its captures, or has done so; null without one. */
+async function dataKeyOf(
   { db, secrets }: Pick<Services, 'db' | 'secrets'>,
-  endpoints: readonly {
-    readonly id: string
-    readonly workspaceId: string
-    readonly encryptBodies: boolean
-  }[],
-): Promise<ReadonlyMap<string, Sealing>> {
-  const sealing = new Map<string, Sealing>()
-  for (const { id: endpointId, workspaceId } of endpoints.filter(({ encryptBodies }) => encryptBodies)) {
-    const ref = await ensureDataKey(db, { workspaceId, endpointId, secrets })
-    sealing.set(endpointId, { ...ref, key: openDataKey(secrets, ref.sealedKey) })
-  }
-  return sealing
+  {
+    id: endpointId,
+    workspaceId,
+    encryptBodies,
+  }: { readonly id: string; readonly workspaceId: string; readonly encryptBodies: boolean },
+): Promise<Sealing | null> {
+  const of = { workspaceId, endpointId }
+  const ref = encryptBodies ? await ensureDataKey(db, { ...of, secrets }) : await findDataKey(db, of)
+  return ref === undefined ? null : { ...ref, key: openDataKey(secrets, ref.sealedKey) }
 }
 
 /** The keyed digest of an endpoint's workspace, which gets its key when a setting needs it first. */

@@ -14,7 +14,7 @@ import { responsesFor, responsesForInSteps } from './answers/script.ts'
 import { type CaptureRow, captureRow, type NewCapture } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { type EventClaim, eventClaimOf } from './eventClaim.ts'
-import { hashedOrderKeys, storableOrderKeys, storedFormOf } from './storedCapture.ts'
+import { storedFormOf } from './storedCapture.ts'
 
 /** A capture with all decisions under its endpoint's settings. */
 export interface EvaluatedCapture extends NewCapture {
@@ -151,7 +151,7 @@ function evaluatedCapture(
     criteriaIds,
     claim,
     candidates,
-    orderKeys: orderKeysOf(settings, { actions: dispatch.actions, root, left: form?.request ?? null }),
+    orderKeys: orderKeysOf(dispatch.actions, root),
     handshake,
   }
 }
@@ -170,21 +170,8 @@ const NOTHING = {}
 const NO_KEYS: ReadonlyMap<string, string | null> = new Map()
 
 /** Reads the order keys while the body is parsed, for ordered actions only. */
-function orderKeysOf(
-  { storing, sealing }: CaptureSettings,
-  {
-    actions,
-    root,
-    left,
-  }: {
-    readonly actions: readonly LoadedAction[]
-    readonly root: ReadRoot
-    readonly left: EvaluatedRequest | null
-  },
-): ReadonlyMap<string, string | null> {
+function orderKeysOf(actions: readonly LoadedAction[], root: ReadRoot): ReadonlyMap<string, string | null> {
   if (!actions.some(({ orderKeyOf }) => orderKeyOf !== null)) return NO_KEYS
-  if (sealing !== null) return hashedOrderKeys(sealing, actions, root)
-  if (storing !== null && left !== null) return storableOrderKeys(storing, { actions, root, left })
   return new Map(actions.map(({ id, orderKeyOf }) => [id, orderKeyOf === null ? null : orderKeyOf(root)]))
 }
 

@@ -27,6 +27,7 @@ export { flowSends } from './flow/flowSends.ts'
 export { admitGuest } from './flow/guests.ts'
 export { DELIVERY_LANES } from './flow/jobs.ts'
 export { type OrderKeyOf, orderKeyReader } from './flow/orderKey.ts'
+export { rekeyDeliveries } from './flow/rekey.ts'
 export { flowSignal } from './flow/signals.ts'
 export { flowsOf, wakeFlows } from './flow/wake.ts'
 export { watchBacklogs } from './flow/watchBacklogs.ts'
@@ -41,7 +42,15 @@ export {
   queueArrived,
   resumeDeliveries,
 } from './openDeliveries.ts'
-export { DeliveryPolicy, isRetried, NO_POLICY, policyText, scheduleOf, storedPolicy } from './policy.ts'
+export {
+  DeliveryPolicy,
+  isRetried,
+  NO_POLICY,
+  ORDER_BY_ENDPOINT,
+  policyText,
+  scheduleOf,
+  storedPolicy,
+} from './policy.ts'
 export { insertReplay } from './queries.ts'
 export type { AttemptRow } from './read.ts'
 export { findAttempt, findAttempts, findDetail } from './read.ts'

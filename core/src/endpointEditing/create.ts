@@ -65,6 +65,6 @@ export async function createEndpoint(ctx: Context, input: CreateInput) {
     if (row === undefined) throw new Error('The endpoint that was just inserted is gone.')
     const view = endpointView(row, ctx)
     await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.create', null, view))
-    return { ...view, ...(await prepareStoring(ctx, trx, row, input)) }
+    return { ...view, ...(await prepareStoring(ctx, trx, { before: null, endpoint: row }, input)) }
   })
 }

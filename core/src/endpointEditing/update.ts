@@ -83,7 +83,7 @@ export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input:
     if (row === undefined) throw notFound('endpoint')
     const view = endpointView(row, ctx)
     await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.update', endpointView(endpoint, ctx), view))
-    return { ...view, ...(await prepareStoring(ctx, trx, row, input)) }
+    return { ...view, ...(await prepareStoring(ctx, trx, { before: endpoint, endpoint: row }, input)) }
   })
 }
 

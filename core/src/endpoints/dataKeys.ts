@@ -12,6 +12,17 @@ import {
 /** Sealed keys of the noun. */
 export const SEALED_DATA_KEYS: SealedTable = { table: 'creel_keys.endpoint_keys', columns: ['dataKey'] }
 
+/** The data key of an endpoint; undefined if it has none. */
+export async function findDataKey(
+  db: Db | Trx,
+  { workspaceId, endpointId }: { readonly workspaceId: string; readonly endpointId: string },
+): Promise<DataKeyRef | undefined> {
+  const { rows } = await sql<{ id: string; dataKey: Buffer }>`
+    select id, data_key from creel_keys.endpoint_keys where endpoint_id = ${endpointId}`.execute(db)
+  const [known] = rows
+  return known && { id: known.id, sealedKey: sealedKeyOf(workspaceId, known.dataKey) }
+}
+
 /** The data key of an endpoint, which is made if it has none: after a shred, and in a database that was restored without its keys. */
 export async function ensureDataKey(
   db: Db | Trx,
@@ -22,10 +33,8 @@ export async function ensureDataKey(
   }: { readonly workspaceId: string; readonly endpointId: string; readonly secrets: SecretBox },
 ): Promise<DataKeyRef> {
   for (;;) {
-    const { rows } = await sql<{ id: string; dataKey: Buffer }>`
-      select id, data_key from creel_keys.endpoint_keys where endpoint_id = ${endpointId}`.execute(db)
-    const [known] = rows
-    if (known !== undefined) return { id: known.id, sealedKey: sealedKeyOf(workspaceId, known.dataKey) }
+    const known = await findDataKey(db, { workspaceId, endpointId })
+    if (known !== undefined) return known
     await sql`
       insert into creel_keys.endpoint_keys (id, workspace_id, endpoint_id, data_key)
       values (${randomUUID()}, ${workspaceId}, ${endpointId}, ${secrets.seal(newDataKey().toString('base64'), workspaceId)})

@@ -2,6 +2,7 @@ export { type CounterChange, updateCounters } from './counters.ts'
 export {
   destroyDataKey,
   ensureDataKey,
+  findDataKey,
   SEALED_DATA_KEYS,
   shreddedEndpointOf,
   shredSignal,

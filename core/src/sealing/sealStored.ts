@@ -8,6 +8,7 @@ import type { Trx } from '../platform/db/index.ts'
 import { openDataKey } from '../platform/secrets/index.ts'
 import { sealAnswers } from '../rehearsals/index.ts'
 import { sealNext } from '../requests/index.ts'
+import { sealAgentEvents } from '../subscriptions/index.ts'
 
 /** Time of a run, in milliseconds; the next one continues. */
 const RUN_MS = 30_000
@@ -25,7 +26,7 @@ export async function sealEarlier(trx: Trx, endpointId: string): Promise<void> {
 }
 
 /**
- * Seals requests, records of attempts, messages and answers that endpoints with `encryptBodies` have stored in plain, in
+ * Seals requests, records of attempts, messages, answers and events that endpoints with `encryptBodies` have stored in plain, in
  * short transactions.
  */
 export async function sealStored(services: Services, signal: AbortSignal): Promise<void> {
@@ -57,6 +58,7 @@ async function sealSome({ db, secrets }: Services, endpointId: string): Promise<
     const ref = await ensureDataKey(trx, { workspaceId: row.workspaceId, endpointId, secrets })
     if (await sealMessages(secrets, trx, endpointId, ref)) return true
     if (await sealAnswers(secrets, trx, endpointId, ref)) return true
+    if (await sealAgentEvents(secrets, trx, endpointId, ref)) return true
     const sealing = { ...ref, key: openDataKey(secrets, ref.sealedKey) }
     const { lastId, leftId } = await sealNext(
       trx,

@@ -8,7 +8,7 @@ type HeldServices = Pick<Services, 'clock' | 'enqueue'>
 
 const FIND_HELD = statement(
   'find deliveries that hold keys',
-  `select id, order_key, request_id from deliveries where id = any($1::bigint[]) and flow_state = 'held' order by id`,
+  `select id, request_id from deliveries where id = any($1::bigint[]) and flow_state = 'held' order by id`,
 )
 
 /** Frees the keys that requests `$2` of the action `$1` hold. A trigger releases the next delivery of each key. */
@@ -53,7 +53,8 @@ export async function tellHeld(
     subject: of.action,
     endpoint: of.endpoint,
     requestId: last.requestId,
-    reason: `request ${last.requestId} holds the key ${JSON.stringify(last.orderKey)}`,
+    // The key is a value of the request, which no alert has.
+    reason: `request ${last.requestId} holds its key`,
     count: held.length,
   })
 }

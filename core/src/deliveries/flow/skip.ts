@@ -31,7 +31,7 @@ export async function skipHeld(ctx: Context, endpointId: string, attemptId: numb
       workspaceId: ctx.workspace.id,
       subject: { type: 'action', id: actionId, name: actionName },
       endpointId,
-      before: { requestId, key },
+      before: { requestId },
       after: null,
     })
     await announceEndpointChange(trx, endpointId)

@@ -270,7 +270,6 @@ export interface StatementRows {
   }
   'find deliveries that hold keys': {
     readonly id: number
-    readonly orderKey: string | null
     readonly requestId: number
   }
   'find detached search pages': {
@@ -924,6 +923,10 @@ export interface StatementRows {
     readonly expiresAt: Date
     readonly endpointName: string
   }
+  'order keys of an action': {
+    readonly id: number
+    readonly orderKey: string | null
+  }
   'overdue flows': {
     readonly id: string
     readonly workspaceId: string
@@ -1165,6 +1168,7 @@ export interface StatementRows {
   'remove unreachable deliveries': {
     readonly id: number
   }
+  'replace order keys': never
   'replace records of attempts': never
   'reserve start': {
     readonly startAt: Date | null
