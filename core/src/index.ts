@@ -58,7 +58,7 @@ export {
   checkSecretKey,
   createSecretBox,
   hasSealedSecrets,
-  openRows,
+  openingRows,
   type SecretBox,
 } from './platform/secrets/index.ts'
 export {

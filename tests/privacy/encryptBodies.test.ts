@@ -353,6 +353,43 @@ test('order goes on while it is switched on, and no key, alert or waiting event 
   await alice.delete(endpoint.at(''))
 })
 
+test('a row that was altered is read as shredded, and the rows beside it as before', async () => {
+  await using receiver = await startReceiver()
+  const endpoint = await forwarding(receiver)
+  const ids = []
+  for (const at of [0, 1, 2]) ids.push((await endpoint.capture({ ...SENT, body: `{"at":${at}}` })).id)
+  await receiver.take(3)
+  for (const id of ids) await stateOf(endpoint, id, 'Succeeded')
+  const [members, body, whole] = ids
+  await sql`update requests set sealed = set_byte(sealed, 40, get_byte(sealed, 40) # 1) where id = ${members}`.execute(
+    service.db,
+  )
+  await sql`update requests set body = set_byte(body, 30, get_byte(body, 30) # 1) where id = ${body}`.execute(
+    service.db,
+  )
+  const List = z.object({
+    items: z.array(z.looseObject({ id: z.int(), shredded: z.boolean(), path: z.string() })),
+  })
+  const { items } = await alice.expect(alice.get(endpoint.at('/requests')), List)
+  expect(items.map(({ id, shredded }) => [id, shredded])).toEqual([
+    [whole ?? 0, false],
+    // Its body is not read for a list.
+    [body ?? 0, false],
+    [members ?? 0, true],
+  ])
+  expect(await detailOf(endpoint, body ?? 0)).toMatchObject({ shredded: true, body: null, path: '' })
+  expect((await alice.get(endpoint.at('/requests/export?format=ndjson&includeSecrets=true'))).status).toBe(
+    200,
+  )
+  await alice.post(endpoint.at('/requests/bulk-replay'), { requestIds: ids })
+  await receiver.take(4)
+  await eventually('the other two have ended', async () => {
+    const states = await Promise.all([members, body].map((id) => detailOf(endpoint, id ?? 0)))
+    return states.every(({ state }) => state === 'Errored')
+  })
+  expect(receiver.received.slice(3).map((one) => String(one.body))).toEqual(['{"at":2}'])
+})
+
 test('a long body is read whole, in parts and in exports', async () => {
   const endpoint = await alice.endpoint({ encryptBodies: true })
   const body = Array.from({ length: 120_000 }, (_, at) => `line ${at}`).join('\n')

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { createSecretBox, type Enqueue, openRows, readsOf, type Services, systemClock } from '@creel/core'
+import { createSecretBox, type Enqueue, openingRows, readsOf, type Services, systemClock } from '@creel/core'
 import { releaseHeld } from '@creel/core/deliveries'
 import { createAccessTokens } from '@creel/core/platform/accessTokens'
 import { createMailer } from '@creel/core/platform/mail'
@@ -37,7 +37,7 @@ export async function openCommandServices(
   const outbound = createOutbound({ allowDestinations: config.CREEL_ALLOW_DESTINATIONS, ownHosts: () => [] })
   const mailer = createMailer(mailOptions(config))
   const secrets = createSecretBox(await secretKeysOf(config, database.db))
-  database.openSealedWith((rows) => openRows(secrets, rows))
+  database.openSealedWith(openingRows({ secrets, log }))
   return {
     services: {
       actor: { kind: 'operator', id: null, name: operatorName(), address: null },

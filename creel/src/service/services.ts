@@ -1,7 +1,7 @@
 import {
   checkSecretKey,
   createSecretBox,
-  openRows,
+  openingRows,
   readsOf,
   readsWithReplica,
   type Services,
@@ -62,8 +62,8 @@ export async function openServices(
       },
     )
   })
-  database.openSealedWith((rows) => openRows(secrets, rows))
-  options.replica?.openSealedWith((rows) => openRows(secrets, rows))
+  database.openSealedWith(openingRows({ secrets, log }))
+  options.replica?.openSealedWith(openingRows({ secrets, log }))
   const boss = createBoss(databaseUrl, {
     log,
     works: parts.has('jobs'),

@@ -7,7 +7,7 @@ export {
   isShredded,
   keyOfRow,
   openDataKey,
-  openRows,
+  openingRows,
   type SealedMembers,
   sealBody,
   sealedAs,

@@ -1,4 +1,5 @@
 import { sql, type UnknownRow } from 'kysely'
+import type { Logger } from 'pino'
 import { openBytes, sealBytes } from './sealedBytes.ts'
 import type { SecretBox } from './secretBox.ts'
 
@@ -132,22 +133,28 @@ const BODIES = ['body', 'sealedBody'] as const
 
 /**
  * Opens rows of one result, which all have the same columns, in place. Rows whose key is gone, or is sealed with
- * another key of the installation, lose what was sealed, and their `sealedKey` becomes null.
+ * another key of the installation, lose what was sealed, and their `sealedKey` becomes null. So do rows that were
+ * altered, which are logged: one of them must not fail a statement that reads the rows of many tenants.
  */
-export function openRows(secrets: Pick<SecretBox, 'open'>, rows: readonly UnknownRow[]): void {
-  const [first] = rows
-  if (first === undefined || !('sealedWith' in first)) return
-  const keys = new Map<string, Buffer | null>()
-  for (const row of rows) {
-    const { sealedWith, sealedKey, sealed } = row
-    if (typeof sealedWith !== 'string' || !Buffer.isBuffer(sealed)) continue
-    const known = keys.get(sealedWith)
-    const key = known === undefined ? keyOf(secrets, sealedKey) : known
-    keys.set(sealedWith, key)
-    if (key === null) forget(row)
-    else open(key, sealed, row)
+export const openingRows =
+  ({ secrets, log }: { readonly secrets: Pick<SecretBox, 'open'>; readonly log: Pick<Logger, 'error'> }) =>
+  (rows: readonly UnknownRow[]): void => {
+    const [first] = rows
+    if (first === undefined || !('sealedWith' in first)) return
+    const keys = new Map<string, Buffer | null>()
+    for (const row of rows) {
+      const { id, sealedWith, sealedKey, sealed } = row
+      if (typeof sealedWith !== 'string' || !Buffer.isBuffer(sealed)) continue
+      const known = keys.get(sealedWith)
+      const key = known === undefined ? keyOf(secrets, sealedKey) : known
+      keys.set(sealedWith, key)
+      const members = key === null ? null : opened(key, sealed, row)
+      if (members === undefined)
+        log.error({ id, sealedWith }, 'a sealed row was altered: it is read as shredded')
+      if (members) Object.assign(row, members)
+      else forget(row)
+    }
   }
-}
 
 function keyOf(secrets: Pick<SecretBox, 'open'>, sealedKey: unknown): Buffer | null {
   if (!Buffer.isBuffer(sealedKey)) return null
@@ -158,13 +165,20 @@ function keyOf(secrets: Pick<SecretBox, 'open'>, sealedKey: unknown): Buffer | n
   }
 }
 
-function open(key: Buffer, sealed: Buffer, row: UnknownRow): void {
-  const members = openMembers(key, sealed)
-  for (const name of Object.keys(members)) if (name in row) row[name] = members[name]
-  for (const name of BODIES) {
-    const body = row[name]
-    if (!(name in members) && Buffer.isBuffer(body) && body.length > 0)
-      row[name] = openBytes(key, body, bindingOf(sealed))
+/** The sealed members that a row selects; undefined if the row was altered. */
+function opened(key: Buffer, sealed: Buffer, row: UnknownRow): UnknownRow | undefined {
+  try {
+    const members = openMembers(key, sealed)
+    const selected: UnknownRow = {}
+    for (const name of Object.keys(members)) if (name in row) selected[name] = members[name]
+    for (const name of BODIES) {
+      const body = row[name]
+      if (!(name in members) && Buffer.isBuffer(body) && body.length > 0)
+        selected[name] = openBytes(key, body, bindingOf(sealed))
+    }
+    return selected
+  } catch {
+    return undefined
   }
 }
 
