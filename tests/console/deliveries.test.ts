@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { attemptsEnded } from '../support/attempts.ts'
 import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
 import { startEcho } from '../support/echo.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -144,6 +145,30 @@ test('after its key was revoked, the open page asks to sign in again and keeps i
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText('Live', { exact: true }).waitFor()
   await page.locator('.list [role="row"]').first().waitFor()
+})
+
+test('dead letters are counted by action, and replayed only where they are', async () => {
+  await using good = await startReceiver()
+  await using bad = await startReceiver({ status: 500 })
+  const endpoint = await service.alice.endpoint({ name: 'dead letters' })
+  const forward = { kind: 'forward', delivery: { retry: { delays: [] } } }
+  const { id: actionId } = await service.alice.expect(
+    service.alice.post(endpoint.at('/actions'), { ...forward, name: 'Good', url: good.url }),
+    WithId,
+  )
+  await service.alice.post(endpoint.at('/actions'), { ...forward, name: 'Bad', url: bad.url })
+  const { id } = await endpoint.capture()
+  await attemptsEnded(service, endpoint, 2)
+  // The latest delivery has succeeded.
+  await service.alice.post(endpoint.at(`/requests/${id}/replay?actionId=${actionId}`))
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}/deliveries`)
+  bad.answer = { status: 200 }
+  await page.getByRole('button', { name: 'Replay all 1' }).click()
+  await bad.take(2)
+  await page.getByRole('button', { name: 'Replay all 1' }).waitFor({ state: 'detached' })
+  expect(good.received.length).toBe(2)
+  expect(faults).toEqual([])
 })
 
 test('a link signs an owner in once; a key that is made is shown once', async () => {

@@ -90,6 +90,11 @@ test('it says how many requests need attention, until their deliveries succeed o
   // Two requests, though four deliveries failed.
   await eventually('both', () => attention() === 2)
   receiver.answer = { status: 200 }
+  const { body } = await service.alice.get(endpoint.at('/actions'))
+  const { actions } = z.looseObject({ actions: z.array(z.looseObject({ id: z.string() })) }).parse(body)
+  // Edited requests that are taken change nothing.
+  for (const { id: actionId } of actions)
+    await service.alice.post(endpoint.at(`/requests/${rows[1]?.id}/send`), { actionId, body: 'another' })
   await service.alice.post(endpoint.at(`/requests/${rows[0]?.id}/replay`), {})
   await eventually('one is replayed', () => attention() === 1)
   await service.alice.delete(endpoint.at(`/requests/${rows[1]?.id}`))

@@ -96,11 +96,11 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
   )
 }
 
-/** Number of dead letters, with a button to replay all of them. */
+/** Number of requests with dead letters, and a button that replays them through the actions of these. */
 function DeadLetters({ endpointId }: { endpointId: string }) {
   const found = useQuery({
     queryKey: ['dead letters', endpointId],
-    queryFn: () => creel.requests.list.query({ endpointId, state: 'DeadLetter', partial: true, pageSize: 1 }),
+    queryFn: () => creel.requests.list.query({ endpointId, deadLettered: true, partial: true, pageSize: 1 }),
     refetchInterval: REFRESH_MS,
   })
   const count = found.data?.totalCount ?? 0
@@ -110,11 +110,12 @@ function DeadLetters({ endpointId }: { endpointId: string }) {
       runBulk(
         endpointId,
         'queued for replay',
-        { filters: { state: 'DeadLetter' }, about: count },
+        { filters: { deadLettered: true }, about: count },
         async (ids) => {
           const { queuedCount, skippedCount } = await creel.requests.bulkReplay.mutate({
             endpointId,
             requestIds: [...ids],
+            deadLettersOnly: true,
           })
           return { done: queuedCount, skipped: skippedCount }
         },
@@ -124,7 +125,7 @@ function DeadLetters({ endpointId }: { endpointId: string }) {
   if (count === 0) return null
   return (
     <>
-      <Link className="link" href={`/e/${endpointId}?q=state:deadletter`}>
+      <Link className="link" href={`/e/${endpointId}?q=needs:replay`}>
         Dead letters ({about}
         {count})
       </Link>

@@ -9,6 +9,8 @@ test.each([
   ['Errored', counts({ failed: 1 }), 'Errored', undefined],
   ['Succeeded', counts({ succeeded: 1, waiting: 1 }), 'Pending', '1 pending, 1 delivered'],
   ['Succeeded', counts({ succeeded: 2 }), 'Succeeded', '2 delivered'],
+  ['Failed', counts({ succeeded: 1 }), 'Succeeded', undefined],
+  ['Succeeded', counts({ failed: 1 }), 'Failed', undefined],
   ['Skipped', counts({}), 'Skipped', undefined],
 ] as const)('a request that is %s, with %p, is shown as %s', (state, results, shown, words) => {
   expect([worstState(state, results), countsText(results)]).toEqual([shown, words])

@@ -40,7 +40,8 @@ export function worstState(latest: RequestState, counts: Props['counts']): Reque
   if (counts === undefined) return latest
   if (counts.deadLettered > 0) return 'DeadLetter'
   if (counts.failed > 0) return latest === 'Errored' || latest === 'Interrupted' ? latest : 'Failed'
-  return counts.waiting > 0 ? 'Pending' : latest
+  if (counts.waiting > 0) return 'Pending'
+  return counts.succeeded > 0 ? 'Succeeded' : latest
 }
 
 /** Number of deliveries of a request to several actions, or of attempts of one; empty for a single one. */

@@ -209,6 +209,7 @@ const ABOUT: Readonly<Record<(typeof TERM_NAMES)[number], string>> = {
 const FIXED = [
   ...REQUEST_STATES.map((state) => ({ term: `state:${state.toLowerCase()}`, about: ABOUT.state })),
   { term: 'needs:attention', about: ABOUT.needs },
+  { term: 'needs:replay', about: 'a dead letter' },
   ...VERIFICATION_FILTERS.map((verdict) => ({ term: `is:${verdict}`, about: ABOUT.is })),
   ...['POST', 'GET', 'PUT', 'PATCH', 'DELETE'].map((method) => ({
     term: `method:${method}`,

@@ -105,7 +105,7 @@ function useCommands(typed: string): Command[] {
           go('Add action', current.name, `/e/${current.id}/actions/new`),
           go('Rules', current.name, `/e/${current.id}/rules`),
           go('Deliveries', current.name, `/e/${current.id}/deliveries`),
-          go('Dead letters', current.name, `/e/${current.id}?q=state:deadletter`),
+          go('Dead letters', current.name, `/e/${current.id}?q=needs:replay`),
           go('Send a sample event', current.name, `/e/${current.id}?sample=1`),
           go('Settings', current.name, `/e/${current.id}/settings`),
           { words: 'Copy capture URL', about: current.name, run: () => void copyText(current.url) },

@@ -25,9 +25,12 @@ describe('a search', () => {
     expect(filters('since:2026-11-20').since).toBe('2026-11-20T00:00:00.000Z')
   })
 
-  test('what needs attention has one value', () => {
+  test('a request may need attention, or a replay', () => {
     expect(filters('needs:attention')).toEqual({ needsAttention: true })
-    expect(parseSearch('needs:help').map(({ problem }) => problem)).toEqual(['needs must be attention'])
+    expect(filters('needs:Replay')).toEqual({ deadLettered: true })
+    expect(parseSearch('needs:help').map(({ problem }) => problem)).toEqual([
+      'needs must be attention or replay',
+    ])
   })
 
   test('a value that is none says what would be right, and the rest still searches', () => {

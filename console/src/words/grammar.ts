@@ -10,6 +10,7 @@ export interface Filters {
   method?: string
   state?: RequestState
   needsAttention?: boolean
+  deadLettered?: boolean
   verification?: VerificationFilter
   label?: string
   eventId?: string
@@ -21,6 +22,9 @@ export interface Filters {
 }
 
 export const TERM_NAMES = ['method', 'state', 'needs', 'is', 'label', 'event', 'since', 'until'] as const
+
+/** `attention`: some delivery failed; `replay`: some delivery is a dead letter. */
+const NEEDS = ['attention', 'replay'] as const
 
 type TermName = (typeof TERM_NAMES)[number]
 
@@ -83,7 +87,8 @@ export function filtersOf(terms: readonly Term[], now = Date.now()): Filters {
     else if (name === 'label') filters.label = value
     else if (name === 'event') filters.eventId = value
     else if (name === 'state') Object.assign(filters, { state: known(REQUEST_STATES, value) })
-    else if (name === 'needs') filters.needsAttention = true
+    else if (name === 'needs')
+      filters[value.toLowerCase() === 'replay' ? 'deadLettered' : 'needsAttention'] = true
     else if (name === 'is') Object.assign(filters, { verification: known(VERIFICATION_FILTERS, value) })
     else Object.assign(filters, { [name]: instantOf(value, now) })
   }
@@ -109,7 +114,7 @@ function problemOf(name: TermName, value: string): string | undefined {
   if (name === 'state' && known(REQUEST_STATES, value) === undefined) {
     return `state must be one of ${REQUEST_STATES.map((state) => state.toLowerCase()).join(', ')}`
   }
-  if (name === 'needs' && known(['attention'], value) === undefined) return 'needs must be attention'
+  if (name === 'needs' && known(NEEDS, value) === undefined) return `needs must be ${NEEDS.join(' or ')}`
   if (name === 'is' && known(VERIFICATION_FILTERS, value) === undefined)
     return `is must be one of ${VERIFICATION_FILTERS.join(', ')}`
   if ((name === 'since' || name === 'until') && instantOf(value, 0) === undefined) {

@@ -1,5 +1,6 @@
 import { FAILED_STATES } from '../engine/words/index.ts'
 import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
+import { sendsRequest } from '../requests/index.ts'
 
 /** Endpoints in an overview, the size of a list's first page. */
 export const OVERVIEW_ENDPOINTS = 100
@@ -48,7 +49,7 @@ const ATTENTION = statement(
         where endpoint_id = e.id and state in (${[...FAILED_STATES, 'Interrupted'].map((state) => `'${state}'`).join(', ')})
         order by id desc limit ${FAILURES_MAX}
       ) a
-      where a.trigger <> 'rehearsal'
+      where ${sendsRequest('a')}
       group by a.request_id, a.action_id
     ) f
     where exists (select from actions c where c.id = f.action_id)
@@ -58,7 +59,7 @@ const ATTENTION = statement(
       and not exists (
         select from delivery_attempts b
         where b.endpoint_id = e.id and b.request_id = f.request_id and b.id > f.id
-          and b.action_id = f.action_id and b.trigger <> 'rehearsal')
+          and b.action_id = f.action_id and ${sendsRequest('b')})
   ) n
   where n.attention_count > 0`,
 )

@@ -3,15 +3,36 @@ import type { Context } from '../api/context.ts'
 import { flowSignal, insertDeliveries } from '../deliveries/index.ts'
 import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import { findReplayable, findReplayableSizes, storedRequest } from '../requests/index.ts'
+import { run, statement } from '../platform/db/index.ts'
+import { findReplayable, findReplayableSizes, sendsRequest, storedRequest } from '../requests/index.ts'
 import { chooseActions } from './replayRequest.ts'
 
 /** Requests in memory at once, with their bodies, while conditions are evaluated. */
 const EVALUATED_AT_ONCE = 10
 
+/** The requests `$2` of the endpoint `$1`, each with an action whose newest attempt of it is a dead letter. */
+const DEAD_LETTERS = statement(
+  'dead letters of requests',
+  `select t.request_id, t.action_id
+  from (
+    select distinct on (a.request_id, a.action_id) a.request_id, a.action_id, a.state
+    from delivery_attempts a
+    where a.endpoint_id = $1::uuid and a.request_id = any($2::bigint[]) and ${sendsRequest('a')}
+    order by a.request_id, a.action_id, a.id desc
+  ) t
+  where t.state = 'DeadLetter'`,
+)
+
+/** Choice of the actions of a bulk replay. */
+export interface Through {
+  readonly actionId?: string | undefined
+  /** Whether a request goes only through the actions of its dead letters. */
+  readonly deadLettersOnly?: boolean | undefined
+}
+
 /**
  * Queues captured requests again, with the full retry schedule. Without `actionId`, each goes through the enabled
- * actions with a matching condition.
+ * actions with a matching condition, or through those of its dead letters.
  *
  * @returns requests queued, deliveries created, and ids skipped: absent, binned, oversize, or no action matched
  * @throws DomainError as a single replay does
@@ -20,10 +41,12 @@ export async function bulkReplay(
   ctx: Context,
   endpointId: string,
   requestIds: readonly number[],
-  actionId: string | undefined,
+  { actionId, deadLettersOnly = false }: Through,
 ): Promise<{ queuedCount: number; deliveryCount: number; skippedCount: number }> {
   const actions = chooseActions(await listActions(ctx.db, endpointId), actionId)
-  const pairs = await pairUp(ctx, endpointId, requestIds, actions, actionId !== undefined)
+  // What was delivered once needs no condition to be delivered again.
+  const paired = await pairUp(ctx, endpointId, requestIds, actions, actionId !== undefined || deadLettersOnly)
+  const pairs = deadLettersOnly ? await ofDeadLetters(ctx, endpointId, paired) : paired
   const now = ctx.clock.now()
   const { id: workspaceId } = ctx.workspace
   const signals = pairs.flatMap(({ action: { id, governed } }) =>
@@ -57,6 +80,13 @@ interface Pair {
   readonly requestId: number
   readonly bodyBytes: number
   readonly action: ActionRow
+}
+
+async function ofDeadLetters(ctx: Context, endpointId: string, pairs: readonly Pair[]): Promise<Pair[]> {
+  const ids = [...new Set(pairs.map(({ requestId }) => requestId))]
+  const rows = await run(ctx.db, DEAD_LETTERS, [endpointId, ids])
+  const dead = new Set(rows.map(({ requestId, actionId }) => `${requestId} ${actionId}`))
+  return pairs.filter(({ requestId, action }) => dead.has(`${requestId} ${action.id}`))
 }
 
 /** Pairs requests with actions. Bodies are read only for conditions that need them. */

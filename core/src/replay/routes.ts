@@ -83,11 +83,15 @@ export const replayRoutes = router({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/requests/bulk-replay',
     summary: 'Queue replays of up to 500 captured requests, with the full retry schedule',
-    description: 'Ids that are absent, in the recycle bin, oversize or matched by no action are skipped.',
+    description:
+      'Ids that are absent, in the recycle bin, oversize, matched by no action, or without a dead letter with `deadLettersOnly` are skipped.',
     input: z.object({
       endpointId,
       ...requestIdsInput,
       actionId: optional(z.guid().toLowerCase()).meta({ description: 'Only through this action' }),
+      deadLettersOnly: optional(z.boolean()).meta({
+        description: 'Only through the actions whose newest attempt of the request is a dead letter',
+      }),
     }),
     example: { requestIds: [90117, 90118] },
     output: BulkReplayResult,
@@ -96,5 +100,5 @@ export const replayRoutes = router({
     finds: findsEndpoint,
     gate: (ctx) => requireFeature(ctx.plan, 'bulkReplay'),
     check: (_ctx, input) => issuesOfRequestIds(input),
-  }).mutation(({ ctx, input }) => bulkReplay(ctx, ctx.endpoint.id, requestIdsOf(input), input.actionId)),
+  }).mutation(({ ctx, input }) => bulkReplay(ctx, ctx.endpoint.id, requestIdsOf(input), input)),
 })

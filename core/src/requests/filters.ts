@@ -3,7 +3,7 @@ import type { Database } from '../platform/db/index.ts'
 import type { ListFilters, RequestFilters } from './schema.ts'
 import { containsText } from './search.ts'
 import type { Shortcut } from './searchShortcut.ts'
-import { hasFailures, requestState } from './state.ts'
+import { hasDeadLetters, hasFailures, requestState } from './state.ts'
 
 /** The tables of a query over `requests as r`. */
 type FilteredTables = Database & { r: Database['requests'] }
@@ -30,7 +30,8 @@ export function contentConditions(
   filters: Partial<RequestFilters>,
   shortcut?: Shortcut,
 ): RawBuilder<SqlBool>[] {
-  const { method, state, q, since, until, verification, label, eventId, duplicate, needsAttention } = filters
+  const { method, state, q, since, until, verification, label, eventId, duplicate } = filters
+  const { deadLettered, needsAttention } = filters
   const conditions: RawBuilder<SqlBool>[] = []
   if (method !== undefined) conditions.push(sql`upper(r.method) = upper(${method})`)
   if (since !== undefined) conditions.push(sql`r.received_at >= ${since}`)
@@ -43,6 +44,7 @@ export function contentConditions(
   else if (verification !== undefined) conditions.push(sql`r.verdict = ${verification}`)
   if (state !== undefined) conditions.push(sql`${requestState} = ${state}`)
   if (needsAttention !== undefined) conditions.push(sql`${hasFailures} = ${needsAttention}`)
+  if (deadLettered !== undefined) conditions.push(sql`${hasDeadLetters} = ${deadLettered}`)
   if (q !== undefined) conditions.push(containsText(q, shortcut))
   return conditions
 }

@@ -41,7 +41,7 @@ export { type HistorySearch, searchHistory } from './searchHistory.ts'
 export { searching } from './searching.ts'
 export { forgetPaged, makeSearchPages } from './searchPages/index.ts'
 export { type ShapePath, shapeOf } from './shape.ts'
-export { outcomeOf } from './state.ts'
+export { outcomeOf, sendsRequest } from './state.ts'
 export {
   measuredBytes,
   requestStorageBytes,

@@ -1,13 +1,15 @@
 import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
+import { sendsRequest } from './state.ts'
 
 /** Reads the deliveries of the endpoint `$1` and the request `$2`. */
 const DELIVERIES_OF_REQUEST = statement(
   'deliveries of request',
   `with tried as (
     select action_id, (array_agg(action_name order by id desc))[1] as action_name, min(kind) as kind,
-           (array_agg(state order by id desc))[1] as state, count(*)::int as attempt_count,
+           (array_agg(state order by id desc) filter (where ${sendsRequest('t')}))[1] as state,
+           (array_agg(state order by id desc))[1] as latest, count(*)::int as attempt_count,
            max(at) as last_attempt_at, min(at) as since
-    from delivery_attempts where endpoint_id = $1 and request_id = $2
+    from delivery_attempts t where endpoint_id = $1 and request_id = $2
     group by action_id
   ), queued as (
     select action_id, max(action_name) as action_name, min(kind) as kind,
@@ -17,7 +19,7 @@ const DELIVERIES_OF_REQUEST = statement(
     group by action_id
   )
   select a.id as action_id, coalesce(a.name, t.action_name, q.action_name) as action_name,
-         coalesce(t.kind, q.kind) as kind, coalesce(t.state, 'Pending') as state,
+         coalesce(t.kind, q.kind) as kind, coalesce(t.state, case when q.kind is null then t.latest end, 'Pending') as state,
          coalesce(t.attempt_count, 0) as attempt_count, t.last_attempt_at, q.next_attempt_at
   from tried t
   full join queued q using (action_id)

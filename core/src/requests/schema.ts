@@ -25,7 +25,7 @@ export const DeliveryCounts = z
   .meta({
     id: 'DeliveryCounts',
     description:
-      'Number of actions by the result of the newest attempt of each, replays included. Deleted actions do not count',
+      'Number of actions by the result of the newest attempt of each, replays included. Deleted actions, rehearsals and edited requests do not count',
   })
 
 /** The filters of list, await and follow. They combine with AND. */
@@ -35,6 +35,9 @@ export const filterInput = {
   needsAttention: optional(z.boolean()).meta({
     description:
       '`true`: the newest attempt of some action failed or is a dead letter (`deliveryCounts`), whatever `state` is; `false`: the others',
+  }),
+  deadLettered: optional(z.boolean()).meta({
+    description: '`true`: the newest attempt of some action is a dead letter; `false`: the others',
   }),
   q: optional(z.string().min(1).max(200)).meta({
     description: 'Text found in path, query string, header values or text body, without case',

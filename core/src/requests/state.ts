@@ -20,15 +20,22 @@ const STATE = `
      where d.endpoint_id = r.endpoint_id and d.request_id = r.id and d.finished_at is null limit 1),
     ${CAPTURED})`
 
-/** SQL of a row for each action of `requests as r`: the state of its newest attempt, `Pending` before the first. */
+/** SQL of whether an attempt sent the request itself: neither a rehearsal nor an edited one. */
+export const sendsRequest = (attempt: string) => `${attempt}.trigger not in ('edited', 'rehearsal')`
+
+/**
+ * SQL of a row for each action of `requests as r`: the state of its newest attempt that sent the request, `Pending`
+ * before the first. `latest` is that of edited ones, too.
+ */
 const BY_ACTION = `
-  (select t.action_id, max(t.id) as id, (array_agg(t.state order by t.id desc))[1] as state,
+  (select t.action_id, max(t.id) as id, (array_agg(t.state order by t.id desc))[1] as latest,
+          (array_agg(t.state order by t.id desc) filter (where t.sends))[1] as state,
           count(*) filter (where t.id > 0) as attempts
    from (
-     select a.action_id, a.id, a.state from delivery_attempts a
+     select a.action_id, a.id, a.state, ${sendsRequest('a')} as sends from delivery_attempts a
      where a.endpoint_id = r.endpoint_id and a.request_id = r.id and ${IS_LIVE}
      union all
-     select d.action_id, 0, 'Pending' from deliveries d
+     select d.action_id, 0, 'Pending', true from deliveries d
      where d.endpoint_id = r.endpoint_id and d.request_id = r.id and d.finished_at is null
    ) t
    group by t.action_id) newest`
@@ -44,7 +51,7 @@ const IS_THERE = 'exists (select from actions c where c.id = newest.action_id)'
  */
 export const OUTCOMES = `
   (select array[
-     coalesce((array_agg(newest.state order by newest.id desc))[1], ${CAPTURED}),
+     coalesce((array_agg(newest.latest order by newest.id desc))[1], ${CAPTURED}),
      coalesce(sum(newest.attempts), 0)::text,
      (count(*) filter (where newest.state = 'Succeeded' and ${IS_THERE}))::text,
      (count(*) filter (where ${FAILED} and ${IS_THERE}))::text,
@@ -53,7 +60,10 @@ export const OUTCOMES = `
    ]
    from ${BY_ACTION})`
 
-/** Number of actions of a request by the result of the newest attempt of each. Deleted actions do not count. */
+/**
+ * Number of actions of a request by the result of the newest attempt of each. Deleted actions and edited requests do not
+ * count.
+ */
 interface DeliveryCounts {
   readonly succeeded: number
   readonly failed: number
@@ -87,7 +97,11 @@ export const requestState = sql.raw<string>(STATE)
 /** {@link OUTCOMES} as a part of a query. */
 export const outcomes = sql.raw<readonly string[]>(OUTCOMES)
 
+const hasSome = (what: string) =>
+  sql.raw<boolean>(`(select count(*) > 0 from ${BY_ACTION} where (${what}) and ${IS_THERE})`)
+
 /** SQL of whether the newest attempt of some action of `requests as r` failed, or is a dead letter. */
-export const hasFailures = sql.raw<boolean>(
-  `(select count(*) > 0 from ${BY_ACTION} where (${FAILED} or ${DEAD_LETTER}) and ${IS_THERE})`,
-)
+export const hasFailures = hasSome(`${FAILED} or ${DEAD_LETTER}`)
+
+/** SQL of whether the newest attempt of some action of `requests as r` is a dead letter. */
+export const hasDeadLetters = hasSome(DEAD_LETTER)

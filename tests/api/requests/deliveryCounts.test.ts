@@ -101,6 +101,55 @@ describe('deliveryCounts', () => {
     expect(await listed(plain)).toMatchObject([{ state: 'NotAttempted', deliveryCounts: NONE }])
   })
 
+  test('leaves out edited requests: a changed body that is taken says nothing about the one that was not', async () => {
+    const { good, bad, endpoint, actions, id } = await halfBroken()
+    await using _good = good
+    await using _bad = bad
+    const send = (actionId: string) =>
+      service.alice.post(endpoint.at(`/requests/${id}/send`), { actionId, body: 'another' })
+    bad.answer = { status: 200 }
+    expect((await send(actions.bad)).body).toMatchObject({ state: 'Succeeded', trigger: 'edited' })
+    good.answer = { status: 500 }
+    expect((await send(actions.good)).body).toMatchObject({ state: 'Failed', trigger: 'edited' })
+    const deliveryCounts = { ...NONE, succeeded: 1, deadLettered: 1 }
+    expect(await listed(endpoint)).toMatchObject([{ state: 'Failed', attemptCount: 4, deliveryCounts }])
+    expect((await service.alice.get(endpoint.at(`/requests/${id}`))).body).toMatchObject({
+      deliveryCounts,
+      deliveries: [
+        { actionId: actions.good, state: 'Succeeded' },
+        { actionId: actions.bad, state: 'DeadLetter' },
+      ],
+    })
+    expect(await idsOf(endpoint, 'needsAttention=true')).toEqual([id])
+  })
+
+  test('dead letters are found by action, and replayed only through theirs', async () => {
+    const { good, bad, endpoint, actions, id } = await halfBroken()
+    await using _good = good
+    await using _bad = bad
+    const changed = await service.alice.put(endpoint.at(`/actions/${actions.bad}`), {
+      condition: { path: 'label', op: 'eq', value: 'never' },
+    })
+    expect(changed.status).toBe(200)
+    const { id: other } = await endpoint.capture()
+    await service.alice.post(endpoint.at(`/requests/${id}/replay?actionId=${actions.good}`))
+    expect(await listed(endpoint, 'state=DeadLetter')).toEqual([])
+    expect(await idsOf(endpoint, 'deadLettered=true')).toEqual([id])
+    expect(await idsOf(endpoint, 'deadLettered=false')).toEqual([other])
+    await attemptsEnded(service, endpoint, 4)
+    expect(await idsOf(endpoint, 'needsAttention=false')).toEqual([other])
+    const [atGood, atBad] = [good.received.length, bad.received.length]
+    bad.answer = { status: 200 }
+    const replayed = await service.alice.post(endpoint.at('/requests/bulk-replay'), {
+      requestIds: [id, other],
+      deadLettersOnly: true,
+    })
+    expect(replayed.body).toEqual({ queuedCount: 1, deliveryCount: 1, skippedCount: 1 })
+    await attemptsEnded(service, endpoint, 5)
+    expect([good.received.length, bad.received.length]).toEqual([atGood, atBad + 1])
+    expect(await idsOf(endpoint, 'deadLettered=true')).toEqual([])
+  })
+
   test('comes with the changes of a stream', async () => {
     await using good = await startReceiver()
     const endpoint = await service.alice.endpoint()

@@ -58,7 +58,9 @@ export function stateText({ state, deliveryCounts: counts }: Outcome): string {
     [counts.succeeded, 'Succeeded'],
   ]
   const found = results.filter(([count]) => count > 0)
-  return found.length < 2 ? state : found.map(([count, name]) => `${count} ${name}`).join(', ')
+  if (found.length > 1) return found.map(([count, name]) => `${count} ${name}`).join(', ')
+  const name = found[0]?.[1] ?? state
+  return name === 'Failed' && (state === 'Errored' || state === 'Interrupted') ? state : name
 }
 
 /** Lines that show a body: indented JSON or text, shortened, or its size if it is binary. */

@@ -217,6 +217,10 @@ export interface StatementRows {
   'count uncounted requests': {
     readonly lowestId: number | null
   }
+  'dead letters of requests': {
+    readonly requestId: number
+    readonly actionId: string
+  }
   'deliveries of request': {
     readonly actionId: string | null
     readonly actionName: string
