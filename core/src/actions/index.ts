@@ -2,6 +2,7 @@ export { leavesCredentialsBehind } from './auth.ts'
 export { dropAction, writeAction } from './change.ts'
 export { checkCertificates } from './checkCertificates.ts'
 export { addAction, hostOf } from './create.ts'
+export { CERTIFICATE_CHECK, SEALED_ACTIONS } from './declarations.ts'
 export {
   type DispatchAction,
   type DispatchPlan,
@@ -11,10 +12,8 @@ export {
   planDispatch,
   planDispatchInSteps,
 } from './dispatchActions.ts'
-export { CERTIFICATE_CHECK } from './jobs.ts'
-export { pauseGone } from './pauseGone.ts'
-export { applyActionLimits } from './planLimit.ts'
-export { type ActionRow, findAction, listActions, lockActions } from './queries.ts'
-export { SEALED_ACTIONS } from './reseal.ts'
+export { pauseGone } from './pause.ts'
+export { type ActionRow, applyActionLimits, findAction, listActions, lockActions } from './queries.ts'
+
 export { SIGNING_SECRET } from './schema.ts'
 export { signingColumns, signingIssues } from './signing.ts'

@@ -1,8 +1,23 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { recordSuspensions } from '../audit/index.ts'
+import { resumeDeliveries } from '../deliveries/index.ts'
+import type { Plan } from '../plans/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { type ActionsTable, type Db, run, statement, type Trx } from '../platform/db/index.ts'
+
+/**
+ * Applies the plan's limit to a workspace: suspends actions over it and lifts the suspension of others. Queued
+ * deliveries of actions in use again continue. The caller holds the lock of the workspace's row.
+ */
+export async function applyActionLimits(
+  services: Pick<Services, 'clock' | 'enqueue' | 'actor'>,
+  trx: Trx,
+  { workspaceId, plan }: { readonly workspaceId: string; readonly plan: Plan },
+): Promise<void> {
+  const resumed = await fitActions(trx, services, { workspaceId }, plan.limits.actionsMax)
+  await resumeDeliveries(services, trx, resumed)
+}
 
 /** An action with the other facts that the list shows. */
 export interface ActionRow extends Selectable<ActionsTable> {

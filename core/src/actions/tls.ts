@@ -1,3 +1,4 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
@@ -6,7 +7,6 @@ import { storedTls, type TlsSettings, tlsText } from '../deliveries/index.ts'
 import type { InputIssue, ItemCode } from '../engine/issues.ts'
 import type { ActionsTable } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
-import { type Certificate, certificatesOf, endOf, privateKeyOf } from './certificates.ts'
 
 /** The longest PEM text, in characters. */
 const PEM_MAX = 65_536
@@ -205,4 +205,55 @@ function expired(member: 'clientCertificate' | 'certificateAuthority', { validTo
 
 function issue(path: readonly string[], code: ItemCode, detail: string): InputIssue {
   return { path: ['tls', ...path], code, detail }
+}
+
+interface Certificate {
+  readonly subject: string
+  readonly validTo: Date
+  isOf(key: KeyObject): boolean
+}
+
+const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+/** Certificates of one text. */
+const CERTIFICATES_MAX = 100
+
+/** The certificates of a PEM text, in its order; null when it holds none, too many, or one that cannot be read. */
+function certificatesOf(pem: string): Certificate[] | null {
+  const blocks = pem.match(BLOCK) ?? []
+  if (blocks.length === 0 || blocks.length > CERTIFICATES_MAX) return null
+  // Other blocks, such as a key, must not be stored in a column that every reader sees.
+  if (pem.replaceAll(BLOCK, '').includes('-----BEGIN')) return null
+  try {
+    return blocks.map((block) => {
+      const certificate = new X509Certificate(block)
+      return {
+        subject: certificate.subject.replaceAll('\n', ', '),
+        validTo: new Date(certificate.validTo),
+        isOf: (key) => certificate.checkPrivateKey(key),
+      }
+    })
+  } catch {
+    return null
+  }
+}
+
+/** The private key of a PEM text; null when it holds none, or one with a passphrase. */
+function privateKeyOf(pem: string): KeyObject | null {
+  try {
+    return createPrivateKey(pem)
+  } catch {
+    return null
+  }
+}
+
+/** The expiry of valid settings: that of our own certificate, or of the last authority, whichever is first. */
+function endOf(certificates: {
+  readonly clientCertificate: string | null
+  readonly certificateAuthority: string | null
+}): Date {
+  const [own] = certificatesOf(certificates.clientCertificate ?? '') ?? []
+  const authorities = certificatesOf(certificates.certificateAuthority ?? '') ?? []
+  const lastAuthority = Math.max(...authorities.map(({ validTo }) => validTo.getTime()))
+  const ends = [own?.validTo.getTime(), authorities.length === 0 ? undefined : lastAuthority]
+  return new Date(Math.min(...ends.filter((end) => end !== undefined)))
 }

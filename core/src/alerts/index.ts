@@ -13,7 +13,6 @@ export {
   storedSubscriptions,
 } from './events.ts'
 export { type Alert, isMarkup } from './find.ts'
-export { forgetReasons, nextReasons } from './forget.ts'
 export {
   type Cause,
   closeIncidents,
@@ -34,5 +33,5 @@ export {
   severityOf,
   waitingSince,
 } from './outbox.ts'
+export { forgetReasons, nextReasons, sealMessages } from './queries.ts'
 export { type Named, raiseSingle, type SingleAlert } from './raise.ts'
-export { sealMessages } from './sealMessages.ts'

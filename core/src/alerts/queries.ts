@@ -1,5 +1,6 @@
 import { type Insertable, sql } from 'kysely'
-import type { AlertsTable, IncidentsTable, Trx } from '../platform/db/index.ts'
+import type { AlertsTable, Db, IncidentsTable, Trx } from '../platform/db/index.ts'
+import { type DataKeyRef, type SecretBox, sealedAs, sealedMembers } from '../platform/secrets/index.ts'
 import type { OpeningKind } from './events.ts'
 
 /** The columns of an incident before it is written; a new one is always open. */
@@ -91,4 +92,54 @@ export function waitingSince(trx: Trx, before: Date) {
 export async function pruneAlerts(trx: Trx, before: Date): Promise<void> {
   await trx.deleteFrom('alerts').where('occurredAt', '<', before).execute()
   await trx.deleteFrom('incidents').where('closedAt', '<', before).execute()
+}
+
+export async function nextReasons(db: Db, workspaceId: string, afterId: string, limit: number) {
+  return await db
+    .selectFrom('alerts')
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '>', afterId)
+    .where((where) => where.or([where('reason', 'is not', null), where('sealed', 'is not', null)]))
+    .select(['id', 'reason'])
+    .select(sealedMembers('alerts'))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** Deletes messages of alerts. The alerts stay in the history. */
+export async function forgetReasons(trx: Trx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await trx
+    .updateTable('alerts')
+    .set({ reason: null, sealedWith: null, sealed: null })
+    .where('id', 'in', ids)
+    .execute()
+}
+
+/** Messages that one call seals. */
+const AT_ONCE = 200
+
+/** Seals messages of notify actions of an endpoint, which repeat captures. Returns whether there may be more. */
+export async function sealMessages(
+  secrets: Pick<SecretBox, 'open'>,
+  trx: Trx,
+  endpointId: string,
+  sealing: DataKeyRef,
+): Promise<boolean> {
+  const rows = await trx
+    .selectFrom('alerts')
+    .where('endpointId', '=', endpointId)
+    .where('eventKind', '=', 'action.notify')
+    .where('reason', 'is not', null)
+    .select(['id', 'reason'])
+    .limit(AT_ONCE)
+    .execute()
+  for (const { id, reason } of rows)
+    await trx
+      .updateTable('alerts')
+      .set({ reason: null, ...sealedAs(secrets, sealing, { reason }) })
+      .where('id', '=', id)
+      .execute()
+  return rows.length === AT_ONCE
 }

@@ -1,10 +1,21 @@
 import { z } from 'zod'
+import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
 import { Int64 } from '../api/values.ts'
-import { checkResponses, createInput, findsEndpoint } from '../endpoints/index.ts'
-import { findRequest } from '../requests/index.ts'
-import { previewAnswer } from './preview.ts'
+import { answerScript, renderedInSteps, responsesForInSteps } from '../capture/index.ts'
+import {
+  checkResponses,
+  createInput,
+  type EndpointRow,
+  findsEndpoint,
+  responsesText,
+  type ScriptedResponses,
+  safeResponse,
+} from '../endpoints/index.ts'
+import { requestRoot } from '../engine/conditions/index.ts'
+import { inSlices } from '../platform/turns/index.ts'
+import { findRequest, previewing, type RequestRow, storedRequest } from '../requests/index.ts'
 
 /** Try scripted answers on a stored request; nothing is saved, counted or sent. */
 export const answerRoutes = router({
@@ -39,3 +50,39 @@ export const answerRoutes = router({
     return await previewAnswer(ctx, ctx.endpoint, row, input.responses)
   }),
 })
+
+/**
+ * Finds the response that would answer a stored request, and fills it in.
+ *
+ * @param responses default: those of the endpoint
+ */
+async function previewAnswer(
+  ctx: Context,
+  endpoint: EndpointRow,
+  row: RequestRow,
+  responses: ScriptedResponses | undefined,
+) {
+  const own = { ...endpoint, responseHeaders: JSON.parse(endpoint.responseHeaders) }
+  const text = responses === undefined ? endpoint.responses : responsesText(responses)
+  return await previewing(ctx, 'answer', async () => {
+    const stored = { responses: text, responsesRun: null, answerFrom: null }
+    const script = answerScript(stored, own, [], () => false)
+    const request = storedRequest(row)
+    const [index] = script === null ? [] : await inSlices(responsesForInSteps(script, requestRoot(request)))
+    const response = index === undefined ? undefined : script?.responses[index]
+    const made =
+      response &&
+      (await inSlices(renderedInSteps(ctx.urls, response, { requestId: row.id, request, endpoint })))
+    const isFaulty = made !== undefined && 'fault' in made
+    const { status, contentType, headers, body } =
+      made === undefined || isFaulty ? safeResponse(own) : made.served
+    return {
+      index: isFaulty ? null : (index ?? null),
+      status,
+      contentType,
+      headers: headers.map(([name, value]) => ({ name, value: Buffer.from(value, 'latin1').toString() })),
+      body,
+      note: isFaulty ? made.fault : null,
+    }
+  })
+}
