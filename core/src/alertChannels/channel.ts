@@ -1,9 +1,11 @@
 import type { Selectable } from 'kysely'
+import type { z } from 'zod'
 import { everySubscription, type StoredSubscriptions, type Subscription } from '../alerts/index.ts'
 import type { AlertChannelsTable } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 import { HEALTHS, type HealthState } from './health.ts'
 import { type ChannelKindName, channelKind, isChannelKind } from './kinds/index.ts'
+import type { AlertChannel } from './schema.ts'
 import type { ChannelSettings } from './settings.ts'
 
 /** A stored channel: settings and events are JSON text, the secret is encrypted. */
@@ -57,4 +59,29 @@ export function isMuted({ mutedUntil }: Pick<Channel, 'mutedUntil'>, now: Date):
 /** Destination of the channel, without secrets; null while it is unknown. */
 export function destinationOf({ kind, secret, settings }: Channel): string | null {
   return channelKind(kind).destination({ secret, settings })
+}
+
+/** A channel in the API's format, without its secret. */
+export function channelView(channel: Channel): z.input<typeof AlertChannel> {
+  const { id, kind, name, enabled, health, settings, mutedUntil, events, createdAt } = channel
+  const { lastSuccessAt, lastFailureAt, lastError, consecutiveFailures } = channel
+  return {
+    id,
+    kind,
+    name,
+    enabled,
+    health,
+    credentialSet: channel.secret !== null,
+    credentialSetAt: channel.secretSetAt,
+    connected: isConnected(channel),
+    destination: destinationOf(channel),
+    settings,
+    mutedUntil,
+    events: [...events],
+    lastSuccessAt,
+    lastFailureAt,
+    lastError,
+    consecutiveFailures,
+    createdAt,
+  }
 }

@@ -7,7 +7,7 @@ import { route, router } from '../api/route.ts'
 import { optional } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import type { Plan } from '../plans/index.ts'
-import { channelOf } from './channel.ts'
+import { channelOf, channelView } from './channel.ts'
 import { checkChannelChange, checkConnected, checkNewChannel } from './check.ts'
 import { findsChannel } from './find.ts'
 import { CHANNEL_KIND_NAMES, channelKind } from './kinds/index.ts'
@@ -26,7 +26,6 @@ import {
 import { historyView } from './sending/history.ts'
 import { listHistory } from './sending/queries.ts'
 import { testChannel } from './testChannel.ts'
-import { channelView } from './view.ts'
 
 const id = z.string().meta({ format: 'uuid', description: 'Id of the alert channel' })
 

@@ -6,13 +6,12 @@ import { notFound } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
 import { type Change, recordChange } from '../audit/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
-import { type Channel, channelOf } from './channel.ts'
+import { type Channel, channelOf, channelView } from './channel.ts'
 import { UNTESTED } from './health.ts'
 import { channelKind } from './kinds/index.ts'
 import { countChannels, insertChannel, lockChannelRow, updateChannel } from './queries.ts'
 import type { CreateInput, SubscriptionInput, UpdateInput } from './schema.ts'
 import { readSettings } from './settings.ts'
-import { channelView } from './view.ts'
 
 /** A channel's change for the audit log: its settings, without the results of sends. */
 export function channelChange(action: string, before: Channel | null, after: Channel | null): Change {

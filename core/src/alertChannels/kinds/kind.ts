@@ -1,5 +1,5 @@
 import type { Alert } from '../../alerts/index.ts'
-import type { ChannelSettings, SettingField } from '../settings.ts'
+import { type ChannelSettings, field, type SettingField } from '../settings.ts'
 
 /** A message as sent to the provider, before the guarded client adds transport headers. */
 export interface ProviderRequest {
@@ -66,3 +66,13 @@ export interface ChannelKind {
   build(alert: Alert, channel: ChannelConfiguration, context: SendingContext): ProviderRequest
   read(answer: ProviderAnswer): Reading
 }
+
+/** The region of a PagerDuty or Opsgenie account, chosen at its creation. */
+export const REGION_FIELD = field({
+  name: 'region',
+  label: 'Service region',
+  type: 'select',
+  default: 'us',
+  options: ['us', 'eu'],
+  help: 'Region of the account. A key of one region does not work in the other.',
+})
