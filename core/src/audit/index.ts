@@ -1,5 +1,3 @@
-export { listEntries } from './queries.ts'
-export { type Change, changeOf, recordChange } from './record.ts'
+export { listEntries, sweepAudit } from './queries.ts'
+export { type Change, changeOf, recordChange, recordSuspensions, type Suspension } from './record.ts'
 export { AuditEntry, auditFilters, entryView } from './schema.ts'
-export { recordSuspensions, type Suspension } from './suspensions.ts'
-export { sweepAudit } from './sweep.ts'

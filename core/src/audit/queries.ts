@@ -1,7 +1,9 @@
 import { type Selectable, sql } from 'kysely'
 import { type Between, type IdPlace, pageById } from '../api/cursors.ts'
 import type { Page } from '../api/pagination.ts'
+import type { Services } from '../api/services.ts'
 import type { AuditEntriesTable, Db } from '../platform/db/index.ts'
+import { DAY_MS } from '../platform/time/index.ts'
 
 /** Filters of the log; all combine with AND. */
 export interface AuditFilters {
@@ -58,4 +60,12 @@ export async function sweepEntries(db: Db, before: Date, signal: AbortSignal): P
     })
     if (deleted < BATCH_ROWS || signal.aborted) return
   }
+}
+
+/** Deletes entries that are past the operator's retention. May be interrupted at any time. */
+export async function sweepAudit(
+  { db, clock, auditRetentionDays }: Pick<Services, 'db' | 'clock' | 'auditRetentionDays'>,
+  signal: AbortSignal,
+): Promise<void> {
+  await sweepEntries(db, new Date(clock.now().getTime() - auditRetentionDays * DAY_MS), signal)
 }

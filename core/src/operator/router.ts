@@ -9,7 +9,7 @@ import {
 } from '../api/operatorProcedure.ts'
 import { pageInput } from '../api/pagination.ts'
 import { AuditEntry, auditFilters, entryView, listEntries, recordChange } from '../audit/index.ts'
-import { contactOperatorRoutes } from '../contacts/operatorRoutes.ts'
+import { contactOperatorRoutes } from '../contacts/routes.ts'
 import { SEALED_DATA_KEYS, SEALED_ENDPOINTS } from '../endpoints/index.ts'
 import { SEALED_ERASURES } from '../erasures/index.ts'
 import { keyOperatorRoutes } from '../keys/operatorRoutes.ts'

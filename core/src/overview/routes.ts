@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { requireOwner } from '../api/ownerGate.ts'
+import { requireOwner } from '../api/access.ts'
 import { router, typedOnly, typedStream } from '../api/route.ts'
 import { openStream } from '../streams/index.ts'
 import { followWorkspace } from './follow.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { requireOwner } from '../api/access.ts'
 import { notFound } from '../api/errors.ts'
-import { requireOwner } from '../api/ownerGate.ts'
 import { route, router, typedOnly } from '../api/route.ts'
 import { recordChange } from '../audit/index.ts'
 import { deleteSession, listSessions } from './queries.ts'
