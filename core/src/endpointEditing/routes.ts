@@ -1,10 +1,27 @@
 import { z } from 'zod'
+import type { Context } from '../api/context.ts'
+import { notFound } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
-import { createInput, Endpoint, findsEndpoint, rotateUrlInput, updateInput } from '../endpoints/index.ts'
+import { recordChange } from '../audit/index.ts'
+import { newId } from '../cells/index.ts'
+import {
+  createInput,
+  Endpoint,
+  type EndpointRow,
+  endpointView,
+  findEndpoint,
+  findsEndpoint,
+  markEndpointDeleted,
+  rotateUrlInput,
+  updateEndpoint,
+  updateInput,
+} from '../endpoints/index.ts'
+import { applyPlanLimits } from '../planLimits/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
 import { resetResponses } from './answers.ts'
+import { endpointChange } from './change.ts'
 import { checkNewEndpoint, createEndpoint } from './create.ts'
-import { removeEndpoint } from './remove.ts'
-import { rotateCaptureUrl } from './rotateUrl.ts'
 import { changeEndpoint, checkEndpointChange } from './update.ts'
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
@@ -93,3 +110,46 @@ export const endpointEditingRoutes = router({
     return null
   }),
 })
+
+/**
+ * Deletes an endpoint. It is gone at once for senders, readers and queued deliveries, whatever its size. Its rows are
+ * deleted in the background (retention/purgeEndpoints.ts). Endpoints that were suspended by the plan may be in use
+ * again.
+ */
+async function removeEndpoint(ctx: Context, endpoint: EndpointRow): Promise<void> {
+  const endpointId = endpoint.id
+  await ctx.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, ctx.workspace.id)
+    await markEndpointDeleted(trx, endpointId, ctx.clock.now())
+    await applyPlanLimits(ctx, trx, ctx.workspace.id)
+    await announceEndpointChange(trx, endpointId)
+    await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.remove', endpointView(endpoint, ctx), null))
+  })
+}
+
+/**
+ * Gives an endpoint a new capture URL; its id, settings and requests stay. The old URL works for a while. It replaces
+ * an older one that still works: at most one old URL works at a time.
+ *
+ * @param overlapSeconds time for which the old URL works; 0 for none
+ * @throws DomainError `not_found` when the endpoint was deleted meanwhile
+ */
+async function rotateCaptureUrl(ctx: Context, endpointId: string, overlapSeconds: number) {
+  return await ctx.db.transaction().execute(async (trx) => {
+    // Concurrent rotations run one after the other, so that each replaces the URL that it found.
+    await lockWorkspace(trx, ctx.workspace.id)
+    const before = await findEndpoint(trx, ctx.workspace.id, endpointId)
+    if (before === undefined) throw notFound('endpoint')
+    await updateEndpoint(trx, endpointId, {
+      captureId: newId(ctx.cell),
+      previousCaptureId: before.captureId,
+      previousCaptureUntil: new Date(ctx.clock.now().getTime() + overlapSeconds * 1000),
+    })
+    await announceEndpointChange(trx, endpointId)
+    const after = await findEndpoint(trx, ctx.workspace.id, endpointId)
+    if (after === undefined) throw notFound('endpoint')
+    const view = endpointView(after, ctx)
+    await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.rotateUrl', endpointView(before, ctx), view))
+    return view
+  })
+}

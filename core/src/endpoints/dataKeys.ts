@@ -7,6 +7,7 @@ import {
   type SealedTable,
   type SecretBox,
   sealedKeyOf,
+  sealedTable,
 } from '../platform/secrets/index.ts'
 
 /** Sealed keys of the noun. */
@@ -60,3 +61,6 @@ export function shredSignal(endpointId: string): string {
 export function shreddedEndpointOf(changed: string): string | undefined {
   return changed.startsWith(SHRED) ? changed.slice(SHRED.length) : undefined
 }
+
+/** Secrets that the noun stores. */
+export const SEALED_ENDPOINTS = sealedTable('endpoints', ['signingSecret', 'handshakeToken'])

@@ -4,11 +4,11 @@ export {
   ensureDataKey,
   findDataKey,
   SEALED_DATA_KEYS,
+  SEALED_ENDPOINTS,
   shreddedEndpointOf,
   shredSignal,
 } from './dataKeys.ts'
 export { checkDedupe, type Dedupe, type DedupeSettings, dedupeSettings, storedDedupe } from './dedupe.ts'
-export { checkEventIdPath } from './eventIdPath.ts'
 export {
   EndpointReference,
   endpointIdOf,
@@ -17,8 +17,8 @@ export {
   namedEndpointOf,
 } from './find.ts'
 export { learnSigningSecret } from './learnSigningSecret.ts'
-export { applyEndpointLimit } from './planLimit.ts'
 export {
+  applyEndpointLimit,
   countLiveEndpoints,
   type EndpointRow,
   findEndpoint,
@@ -26,7 +26,6 @@ export {
   markEndpointDeleted,
   updateEndpoint,
 } from './queries.ts'
-export { SEALED_ENDPOINTS } from './reseal.ts'
 export {
   type CaptureResponse,
   checkResponse,
@@ -39,16 +38,18 @@ export {
 } from './responseRules.ts'
 export {
   type AnswerFrom,
+  type Counted,
   checkFallback,
   checkResponses,
+  forgetUses,
   type PreparedResponse,
   preparedResponses,
   responsesText,
   type ScriptedResponses,
   servedAnswer,
   storedAnswerFrom,
+  takeUse,
 } from './responses.ts'
-export { type Counted, forgetUses, takeUse } from './responseUses.ts'
 export {
   type CreateInput,
   createInput,
@@ -58,7 +59,8 @@ export {
   type UpdateInput,
   updateInput,
 } from './schema.ts'
-export { settingsColumns } from './settings.ts'
+export { checkEventIdPath, settingsColumns } from './settings.ts'
+
 export {
   checkOriginal,
   checkStoring,

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Insertable } from 'kysely'
+import type { InputIssue } from '../engine/issues.ts'
+import { parseEventIdPath } from '../engine/verification/index.ts'
 import type { EndpointsTable } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 import { responsesText } from './responses.ts'
@@ -63,4 +65,13 @@ function manualColumns(input: Settings): Partial<Insertable<EndpointsTable>> {
   if (input.signatureEncoding !== undefined) columns.signatureEncoding = input.signatureEncoding || null
   if (input.signaturePrefix !== undefined) columns.signaturePrefix = input.signaturePrefix
   return columns
+}
+
+/** Checks the path to the event ids of an endpoint; `''` clears it, undefined changes nothing. */
+export function checkEventIdPath(path: string | undefined): InputIssue[] {
+  if (path === undefined || path === '') return []
+  const parsed = parseEventIdPath(path)
+  if ('path' in parsed) return []
+  const { code, reason } = parsed.problem
+  return [{ path: ['eventIdPath'], code, detail: reason }]
 }
