@@ -10,7 +10,7 @@ export {
   requireUnsealed,
 } from './authenticate.ts'
 export { addKey, requireRoomForKey } from './create.ts'
-export { fingerprint, isKeyShaped, type NewKey, newKey, randomText } from './key.ts'
-export { knownKeys } from './knownKeys.ts'
+export { fingerprint, isKeyShaped, knownKeys, type NewKey, newKey, randomText } from './key.ts'
+
 export { deleteUnusedTokenKeys, findKey, findTokenKey, type KeyRow, replaceToken } from './queries.ts'
 export { revokeKeyIn } from './revoke.ts'

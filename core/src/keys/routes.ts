@@ -1,14 +1,85 @@
 import { z } from 'zod'
 import type { Finds } from '../api/contract.ts'
 import { foundById } from '../api/errors.ts'
+import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
 import { route, router } from '../api/route.ts'
-import { findsNamedEndpoint } from '../endpoints/index.ts'
-import { changeKey } from './change.ts'
+import type { Services } from '../api/services.ts'
+import { recordChange } from '../audit/index.ts'
+import { EndpointReference, endpointIdOf, findsNamedEndpoint } from '../endpoints/index.ts'
+import { getWorkspace, WorkspaceReference } from '../workspaces/index.ts'
 import { createKey, issuesOfKey } from './create.ts'
-import { findKey, type KeyRow, listKeys } from './queries.ts'
-import { revokeKey } from './revoke.ts'
+import { findKey, type KeyRow, listKeys, updateKey } from './queries.ts'
+import { keyOfReference, revokeKey } from './revoke.ts'
 import { rotateKey } from './rotate.ts'
-import { ApiKey, createInput, NewApiKey, rotateMembers, updateMembers } from './schema.ts'
+import {
+  ApiKey,
+  CreatedKey,
+  createInput,
+  KeyReference,
+  NewApiKey,
+  rotateMembers,
+  updateMembers,
+} from './schema.ts'
+
+const which = { workspace: WorkspaceReference, key: KeyReference }
+
+/** Create, list, rotate and revoke the API keys of any workspace. */
+export const keyOperatorRoutes = operatorRouterOf({
+  create: operatorProcedure
+    .input(
+      createInput
+        .omit({ endpointId: true })
+        .extend({ workspace: WorkspaceReference, endpoint: EndpointReference.optional() }),
+    )
+    .output(CreatedKey)
+    .mutation(async ({ ctx, input: { endpoint, ...wish } }) => {
+      if (endpoint === undefined) return await createKey(ctx, wish)
+      const { id: workspaceId } = await getWorkspace(ctx.db, wish.workspace)
+      return await createKey(ctx, { ...wish, endpointId: await endpointIdOf(ctx.db, workspaceId, endpoint) })
+    }),
+  list: operatorProcedure
+    .input(z.object({ workspace: WorkspaceReference }))
+    .output(z.array(ApiKey))
+    .query(async ({ ctx, input }) => listKeys(ctx.db, (await getWorkspace(ctx.db, input.workspace)).id)),
+  rotate: operatorProcedure
+    .input(z.object({ ...which, ...rotateMembers }))
+    .output(CreatedKey)
+    .mutation(async ({ ctx, input: { key, ...input } }) => {
+      const { id: keyId } = await keyOfReference(ctx, { workspace: input.workspace, key })
+      return await rotateKey(ctx, { ...input, keyId })
+    }),
+  revoke: operatorProcedure
+    .input(z.object(which))
+    .output(ApiKey)
+    .mutation(async ({ ctx, input }) => revokeKey(ctx, await keyOfReference(ctx, input))),
+})
+
+/** Changes of a key. Null removes a limit; an absent member is unchanged. */
+interface KeyChanges {
+  readonly name?: string | undefined
+  readonly expiresAt?: Date | null | undefined
+  readonly allowedNetworks?: string[] | null | undefined
+}
+
+/** Changes the given members of a key, effective for its next call. */
+async function changeKey(
+  services: Services,
+  key: KeyRow,
+  { name = key.name, expiresAt = key.expiresAt, allowedNetworks = key.allowedNetworks }: KeyChanges,
+): Promise<KeyRow> {
+  const changed = { name, expiresAt, allowedNetworks }
+  await services.db.transaction().execute(async (trx) => {
+    await updateKey(trx, key.id, changed)
+    await recordChange(trx, services, {
+      action: 'keys.update',
+      workspaceId: key.workspaceId,
+      subject: { type: 'key', id: key.id, name: key.name },
+      before: key,
+      after: { ...key, ...changed },
+    })
+  })
+  return { ...key, ...changed }
+}
 
 const keyId = z.string().meta({ format: 'uuid', description: 'Id of the key' })
 

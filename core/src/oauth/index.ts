@@ -10,7 +10,7 @@ export { issueToken } from './exchange.ts'
 export { knownGrants, storedGrants } from './knownGrants.ts'
 export { resourceMetadata, serverMetadata } from './metadata.ts'
 export { type ChoosableEndpoint, listChoices } from './queries.ts'
-export { revokeToken } from './revoke.ts'
+export { revokeToken } from './tokens.ts'
 export {
   type AgentScope,
   type OAuthError,
