@@ -1,3 +1,3 @@
-export { RECONCILIATION_RUNS, RECONCILIATION_SWEEP } from './jobs.ts'
-export { SEALED_RECONCILIATIONS } from './reseal.ts'
+export { RECONCILIATION_RUNS, RECONCILIATION_SWEEP, SEALED_RECONCILIATIONS } from './declarations.ts'
+
 export { runReconciliation, sweepReconciliations } from './run.ts'

@@ -1,8 +1,8 @@
 import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { claimRun as claim, type HeldRun, lockRun, renewRun } from '../runs/index.ts'
-import { RUNNING_MAX } from './bounds.ts'
-import { RECONCILIATIONS } from './jobs.ts'
+import { RECONCILIATIONS, RUNNING_MAX } from './declarations.ts'
+
 import { countRunning } from './queries.ts'
 import type { RunRow } from './view.ts'
 

@@ -12,7 +12,7 @@ import {
   PAGES_MAX,
   PAUSE_MS,
   RUN_MS_MAX,
-} from './bounds.ts'
+} from './declarations.ts'
 import { finishRun } from './finish.ts'
 import { holdRun, type Lease } from './lease.ts'
 import {

@@ -1,5 +1,10 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { PAGE_BYTES_MAX, PAGES_MAX, RUNNING_MAX, UNFINISHED_MAX } from '../../../core/src/reconcile/bounds.ts'
+import {
+  PAGE_BYTES_MAX,
+  PAGES_MAX,
+  RUNNING_MAX,
+  UNFINISHED_MAX,
+} from '../../../core/src/reconcile/declarations.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { TestService } from '../../support/service.ts'
 import { type StripeApi, stripeEvent } from '../../support/stripeApi.ts'

@@ -2,7 +2,7 @@ import type { Services } from '../../api/services.ts'
 import { headerValues, type WireHeader } from '../../engine/message/index.ts'
 import { countPiece } from '../../platform/memory/index.ts'
 import { type Response, userAgent } from '../../platform/outbound/index.ts'
-import { PAGE_BYTES_MAX, WAIT_MS_MIN } from '../bounds.ts'
+import { PAGE_BYTES_MAX, WAIT_MS_MIN } from '../declarations.ts'
 import type { Answer, Failure } from './sender.ts'
 
 /** Services that a call to a sender needs. */

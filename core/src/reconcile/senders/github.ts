@@ -1,10 +1,9 @@
 import { isJsonNumber, memberOf, type Node, numberText } from '../../engine/json/index.ts'
 import { headerValues, type WireHeader } from '../../engine/message/index.ts'
 import { isEventId, storedEventId } from '../../engine/verification/index.ts'
-import { PAGE_EVENTS } from '../bounds.ts'
+import { PAGE_EVENTS } from '../declarations.ts'
 import { badAnswer, type CallServices, callSender } from './call.ts'
-import { looksOf } from './looks.ts'
-import type { Answer, Redelivering, SentEvent, SentPage } from './sender.ts'
+import { type Answer, looksOf, type Redelivering, type SentEvent, type SentPage } from './sender.ts'
 
 /** Credentials for GitHub's list. */
 export interface GithubCredentials {

@@ -1,3 +1,5 @@
+import { MAX_JSON_DEPTH, type Node, nestsDeeper, parseForLooks } from '../../engine/json/index.ts'
+
 /** Error codes of runs that ended early, with advice for each. */
 export const RUN_ERRORS = {
   unauthorized: 'The sender refused the credentials.',
@@ -83,3 +85,16 @@ export interface Fetching extends Lister {
 }
 
 export type ListingSender = Redelivering | Fetching
+
+/**
+ * Parses a page to look up single values, of which nothing is stored. Undefined for text that is not JSON or nests too
+ * deep.
+ */
+export function looksOf(text: string): Node {
+  if (nestsDeeper(text, MAX_JSON_DEPTH)) return undefined
+  try {
+    return parseForLooks(text)
+  } catch {
+    return undefined
+  }
+}

@@ -7,10 +7,9 @@ import {
   writeJson,
 } from '../../engine/json/index.ts'
 import { isEventId, storedEventId } from '../../engine/verification/index.ts'
-import { PAGE_BYTES_MAX, PAGE_EVENTS } from '../bounds.ts'
+import { PAGE_BYTES_MAX, PAGE_EVENTS } from '../declarations.ts'
 import { badAnswer, type CallServices, callSender } from './call.ts'
-import { looksOf } from './looks.ts'
-import type { Answer, Fetching, Scope, SentPage, WholeEvent } from './sender.ts'
+import { type Answer, type Fetching, looksOf, type Scope, type SentPage, type WholeEvent } from './sender.ts'
 
 /** Credentials for Stripe's list. */
 export interface StripeCredentials {
