@@ -1,8 +1,15 @@
 export { analyzeOutgrown } from './analyzeOutgrown.ts'
 export { holdByteBounds, NEARLY_FULL, sweepBytes } from './byteBounds.ts'
+export {
+  ENDPOINT_SWEEP,
+  RETENTION_SWEEP,
+  STATISTICS,
+  STORAGE_SWEEP,
+  storageBytes,
+  storageMaxBytes,
+} from './declarations.ts'
 export { eraseAttempts, eraseRequests, reduceRequests } from './erase.ts'
-export { ENDPOINT_SWEEP, RETENTION_SWEEP, STATISTICS, STORAGE_SWEEP } from './jobs.ts'
-export { storageBytes, storageMaxBytes } from './metrics.ts'
+
 export { readStorage, readStorageOf } from './storedBytes.ts'
 export { sweepEndpoints } from './sweepEndpoints.ts'
 export { sweepRetention } from './sweepRetention.ts'

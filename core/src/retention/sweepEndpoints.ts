@@ -6,8 +6,8 @@ import { reapplyPlanLimits } from '../planLimits/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { lockCounters } from '../requests/index.ts'
+import { sweptRows } from './declarations.ts'
 import { purgeClaims } from './eventClaims.ts'
-import { sweptRows } from './metrics.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 
 /** The services that sweeping endpoints needs. `actor` is for entries about lifted suspensions. */

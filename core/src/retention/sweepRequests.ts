@@ -5,8 +5,8 @@ import { run, statement } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { BIN_DAYS } from '../recycleBin/index.ts'
 import { lockCounters } from '../requests/index.ts'
+import { sweptRows } from './declarations.ts'
 import type { EndpointToSweep } from './endpointsToSweep.ts'
-import { sweptRows } from './metrics.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 import {
   hideUndelivered,

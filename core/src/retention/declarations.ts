@@ -1,3 +1,5 @@
+import { Gauge } from 'prom-client'
+import { counterBy, registers } from '../platform/metrics/index.ts'
 import { NO_PAYLOAD, queue } from '../platform/queues.ts'
 
 /** Seconds from one run of {@link STORAGE_SWEEP} to the next. */
@@ -41,4 +43,28 @@ export const RETENTION_SWEEP = queue({
   payload: NO_PAYLOAD,
   options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 3600 },
   cron: '*/5 * * * *',
+})
+
+/**
+ * Rows that sweeps deleted. `sweep`: `retention`, `bin` and `hidden` (requests), `attempts`, `details` (their records),
+ * `endpoints`, `claims` (of events, by `dedupe`).
+ */
+export const sweptRows = counterBy(
+  'sweep',
+  ['retention', 'bin', 'hidden', 'attempts', 'details', 'endpoints', 'claims'],
+  { name: 'creel_swept_rows_total', help: 'Rows that sweeps deleted, by sweep' },
+)
+
+/** Bytes of all captures, deleted and hidden ones included. Read at each scrape. */
+export const storageBytes = new Gauge({
+  name: 'creel_storage_bytes',
+  help: 'Bytes that captures take in all',
+  registers,
+})
+
+/** `CREEL_STORAGE_MAX` in bytes; 0 without a bound. */
+export const storageMaxBytes = new Gauge({
+  name: 'creel_storage_max_bytes',
+  help: 'Bytes that captures may take in all; 0 without a bound',
+  registers,
 })
