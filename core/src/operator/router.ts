@@ -18,7 +18,7 @@ import { type Resealed, resealSample, resealTable } from '../platform/secrets/in
 import { SEALED_RECONCILIATIONS } from '../reconcile/index.ts'
 import { SEALED_ORIGINAL_KEYS } from '../requests/index.ts'
 import { retentionOperatorRoutes } from '../retention/operatorRoutes.ts'
-import { sessionOperatorRoutes } from '../sessions/operatorRoutes.ts'
+import { sessionOperatorRoutes } from '../sessions/routes.ts'
 import { SEALED_SUBSCRIPTIONS } from '../subscriptions/index.ts'
 import { getWorkspace, SEALED_WORKSPACE_KEYS, WorkspaceReference } from '../workspaces/index.ts'
 import { workspaceOperatorRoutes } from '../workspaces/operatorRoutes.ts'

@@ -1,11 +1,44 @@
 import { z } from 'zod'
 import { requireOwner } from '../api/access.ts'
 import { notFound } from '../api/errors.ts'
+import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
 import { route, router, typedOnly } from '../api/route.ts'
+import { Timestamp } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
+import { KEY_SCOPES } from '../engine/words/index.ts'
+import { getWorkspace, WorkspaceReference } from '../workspaces/index.ts'
 import { deleteSession, listSessions } from './queries.ts'
-import { CurrentSession, Session, SignInLinkView } from './schema.ts'
 import { makeSignInLink } from './start.ts'
+
+const Role = z.enum(['key', 'owner']).meta({
+  description: '`key`: may what the key may that it was made with; `owner`: also keys, contacts and sessions',
+})
+
+/** A signed-in browser. */
+const Session = z.object({
+  id: z.uuid(),
+  role: Role,
+  keyName: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  createdAt: Timestamp,
+  seenAt: Timestamp.meta({ description: 'Last used, to the minute' }),
+  expiresAt: Timestamp,
+  isCurrent: z.boolean(),
+})
+
+const CurrentSession = z.object({
+  session: z.object({ id: z.uuid(), role: Role }).nullable(),
+  key: z.object({ name: z.string(), prefix: z.string() }).nullable(),
+  scope: z.enum(KEY_SCOPES).meta({ description: 'Scope of the caller' }),
+  endpointId: z.uuid().nullable().meta({ description: 'The one endpoint that the caller sees; null: all' }),
+  workspace: z.object({ id: z.uuid(), name: z.string() }),
+  plan: z.object({ key: z.string(), displayName: z.string() }),
+  limits: z.record(z.string(), z.int()),
+  urls: z.object({ baseUrl: z.string(), captureUrl: z.string() }),
+})
+
+/** A link that signs a browser in once, until `expiresAt`. */
+export const SignInLinkView = z.object({ url: z.string(), expiresAt: Timestamp }).meta({ id: 'SignInLink' })
 
 /** Signed-in browsers. The REST API takes keys only; here it offers nothing but sign-in links. */
 export const sessionRoutes = router({
@@ -73,4 +106,16 @@ export const sessionRoutes = router({
   }).mutation(({ ctx }) =>
     makeSignInLink(ctx, { workspaceId: ctx.workspace.id, apiKeyId: ctx.key?.id ?? null }),
   ),
+})
+
+export const sessionOperatorRoutes = operatorRouterOf({
+  link: operatorProcedure
+    .input(z.object({ workspace: WorkspaceReference }))
+    .output(SignInLinkView)
+    .mutation(async ({ ctx, input }) =>
+      makeSignInLink(ctx, {
+        workspaceId: (await getWorkspace(ctx.db, input.workspace)).id,
+        apiKeyId: null,
+      }),
+    ),
 })

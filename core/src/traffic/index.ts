@@ -1,1 +1,1 @@
-export { sweepRejections } from './sweep.ts'
+export { sweepRejections } from './queries.ts'

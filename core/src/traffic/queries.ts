@@ -1,6 +1,8 @@
 import { type AbortableQueryOptions, sql } from 'kysely'
+import type { Services } from '../api/services.ts'
 import { FAILED_STATES } from '../engine/words/index.ts'
 import type { Db } from '../platform/db/index.ts'
+import { DAY_MS } from '../platform/time/index.ts'
 
 /** A period divided into parts of equal length. */
 interface Period {
@@ -141,4 +143,13 @@ function idsOf(db: Db, of: TrafficOf) {
 function bucketOf(column: string, { from, to, buckets }: Period) {
   return sql<number>`least(${buckets}::int, width_bucket(extract(epoch from ${sql.ref(column)}),
     extract(epoch from ${from}::timestamptz), extract(epoch from ${to}::timestamptz), ${buckets}::int))`
+}
+
+/** Maximum age of traffic counts, in days. */
+export const TRAFFIC_DAYS_MAX = 90
+
+/** Deletes minutes of refused captures that are too old for any count. */
+export async function sweepRejections({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
+  const keptSince = new Date(clock.now().getTime() - TRAFFIC_DAYS_MAX * DAY_MS)
+  await db.deleteFrom('rejectionMinutes').where('minute', '<', keptSince).execute()
 }

@@ -3,8 +3,7 @@ import { route, router } from '../api/route.ts'
 import { InstantInput, optional, Timestamp } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { searching } from '../requests/index.ts'
-import { countTraffic } from './queries.ts'
-import { TRAFFIC_DAYS_MAX } from './sweep.ts'
+import { countTraffic, TRAFFIC_DAYS_MAX } from './queries.ts'
 
 const HOUR_MS = 3_600_000
 const BUCKETS_MAX = 120

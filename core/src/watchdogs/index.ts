@@ -1,5 +1,5 @@
 export { checkWatchdogs } from './check.ts'
-export { type Criteria, listCriteria } from './criteria.ts'
 export { startHeartbeat } from './heartbeat.ts'
 export { WATCHDOG_CHECK } from './jobs.ts'
+export { type Criteria, listCriteria } from './match.ts'
 export { applyWatchdogLimit } from './planPause.ts'

@@ -1,15 +1,28 @@
 import { z } from 'zod'
+import { closeIncidentsSilently } from '../alerts/index.ts'
+import type { Context } from '../api/context.ts'
+import type { Finds } from '../api/contract.ts'
 import { timeCursor, timeCursorInput } from '../api/cursors.ts'
+import { foundById, notFound } from '../api/errors.ts'
 import { EXAMPLE_IDS } from '../api/examples.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
 import { InstantInput, optional } from '../api/values.ts'
+import { recordChange } from '../audit/index.ts'
 import { findsNamedEndpoint, namedEndpointOf } from '../endpoints/index.ts'
-import { createWatchdog } from './create.ts'
-import { findsWatchdog } from './find.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
+import { createWatchdog, watchdogChange } from './create.ts'
 import { parseMatchText } from './match.ts'
-import { listLabels, listOutages, listWatchdogs } from './queries.ts'
-import { removeWatchdog } from './remove.ts'
+import { applyWatchdogLimit } from './planPause.ts'
+import {
+  deleteWatchdog,
+  findWatchdog,
+  listLabels,
+  listOutages,
+  listWatchdogs,
+  type WatchdogRow,
+} from './queries.ts'
 import {
   createInput,
   endpointQuery,
@@ -19,10 +32,36 @@ import {
   WatchdogSuggestion,
   WatchdogTimeline,
 } from './schema.ts'
-import { suggestWatchdog } from './suggest.ts'
-import { timelineOf, timelinePeriod } from './timeline.ts'
+import { suggestWatchdog } from './suggestion.ts'
 import { checkWatchdogInput, setWatchdogActive, updateWatchdogMembers } from './update.ts'
-import { watchdogView } from './view.ts'
+import { timelineOf, timelinePeriod, watchdogView } from './view.ts'
+
+/**
+ * Deletes a watchdog. Its open incident is closed without a recovery; a watchdog that was paused by plan may resume.
+ */
+async function removeWatchdog(ctx: Context, watchdog: WatchdogRow): Promise<void> {
+  await ctx.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, ctx.workspace.id)
+    await deleteWatchdog(trx, watchdog)
+    await closeIncidentsSilently(ctx, trx, { kind: 'watchdog.alarmed', subjectIds: [watchdog.id] })
+    await applyWatchdogLimit(ctx, trx, { workspaceId: ctx.workspace.id, plan: ctx.plan })
+    await announceEndpointChange(trx, watchdog.endpointId)
+    await recordChange(trx, ctx, watchdogChange('watchdogs.remove', watchdog, null))
+  })
+}
+
+/**
+ * Finds the watchdog that `{id}` names.
+ * @throws DomainError `not_found` for an absent, foreign or malformed id alike, and when its endpoint is gone
+ */
+const findsWatchdog: Finds<{ watchdog: WatchdogRow }> = async (ctx, ids) => {
+  const { db, workspace, clock, onlyEndpointId } = ctx
+  const watchdog = await foundById(ids.id, 'watchdog', (id) =>
+    findWatchdog(db, workspace.id, id, clock.now()),
+  )
+  if (onlyEndpointId !== null && watchdog.endpointId !== onlyEndpointId) throw notFound('watchdog')
+  return { watchdog }
+}
 
 const id = z.string().meta({ format: 'uuid', description: 'Id of the watchdog' })
 

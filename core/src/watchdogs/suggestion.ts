@@ -1,3 +1,8 @@
+import type { Context } from '../api/context.ts'
+import type { EndpointRow } from '../endpoints/index.ts'
+import { searchHistory } from '../requests/index.ts'
+import { matchOf, parseMatchText } from './match.ts'
+
 /** Lower bound of `expectedIntervalSeconds`. */
 export const MIN_INTERVAL_SECONDS = 1
 /** Shortest suggested interval. */
@@ -102,4 +107,25 @@ function roundUpInterval(seconds: number): number {
 function graceFor(intervalSeconds: number, longestGapSeconds: number): number {
   const overshoot = Math.ceil((longestGapSeconds - intervalSeconds) / 60) * 60
   return Math.min(Math.max(Math.ceil(intervalSeconds / 5), overshoot, 60), intervalSeconds)
+}
+
+/**
+ * Suggests interval and grace from the times of the newest stored captures that match.
+ *
+ * @param match JSON text; undefined matches every capture
+ * @throws LineTooLong as `searchHistory` does
+ */
+export async function suggestWatchdog(
+  ctx: Context,
+  endpoint: EndpointRow,
+  match: string | undefined,
+): Promise<Suggestion> {
+  const condition = matchOf(parseMatchText(match))
+  const { matches, isComplete } = await searchHistory(ctx, endpoint.id, condition, {
+    limit: SUGGESTION_CAPTURES,
+  })
+  return suggestFrom(
+    matches.map(({ receivedAt }) => receivedAt),
+    isComplete,
+  )
 }

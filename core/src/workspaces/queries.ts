@@ -1,3 +1,4 @@
+import { DomainError } from '../api/errors.ts'
 import type { PlanKey } from '../plans/index.ts'
 import type { Db, Trx } from '../platform/db/index.ts'
 
@@ -49,4 +50,17 @@ export async function updatePlan(trx: Trx, workspaceId: string, plan: PlanKey): 
 export async function deleteWorkspaces(trx: Trx, workspaceIds: readonly string[]): Promise<void> {
   if (workspaceIds.length === 0) return
   await trx.deleteFrom('workspaces').where('id', 'in', workspaceIds).execute()
+}
+
+/**
+ * Finds the workspace that an operator references by id or name; the id takes precedence.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function getWorkspace(db: Db, reference: string) {
+  const workspace = await findWorkspace(db, reference)
+  if (workspace === undefined) {
+    throw new DomainError('not_found', `There is no workspace with the id or name "${reference}".`)
+  }
+  return workspace
 }
