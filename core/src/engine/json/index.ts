@@ -1,6 +1,6 @@
 export { canonicalJson, significand } from './canonical.ts'
-export { sameJson, sameNumber } from './compare.ts'
-export { eachJsonDifference, type JsonDifference } from './diff.ts'
+export { eachJsonDifference, type JsonDifference, sameJson, sameNumber } from './diff.ts'
+
 export { nestsDeeper, parseForLooks } from './native.ts'
 export {
   isUnopened,

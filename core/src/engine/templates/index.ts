@@ -1,2 +1,9 @@
-export { type RenderOptions, renderInSteps, renderTemplate } from './render.ts'
-export { MAX_TEMPLATE_LENGTH, parseTemplate, type Template, type TemplateProblem } from './template.ts'
+export {
+  MAX_TEMPLATE_LENGTH,
+  parseTemplate,
+  type RenderOptions,
+  renderInSteps,
+  renderTemplate,
+  type Template,
+  type TemplateProblem,
+} from './template.ts'

@@ -24,3 +24,13 @@ export function trimBlanks(text: string): string {
 function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09
 }
+
+/** Decodes percent-encoded UTF-8; a text that is none is unchanged. */
+export function percentDecoded(text: string): string {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

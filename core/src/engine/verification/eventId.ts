@@ -3,8 +3,8 @@ import { type Path, parsePath, requestRoot, someValue } from '../conditions/inde
 import { isJsonNumber, type Node, numberText } from '../json/index.ts'
 import { asRead, type CapturedRequest, headerText, type WireHeader } from '../message/index.ts'
 import { type EventIdPlace, nodeAt, type ProviderRow } from '../providers/index.ts'
+import { percentDecoded } from './byteText.ts'
 import { Evidence } from './evidence.ts'
-import { percentDecoded } from './percentEncoding.ts'
 
 /** The longest event id that is kept unchanged, in bytes of UTF-8. */
 export const EVENT_ID_BYTES_MAX = 200

@@ -8,9 +8,9 @@ import {
   type WireHeader,
 } from '../message/index.ts'
 import { type EventTypePlace, nodeAt, type ProviderRow } from '../providers/index.ts'
+import { percentDecoded } from './byteText.ts'
 import { Evidence } from './evidence.ts'
 import { unverifiedClaims } from './jwt.ts'
-import { percentDecoded } from './percentEncoding.ts'
 
 /** The longest label. */
 const LABEL_LENGTH_MAX = 200
