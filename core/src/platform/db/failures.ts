@@ -1,3 +1,6 @@
+import { sql } from 'kysely'
+import type { Db } from './statement.ts'
+
 /** `query_canceled`: PostgreSQL ended the statement, at its time limit or on request. */
 const QUERY_CANCELED = '57014'
 
@@ -65,4 +68,9 @@ function codeOf(error: unknown): string | undefined {
 
 function messageOf(error: unknown): unknown {
   return error instanceof Error ? error.message : undefined
+}
+
+/** Checks that the database answers. @throws the driver's error when it does not */
+export async function checkDatabase(db: Db): Promise<void> {
+  await sql`select 1`.execute(db)
 }

@@ -1,6 +1,13 @@
 export * from './binaryArrays.ts'
-export { checkDatabase } from './check.ts'
-export { isDatabaseOutage, isDeadlock, isPassing, isRefusedForGood, isStatementTimeout } from './failures.ts'
+export {
+  checkDatabase,
+  isDatabaseOutage,
+  isDeadlock,
+  isPassing,
+  isRefusedForGood,
+  isStatementTimeout,
+} from './failures.ts'
+
 export { MessageBuffer } from './messageBuffer.ts'
 export {
   type OpenDatabase,
@@ -10,7 +17,6 @@ export {
   SEARCH_CONNECTIONS,
   SEARCH_SECONDS,
 } from './open.ts'
-export { type NamedParameters, parameters } from './parameters.ts'
 export { beforeSending, encoded, type Field, field, Pipeline, type TextRow, UnsentError } from './pipeline.ts'
 export {
   type ReadDatabase,
@@ -21,5 +27,15 @@ export {
 } from './replica.ts'
 export { databaseUrlMistake, serverOf, serverUrls } from './servers.ts'
 export { shareOf } from './shares.ts'
-export { type Db, type RowsOf, run, type Statement, statement, type Trx } from './statement.ts'
+export {
+  type Db,
+  type NamedParameters,
+  parameters,
+  type RowsOf,
+  run,
+  type Statement,
+  statement,
+  type Trx,
+} from './statement.ts'
+
 export type * from './tables.ts'

@@ -1,3 +1,3 @@
 export * from './metrics.ts'
-export * from './registry.ts'
+
 export * from './sumOfMetrics.ts'

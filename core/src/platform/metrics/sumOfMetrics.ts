@@ -1,5 +1,5 @@
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client'
-import { registry } from './registry.ts'
+import { registry } from './metrics.ts'
 
 export type ProcessMetrics = readonly MetricObjectWithValues<MetricValue<string>>[]
 

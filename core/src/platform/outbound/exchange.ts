@@ -124,3 +124,8 @@ function wireHeaders(raw: Dispatcher.DispatchController['rawHeaders']): WireHead
 function latin1(value: Buffer | string | undefined): string {
   return Buffer.isBuffer(value) ? value.toString('latin1') : (value ?? '')
 }
+
+/** The `User-Agent` of outbound requests. */
+export function userAgent(version: string): WireHeader {
+  return ['User-Agent', `creel/${version}`]
+}

@@ -1,6 +1,6 @@
 export type { TlsIdentity } from './dial.ts'
 
-export type { NoResponse, Response } from './exchange.ts'
+export { type NoResponse, type Response, userAgent } from './exchange.ts'
 export {
   createOutbound,
   type Outbound,
@@ -9,4 +9,3 @@ export {
   type SendResult,
 } from './outbound.ts'
 export { hostOf, type OwnHost, parseAllowList, type Resolve } from './ssrfGuard.ts'
-export { userAgent } from './userAgent.ts'

@@ -1,6 +1,6 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { sql, type UnknownRow } from 'kysely'
 import type { Logger } from 'pino'
-import { openBytes, sealBytes } from './sealedBytes.ts'
 import type { SecretBox } from './secretBox.ts'
 
 /** A data key of an endpoint, as rows name it: its id, and the key as it is stored, bound to its workspace. */
@@ -185,4 +185,36 @@ function opened(key: Buffer, sealed: Buffer, row: UnknownRow): UnknownRow | unde
 function forget(row: UnknownRow): void {
   row.sealedKey = null
   for (const name of BODIES) if (Buffer.isBuffer(row[name])) row[name] = Buffer.alloc(0)
+}
+
+const KEY_BYTES = 32
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** A new random key for {@link sealBytes}. */
+export function newDataKey(): Buffer {
+  return randomBytes(KEY_BYTES)
+}
+
+/**
+ * Seals bytes with a data key (AES-256-GCM): nonce, tag, ciphertext.
+ *
+ * @param binding bytes without which it cannot be opened
+ */
+export function sealBytes(key: Uint8Array, bytes: Uint8Array, binding?: Uint8Array): Buffer {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce)
+  if (binding !== undefined) cipher.setAAD(binding)
+  const ciphertext = Buffer.concat([cipher.update(bytes), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext])
+}
+
+/** Opens what {@link sealBytes} has sealed. @throws Error when key or binding are others, or the bytes were altered */
+export function openBytes(key: Uint8Array, sealed: Uint8Array, binding?: Uint8Array): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+  decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+  if (binding !== undefined) decipher.setAAD(binding)
+  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
 }
