@@ -272,7 +272,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       {
         name: 'completion',
         description: 'print a completion script, e.g. for `source <(creel completion bash)`',
-        load: async () => (await import('./commands/completion.ts')).addCompletionCommand,
+        load: async () => (await import('./commands/complete.ts')).addCompletionCommand,
       },
       {
         name: 'complete',

@@ -7,11 +7,11 @@ import { environmentBesideService } from '../dataFolder.ts'
 import { type Check, check } from '../doctor/check.ts'
 import { databaseChecks } from '../doctor/databaseChecks.ts'
 import { addressChecks, diskCheck } from '../doctor/surroundings.ts'
-import { hostInUrl } from '../hostInUrl.ts'
 import { createLog } from '../log.ts'
 import { longRetention } from '../longRetention.ts'
 import type { ProgramParts } from '../programParts.ts'
-import { runningAddress } from '../serviceFile.ts'
+import { hostInUrl, runningAddress } from '../serviceFile.ts'
+
 import { VERSION } from '../version.ts'
 
 /** `creel doctor`: changes nothing. Ends with 1 when a check failed. */

@@ -4,8 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import { decodeConfig } from '../config/index.ts'
 import { environmentBesideService } from '../dataFolder.ts'
-import { hostInUrl } from '../hostInUrl.ts'
-import { runningAddress } from '../serviceFile.ts'
+import { hostInUrl, runningAddress } from '../serviceFile.ts'
 
 const TIMEOUT_SECONDS = 5
 

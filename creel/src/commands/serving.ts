@@ -4,7 +4,6 @@ import type { Logger } from 'pino'
 import { type Config, configsOfCells, mailOptions } from '../config/index.ts'
 import { type Connected, connectAsOwner, requireSchema } from '../database/index.ts'
 import { type FirstProcess, startProcesses } from '../gateways/index.ts'
-import { hostInUrl } from '../hostInUrl.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { secretKeysOf } from '../secretKey.ts'
 import {
@@ -14,7 +13,8 @@ import {
   type ServicePart,
   startService,
 } from '../service/index.ts'
-import { removeServiceFile, writeServiceFile } from '../serviceFile.ts'
+import { hostInUrl, removeServiceFile, writeServiceFile } from '../serviceFile.ts'
+
 import { registerService, unregisterService } from '../serviceRegistry.ts'
 import { StartupError } from '../startupError.ts'
 import { storageMaxOf } from '../storageMax.ts'

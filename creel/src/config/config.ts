@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { overridePlans, PLANS, type Plans } from '@creel/core'
 import { type Cell, CellsFileError, parseCells } from '@creel/core/cells'
 import { serverUrls } from '@creel/core/platform/db'
+import type { MailerOptions } from '@creel/core/platform/mail'
 import { z } from 'zod'
 import { CLIENT_VARIABLES, SECRET_NAMES, VARIABLE_NAMES, Variables } from './variables.ts'
 
@@ -193,4 +194,9 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
   return Object.keys(environment)
     .filter((name) => name.startsWith('CREEL_') && !known.includes(name))
     .map((name) => `${name} is not a variable of creel and has no effect`)
+}
+
+/** The configured settings for alert mail. */
+export function mailOptions({ CREEL_SMTP_URL, CREEL_MAIL_FROM }: Config): MailerOptions {
+  return { smtpUrl: CREEL_SMTP_URL, from: CREEL_MAIL_FROM }
 }

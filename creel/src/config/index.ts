@@ -1,4 +1,11 @@
-export { type Config, ConfigError, configsOfCells, type Decoded, decodeConfig } from './config.ts'
-export { mailOptions } from './mail.ts'
+export {
+  type Config,
+  ConfigError,
+  configsOfCells,
+  type Decoded,
+  decodeConfig,
+  mailOptions,
+} from './config.ts'
+
 export { maskedConfig } from './masked.ts'
 export { VARIABLE_NAMES } from './variables.ts'

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type OpenDatabase, openDatabase } from '@creel/core'
+import { type Db, type OpenDatabase, openDatabase } from '@creel/core'
+import { migrate, migrationState } from '@creel/migrations'
 import type { Logger } from 'pino'
 import type { Config } from '../config/index.ts'
 import {
@@ -114,4 +115,22 @@ async function connect(
     throw error
   }
   return { database, url, close: () => database.close(), abandon: () => undefined }
+}
+
+/**
+ * Makes sure that a database has the schema of this build.
+ *
+ * @param mayMigrate runs pending migrations; else they are an error
+ * @throws StartupError for a schema of a newer version, or one that lacks migrations
+ */
+export async function requireSchema(db: Db, { mayMigrate }: { readonly mayMigrate: boolean }): Promise<void> {
+  const { pending, unknown } = await migrationState(db)
+  if (unknown.length > 0) {
+    throw new StartupError(
+      `A newer version of creel has migrated this database (${unknown.join(', ')}). Run that version.`,
+    )
+  }
+  if (pending.length === 0) return
+  if (!mayMigrate) throw new StartupError('The database has pending migrations. Run `creel migrate` first.')
+  await migrate(db)
 }

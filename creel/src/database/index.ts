@@ -4,5 +4,5 @@ export {
   connectAsGuest,
   connectAsOwner,
   connectBesideOwner,
+  requireSchema,
 } from './connect.ts'
-export { requireSchema } from './schema.ts'

@@ -1,8 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { closeSync, fchmodSync, openSync } from 'node:fs'
-import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { backoffMs } from '@creel/core/platform/time'
 import type { Logger } from 'pino'
 import { StartupError } from '../startupError.ts'
 import { makeCluster, makeDatabase } from './cluster.ts'
@@ -18,7 +19,6 @@ import {
   stopPostmaster,
 } from './postmaster.ts'
 import { installRuntime, packageRuntime, type RuntimeSource, runtimeFolderOf } from './runtime.ts'
-import { keepRunning } from './supervisor.ts'
 import { keepWalRoom } from './walRoom.ts'
 
 /** Another process owns the data folder. */
@@ -209,4 +209,66 @@ async function adopt(
   }
   if (mark !== undefined) await disownPidFile(home.clusterFolder)
   return undefined
+}
+
+const CHECK_MILLISECONDS = 250
+const RETRY_MILLISECONDS = { first: CHECK_MILLISECONDS, max: 5000 } as const
+
+interface Supervised {
+  readonly pid: number
+  readonly home: PostgresHome
+  readonly log: Pick<Logger, 'warn' | 'error'>
+  /** Restarts it and returns its process number. */
+  readonly start: () => Promise<number>
+}
+
+/** Watches a postmaster, started or adopted, and restarts it when it dies; meanwhile the service waits. */
+function keepRunning({ pid: firstPid, home, log, start }: Supervised) {
+  let pid = firstPid
+  let stopping = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let check: Promise<void> = Promise.resolve()
+
+  const schedule = (milliseconds: number, failures: number) => {
+    timer = setTimeout(() => {
+      check = watch(failures)
+    }, milliseconds)
+    timer.unref()
+  }
+
+  const watch = async (failures: number): Promise<void> => {
+    if (stopping) return
+    if (await isPostmaster(pid, home.clusterFolder)) return schedule(CHECK_MILLISECONDS, 0)
+    log.warn({ pid }, 'the embedded PostgreSQL died: restarting it')
+    try {
+      pid = await start()
+      if (!stopping) schedule(CHECK_MILLISECONDS, 0)
+    } catch (error) {
+      log.error({ err: error }, 'the embedded PostgreSQL does not start')
+      if (!stopping) schedule(backoffMs(RETRY_MILLISECONDS, failures), failures + 1)
+    }
+  }
+
+  schedule(CHECK_MILLISECONDS, 0)
+  return {
+    pid: () => pid,
+    kill: () => {
+      stopping = true
+      clearTimeout(timer)
+      try {
+        process.kill(pid, 'SIGQUIT')
+      } catch {
+        // Gone already.
+      }
+    },
+    /** Stops watching, lets a pending restart finish, stops the postmaster, and removes its socket's folder. */
+    stop: async () => {
+      stopping = true
+      clearTimeout(timer)
+      await check
+      await stopPostmaster(pid, home.clusterFolder)
+      // It may be outside of the home, where it would be left behind.
+      await rm(home.socketFolder, { recursive: true, force: true })
+    },
+  }
 }

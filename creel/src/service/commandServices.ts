@@ -8,9 +8,9 @@ import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
 import type { Logger } from 'pino'
 import { type Config, mailOptions } from '../config/index.ts'
 import type { Connected } from '../database/index.ts'
-import { hostInUrl } from '../hostInUrl.ts'
 import { secretKeysOf } from '../secretKey.ts'
-import { runningAddress } from '../serviceFile.ts'
+import { hostInUrl, runningAddress } from '../serviceFile.ts'
+
 import { VERSION } from '../version.ts'
 
 /**

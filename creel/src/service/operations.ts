@@ -1,10 +1,10 @@
 import { checkDatabase, type ReplicaState } from '@creel/core'
+import { type CellPlace, cellUp } from '@creel/core/cells'
 import { breakersOpen, flowDeliveries, pausedActions, readFlowFigures } from '@creel/core/deliveries'
 import { queueDepth, queueLagSeconds, replicaLagBytes, replicaLagSeconds } from '@creel/core/platform/metrics'
 import { NEARLY_FULL, readStorage, storageBytes, storageMaxBytes } from '@creel/core/retention'
 import type { Operations } from '@creel/gateway'
 import { checkQueue, readQueueLoad } from '@creel/jobs'
-import type { CellStates } from './cellStates.ts'
 import type { GatewayProcesses } from './options.ts'
 import type { RunningCell } from './runningCell.ts'
 import type { OpenServices } from './services.ts'
@@ -150,4 +150,30 @@ function replicaNote(state: ReplicaState | null): string {
   if (state?.lagBytes == null) return 'out of reach: lists and searches use the primary'
   if (state.lagBytes === 0) return 'ok'
   return `ok: ${state.lagBytes} bytes and ${state.lagSeconds?.toFixed(1)} s behind`
+}
+
+/** State of a cell, as `/readyz` shows it. */
+export type CellState =
+  | 'ok'
+  | 'out of reach'
+  | 'opening'
+  | 'needs creel migrate'
+  | 'newer than this program'
+  | 'refused'
+
+/** States of the cells of an installation in this process. */
+interface CellStates {
+  note(place: CellPlace, state: CellState): void
+  all(): ReadonlyMap<string, CellState>
+}
+
+/** Keeps the states, also as the metric `creel_cell_up`. The first states are `opening`. */
+export function createCellStates(places: readonly CellPlace[]): CellStates {
+  const states = new Map<string, CellState>()
+  const note = ({ name }: CellPlace, state: CellState) => {
+    states.set(name, state)
+    cellUp.set({ cell: name }, state === 'ok' ? 1 : 0)
+  }
+  for (const place of places) note(place, 'opening')
+  return { note, all: () => states }
 }

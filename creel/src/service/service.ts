@@ -14,11 +14,10 @@ import {
   waitingAnswersMax,
 } from '@creel/gateway'
 import type { PgBoss } from 'pg-boss'
-import { type CellState, createCellStates } from './cellStates.ts'
+import { hostInUrl } from '../serviceFile.ts'
 import { PortTaken, whenListening } from './listening.ts'
-import { operationsOf } from './operations.ts'
+import { type CellState, createCellStates, operationsOf } from './operations.ts'
 import type { ServiceOptions } from './options.ts'
-import { publicUrls } from './publicUrls.ts'
 import { type RunningCell, runCell } from './runningCell.ts'
 
 /**
@@ -214,4 +213,14 @@ async function openMetrics(
   if (metricsPort === undefined || processes?.isFirst === false) return undefined
   const opening = startOperationsListener(services, { host, port: metricsPort, operations })
   return await whenListening(opening, { host, port: metricsPort, variable: 'CREEL_METRICS_PORT' })
+}
+
+/**
+ * {base_url} and {capture_url}: as configured, else derived from the gateway's address.
+ *
+ * @param port the actual port, also when 0 was requested
+ */
+function publicUrls(options: Pick<ServiceOptions, 'host' | 'baseUrl' | 'captureUrl'>, port: number): Urls {
+  const baseUrl = options.baseUrl ?? `http://${hostInUrl(options.host)}:${port}`
+  return { baseUrl, captureUrl: options.captureUrl ?? baseUrl }
 }
