@@ -1,3 +1,2 @@
 export { consoleFiles } from './files.ts'
-export { isJson, isOwnPage } from './ownPage.ts'
-export { answerSession, presentedSession, signInOf } from './session.ts'
+export { answerSession, isJson, isOwnPage, presentedSession, signInOf } from './session.ts'

@@ -1,6 +1,6 @@
 import { countPiece } from '@creel/core/platform/memory'
-import { BodyDeadline } from './bodyDeadline.ts'
 import type { ConnectionOwner, OwnedConnection } from './connectionOwner.ts'
+import { BodyDeadline, UnsentDeadline } from './deadlines.ts'
 import type { BodyReceiver } from './exchange.ts'
 import { type ExchangeConnection, HttpExchange } from './httpExchange.ts'
 import { ownAnswer } from './ownAnswers.ts'
@@ -9,7 +9,6 @@ import { isRefusal, type Refusal } from './requestHead.ts'
 import { RequestReader } from './requestReader.ts'
 import { type ConnectionSocket, SocketWriter } from './socketWriter.ts'
 import { nextTraceId } from './traceIds.ts'
-import { UnsentDeadline } from './unsentDeadline.ts'
 
 /**
  * - `idle`: between requests

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { BodyDeadline } from './bodyDeadline.ts'
+import { BodyDeadline, UnsentDeadline } from './deadlines.ts'
 import { connectionsAllowed } from './httpLimits.ts'
-import { UnsentDeadline } from './unsentDeadline.ts'
 
 const BODY = {
   tickSeconds: 1,

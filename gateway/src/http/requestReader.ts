@@ -1,8 +1,7 @@
 import type { WireHeader } from '@creel/core/engine/message'
 import { GrowingBuffer } from './growingBuffer.ts'
 import { type ParseEvents, Parser } from './llhttp.ts'
-import { headOf, isRefusal, type Refusal, type RequestHead } from './requestHead.ts'
-import { RequestLine } from './requestLine.ts'
+import { headOf, isRefusal, type Refusal, type RequestHead, RequestLine } from './requestHead.ts'
 
 /** Limits of a head; beyond them it is refused with 431. */
 export interface HeadLimits {

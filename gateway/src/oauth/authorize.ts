@@ -21,8 +21,8 @@ import type { CallNotes } from '../callLog.ts'
 import { isOwnPage, presentedSession } from '../console/index.ts'
 import { addressOf, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
-import { readForm } from './form.ts'
 import { consentPage, passagePage, problemPage, returnPage, signInPage } from './pages.ts'
+import { readForm } from './tokens.ts'
 
 /**
  * Proof that a consent was asked for in this session, for this request. Only the service and the browser's cookie know

@@ -1,8 +1,16 @@
 import { REFUSED, type Route, type Stream, scopeOf } from '@creel/core'
 import { z } from 'zod'
-import { defined, isObject, type Json, type JsonObject } from './json.ts'
 import { problemResponses } from './problems.ts'
-import { admitsNull, createSchemas, type Schemas, withoutNull } from './schemas.ts'
+import {
+  admitsNull,
+  createSchemas,
+  defined,
+  isObject,
+  type Json,
+  type JsonObject,
+  type Schemas,
+  withoutNull,
+} from './schemas.ts'
 
 /** The tag of a route: the noun's folder in core. */
 export function tagOf(route: Route | Stream): string {

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode, type Route, type Stream } from '@creel/core'
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from './schemas.ts'
 
 /** Codes that every route may answer. */
 const COMMON_CODES: readonly ErrorCode[] = [
