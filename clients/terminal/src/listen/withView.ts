@@ -1,9 +1,9 @@
 import type { ApiClient } from '../api/apiClient.ts'
+import { exitCodeOf, SIGNAL_ECHO_MS } from '../exitCodes.ts'
+import { printJson } from '../output/print.ts'
 import type { TerminalTools } from '../tools.ts'
-import { jsonView } from './jsonView.ts'
-import type { LocalSender } from './localSender.ts'
+import type { LocalMessage, LocalSender } from './localSender.ts'
 import { plainView } from './plainView.ts'
-import { untilStopped } from './stopping.ts'
 import type { ListenView } from './view.ts'
 
 /**
@@ -33,4 +33,58 @@ export async function withView(
       view.close()
     }
   })
+}
+
+/** One JSON object a line, each with `event`: `started`, `link`, `request`, `note`, `stopped`. */
+function jsonView(): ListenView {
+  return {
+    started: (facts) => printJson({ event: 'started', ...facts }),
+    link: (state, { behind, lasting }) =>
+      printJson({ event: lasting ? 'heartbeat' : 'link', state: state.kind, behind }),
+    shown({ request, answer, replayId, note }) {
+      const { sent: _sent, received, ...facts } = answer ?? { sent: null, received: null }
+      const local =
+        answer === null ? null : { ...facts, received: received === null ? null : messageJson(received) }
+      printJson({ event: 'request', request, local, replayId, note })
+    },
+    note: (text) => printJson({ event: 'note', text }),
+    stopped: ({ done }) => printJson({ event: 'stopped', done }),
+  }
+}
+
+function messageJson({ headers, body }: LocalMessage) {
+  return {
+    headers: headers.map(([name, value]) => ({ name, value })),
+    body: Buffer.from(body).toString('utf8'),
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * Runs something until it ends or a signal stops it. The first signal lets work in flight finish, the second ends the
+ * process at once. A reader that goes away (`| head`) stops it, too.
+ *
+ * @param work gets the signal that aborts on a stop
+ */
+async function untilStopped(work: (signal: AbortSignal, stop: () => void) => Promise<void>): Promise<void> {
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  let askedAt: number | undefined
+  const onSignal = (signal: (typeof SIGNALS)[number]) => {
+    if (askedAt !== undefined && performance.now() - askedAt > SIGNAL_ECHO_MS) {
+      process.exit(exitCodeOf(signal))
+    }
+    askedAt ??= performance.now()
+    stop()
+  }
+  for (const signal of SIGNALS) process.on(signal, onSignal)
+  process.stdout.on('error', stop)
+  try {
+    await work(stopping.signal, stop)
+  } finally {
+    // The echo of the signal may still come, and would end the process by itself.
+    if (askedAt === undefined) for (const signal of SIGNALS) process.off(signal, onSignal)
+    process.stdout.off('error', stop)
+  }
 }
