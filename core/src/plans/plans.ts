@@ -25,7 +25,7 @@ export const LIMIT_NAMES = [
 /** One of {@link LIMIT_NAMES}. */
 export type LimitName = (typeof LIMIT_NAMES)[number]
 
-/** What a limit bounds, in words. */
+/** Meanings of the limits, as documents and answers give them. */
 export const LIMIT_MEANINGS: Readonly<Record<LimitName, string>> = {
   apiRatePerMinute: 'API calls per minute of this key',
   apiKeysMax: 'Active keys of the workspace',
