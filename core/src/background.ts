@@ -29,7 +29,7 @@ import {
   runReconciliation,
   sweepReconciliations,
 } from './reconcile/index.ts'
-import { REPLAY_RUNS, REPLAY_SWEEP, runReplay, sweepReplays } from './rehearsals/index.ts'
+import { pauseAbandoned, REHEARSAL_SENDS, REPLAY_SWEEP } from './rehearsals/index.ts'
 import { sweepRelay } from './relay/index.ts'
 import { makeSearchPages, SEARCH_PAGES, sweepOriginals } from './requests/index.ts'
 import {
@@ -75,6 +75,7 @@ export const LANES: readonly Lanes[] = [
   lanesOf(flowSends(pauseGone)),
   lanesOf(alertSends(finishNotify)),
   lanesOf(CALLBACK_SENDS),
+  lanesOf(REHEARSAL_SENDS),
 ]
 
 /** Every queue but {@link DUE_ATTEMPTS} and those of {@link LANES}, with its work. */
@@ -93,8 +94,7 @@ export const QUEUE_WORK: readonly QueueWork[] = [
   work(RECONCILIATION_SWEEP, sweepReconciliations),
   work(ERASURE_RUNS, runErasure),
   work(ERASURE_SWEEP, sweepErasures),
-  work(REPLAY_RUNS, runReplay),
-  work(REPLAY_SWEEP, sweepReplays),
+  work(REPLAY_SWEEP, pauseAbandoned),
   work(SUBSCRIPTION_SWEEP, sweepSubscriptions),
   work(ENDPOINT_SWEEP, async (services, _, signal) => {
     await sweepEndpoints(services, signal)

@@ -20,16 +20,17 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       answer_bytes bigint not null default 0,
       -- When a send that is due at 0 ms would have gone out; null before the first, and after a pause.
       base_at timestamptz,
-      -- The job that works on it now.
-      lease_id uuid,
-      -- When that job counts as lost; without one, when the next is due.
-      due_at timestamptz not null,
+      -- The action that it goes through; null for a URL and for listeners.
+      action_id uuid,
+      -- When a listener was there last; null if the service sends the requests.
+      listened_at timestamptz,
       created_at timestamptz not null,
       started_at timestamptz,
       finished_at timestamptz
     );
     create index replays_by_endpoint on replays (endpoint_id, created_at desc, id desc);
     create index replays_by_workspace on replays (workspace_id, state);
+    create index replays_by_action on replays (action_id) where action_id is not null;
 
     create table replay_items (
       replay_id uuid not null references replays on delete cascade,
@@ -42,6 +43,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- waiting, sending, done or errored.
       state text not null default 'waiting' check (state in ('waiting', 'sending', 'done', 'errored')),
       sent_at timestamptz,
+      -- How often it was begun: more than once if a process died.
+      attempts integer not null default 0,
       duration_ms integer,
       status_code integer,
       error text,
@@ -51,7 +54,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       outcome text check (outcome in ('equal', 'changed', 'failed', 'slower')),
       -- A JSON list.
       differences text,
-      -- Null for requests that a job of the service sends: the replay has the lease of the job.
+      -- While it is under way: when it counts as lost.
       lease_ends_at timestamptz,
       primary key (replay_id, position)
     );

@@ -22,6 +22,6 @@ ${rows.join('\n')}
 - \`creel_refused_requests_total\`: \`reason\` is the status of invalid HTTP (\`400\`, \`431\`, \`505\`), \`503\` for connections without
   room, \`throttled\` for callers without a good key from an address that was wrong too often.
 - \`creel_api_request_seconds\`: \`route\` is the procedure (\`endpoints.list\`), \`status\` the answer's, 429 included.
-- \`creel_delivery_attempts_total\`: \`state\` is the attempt's (\`Succeeded\`, \`Failed\`, \`Errored\`, \`DeadLetter\`, \`Interrupted\`).
+- \`creel_delivery_attempts_total\`: \`state\` is the attempt's (\`Succeeded\`, \`Failed\`, \`Errored\`, \`DeadLetter\`, \`Interrupted\`). Rehearsals do not count.
 `
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import { neverAnswers } from '../support/hangingReceivers.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import type { TestService } from '../support/service.ts'
 
@@ -103,5 +104,25 @@ test('one capture is replayed to a URL without an action, and the answer is show
   expect(receiver.received.slice(before).map(({ url, body }) => [url, String(body)])).toEqual([
     [`${new URL(receiver.url).pathname}/orders?a=1`, '{"n":1}'],
   ])
+  expect(faults).toEqual([])
+})
+
+test('a replay to a URL that is cancelled is waited for no longer', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'cancelled' })
+  const { id } = await endpoint.capture()
+  await using hanging = await startReceiver(neverAnswers)
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}?r=${id}`)
+  await page.getByRole('button', { name: 'Replay through' }).click()
+  await page.getByRole('menuitem', { name: 'To a URL…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('URL', { exact: true }).fill(hanging.url)
+  await dialog.getByRole('button', { name: 'Send' }).click()
+  await hanging.take(1)
+  const { body } = await service.alice.get(endpoint.at('/replays'))
+  const [{ id: replayId }] = Object(body).items
+  await service.alice.post(endpoint.at(`/replays/${replayId}/cancel`))
+  await dialog.getByText('The replay has ended: cancelled').waitFor()
+  expect(await dialog.getByRole('button', { name: 'Send' }).isEnabled()).toBe(true)
   expect(faults).toEqual([])
 })

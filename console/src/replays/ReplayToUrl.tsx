@@ -7,7 +7,7 @@ import { useForm } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
 import { duration } from '../words/format.ts'
 import { attemptErrorWords } from '../words/problem.ts'
-import type { ReplayResult } from './queries.ts'
+import { isUnderWay, type ReplayResult, type ReplayRun } from './queries.ts'
 
 interface Props {
   readonly endpointId: string
@@ -33,8 +33,10 @@ export function ReplayToUrl({ endpointId, requestId, onClose }: Props) {
   const result = useQuery({
     queryKey: ['replay to url', endpointId, replayId],
     queryFn: async () => {
-      const { items } = await creel.replays.results.query({ endpointId, replayId: replayId ?? '' })
-      return items[0] ?? null
+      const of = { endpointId, replayId: replayId ?? '' }
+      const run = await creel.replays.get.query(of)
+      const { items } = await creel.replays.results.query(of)
+      return { run, item: items[0] }
     },
     enabled: replayId !== undefined,
     refetchInterval: ({ state }) => (isOver(state.data) ? false : LOOK_EVERY_MS),
@@ -57,7 +59,9 @@ export function ReplayToUrl({ endpointId, requestId, onClose }: Props) {
         />
         <Problems of={form.beside()} />
         <Problem error={result.error} />
-        <output aria-live="polite">{isOver(result.data) && !isSending && <Answer of={result.data} />}</output>
+        <output aria-live="polite">
+          {result.data !== undefined && !isSending && <End of={result.data} />}
+        </output>
         <div className="form-foot">
           <Button type="submit" look="primary" disabled={isSending || form.draft.url.trim() === ''}>
             {isSending ? 'Sending…' : 'Send'}
@@ -69,8 +73,21 @@ export function ReplayToUrl({ endpointId, requestId, onClose }: Props) {
   )
 }
 
-const isOver = (result: ReplayResult | null | undefined): result is ReplayResult =>
-  result?.state === 'done' || result?.state === 'errored'
+interface Sent {
+  readonly run: ReplayRun
+  readonly item: ReplayResult | undefined
+}
+
+const isAnswered = ({ item }: Sent): boolean => item?.state === 'done' || item?.state === 'errored'
+
+const isOver = (sent: Sent | undefined): boolean =>
+  sent !== undefined && (isAnswered(sent) || !isUnderWay(sent.run))
+
+function End({ of }: { of: Sent }) {
+  if (of.item !== undefined && isAnswered(of)) return <Answer of={of.item} />
+  const { state, reason } = of.run
+  return <p className="bad">{`The replay has ended: ${reason ?? state}`}</p>
+}
 
 function Answer({ of: { body, bodyIsBinary, durationMs, error, statusCode } }: { of: ReplayResult }) {
   if (error !== null) return <p className="bad">{attemptErrorWords(error)}</p>

@@ -78,17 +78,6 @@ export async function takeSlot(
   }
 }
 
-/** Takes a slot in a transaction that knows by its own locks that there is one. */
-export async function insertSlot(
-  { db }: Pick<Services, 'db'>,
-  trx: Trx,
-  { scope, endsAt }: { readonly scope: string; readonly endsAt: Date },
-): Promise<Pick<Slot, 'free'>> {
-  const id = randomUUID()
-  await trx.insertInto('concurrencySlots').values({ id, scope, endsAt }).execute()
-  return { free: () => freeTogether(db, '', id) }
-}
-
 /** Time after which the renewed slot of a killed process is free. */
 const RENEWED_FOR_MS = 60_000
 const RENEWAL_MS = 20_000

@@ -24,11 +24,12 @@ export { Backlog, readBacklog } from './flow/backlog.ts'
 export { applyPolicy, FLOW_INCIDENTS, lockFlow } from './flow/control.ts'
 export { FLOW_STATES, type FlowFigures, readFlowFigures } from './flow/figures.ts'
 export { flowSends } from './flow/flowSends.ts'
-export { admitGuest } from './flow/guests.ts'
+export { admitGuests, finishGuests, type GuestStarts, startGuests, tellGuests } from './flow/guests.ts'
 export { DELIVERY_LANES } from './flow/jobs.ts'
 export { type OrderKeyOf, orderKeyReader } from './flow/orderKey.ts'
 export { rekeyDeliveries } from './flow/rekey.ts'
 export { flowSignal } from './flow/signals.ts'
+export { reserveStart } from './flow/upkeep.ts'
 export { flowsOf, wakeFlows } from './flow/wake.ts'
 export { watchBacklogs } from './flow/watchBacklogs.ts'
 export { hopsOf, isLoop, originHeaders, rehearsalHeader } from './forwardHeaders.ts'
@@ -54,7 +55,14 @@ export {
 export { insertReplay } from './queries.ts'
 export type { AttemptRow } from './read.ts'
 export { findAttempt, findAttempts, findDetail } from './read.ts'
-export { type Ended, type GoneReceiver, type PauseGone, recordAttempts } from './record.ts'
+export {
+  type Concluded,
+  conclude,
+  type Ended,
+  type GoneReceiver,
+  type PauseGone,
+  recordAttempts,
+} from './record.ts'
 export { recordedBody } from './recordedBody.ts'
 export { type ListenExchange, recordListen } from './recordListen.ts'
 export { recoverInterrupted, recoverOverdue } from './recover.ts'

@@ -111,13 +111,12 @@ export async function recordConcluded(
 ): Promise<void> {
   const kept = await finishAttempts(services, trx, concluded.map(finishedAttempt), services.clock.now())
   const counted = concluded.filter(({ attempt }) => kept.has(attempt.id))
-  const live = counted.filter((one) => !isGuest(one))
-  await queueRetries(services, trx, live)
-  await tellIncidents(services, trx, live)
-  await countFailures(services, trx, live)
-  await recordRuleOutcomes(services, trx, live.map(ruleOutcome))
-  await recordOutcomes(services, trx, live)
-  await pauseGone(services, trx, live.filter(asksForPause).map(goneReceiver))
+  await queueRetries(services, trx, counted)
+  await tellIncidents(services, trx, counted)
+  await countFailures(services, trx, counted)
+  await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
+  await recordOutcomes(services, trx, counted)
+  await pauseGone(services, trx, counted.filter(asksForPause).map(goneReceiver))
 }
 
 export function tellRecorded(services: Services, concluded: readonly Concluded[]): void {
@@ -127,7 +126,6 @@ export function tellRecorded(services: Services, concluded: readonly Concluded[]
     ...endSignals(concluded),
   ])
   for (const each of concluded) {
-    if (isGuest(each)) continue
     deliveryAttempts.inc({ state: each.outcome.state })
     deliveryAttemptSeconds.observe(each.result.durationMs / 1000)
     if (each.outcome.state !== 'Succeeded') logFailure(services, each)
@@ -154,9 +152,6 @@ function logFailure({ log }: Pick<Services, 'log'>, { attempt, result, outcome }
   )
 }
 
-/** Whether an attempt is a rehearsal: its result says nothing about the live deliveries of the action. */
-const isGuest = ({ attempt }: Ended): boolean => attempt.trigger === 'rehearsal'
-
 /**
  * Records a batch of successes without consequences in one round trip, which is the usual case. Returns false for
  * others.
@@ -177,7 +172,8 @@ export interface Concluded extends Ended {
   readonly outcome: AttemptOutcome
 }
 
-function finishedAttempt({ attempt, result, outcome }: Concluded): FinishedAttempt {
+/** The attempt as its row will store it. */
+export function finishedAttempt({ attempt, result, outcome }: Concluded): FinishedAttempt {
   return {
     endpointId: attempt.endpoint.id,
     attemptId: attempt.id,

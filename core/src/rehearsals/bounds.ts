@@ -7,13 +7,16 @@ export const PER_SECOND_DEFAULT = 50
 /** Longest replay by its pace, in milliseconds. */
 export const RUN_MS_MAX = 24 * 3_600_000
 
-/** Replays of a workspace that the service sends at once; the others wait. Replays for listeners do not count. */
+/**
+ * Replays of a workspace that the service sends at once; the others wait. Replays of one request, and those for
+ * listeners, do not count.
+ */
 export const RUNNING_MAX = 2
 
-/** Replays of a workspace that run, wait or are paused. */
+/** Replays of a workspace that run, wait or are paused. As many again may have one request. */
 export const UNFINISHED_MAX = 10
 
-/** Ended replays that are kept for each workspace. */
+/** Ended replays that are kept for each workspace, and as many again of one request. */
 export const ENDED_KEPT = 20
 
 /** Bytes of the body of an answer that are kept. */
@@ -22,14 +25,11 @@ export const ANSWER_BYTES_MAX = 256 * 1024
 /** Bytes of the bodies of all answers of a replay that are kept. Later answers are compared, and their bodies dropped. */
 export const ANSWERS_BYTES_MAX = 16 * 1024 * 1024
 
-/** Time for which a job works on a replay before it makes room for others, in milliseconds. */
-export const SLICE_MS = 20_000
+/** Time beyond the limit of a send after which it counts as lost, in milliseconds. It is recorded within this time. */
+export const LEASE_GRACE_MS = 15_000
 
-/** Time after which the job of a replay counts as lost, in milliseconds. */
-export const LEASE_MS = 20_000
-
-/** Interval in which a job renews its lease, also while it waits for slow answers, in milliseconds. */
-export const RENEWAL_MS = 5_000
+/** Times that a send may be begun and lost with its process. After these it is given up, as the possible cause. */
+export const LOST_MAX = 3
 
 /** Calls of a key that wait for requests of replays. */
 export const WAITING_TAKES_MAX = 32

@@ -2,14 +2,13 @@ import type { Context } from '../api/context.ts'
 import { notFound, validationFailed } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
+import { queueLanes } from '../dispatch/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { wakeQueued } from '../runs/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { ABANDONED_MS, RUNNING_MAX } from './bounds.ts'
-import { REPLAY_RUNS, REPLAYS } from './jobs.ts'
-import { FOR_LISTENERS, storedOptions } from './options.ts'
-import { countRunning, lockReplay, type ReplayRow, releaseItems, updateReplay } from './queries.ts'
+import { REPLAY_LANES } from './jobs.ts'
+import { lockReplay, oldestQueued, type ReplayRow, releaseItems, updateReplay } from './queries.ts'
 import type { ReplayState } from './schema.ts'
 import { readView } from './view.ts'
 
@@ -48,16 +47,15 @@ export async function changeState(
         },
       ])
     const now = ctx.clock.now()
-    const isPulled = 'listeners' in storedOptions(row.options).to
+    const isPulled = row.listenedAt !== null
     const state = to === 'queued' && isPulled ? 'running' : to
     await updateReplay(trx, id, {
       state,
       baseAt: null,
-      // The current job finishes its sends and releases the lease; no other job starts before.
-      ...(row.leaseId === null ? { dueAt: now } : {}),
+      ...(isPulled ? { listenedAt: now } : {}),
       finishedAt: state === 'cancelled' ? now : null,
     })
-    if (state === 'queued') await ctx.enqueue(trx, REPLAY_RUNS, [{ payload: { replayId: id } }])
+    if (state === 'queued') await queueLanes(ctx, trx, REPLAY_LANES, [{ ...row, dueAt: now }])
     // A running replay made room.
     if (row.state === 'running') await wake(trx, ctx, row.workspaceId)
     await recordChange(trx, ctx, {
@@ -86,34 +84,43 @@ export async function pauseAbandoned({ db, clock }: Pick<Services, 'db' | 'clock
   const abandoned = await db
     .selectFrom('replays')
     .where('state', '=', 'running')
-    .where('options', 'like', FOR_LISTENERS)
-    .where('dueAt', '<', before)
+    .where('listenedAt', '<', before)
     .select(['id', 'workspaceId'])
     .execute()
   for (const { id, workspaceId } of abandoned) {
     await db.transaction().execute(async (trx) => {
       await lockWorkspace(trx, workspaceId)
       const row = await lockReplay(trx, id)
-      if (row?.state !== 'running' || row.dueAt >= before) return
+      if (row?.state !== 'running' || row.listenedAt === null || row.listenedAt >= before) return
       await releaseItems(trx, id)
       await updateReplay(trx, id, { state: 'paused', baseAt: null })
     })
   }
 }
 
-/** Ends a replay for good, and wakes the next one of its workspace. */
+/** Ends a locked replay for good, and wakes the next ones of its workspace. */
 export async function endReplay(
   trx: Trx,
   services: Pick<Services, 'clock' | 'enqueue'>,
   { id, workspaceId }: Pick<ReplayRow, 'id' | 'workspaceId'>,
   { state, reason }: { readonly state: 'done' | 'failed'; readonly reason: string | null },
 ): Promise<void> {
-  await releaseItems(trx, id)
-  await updateReplay(trx, id, { state, reason, leaseId: null, finishedAt: services.clock.now() })
+  await updateReplay(trx, id, { state, reason, finishedAt: services.clock.now() })
   await wake(trx, services, workspaceId)
 }
 
-async function wake(trx: Trx, services: Pick<Services, 'enqueue'>, workspaceId: string): Promise<void> {
-  const limit = RUNNING_MAX - (await countRunning(trx, workspaceId))
-  if (limit > 0) await wakeQueued(trx, services, REPLAYS, { workspaceId, limit })
+/** Leads to looks at the replays that wait for longest. Each begins if there is room. */
+async function wake(
+  trx: Trx,
+  services: Pick<Services, 'clock' | 'enqueue'>,
+  workspaceId: string,
+): Promise<void> {
+  const dueAt = services.clock.now()
+  const queued = await oldestQueued(trx, workspaceId, RUNNING_MAX)
+  await queueLanes(
+    services,
+    trx,
+    REPLAY_LANES,
+    queued.map((lane) => ({ ...lane, dueAt })),
+  )
 }

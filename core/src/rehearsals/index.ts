@@ -1,5 +1,6 @@
+export { pauseAbandoned } from './control.ts'
 export { forgetAnswers, nextAnswers } from './forget.ts'
-export { REPLAY_RUNS, REPLAY_SWEEP } from './jobs.ts'
+export { REPLAY_SWEEP } from './jobs.ts'
 export { replayRunRoutes } from './routes.ts'
-export { runReplay, sweepReplays } from './run.ts'
 export { sealAnswers } from './sealAnswers.ts'
+export { REHEARSAL_SENDS } from './sends.ts'

@@ -52,13 +52,6 @@ export function baselineAction({
   return compare?.actionId ?? (to !== undefined && 'actionId' in to ? to.actionId : undefined)
 }
 
-/** Whether the second send of a duplicate waits for the answer to the first, because it is compared with that. */
-export const sendsInPairs = ({ compare }: Pick<ReplayOptions, 'compare'>): boolean =>
-  compare?.with === 'first'
-
-/** Pattern of SQL for the stored options of a replay that listeners take. */
-export const FOR_LISTENERS = '%"listeners":true%'
-
 /** Destination of requests that pass through no action; no URL if they do, or if listeners take them. */
 export function urlTarget({ to }: Pick<ReplayOptions, 'to'>): Target {
   const appends = 'url' in to && to.appendPath === true

@@ -14,8 +14,6 @@ import {
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { STORED_REQUEST_COLUMNS, visibleRequests } from '../requests/index.ts'
 import { lockRun } from '../runs/index.ts'
-import { REPLAYS } from './jobs.ts'
-import { FOR_LISTENERS } from './options.ts'
 import type { ScheduledItem } from './schedule.ts'
 
 /** A replay as it is stored. */
@@ -79,109 +77,124 @@ export async function countItems(db: Db, ids: readonly string[]): Promise<Map<st
   return new Map(rows.map((row) => [row.replayId, row]))
 }
 
-/** Replays of a workspace that the service sends now. */
-export async function countRunning(trx: Trx, workspaceId: string): Promise<number> {
+/** Whether a replay of many requests may begin: the workspace has fewer than `most` that the service sends now. */
+export async function hasRoom(trx: Trx, workspaceId: string, most: number): Promise<boolean> {
   const { count } = await trx
     .selectFrom('replays')
     .where('workspaceId', '=', workspaceId)
     .where('state', '=', 'running')
-    .where('options', 'not like', FOR_LISTENERS)
+    .where('listenedAt', 'is', null)
+    .where('requestCount', '>', 1)
     .select((of) => of.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  return count
+  return count < most
+}
+
+/** The oldest replays of a workspace that wait to be sent by the service. */
+export async function oldestQueued(trx: Trx, workspaceId: string, limit: number) {
+  return await trx
+    .selectFrom('replays')
+    .where('workspaceId', '=', workspaceId)
+    .where('state', '=', 'queued')
+    .orderBy('createdAt')
+    .limit(limit)
+    .select(['id', 'workspaceId'])
+    .execute()
 }
 
 /** Locks a replay, whatever its state; undefined when it is gone. */
-export const lockReplay = (trx: Trx, id: string) => lockRun<ReplayRow>(trx, REPLAYS, id)
+export const lockReplay = (trx: Trx, id: string) => lockRun<ReplayRow>(trx, { table: 'replays' }, id)
 
 export async function updateReplay(db: Db, id: string, changes: Updateable<ReplaysTable>): Promise<void> {
   await db.updateTable('replays').set(changes).where('id', '=', id).execute()
 }
 
-/** The job that makes the sends of a replay; null for listeners. */
-export interface Holder {
-  readonly replayId: string
-  readonly leaseId: string | null
-  /** Whether the second send of a duplicate waits for the answer to the first. */
-  readonly inPairs: boolean
-  readonly now: Date
+/**
+ * SQL for the first sends of the replay `p` that may begin at `now`: those that wait, and those whose lease has ended.
+ * If the second of a duplicate is compared with the first, it waits for the answer to that, its neighbour.
+ */
+const sendable = (now: string, limit: string) => {
+  const firstOf = (condition: string) => `(
+    select w.position, w.due_ms from replay_items w where w.replay_id = p.id and ${condition} and not (
+      w.copy = 1 and (p.options::json #>> '{compare,with}') is not distinct from 'first' and exists (
+        select from replay_items f where f.replay_id = w.replay_id and f.position = w.position - 1
+          and f.state in ('waiting', 'sending')))
+    order by w.position limit ${limit})`
+  return `(${firstOf("w.state = 'waiting'")} union all
+    ${firstOf(`w.state = 'sending' and w.lease_ends_at <= ${now}`)} order by position limit ${limit})`
 }
 
+/** The progress of the locked replay `$1` at `$2`. */
+const PROGRESS = statement(
+  'progress of replay',
+  `select s.plan, ${isSealed('s')} as is_sealed, clock_timestamp() as clock_at,
+    (select w.due_ms from ${sendable('$2::timestamptz', '1')} w) as due_ms, l.under_way, l.lease_ends_at
+  from replays p join workspaces s on s.id = p.workspace_id
+  cross join lateral (
+    select count(*)::int as under_way, min(i.lease_ends_at) as lease_ends_at from replay_items i
+    where i.replay_id = p.id and i.state = 'sending' and i.lease_ends_at > $2::timestamptz
+  ) l
+  where p.id = $1::uuid`,
+)
+
+/** The progress of a replay: the next send that may begin and when it is due, and those under way. */
+export type Progress = RowsOf<typeof PROGRESS>
+
+export async function progressOf(trx: Trx, replayId: string, now: Date): Promise<Progress | undefined> {
+  const [progress] = await run(trx, PROGRESS, [replayId, now])
+  return progress
+}
+
+/** Whether all sends have ended. */
+export const isOver = ({ dueMs, underWay }: Progress): boolean => dueMs === null && underWay === 0
+
+/** Claims sends of the locked replay `$1` at `$2` that are due within `$3` ms of its start, `$4` at most, until `$5`. */
+const CLAIM = statement(
+  'claim sends of replay',
+  `with first as (
+    select p.endpoint_id, w.position, w.due_ms, row_number() over (order by w.position) as place
+    from replays p cross join lateral ${sendable('$2::timestamptz', '$4::int + 1')} w
+    where p.id = $1::uuid
+  ), picked as (
+    select * from first where due_ms <= $3::bigint and place <= $4::int
+  )
+  update replay_items i set state = 'sending', sent_at = $2::timestamptz, attempts = i.attempts + 1,
+    lease_ends_at = $5::timestamptz
+  from picked p where i.replay_id = $1::uuid and i.position = p.position
+  returning i.replay_id, i.position, i.request_id, i.fault, i.copy, i.due_ms, i.sent_at, i.attempts,
+    (select min(due_ms) from first where place = (select max(place) + 1 from picked)) as next_due_ms,
+    (select octet_length(r.body) from requests r
+    where r.endpoint_id = p.endpoint_id and r.id = i.request_id) as bytes`,
+)
+
+/** A send that is under way: it belongs to the process, or listener, that began it, until its lease ends. */
+export type ClaimedItem = RowsOf<typeof CLAIM>
+
 /**
- * Marks the next sends that are due as under way, so that each is made once. A listener has a lease of each.
+ * Marks the next sends that are due as under way. The replay is locked and runs.
  *
  * @param elapsedMs time since the start of the replay, by which sends are due
- * @returns none if the replay does not run, or another job holds it
  */
 export async function claimItems(
-  db: Db,
-  holder: Holder,
+  trx: Trx,
+  replayId: string,
   {
+    now,
     elapsedMs,
     limit,
-    leaseEndsAt = null,
-  }: { readonly elapsedMs: number; readonly limit: number; readonly leaseEndsAt?: Date | null },
-): Promise<ItemRow[]> {
-  const claimed = await db
-    .updateTable('replayItems')
-    .set({ state: 'sending', sentAt: holder.now, leaseEndsAt })
-    .where('replayId', '=', holder.replayId)
-    .where(
-      sql<boolean>`position = any(array(
-        select w.position ${sendable(holder)} and w.due_ms <= ${elapsedMs} and exists (select ${held(holder)})
-        order by w.position limit ${limit} for update of w skip locked))`,
-    )
-    .returningAll()
-    .execute()
-  return claimed.sort((one, two) => one.position - two.position)
+    leaseEndsAt,
+  }: {
+    readonly now: Date
+    readonly elapsedMs: number
+    readonly limit: number
+    readonly leaseEndsAt: Date
+  },
+): Promise<ClaimedItem[]> {
+  const claimed = await run(trx, CLAIM, [replayId, now, Math.floor(elapsedMs), limit, leaseEndsAt])
+  return [...claimed].sort((one, two) => one.position - two.position)
 }
 
-/**
- * Finds when the next send that may begin is due, from the start of the replay; null if there is none now.
- *
- * @returns undefined if the replay does not run, or another job holds it
- */
-export async function nextDue(
-  db: Db,
-  holder: Holder,
-): Promise<{ readonly dueMs: number | null } | undefined> {
-  const { rows } = await sql<{ dueMs: number | null }>`
-    select (select w.due_ms ${sendable(holder)} order by w.position limit 1) as due_ms ${held(holder)}`.execute(
-    db,
-  )
-  return rows[0]
-}
-
-/**
- * Waiting sends, and those whose listener has kept them longer than its lease; in pairs without the second ones whose
- * first, their neighbour, is not answered.
- */
-const sendable = ({ replayId, inPairs, now }: Holder) => sql`
-  from replay_items w where w.replay_id = ${replayId}
-    and (w.state = 'waiting' or w.state = 'sending' and w.lease_ends_at <= ${now}) and not (
-    ${inPairs} and w.copy = 1 and exists (select from replay_items f
-      where f.replay_id = w.replay_id and f.position = w.position - 1 and f.state in ('waiting', 'sending')))`
-
-const held = ({ replayId, leaseId }: Holder) => sql`
-  from replays p where p.id = ${replayId} and p.state = 'running' and p.lease_id is not distinct from ${leaseId}::uuid
-    and not exists (select from workspaces s where s.id = p.workspace_id and ${sql.raw(isSealed('s'))})`
-
-/** Leases of listeners that have not ended: how many, and when the first does. */
-export async function liveLeases(
-  db: Db,
-  replayId: string,
-  now: Date,
-): Promise<{ readonly count: number; readonly firstEndsAt: Date | null }> {
-  return await db
-    .selectFrom('replayItems')
-    .where('replayId', '=', replayId)
-    .where('state', '=', 'sending')
-    .where('leaseEndsAt', '>', now)
-    .select(({ fn }) => [fn.countAll<number>().as('count'), fn.min('leaseEndsAt').as('firstEndsAt')])
-    .executeTakeFirstOrThrow()
-}
-
-/** Sends that were under way when their job was lost are made again. */
+/** Sends that were under way are made again. */
 export async function releaseItems(trx: Trx, replayId: string): Promise<void> {
   await trx
     .updateTable('replayItems')
@@ -189,36 +202,6 @@ export async function releaseItems(trx: Trx, replayId: string): Promise<void> {
     .where('replayId', '=', replayId)
     .where('state', '=', 'sending')
     .execute()
-}
-
-export type ItemEnd = Pick<
-  ItemRow,
-  | 'state'
-  | 'durationMs'
-  | 'statusCode'
-  | 'error'
-  | 'headers'
-  | 'body'
-  | 'outcome'
-  | 'differences'
-  | 'sealedWith'
-  | 'sealed'
->
-
-/** Stores the end of a send that is under way. Returns false if it was not. */
-export async function finishItem(
-  trx: Trx,
-  { replayId, position }: Pick<ItemRow, 'replayId' | 'position'>,
-  end: ItemEnd,
-): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable('replayItems')
-    .set(end)
-    .where('replayId', '=', replayId)
-    .where('position', '=', position)
-    .where('state', '=', 'sending')
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
 }
 
 /** Answers to one request of a replay, first send first. */

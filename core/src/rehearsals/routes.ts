@@ -43,7 +43,7 @@ export const replayRunRoutes = router({
     path: '/api/v1/endpoints/{endpointId}/replays',
     summary: 'Start a replay of many captured requests',
     description:
-      'Sends the chosen requests again, in the background, at their pace: through an action, to a URL, or to a listener. Faults, an edit and another signature are possible; answers are compared with a baseline. Every request carries `creel-rehearsal: <id of the replay>`. With `dryRun` the answer shows what would be sent, and nothing is sent. The newest 20 replays of a workspace that have ended are kept.',
+      'Sends the chosen requests again, in the background, at their pace: through an action, to a URL, or to a listener. Faults, an edit and another signature are possible; answers are compared with a baseline. Every request carries `creel-rehearsal: <id of the replay>`. With `dryRun` the answer shows what would be sent, and nothing is sent. The newest 20 replays of a workspace that have ended are kept, and 20 of one request.',
     input: startInput,
     example: {
       select: { filter: { label: 'invoice.*', since: '2026-11-16' }, sample: 500 },

@@ -1,14 +1,20 @@
 import type { ActionRow } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
-import { type Attempt, leaseFrom, sendAttempt, TIMEOUT_SECONDS } from '../deliveries/index.ts'
+import {
+  type Attempt,
+  type AttemptResult,
+  leaseFrom,
+  sendAttempt,
+  TIMEOUT_SECONDS,
+} from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { type Plan, retentionMs } from '../plans/index.ts'
-import { type ReplayTarget, replayForward } from '../replay/index.ts'
+import { beginForward, type ReplayTarget } from '../replay/index.ts'
 import { NO_RULE_SET } from '../transformations/index.ts'
-import { type Received, receivedOf } from './finish.ts'
 import { type ReplayOptions, urlTarget } from './options.ts'
-import type { ItemRow } from './queries.ts'
+import type { ClaimedItem } from './queries.ts'
 
+/** A replay with the destination of its sends. */
 export interface Sending {
   readonly id: string
   readonly workspaceId: string
@@ -19,51 +25,46 @@ export interface Sending {
   readonly action: ActionRow | null
 }
 
-/** Sends a prepared request. A failure is a result. Through an action it is recorded as an attempt. */
-export async function send(
+/** Sends a prepared request. A failure is a result. An attempt through an action has a row, which the caller ends. */
+export async function makeSend(
   services: Services,
   { id, workspaceId, plan, options, endpoint, action }: Sending,
-  { position, requestId, fault }: Pick<ItemRow, 'position' | 'requestId' | 'fault'>,
+  { position, requestId, fault }: Pick<ClaimedItem, 'position' | 'requestId' | 'fault'>,
   { request, sealing }: Pick<ReplayTarget, 'request' | 'sealing'>,
   signal: AbortSignal,
-): Promise<Received> {
+  ready: () => Promise<void>,
+): Promise<{ readonly attempt: Attempt; readonly result: AttemptResult }> {
+  const of = { workspaceId, endpoint, requestId, request, sealing }
   const timeoutSeconds = options.timeoutSeconds ?? undefined
-  if (action !== null) {
+  const attempt =
+    action === null ? urlAttempt() : await beginForward(services, { ...of, plan, rehearsal: guest() }, action)
+  return { attempt, result: await sendAttempt(services, attempt, signal, ready) }
+
+  function guest() {
     const isWrong = fault === 'bad-signature'
-    const signing = options.sign === 'creel' ? (isWrong ? 'wrong' : 'own') : 'none'
-    const target = {
-      workspaceId,
-      plan,
-      endpoint,
-      requestId,
-      request,
-      sealing,
-      rehearsal: { id, signing, timeoutSeconds },
-    } as const
-    const { result } = await replayForward(services, target, action, signal)
-    return receivedOf(result)
+    const signing =
+      options.sign === 'creel' ? (isWrong ? ('wrong' as const) : ('own' as const)) : ('none' as const)
+    return { id, signing, timeoutSeconds }
   }
-  const startedAt = services.clock.now()
-  const attempt: Attempt = {
-    id: position,
-    deliveryId: null,
-    attemptNumber: 1,
-    trigger: 'rehearsal',
-    rehearsalId: id,
-    workspaceId,
-    endpoint,
-    action: urlAction(id, options),
-    requestId,
-    request,
-    sealing,
-    rules: NO_RULE_SET,
-    inFlow: false,
-    startedAt,
-    leaseUntil: leaseFrom(startedAt),
-    retentionEndsAt: new Date(request.receivedAt.getTime() + retentionMs(plan.limits)),
-    refusal: null,
+
+  function urlAttempt(): Attempt {
+    const startedAt = services.clock.now()
+    return {
+      ...of,
+      id: position,
+      deliveryId: null,
+      attemptNumber: 1,
+      trigger: 'rehearsal',
+      rehearsalId: id,
+      action: urlAction(id, options),
+      rules: NO_RULE_SET,
+      inFlow: false,
+      startedAt,
+      leaseUntil: leaseFrom(startedAt),
+      retentionEndsAt: new Date(request.receivedAt.getTime() + retentionMs(plan.limits)),
+      refusal: null,
+    }
   }
-  return receivedOf(await sendAttempt(services, attempt, signal))
 }
 
 /** A URL as an action without credentials, rules and signature. */

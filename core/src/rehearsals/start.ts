@@ -1,16 +1,18 @@
 import { randomInt, randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import type { z } from 'zod'
 import { findAction } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import { storedPolicy } from '../deliveries/index.ts'
+import { queueLanes } from '../dispatch/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { searching } from '../requests/index.ts'
 import { admitRun } from '../runs/index.ts'
-import { SHOWN_MAX } from './bounds.ts'
+import { ENDED_KEPT, SHOWN_MAX, UNFINISHED_MAX } from './bounds.ts'
 import { forwardActions, tooLong } from './check.ts'
-import { REPLAY_RUNS, REPLAYS } from './jobs.ts'
+import { REPLAY_LANES } from './jobs.ts'
 import { baselineAction, optionsText, storedOptions } from './options.ts'
 import { outgoingView, prepare } from './prepare.ts'
 import { findCaptured, findReplay, insertReplay } from './queries.ts'
@@ -21,6 +23,13 @@ import { selectRequests } from './select.ts'
 import { readView } from './view.ts'
 
 const SEED_MAX = 4_294_967_295
+
+const REPLAYS = {
+  table: 'replays',
+  unfinishedMax: UNFINISHED_MAX,
+  refusal: `At most ${UNFINISHED_MAX} replays of a workspace may run, wait or be paused.`,
+  endedKept: { of: 'workspace_id', count: ENDED_KEPT },
+} as const
 
 /**
  * Plans a replay and queues it: the replay, its sends, its job and its audit entry, in one transaction. A dry run only
@@ -115,14 +124,21 @@ async function insert(
   const now = ctx.clock.now()
   const id = randomUUID()
   return await ctx.db.transaction().execute(async (trx) => {
-    await admitRun(trx, REPLAYS, { workspaceId: ctx.workspace.id, owner: ctx.workspace.id })
+    const { id: workspaceId } = ctx.workspace
+    const isOne = plan.requestCount === 1
+    await admitRun(trx, REPLAYS, {
+      workspaceId,
+      owner: workspaceId,
+      among: sql`(request_count = 1) = ${isOne}`,
+    })
     const isPulled = 'listeners' in input.to
     await insertReplay(
       trx,
       {
         id,
-        workspaceId: ctx.workspace.id,
+        workspaceId,
         endpointId: endpoint.id,
+        actionId: 'actionId' in input.to ? input.to.actionId : null,
         // Listeners take their requests themselves.
         state: isPulled ? 'running' : 'queued',
         options: optionsText(input),
@@ -131,17 +147,17 @@ async function insert(
         droppedCount: plan.droppedCount,
         sendCount: plan.sendCount,
         plannedMs: plan.plannedMs,
-        dueAt: now,
+        listenedAt: isPulled ? now : null,
         createdAt: now,
         startedAt: isPulled ? now : null,
       },
       items,
     )
-    if (!isPulled) await ctx.enqueue(trx, REPLAY_RUNS, [{ payload: { replayId: id } }])
+    if (!isPulled) await queueLanes(ctx, trx, REPLAY_LANES, [{ id, workspaceId, dueAt: now }])
     const { select, to, order, pace, faults, sign, compare, concurrency } = input
     await recordChange(trx, ctx, {
       action: 'replays.start',
-      workspaceId: ctx.workspace.id,
+      workspaceId,
       subject: { type: 'endpoint', id: endpoint.id, name: endpoint.name },
       endpointId: endpoint.id,
       before: null,

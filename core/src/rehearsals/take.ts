@@ -1,25 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { sql } from 'kysely'
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
 import { takeSlot } from '../api/slots.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
-import { isSealed } from '../keys/index.ts'
 import { changesOf } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { ANSWER_BYTES_MAX, ANSWER_GRACE_MS, LISTENER_TIMEOUT_SECONDS, WAITING_TAKES_MAX } from './bounds.ts'
 import { endReplay } from './control.ts'
-import { failSend, finishSend } from './finish.ts'
-import { sendsInPairs, storedOptions } from './options.ts'
+import { answeredEnd, failedEnd, finishSends } from './finish.ts'
+import { storedOptions } from './options.ts'
 import { outgoingView, type Preparing, prepare } from './prepare.ts'
 import {
+  type ClaimedItem,
   claimItems,
   findCaptured,
-  type ItemRow,
-  liveLeases,
+  isOver,
   lockReplay,
-  nextDue,
+  progressOf,
   type ReplayRow,
   updateReplay,
 } from './queries.ts'
@@ -107,47 +105,39 @@ async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max:
   const nothing = { claimed: [], nextInMs: undefined }
   if (state !== 'running') return { state, ...nothing }
   const now = ctx.clock.now()
-  const holder = { replayId: id, leaseId: null, inPairs: sendsInPairs(options), now }
-  const leases = await liveLeases(trx, id, now)
-  const next = await nextDue(trx, holder)
-  const nextDueMs = next?.dueMs ?? null
-  if (nextDueMs === null && leases.count === 0 && (await endIfDone(trx, ctx, row)))
+  const progress = await progressOf(trx, id, now)
+  if (progress === undefined) return undefined
+  if (isOver(progress)) {
+    await endReplay(trx, ctx, row, DONE)
     return { state: 'done' as const, ...nothing }
-  const baseAt = row.baseAt ?? new Date(now.getTime() - (nextDueMs ?? 0))
-  // Also says that a listener is there.
-  await updateReplay(trx, id, { baseAt, dueAt: now })
-  if (await isAboutToMove(trx, row)) return { state, ...nothing }
-  const limit = Math.min(max, options.concurrency - leases.count)
+  }
+  const { dueMs, underWay, leaseEndsAt: firstEndsAt, isSealed } = progress
+  const baseAt = row.baseAt ?? new Date(now.getTime() - (dueMs ?? 0))
+  await updateReplay(trx, id, { baseAt, listenedAt: now })
+  // While a workspace is about to be in another cell, nothing of it begins.
+  if (isSealed) return { state, ...nothing }
+  const limit = Math.min(max, options.concurrency - underWay)
   const elapsedMs = now.getTime() - baseAt.getTime()
-  const leaseMs = (options.timeoutSeconds ?? LISTENER_TIMEOUT_SECONDS) * 1000 + ANSWER_GRACE_MS
-  const leaseEndsAt = new Date(now.getTime() + leaseMs)
-  const claimed = limit <= 0 ? [] : await claimItems(trx, holder, { elapsedMs, limit, leaseEndsAt })
+  const timeoutMs = (options.timeoutSeconds ?? LISTENER_TIMEOUT_SECONDS) * 1000 + ANSWER_GRACE_MS
+  const leaseEndsAt = new Date(now.getTime() + timeoutMs)
+  const claimed = limit > 0 ? await claimItems(trx, id, { now, elapsedMs, limit, leaseEndsAt }) : []
   const waits = [
-    ...(limit <= 0 || nextDueMs === null ? [] : [nextDueMs - elapsedMs]),
-    ...(leases.firstEndsAt === null ? [] : [leases.firstEndsAt.getTime() - now.getTime()]),
+    ...(limit <= 0 || dueMs === null ? [] : [dueMs - elapsedMs]),
+    ...(firstEndsAt === null ? [] : [firstEndsAt.getTime() - now.getTime()]),
   ]
   return { state, claimed, nextInMs: waits.length === 0 ? undefined : Math.max(0, Math.min(...waits)) }
-}
-
-/** While a workspace is about to be in another cell, nothing of it begins. */
-async function isAboutToMove(trx: Trx, { workspaceId }: ReplayRow): Promise<boolean> {
-  const found = await trx
-    .selectFrom('workspaces as w')
-    .where('w.id', '=', workspaceId)
-    .select(sql<boolean>`${sql.raw(isSealed('w'))}`.as('isSealed'))
-    .executeTakeFirst()
-  return found?.isSealed !== false
 }
 
 async function takeOne(
   ctx: Context,
   replay: Preparing,
-  item: ItemRow,
+  item: ClaimedItem,
 ): Promise<ReturnType<typeof outgoingView> | undefined> {
   const captured = await findCaptured(ctx.db, replay.endpoint.id, item.requestId)
   const prepared = await prepare(ctx, replay, item, captured)
   if ('request' in prepared) return outgoingView(replay.id, item, prepared)
-  await failSend(ctx, item, prepared.error)
+  const end = failedEnd(prepared.error)
+  await ctx.db.transaction().execute((trx) => finishSends(ctx, trx, [{ item, end }]))
   return undefined
 }
 
@@ -174,7 +164,8 @@ export async function answerItem(
       },
     ])
   const body = Buffer.from(received?.body ?? '', 'base64')
-  await finishSend(ctx, { endpointId: endpoint.id, options: storedOptions(row.options) }, item, {
+  const replay = { endpointId: endpoint.id, options: storedOptions(row.options) }
+  const end = await answeredEnd(ctx.db, replay, item, {
     statusCode: received?.statusCode ?? null,
     headers: (received?.headers ?? []).map(({ name, value }) => [
       name,
@@ -187,27 +178,20 @@ export async function answerItem(
     error: received === undefined ? (error ?? 'no_answer') : null,
   })
   await ctx.db.transaction().execute(async (trx) => {
+    await finishSends(ctx, trx, [{ item, end }])
     const locked = await lockReplay(trx, row.id)
-    if (locked?.state === 'running' && !(await endIfDone(trx, ctx, locked)))
-      await updateReplay(trx, row.id, { dueAt: ctx.clock.now() })
+    if (locked?.state !== 'running') return
+    const now = ctx.clock.now()
+    const progress = await progressOf(trx, row.id, now)
+    if (progress !== undefined && isOver(progress)) await endReplay(trx, ctx, locked, DONE)
+    else await updateReplay(trx, row.id, { listenedAt: now })
   })
   // Other calls wait for room, for the second of a pair, or for the end.
   ctx.endpointChanges.announce([endpoint.id])
   return null
 }
 
-/** Ends a running replay all of whose sends have ended. */
-async function endIfDone(trx: Trx, ctx: Context, row: ReplayRow): Promise<boolean> {
-  const left = await trx
-    .selectFrom('replayItems')
-    .where('replayId', '=', row.id)
-    .where('state', 'in', ['waiting', 'sending'])
-    .select('position')
-    .limit(1)
-    .executeTakeFirst()
-  if (left === undefined) await endReplay(trx, ctx, row, { state: 'done', reason: null })
-  return left === undefined
-}
+const DONE = { state: 'done', reason: null } as const
 
 const refusedAsSent = () =>
   validationFailed([

@@ -1,1 +1,1 @@
-export { type ReplayTarget, replayForward } from './replayThrough.ts'
+export { beginForward, type ReplayTarget } from './replayThrough.ts'

@@ -4,7 +4,6 @@ import { type ChannelState, listChannelStates, notifyNow } from '../alertChannel
 import type { Services } from '../api/services.ts'
 import {
   type Attempt,
-  type AttemptResult,
   type AttemptRow,
   findAttempts,
   finishNotify,
@@ -70,7 +69,7 @@ export async function replayThrough(
       const channel = channels.find(({ id }) => id === action.alertChannelId)
       return action.kind === 'notify'
         ? replayNotify(services, target, action, channel, signal)
-        : replayForward(services, target, action, signal).then(({ attemptId }) => attemptId)
+        : replayForward(services, target, action, signal)
     }),
   )
   const rows = await findAttempts(services.db, target.endpoint.id, ids)
@@ -78,20 +77,22 @@ export async function replayThrough(
   return new Map(rows.map((row) => [idOf.get(row.id) ?? '', row]))
 }
 
-/**
- * Makes one recorded attempt through a forward action, immediately; a failure is a result.
- */
+/** Makes one recorded attempt through a forward action, immediately; a failure is a result. Returns its id. */
 export async function replayForward(
   services: Services,
   target: ReplayTarget,
   action: ActionRow,
   signal: AbortSignal,
-): Promise<{ readonly attemptId: number; readonly result: AttemptResult }> {
-  const attempt = await beginReplay(services, target, action, { url: action.url ?? '', leased: true })
+): Promise<number> {
+  const attempt = await beginForward(services, target, action)
   const result = await sendAttempt(services, attempt, signal)
   await recordAttempts(services, [{ attempt, result }], pauseGone)
-  return { attemptId: attempt.id, result }
+  return attempt.id
 }
+
+/** Writes the row of an attempt through a forward action. The caller makes the attempt and records it. */
+export const beginForward = (services: Services, target: ReplayTarget, action: ActionRow): Promise<Attempt> =>
+  beginReplay(services, target, action, { url: action.url ?? '', leased: true })
 
 /** Sends one message immediately. If this process dies, the outbox sends it. */
 async function replayNotify(

@@ -40,7 +40,7 @@ export async function sendEdited(
   const request = editedRequest(storedRequest(row), edits)
   if (request.bodyTruncated) throw refusedAsOversize()
   return await inReplaySlot(ctx, [action], async (signal) => {
-    const { attemptId: id } = await replayForward(
+    const id = await replayForward(
       ctx,
       {
         workspaceId: ctx.workspace.id,

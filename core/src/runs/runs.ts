@@ -21,8 +21,6 @@ export interface Runs<Payload extends object> {
   readonly refusal: string
   /** Ended runs that are kept, of each workspace or of each endpoint. */
   readonly endedKept?: { readonly of: 'workspace_id' | 'endpoint_id'; readonly count: number }
-  /** Condition for runs that jobs work on; all by default. */
-  readonly isWorked?: RawBuilder<boolean>
 }
 
 type RunServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
@@ -51,25 +49,33 @@ const UNFINISHED = sql<boolean>`state in ('queued', 'running', 'paused')`
 /**
  * Makes room for a new run: locks the workspace, and deletes the oldest ended runs beyond those that are kept.
  *
- * @param owner of the ended runs: a workspace or an endpoint
+ * @param by `owner` of the ended runs: a workspace or an endpoint; `among` which runs are counted: all by default
  * @throws DomainError `rate_limited` while too many runs of the workspace are unfinished
  */
-export async function admitRun<Payload extends object>(
+export async function admitRun(
   trx: Trx,
-  { table, unfinishedMax, refusal, endedKept }: Runs<Payload>,
-  { workspaceId, owner }: { readonly workspaceId: string; readonly owner: string },
+  {
+    table,
+    unfinishedMax,
+    refusal,
+    endedKept,
+  }: Pick<Runs<object>, 'table' | 'unfinishedMax' | 'refusal' | 'endedKept'>,
+  {
+    workspaceId,
+    owner,
+    among = sql<boolean>`true`,
+  }: { readonly workspaceId: string; readonly owner: string; readonly among?: RawBuilder<boolean> },
 ): Promise<void> {
   await lockWorkspace(trx, workspaceId)
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from ${sql.table(table)} where workspace_id = ${workspaceId} and ${UNFINISHED}`.execute(
-    trx,
-  )
+    select count(*)::int as count from ${sql.table(table)} where workspace_id = ${workspaceId}
+      and ${UNFINISHED} and ${among}`.execute(trx)
   if ((rows[0]?.count ?? 0) >= unfinishedMax)
     throw new DomainError('rate_limited', refusal, { retryAfterSeconds: RETRY_AFTER_SECONDS })
   if (endedKept === undefined) return
   await sql`
     delete from ${sql.table(table)} where id in (
-      select id from ${sql.table(table)} where ${sql.ref(endedKept.of)} = ${owner} and not ${UNFINISHED}
+      select id from ${sql.table(table)} where ${sql.ref(endedKept.of)} = ${owner} and not ${UNFINISHED} and ${among}
       order by created_at desc, id desc offset ${endedKept.count - 1})`.execute(trx)
 }
 
@@ -190,14 +196,14 @@ export async function wakeQueued<Payload extends object>(
 /** Queues a job for each run that lost its own. */
 export async function requeueLost<Payload extends object>(
   { db, clock, enqueue }: RunServices,
-  { table, queue, payloadOf, isWorked = sql<boolean>`true` }: Runs<Payload>,
+  { table, queue, payloadOf }: Runs<Payload>,
   lostAfterMs = LOST_AFTER_MS,
 ): Promise<void> {
   const now = clock.now()
   await db.transaction().execute(async (trx) => {
     const { rows } = await sql<{ id: string }>`
       update ${sql.table(table)} set due_at = ${now}
-      where state in ('queued', 'running') and due_at <= ${new Date(now.getTime() - lostAfterMs)} and ${isWorked}
+      where state in ('queued', 'running') and due_at <= ${new Date(now.getTime() - lostAfterMs)}
       returning id`.execute(trx)
     await enqueue(
       trx,

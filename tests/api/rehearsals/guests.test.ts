@@ -1,4 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
+import { REHEARSAL_SENDS } from '@creel/core/rehearsals'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -121,6 +123,39 @@ test('a rehearsal and live deliveries together keep the concurrency of the actio
   expect([most, guests]).toEqual([1, 20])
 })
 
+test('a rehearsal that must wait for the deliveries of its action leaves its flow unlocked', async () => {
+  await using receiver = await startReceiver()
+  const own = await startService({ parts: ['gateway'], limits: { apiRatePerMinute: 100_000 } })
+  const { alice: client, db, running } = own
+  const endpoint = await client.endpoint()
+  const captured = await endpoint.captureMany(4)
+  const action = { kind: 'forward', url: receiver.url, delivery: { concurrency: 8 } }
+  const { id: actionId } = await client.expect(client.post(endpoint.at('/actions'), action), Made)
+  const { id } = await client.expect(
+    client.post(endpoint.at('/replays'), {
+      select: { requestIds: captured.map((one) => one.id) },
+      to: { actionId },
+      concurrency: 4,
+    }),
+    Started.transform(({ replay }) => replay),
+  )
+  const look = () =>
+    db.transaction().execute(async (trx) => {
+      const lane = { id, workspaceId: client.workspaceId }
+      const { sends } = await REHEARSAL_SENDS.look(running.services, trx, lane, { slots: 16, leadMs: 0 })
+      const { rows } = await sql`select from pg_locks l join pg_class c on c.oid = l.relation
+        where l.pid = pg_backend_pid() and c.relname = 'action_flows' and l.mode = 'RowShareLock'`.execute(
+        trx,
+      )
+      return [sends.length > 0, rows.length > 0]
+    })
+  await endpoint.capture()
+  expect(await look()).toEqual([false, false])
+  await sql`delete from deliveries where action_id = ${actionId}`.execute(db)
+  expect(await look()).toEqual([true, true])
+  await own.stop()
+})
+
 test('a paused action takes no rehearsal', async () => {
   await using receiver = await startReceiver()
   const endpoint = await alice.endpoint()
@@ -135,3 +170,31 @@ test('a paused action takes no rehearsal', async () => {
   expect(JSON.stringify(refused.body)).toContain('/to/actionId')
   expect(receiver.received).toEqual([])
 })
+
+test.each([
+  ['paused', 'action_paused', (at: string) => alice.post(`${at}/pause`)],
+  ['switched off', 'action_off', (at: string) => alice.put(at, { isActive: false })],
+  ['deleted', 'action_off', (at: string) => alice.delete(at)],
+])(
+  'a rehearsal whose action is %s meanwhile has failed, and says what it has not sent',
+  async (_, reason, change) => {
+    const answered = Promise.withResolvers<void>()
+    await using receiver = await startReceiver(async (_request, response) => {
+      await answered.promise
+      response.end()
+    })
+    const endpoint = await alice.endpoint()
+    const captured = await endpoint.captureMany(4)
+    const actionId = await actionTo(endpoint, receiver, { concurrency: 2 })
+    const id = await rehearse(endpoint, actionId, { select: { requestIds: captured.map((one) => one.id) } })
+    await receiver.take(1)
+    expect((await change(endpoint.at(`/actions/${actionId}`))).status).toBeLessThan(300)
+    answered.resolve()
+    expect(await ended(endpoint, id)).toMatchObject({
+      state: 'failed',
+      reason,
+      counts: { sends: 4, done: 1, waiting: 3 },
+    })
+    expect(receiver.received.length).toBe(1)
+  },
+)

@@ -49,11 +49,11 @@ test('a replay whose process is killed goes on, and sends again only what was un
   await killed.exited
   const before = receiver.received.length
   expect(before).toBeLessThan(EVENTS)
-  // As if its lease had ended two minutes ago.
+  // As if the leases of its sends had ended.
   const { db, close } = openDatabase(database.url, 1)
   await db
-    .updateTable('replays')
-    .set({ dueAt: new Date(Date.now() - 120_000) })
+    .updateTable('replayItems')
+    .set({ leaseEndsAt: new Date(0) })
     .execute()
   await close()
   await startProcess(options, ['--only', 'jobs'])

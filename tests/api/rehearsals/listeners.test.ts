@@ -18,7 +18,7 @@ beforeAll(async () => {
   await sql`create table looks (replay_id uuid)`.execute(service.db)
   await sql`create function count_look() returns trigger language plpgsql as
     'begin insert into looks values (new.id); return new; end'`.execute(service.db)
-  await sql`create trigger count_look after update of due_at on replays for each row
+  await sql`create trigger count_look after update of listened_at on replays for each row
     execute function count_look()`.execute(service.db)
 })
 

@@ -129,7 +129,7 @@ test('a replay whose listener has gone is paused, gives its place to others, and
   expect((await read(id)).state).toBe('running')
   await service.db
     .updateTable('replays')
-    .set({ dueAt: new Date(Date.now() - 16 * 60_000) })
+    .set({ listenedAt: new Date(Date.now() - 16 * 60_000) })
     .where('id', '=', id)
     .execute()
   await service.runJob('replays.sweep', {})

@@ -1,76 +1,87 @@
 import { aheadMs, type Services } from '../../api/services.ts'
-import { insertSlot } from '../../api/slots.ts'
-import { run } from '../../platform/db/index.ts'
-import { sleep } from '../../platform/time/index.ts'
+import type { Room } from '../../dispatch/index.ts'
+import { run, type Trx } from '../../platform/db/index.ts'
+import { finishAttempts } from '../finishStatement.ts'
+import { type Concluded, finishedAttempt } from '../record.ts'
 import { decide } from './decide.ts'
+import { endSignals } from './outcomes.ts'
 import { flowOf } from './pick.ts'
-import { flowSignal } from './signals.ts'
-import { GUESTS_SCOPE, LOCK_FLOW, MOVE_FLOW, NEXT_DUE, READ_FLOW } from './statements.ts'
+import { LOCK_FLOW, MOVE_FLOW, NEXT_DUE, READ_FLOW } from './statements.ts'
 
-/** Bounds of the interval at which a guest looks at a flow. */
+/** Bounds of the interval at which guests look at a flow. */
 const LOOK_MS = { shortest: 20, longest: 1000 } as const
 /** Interval of looks while deliveries of the flow wait for their own start. */
 const YIELD_MS = 100
-/** A slot of a guest whose process died ends this long after the longest send. */
-const LEFT_OVER_MS = 30_000
 
-export interface GuestPlace {
-  /** Gives the place back, and lets the flow look for the next delivery. */
-  leave(): Promise<void>
+/** Starts of guests: the first is at `firstAt` by the clock of flows, and the others come `spacingMs` apart. */
+export interface GuestStarts {
+  readonly limit: number
+  readonly firstAt: number
+  readonly spacingMs: number
+  /** Whether the starts are under a rate. */
+  readonly isStrict: boolean
 }
 
-type Admission = { readonly afterMs: number } | { readonly place: GuestPlace; readonly startsInMs: number }
+const UNBOUND = { firstAt: 0, spacingMs: 0, isStrict: false } as const
 
 /**
- * Waits until a guest may send through the flow of an action: within its rate and concurrency, while its breaker is
- * closed, and after all deliveries that are due.
+ * Decides how many guests may send through the flow of an action now: within its rate and concurrency, while its
+ * breaker is closed, and after all deliveries that are due. The caller has found that the action is on and not paused.
+ * The flow is locked, which its deliveries need, only if guests may start. {@link startGuests} says how many do.
  *
- * @param timeoutSeconds limit of the send
- * @param isOver whether the guest no longer wants the place
- * @returns null if it is over, or the action was paused or switched off
+ * @returns milliseconds until the next look if none may start
  */
-export async function admitGuest(
-  services: Services,
+export async function admitGuests(
+  { clock }: Pick<Services, 'clock'>,
+  trx: Trx,
   actionId: string,
-  { timeoutSeconds, isOver }: { readonly timeoutSeconds: number; isOver(): boolean },
-): Promise<GuestPlace | null> {
-  while (!isOver()) {
-    const admission = await admit(services, actionId, timeoutSeconds * 1000 + LEFT_OVER_MS)
-    if (admission === null) return null
-    if ('place' in admission) {
-      await sleep(admission.startsInMs)
-      return admission.place
-    }
-    await sleep(Math.min(LOOK_MS.longest, Math.max(LOOK_MS.shortest, admission.afterMs)))
-  }
-  return null
-}
-
-async function admit(services: Services, actionId: string, longestMs: number): Promise<Admission | null> {
-  return await services.db.transaction().execute(async (trx) => {
-    const locked = await run(trx, LOCK_FLOW, [actionId])
+  room: Room,
+): Promise<GuestStarts | number> {
+  const look = async () => {
     const [row] = await run(trx, READ_FLOW, [actionId])
     // An action without a flow has no bounds.
-    if (row === undefined) return { place: { leave: async () => {} }, startsInMs: 0 }
+    if (row === undefined) return undefined
     const flow = flowOf(row)
-    if (flow.isPaused || flow.endsAt !== null) return null
-    if (locked.length === 0) return { afterMs: LOOK_MS.shortest }
-    if (flow.policy.breaker && flow.breaker !== 'closed') return { afterMs: LOOK_MS.longest }
-    const now = services.clock.now()
-    const [next] = await run(trx, NEXT_DUE, [actionId])
-    if (next?.dueAt && next.dueAt <= now) return { afterMs: YIELD_MS }
-    const clockAt = row.clockAt.getTime() + aheadMs(services.clock)
-    const decision = decide(flow, clockAt, { slots: 1, leadMs: 0 })
-    if (decision.kind === 'wait')
-      return { afterMs: decision.until === null ? YIELD_MS : decision.until - clockAt }
-    const { firstAt, spacingMs } = decision
-    if (spacingMs > 0) await run(trx, MOVE_FLOW, [actionId, new Date(firstAt + spacingMs), null])
-    const endsAt = new Date(now.getTime() + longestMs)
-    const slot = await insertSlot(services, trx, { scope: `${GUESTS_SCOPE}${actionId}`, endsAt })
-    const leave = async () => {
-      await slot.free()
-      services.endpointChanges.announce([flowSignal('end', { id: actionId, workspaceId: row.workspaceId })])
-    }
-    return { place: { leave }, startsInMs: Math.max(0, firstAt - clockAt) }
-  })
+    if (flow.policy.breaker && flow.breaker !== 'closed') return LOOK_MS.longest
+    const clockAt = row.clockAt.getTime() + aheadMs(clock)
+    const decision = decide(flow, clockAt, room)
+    if (decision.kind === 'go') return { ...decision, isStrict: Boolean(flow.policy.rate) }
+    const waitMs = decision.until === null ? YIELD_MS : decision.until - clockAt
+    return Math.min(LOOK_MS.longest, Math.max(LOOK_MS.shortest, waitMs))
+  }
+  const found = await look()
+  if (found === undefined) return { ...UNBOUND, limit: room.slots }
+  if (typeof found === 'number') return found
+  const [next] = await run(trx, NEXT_DUE, [actionId])
+  if (next?.dueAt && next.dueAt <= clock.now()) return YIELD_MS
+  const locked = await run(trx, LOCK_FLOW, [actionId])
+  return (locked.length > 0 ? await look() : undefined) ?? LOOK_MS.shortest
+}
+
+/** Reserves the starts of guests in the pace of the flow, which {@link admitGuests} has locked. */
+export async function startGuests(
+  trx: Trx,
+  actionId: string,
+  { firstAt, spacingMs }: GuestStarts,
+  count: number,
+): Promise<void> {
+  if (spacingMs > 0 && count > 0)
+    await run(trx, MOVE_FLOW, [actionId, new Date(firstAt + count * spacingMs), null])
+}
+
+/** Records attempts of guests. They change nothing of the action: no breaker, incident, health or `Retry-After`. */
+export async function finishGuests(
+  services: Pick<Services, 'secrets' | 'clock'>,
+  trx: Trx,
+  ended: readonly Concluded[],
+): Promise<void> {
+  if (ended.length > 0) await finishAttempts(services, trx, ended.map(finishedAttempt), services.clock.now())
+}
+
+/** Announces recorded attempts of guests, also to the deliveries that have waited for their places. */
+export function tellGuests(
+  { endpointChanges }: Pick<Services, 'endpointChanges'>,
+  ended: readonly Concluded[],
+): void {
+  endpointChanges.announce([...ended.map(({ attempt }) => attempt.endpoint.id), ...endSignals(ended)])
 }

@@ -6,9 +6,6 @@ export const LOOK_BYTES_MAX = 16 * 1024 * 1024
 /** Interval of looks at the flows of a workspace that is sealed. A seal takes a second or two; its end is not announced. */
 const SEALED_SECONDS = 2
 
-/** Scope of the slots of guests, before the id of the action. */
-export const GUESTS_SCOPE = 'guest:'
-
 /** Locks the flow of the action `$1`. Returns no row while another process holds the lock, or if there is no flow. */
 export const LOCK_FLOW = statement(
   'lock flow',
@@ -25,7 +22,8 @@ export const READ_FLOW = statement(
           f.next_start_at, f.not_before, f.breaker, f.next_probe_at, f.closed_at, clock_timestamp() as clock_at, e.workspace_id,
           case when w.sealed_until > clock_timestamp() then least(w.sealed_until, clock_timestamp() + interval '${SEALED_SECONDS} s') end as sealed_until,
           (select count(*)::int from deliveries d where d.action_id = a.id and d.flow_state = 'sending') +
-            (select count(*)::int from concurrency_slots g where g.scope = '${GUESTS_SCOPE}' || a.id and g.ends_at > clock_timestamp()) as sending
+            (select count(*)::int from replays p join replay_items g on g.replay_id = p.id
+            where p.action_id = a.id and g.state = 'sending' and g.lease_ends_at > clock_timestamp()) as sending
   from action_flows f join actions a on a.id = f.action_id join endpoints e on e.id = a.endpoint_id
     join workspaces w on w.id = e.workspace_id
   where f.action_id = $1`,

@@ -166,6 +166,18 @@ export interface StatementRows {
     readonly attemptId: number | null
     readonly hasRules: boolean
   }
+  'claim sends of replay': {
+    readonly replayId: string
+    readonly position: number
+    readonly requestId: number
+    readonly fault: 'duplicate' | 'reorder' | 'late' | 'bad-signature' | null
+    readonly copy: number
+    readonly dueMs: number
+    readonly sentAt: Date | null
+    readonly attempts: number
+    readonly nextDueMs: number | null
+    readonly bytes: number | null
+  }
   'close breaker': never
   'count attempts': never
   'count expiring deliveries': {
@@ -476,6 +488,7 @@ export interface StatementRows {
     readonly id: number | null
   }
   'finish notify attempts': never
+  'finish sends of replays': never
   'first answers of receivers': {
     readonly requestId: number | null
     readonly receivedHeaders: string | null
@@ -815,6 +828,10 @@ export interface StatementRows {
   'lock relay': {
     readonly pgAdvisoryXactLock: string
   }
+  'lock replays to record': {
+    readonly id: string
+    readonly answerBytes: number
+  }
   'lock slots': {
     readonly pgAdvisoryXactLock: string | null
   }
@@ -975,6 +992,14 @@ export interface StatementRows {
     readonly position: string | null
   }
   'postpone first of flow': never
+  'progress of replay': {
+    readonly plan: string
+    readonly isSealed: boolean
+    readonly clockAt: Date
+    readonly dueMs: number | null
+    readonly underWay: number
+    readonly leaseEndsAt: Date | null
+  }
   'read ages of backlogs': {
     readonly id: string
     readonly name: string
@@ -1174,6 +1199,10 @@ export interface StatementRows {
   }
   'replace order keys': never
   'replace records of attempts': never
+  'replays to send': {
+    readonly id: string
+    readonly workspaceId: string
+  }
   'reserve start': {
     readonly startAt: Date | null
   }

@@ -540,6 +540,7 @@ export interface ReplayItemsTable {
   dueMs: number
   state: Generated<'waiting' | 'sending' | 'done' | 'errored'>
   sentAt: Date | null
+  attempts: Generated<number>
   durationMs: number | null
   statusCode: number | null
   error: string | null
@@ -566,8 +567,8 @@ export interface ReplaysTable {
   plannedMs: number
   answerBytes: Generated<number>
   baseAt: Date | null
-  leaseId: string | null
-  dueAt: Date
+  actionId: string | null
+  listenedAt: Date | null
   createdAt: Date
   startedAt: Date | null
   finishedAt: Date | null
