@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { link, open, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Db, hasSealedSecrets } from '@creel/core'
 import type { Config } from './config/index.ts'
 import { StartupError } from './startupError.ts'
+import { syncFolder } from './syncFolder.ts'
 
 /** The file of the generated key in a data folder. */
 const secretKeyFile = (dataDir: string): string => join(dataDir, 'secret.key')
@@ -55,6 +56,7 @@ async function generate(file: string): Promise<Buffer> {
   try {
     // Unlike a rename, a link never replaces the key of a process that was faster.
     await link(unfinished, file)
+    await syncFolder(dirname(file))
   } finally {
     await rm(unfinished, { force: true })
   }

@@ -1,6 +1,7 @@
-import { expect, test } from 'bun:test'
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { expect, spyOn, test } from 'bun:test'
+import { readdirSync, readlinkSync } from 'node:fs'
+import { type FileHandle, open, readdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { startEmbeddedPostgres } from '@creel/program'
 import { Client } from 'pg'
 import { eventually } from '../support/eventually.ts'
@@ -62,3 +63,37 @@ test('segments of the WAL are ready before sessions need them, more under load, 
   await postgres.stop()
   expect((await readdir(folder)).filter((file) => file.startsWith('xlogtemp'))).toEqual([])
 })
+
+const isSegment = (name: string) => /^[0-9A-F]{24}$/.test(name)
+
+/** Watches what this process syncs: the names of files, and for folders the segments that are in them by then. */
+async function watchSyncs() {
+  const handle = await open(import.meta.path)
+  const prototype: FileHandle = Object.getPrototypeOf(handle)
+  await handle.close()
+  const files: string[] = []
+  const folders: (readonly string[])[] = []
+  const original = prototype.sync
+  const watch = spyOn(prototype, 'sync').mockImplementation(function (this: FileHandle) {
+    const path = readlinkSync(`/proc/self/fd/${this.fd}`)
+    if (basename(path) === 'pg_wal') folders.push(readdirSync(path).filter(isSegment))
+    else files.push(path)
+    return original.call(this)
+  })
+  return { files, folders, [Symbol.dispose]: () => watch.mockRestore() }
+}
+
+test.if(process.platform === 'linux')(
+  'the name of a segment is as durable as its content before the next one is made',
+  async () => {
+    using synced = await watchSyncs()
+    const dataDir = join(await temporaryFolder(), '.creel')
+    const postgres = await startEmbeddedPostgres({ dataDir, log: quiet })
+    await eventually('four segments', () => synced.files.length >= 4)
+    await postgres.stop()
+    expect(synced.folders).toHaveLength(synced.files.length)
+    // Each sync is of another segment, and a later one.
+    const newest = synced.folders.map((segments) => segments.toSorted().at(-1))
+    expect(newest).toEqual([...new Set(newest)].toSorted())
+  },
+)

@@ -1,8 +1,9 @@
 import { constants, link, open, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { sleep } from '@creel/core/platform/time'
 import { Client } from 'pg'
 import type { Logger } from 'pino'
+import { syncFolder } from '../syncFolder.ts'
 import type { PostgresHome } from './home.ts'
 
 /** Size of a segment of the WAL, in bytes: PostgreSQL's default, which the cluster is made with. */
@@ -20,6 +21,8 @@ const BEGIN_MS = 1000
 const POLL_MS = 100
 /** Part of a segment that is used when it is too late to make the next one. */
 const LATE = 0.5
+/** Part of a segment before the next one that sessions may fill while the name of that one becomes durable. */
+const NEAR = 1 / 16
 /** Interval of reading the WAL's position if there is no sign of a change. */
 const LOOK_MS = 30_000
 /**
@@ -57,8 +60,16 @@ export function keepWalRoom(home: PostgresHome, url: string, log: Pick<Logger, '
     // A session that needs the next segment makes it itself. Making the same one would only keep the disk busy.
     const first = isBusy && current.used > LATE ? 2 : 1
     for (let ahead = first; ahead <= (isBusy ? READY_BUSY : READY_IDLE); ahead += 1) {
-      const file = join(folder, segmentName({ ...current, number: current.number + ahead }))
-      if ((await changedAt(file)) === undefined) await makeSegment(file, home, stopping.signal)
+      const fileOf = (of: number) => join(folder, segmentName({ ...current, number: current.number + of }))
+      const file = fileOf(ahead)
+      if ((await changedAt(file)) !== undefined) continue
+      const before = await changedAt(fileOf(ahead - 1))
+      const isFarOff = async () => {
+        if (ahead > 1) return (await changedAt(fileOf(ahead - 1))) === before
+        const now = await currentSegment(url)
+        return now.number === current.number && now.used < 1 - NEAR
+      }
+      await makeSegment({ file, home, isFarOff, stopped: stopping.signal })
     }
     return current
   }
@@ -138,23 +149,32 @@ async function nextUse(file: string, stopped: AbortSignal): Promise<void> {
   }
 }
 
-/** Makes an empty segment. It appears whole and synced, or not at all. One that PostgreSQL has made meanwhile stays. */
-async function makeSegment(file: string, home: PostgresHome, stopped: AbortSignal) {
+interface Making {
+  readonly file: string
+  readonly home: PostgresHome
+  /** False if sessions may come to the segment before its name is durable. */
+  readonly isFarOff: () => Promise<boolean>
+  readonly stopped: AbortSignal
+}
+
+/**
+ * Makes an empty segment. It appears whole and synced, or not at all, and its name is durable before sessions come to it.
+ * One that PostgreSQL has made meanwhile stays.
+ */
+async function makeSegment(making: Making) {
   try {
-    await writeSegment(file, home, PAST_CACHE, stopped)
+    await writeSegment(making, PAST_CACHE)
   } catch (error) {
     const isRefused = error instanceof Error && 'code' in error && error.code === 'EINVAL'
     if (PAST_CACHE === 0 || !isRefused) throw error
     // The file system cannot write past the cache.
-    await writeSegment(file, home, 0, stopped)
+    await writeSegment(making, 0)
   }
 }
 
 async function writeSegment(
-  file: string,
-  { clusterFolder, account }: PostgresHome,
+  { file, home: { clusterFolder, account }, isFarOff, stopped }: Making,
   flags: number,
-  stopped: AbortSignal,
 ) {
   // PostgreSQL removes files of this name when it starts.
   const scratch = join(clusterFolder, 'pg_wal', `xlogtemp.${process.pid}.ahead`)
@@ -176,9 +196,14 @@ async function writeSegment(
     } finally {
       await handle.close()
     }
-    await link(scratch, file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-    })
+    if (!(await isFarOff())) return
+    try {
+      await link(scratch, file)
+      await syncFolder(dirname(file))
+    } catch (error) {
+      const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST'
+      if (!isThere) throw error
+    }
   } finally {
     await rm(scratch, { force: true })
   }
