@@ -3,6 +3,7 @@ import { atEnd } from '../support/atEnd.ts'
 import { openConsole, startConsoleService } from '../support/console.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { openNetworkPath } from '../support/networkPath.ts'
+import { startReceiver } from '../support/receiver.ts'
 
 test('a restart under an open page: it comes back by itself, and misses nothing', async () => {
   const front = await openNetworkPath()
@@ -108,5 +109,66 @@ test('parts that an upgrade has removed ask for a reload, and the rest of the pa
     expect(await row.isVisible()).toBe(true)
     expect(await page.getByRole('navigation', { name: 'Workspace' }).isVisible()).toBe(true)
   }
+  expect(faults).toEqual([])
+})
+
+test('an outage behind a proxy is one, on any screen, until the service answers', async () => {
+  const front = await openNetworkPath()
+  await using proxy = await startReceiver({
+    status: 502,
+    headers: { 'Content-Type': 'text/html' },
+    body: '<h1>502 Bad Gateway</h1>',
+  })
+  const service = await startConsoleService({ baseUrl: front.origin })
+  const toService = { host: '127.0.0.1', port: service.running.port ?? 0 }
+  front.target = toService
+  const { page, goTo, faults } = await openConsole(service.alice)
+  await goTo('/usage')
+  await page.getByRole('heading', { name: 'Usage' }).first().waitFor()
+  const note = page.getByText(/The service has not answered since/)
+  // As after the service has died behind a proxy: no click is needed to see it.
+  front.target = { host: '127.0.0.1', port: proxy.port }
+  front.cut()
+  await note.waitFor()
+  front.target = toService
+  await note.waitFor({ state: 'detached' })
+  expect(faults).toEqual([])
+})
+
+test('a draft of another version is kept as far as it fits, and never the end of a screen', async () => {
+  const service = await startConsoleService()
+  const endpoint = await service.alice.endpoint({ name: 'drafts' })
+  const { page, goTo } = await openConsole(service.alice)
+  const keep = (name: string, value: unknown) =>
+    page.evaluate(
+      ([key, text]) => sessionStorage.setItem(key ?? '', text ?? ''),
+      [`draft:${name}`, JSON.stringify(value)],
+    )
+  await goTo('/usage')
+  await keep(`settings ${endpoint.id}`, { draft: { name: 'typed', body: 7 }, began: { name: 'drafts' } })
+  await goTo(`/e/${endpoint.id}/settings`)
+  await page.getByRole('heading', { name: 'Response' }).waitFor()
+  expect(await page.getByRole('textbox', { name: 'Endpoint name' }).inputValue()).toBe('typed')
+  const action = `action form ${endpoint.id} new `
+  const condition = { as: 'builder', draft: { kind: 'group', mode: 'all', items: [null] } }
+  await keep(action, { draft: { name: 'typed', condition }, began: {} })
+  await goTo(`/e/${endpoint.id}/actions/new`)
+  await page.getByText('This screen could not be shown').waitFor()
+  await page.getByRole('button', { name: 'Discard drafts' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).waitFor()
+})
+
+test('a part that cannot be loaded reloads no page on which something is typed', async () => {
+  const service = await startConsoleService()
+  await service.alice.endpoint({ name: 'typed' })
+  const { url } = await service.operator.sessions.link({ workspace: service.alice.workspaceId })
+  const { page, goTo, faults } = await openConsole(service.alice, {}, url.slice(url.indexOf('#') + 1))
+  await page.route('**/console/NewEndpoint-*.js', (route) => route.fulfill({ status: 404, body: '' }))
+  await goTo('/access')
+  const value = page.getByRole('region', { name: 'Erasures' }).getByRole('textbox')
+  await value.fill('ada@example.com')
+  await page.getByRole('button', { name: 'New endpoint' }).click()
+  await page.getByRole('alert').filter({ hasText: 'A part of this page could not be shown' }).waitFor()
+  expect(await value.inputValue()).toBe('ada@example.com')
   expect(faults).toEqual([])
 })

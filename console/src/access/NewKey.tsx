@@ -41,6 +41,7 @@ interface Draft {
 export function NewKey({ onClose }: { onClose: () => void }) {
   const endpoints = useQuery(endpointsQuery)
   const form = useForm({
+    keptAs: 'new key',
     begin: (): Draft => ({ name: '', scope: 'write', endpointId: '', days: 0, networks: '' }),
     save: ({ days, endpointId, name, networks, scope }) => {
       const allowedNetworks = networks.split(/[\s,]+/).filter((network) => network !== '')
@@ -53,11 +54,18 @@ export function NewKey({ onClose }: { onClose: () => void }) {
       })
     },
     stale: [['keys']],
+    onSaved: () => {
+      form.forget()
+    },
   })
+  const close = () => {
+    form.forget()
+    onClose()
+  }
   const isAdmin = form.draft.scope === 'admin'
   if (form.saved !== undefined) return <MadeKey made={form.saved} onClose={onClose} />
   return (
-    <FormDialog title="New key" form={form} submit="Create key" onClose={onClose}>
+    <FormDialog title="New key" form={form} submit="Create key" onClose={close}>
       <TextField
         label="Name"
         isRequired

@@ -1,8 +1,8 @@
 import { creel, type RequestSummary, statusOf } from '../trpc.ts'
 import type { Filters } from '../words/grammar.ts'
 import { BAR_MS, BARS, type Bar, type RejectedBars } from './bars.ts'
-import { hasAnswered, hasNotAnswered, hearStatus } from './outage.ts'
-import { readFailedAnew } from './queryClient.ts'
+import { hasAnswered, hasNotAnswered } from './outage.ts'
+import { hearStreamError, readFailedAnew } from './queryClient.ts'
 import { holdSeat, tabs } from './seats.ts'
 
 /** Members of a request that change with its deliveries. */
@@ -141,7 +141,7 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
             // An EventSource gives up at the first answer that is not 200, and the client gives up when the server ends
             // the stream.
             onError: (error) => {
-              hearStatus(statusOf(error))
+              hearStreamError(error)
               follower.ended(statusOf(error))
             },
             onComplete: () => follower.ended(undefined),

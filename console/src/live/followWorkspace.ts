@@ -1,6 +1,6 @@
-import { creel, statusOf } from '../trpc.ts'
-import { hearStatus, reconnectMs, session } from './outage.ts'
-import { queryClient, readFailedAnew } from './queryClient.ts'
+import { creel } from '../trpc.ts'
+import { hasAnswered, hasNotAnswered, reconnectMs, session } from './outage.ts'
+import { hearStreamError, queryClient, readFailedAnew } from './queryClient.ts'
 import { rejections } from './rejections.ts'
 import { type Locks, tabs } from './seats.ts'
 import { WorkspaceCache, type WorkspaceEvent } from './workspaceFeed.ts'
@@ -115,13 +115,17 @@ function stayConnected(hear: (event: WorkspaceEvent) => void): () => void {
     const { unsubscribe } = creel.workspace.follow.subscribe(
       {},
       {
+        onConnectionStateChange: ({ error }) => {
+          if (error !== null) hasNotAnswered()
+        },
         onData: (event) => {
+          hasAnswered()
           if (failures > 0) readFailedAnew()
           failures = 0
           hear(event)
         },
         onError: (error) => {
-          hearStatus(statusOf(error))
+          hearStreamError(error)
           comeBack()
         },
         onComplete: () => comeBack(),

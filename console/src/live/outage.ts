@@ -31,15 +31,23 @@ export function hasNotAnswered(): void {
   if (outage.get() === null) outage.set(Date.now())
 }
 
+/** Statuses with which a proxy says that it does not reach the service. Those of the service come with JSON. */
+const PROXY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
+
+function isOfProxy({ headers, status }: Response): boolean {
+  return PROXY_STATUSES.has(status) && !/\bjson\b/.test(headers.get('content-type') ?? '')
+}
+
 /**
  * Makes a call of the service, and notes whether it answers.
  *
  * @throws the error of the call. One that the page itself gave up says nothing about the service.
  */
-export async function watched<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+export async function watched(call: () => Promise<Response>): Promise<Response> {
   try {
     const answer = await call()
-    hasAnswered()
+    if (isOfProxy(answer)) hasNotAnswered()
+    else hasAnswered()
     return answer
   } catch (error) {
     const isGivenUp = error instanceof DOMException && error.name === 'AbortError'

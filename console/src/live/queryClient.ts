@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
-import { isCallError, statusOf } from '../trpc.ts'
+import { creel, isCallError, statusOf } from '../trpc.ts'
 import { hearStatus, reconnectMs } from './outage.ts'
 
 const RETRIES = 3
@@ -45,6 +45,16 @@ export function hasLoadedAnything(): boolean {
 /** Retries the visible queries that failed, because the service is back. */
 export function readFailedAnew(): void {
   void queryClient.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' })
+}
+
+/**
+ * Notes that a stream has ended with an error. An `EventSource` does not say why, so a call finds out whether the service
+ * answers, and whether this browser is still signed in.
+ */
+export function hearStreamError(error: unknown): void {
+  const status = statusOf(error)
+  hearStatus(status)
+  if (status === undefined) creel.me.get.query({}).catch((refusal) => hearStatus(statusOf(refusal)))
 }
 
 /** The wait that the service asked for; undefined if none. */

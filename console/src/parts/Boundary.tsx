@@ -12,6 +12,7 @@ import { outage, reconnectMs, watched } from '../live/outage.ts'
 import { ago, clock } from '../words/format.ts'
 import { Button } from './Button.tsx'
 import { Bones } from './Problem.tsx'
+import { forgetDrafts } from './usePersisted.ts'
 
 interface Props {
   /** The boundary starts over when this changes, such as the address. */
@@ -57,6 +58,11 @@ export class Boundary extends Component<Props, State> {
             Try again
           </Button>
         )}
+        {!isOutdated && (
+          <Button look="small" onClick={startOver}>
+            Discard drafts
+          </Button>
+        )}
       </span>
     )
     if (instead !== undefined) {
@@ -78,6 +84,12 @@ export class Boundary extends Component<Props, State> {
       </main>
     )
   }
+}
+
+/** Reloads without drafts, of which one may be the cause. */
+function startOver(): void {
+  forgetDrafts()
+  location.reload()
 }
 
 /** Placeholder of a screen whose code is loading. */
@@ -168,8 +180,13 @@ async function loaded<Part>(load: () => Promise<Part>): Promise<Part> {
 const RELOAD_MS = 60_000
 const RELOADED_AT = 'creel reloaded at'
 
-/** Reloads the page, which keeps its drafts. @throws error, if that was done a moment ago and did not help */
+/**
+ * Reloads the page, unless a form is open: not all that is typed is kept.
+ *
+ * @throws error, if there is a form, or a reload of a moment ago did not help
+ */
 function reloadOnce(error: unknown): void {
+  if (document.querySelector('form') !== null) throw error
   if (Date.now() - Number(sessionStorage.getItem(RELOADED_AT) ?? 0) < RELOAD_MS) throw error
   sessionStorage.setItem(RELOADED_AT, String(Date.now()))
   location.reload()

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react'
 
 const WAIT_MS = 250
+const DRAFT = 'draft:'
 
 /** Debounces a text: returns it after a quarter of a second without changes. */
 export function useSettled(text: string | undefined): string | undefined {
@@ -22,7 +23,7 @@ export function usePersisted<Value>(
   name: string | undefined,
   first: Value | (() => Value),
 ): [Value, (next: Value | ((before: Value) => Value)) => void, () => void] {
-  const key = name === undefined ? undefined : `draft:${name}`
+  const key = name === undefined ? undefined : `${DRAFT}${name}`
   const [value, setValue] = useState<Value>(() => read(key, first))
   const [isTouched, setTouched] = useState(() => key !== undefined && sessionStorage.getItem(key) !== null)
   useEffect(() => {
@@ -53,7 +54,7 @@ function read<Value>(key: string | undefined, first: Value | (() => Value)): Val
   const begin = () => (isMade(first) ? first() : first)
   if (kept === null) return begin()
   try {
-    return JSON.parse(kept)
+    return JSON.parse(JSON.stringify(fitted(JSON.parse(kept), begin())))
   } catch {
     return begin()
   }
@@ -61,4 +62,21 @@ function read<Value>(key: string | undefined, first: Value | (() => Value)): Val
 
 function isMade<Value>(first: Value | (() => Value)): first is () => Value {
   return typeof first === 'function'
+}
+
+/**
+ * A kept value in the form of a new one: a later version of the page may have added a member, or changed its type. The
+ * items of lists are taken as they are.
+ */
+function fitted(kept: unknown, first: unknown): unknown {
+  if (kept === null || first === null || first === undefined) return kept
+  if (typeof kept !== typeof first || Array.isArray(kept) !== Array.isArray(first)) return first
+  if (typeof kept !== 'object' || typeof first !== 'object' || Array.isArray(kept)) return kept
+  const members = Object.entries(first).map(([name, value]) => [name, fitted(Reflect.get(kept, name), value)])
+  return { ...first, ...kept, ...Object.fromEntries(members) }
+}
+
+/** Deletes all kept drafts. */
+export function forgetDrafts(): void {
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith(DRAFT)) sessionStorage.removeItem(key)
 }

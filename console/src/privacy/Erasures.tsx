@@ -23,6 +23,7 @@ export function Erasures() {
     refetchInterval: ({ state }) =>
       state.data?.items.some(({ finishedAt }) => finishedAt === null) === true ? POLL_MS : false,
   })
+  // Not kept in the browser: the value is what is to be forgotten.
   const form = useForm({
     begin: () => ({ value: '', dryRun: true }),
     save: ({ dryRun, value }) => creel.erasures.start.mutate({ value: value.trim(), dryRun }),

@@ -17,6 +17,7 @@ export function ReconcileForm({ endpoint, providerName }: { endpoint: Endpoint; 
   const [credential, setCredential] = useState('')
   const isGithub = endpoint.provider === 'github'
   const form = useForm({
+    keptAs: `reconcile ${endpoint.id}`,
     begin: () => ({ hookUrl: '', days: 3, types: '', dryRun: true }),
     save: ({ days, dryRun, hookUrl, types }) =>
       creel.reconcile.start.mutate({

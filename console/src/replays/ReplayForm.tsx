@@ -74,6 +74,7 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
     }),
   })
   const plan = useForm({
+    keptAs: `replays ${endpoint.id} ${params}`,
     begin: (): Draft => ({
       search: params.get('q') ?? '',
       url: '',
@@ -95,6 +96,7 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
     // With the seed of the plan: what was shown is what is sent.
     (seed: number) => creel.replays.start.mutate({ ...termsOf(draft), seed }),
     [['replays', endpoint.id]],
+    plan.forget,
   )
   // A plan of other terms is not what would be sent, and one that was started is done with.
   const isCurrent = JSON.stringify(plan.saved?.planOf) === JSON.stringify(draft) && !start.isSuccess
