@@ -3,15 +3,7 @@ export { dropAction, writeAction } from './change.ts'
 export { checkCertificates } from './checkCertificates.ts'
 export { addAction, hostOf } from './create.ts'
 export { CERTIFICATE_CHECK, SEALED_ACTIONS } from './declarations.ts'
-export {
-  type DispatchAction,
-  type DispatchPlan,
-  isOn,
-  type LoadedAction,
-  loadDispatchActions,
-  planDispatch,
-  planDispatchInSteps,
-} from './dispatchActions.ts'
+export * from './dispatchActions.ts'
 export { pauseGone } from './pause.ts'
 export { type ActionRow, applyActionLimits, findAction, listActions, lockActions } from './queries.ts'
 

@@ -21,17 +21,6 @@ export {
   type Recovery,
 } from './incidents.ts'
 export { ALERT_FAN_OUT } from './jobs.ts'
-export {
-  findAlert,
-  findWaitingOpening,
-  insertAlert,
-  lockWaitingAlert,
-  markFannedOut,
-  type Occasion,
-  outboxRow,
-  pruneAlerts,
-  severityOf,
-  waitingSince,
-} from './outbox.ts'
+export * from './outbox.ts'
 export { forgetReasons, nextReasons, sealMessages } from './queries.ts'
 export { type Named, raiseSingle, type SingleAlert } from './raise.ts'

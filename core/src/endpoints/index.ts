@@ -1,21 +1,7 @@
 export { type CounterChange, updateCounters } from './counters.ts'
-export {
-  destroyDataKey,
-  ensureDataKey,
-  findDataKey,
-  SEALED_DATA_KEYS,
-  SEALED_ENDPOINTS,
-  shreddedEndpointOf,
-  shredSignal,
-} from './dataKeys.ts'
+export * from './dataKeys.ts'
 export { checkDedupe, type Dedupe, type DedupeSettings, dedupeSettings, storedDedupe } from './dedupe.ts'
-export {
-  EndpointReference,
-  endpointIdOf,
-  findsEndpoint,
-  findsNamedEndpoint,
-  namedEndpointOf,
-} from './find.ts'
+export * from './find.ts'
 export { learnSigningSecret } from './learnSigningSecret.ts'
 export {
   applyEndpointLimit,
@@ -26,16 +12,7 @@ export {
   markEndpointDeleted,
   updateEndpoint,
 } from './queries.ts'
-export {
-  type CaptureResponse,
-  checkResponse,
-  OWN_ANSWER_HEADERS,
-  RESPONSE_LIMITS,
-  type ReceivedResponse,
-  relayedResponse,
-  type ServedResponse,
-  safeResponse,
-} from './responseRules.ts'
+export * from './responseRules.ts'
 export {
   type AnswerFrom,
   type Counted,

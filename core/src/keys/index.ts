@@ -1,14 +1,4 @@
-export {
-  authenticate,
-  isHere,
-  isLive,
-  isSealed,
-  type Presented,
-  recheckKey,
-  requireApi,
-  requireHere,
-  requireUnsealed,
-} from './authenticate.ts'
+export * from './authenticate.ts'
 export { addKey, requireRoomForKey } from './create.ts'
 export { fingerprint, isKeyShaped, knownKeys, type NewKey, newKey, randomText } from './key.ts'
 

@@ -1,7 +1,1 @@
-export {
-  applyChangedPlans,
-  applyPlanLimits,
-  hasChangedPlans,
-  type LimitServices,
-  reapplyPlanLimits,
-} from './applyPlanLimits.ts'
+export * from './applyPlanLimits.ts'

@@ -1,16 +1,1 @@
-export {
-  LIMIT_MEANINGS,
-  LIMIT_NAMES,
-  type LimitName,
-  type Limits,
-  limitsOf,
-  overridePlans,
-  PLAN_KEYS,
-  PLANS,
-  type Plan,
-  type PlanKey,
-  type Plans,
-  planOf,
-  retentionMs,
-  withLimits,
-} from './plans.ts'
+export * from './plans.ts'

@@ -1,13 +1,2 @@
 export { runQueues } from './queues.ts'
-export {
-  admitRun,
-  claimRun,
-  type HeldRun,
-  heldRun,
-  lockRun,
-  type Runs,
-  releaseRun,
-  renewRun,
-  requeueLost,
-  wakeQueued,
-} from './runs.ts'
+export * from './runs.ts'

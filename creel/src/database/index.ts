@@ -1,8 +1,1 @@
-export {
-  type Connected,
-  type ConnectOptions,
-  connectAsGuest,
-  connectAsOwner,
-  connectBesideOwner,
-  requireSchema,
-} from './connect.ts'
+export * from './connect.ts'

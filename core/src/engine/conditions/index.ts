@@ -1,11 +1,4 @@
-export {
-  CONDITION_BOUNDS,
-  CONDITION_OPS,
-  type Condition,
-  type ConditionOp,
-  type Leaf,
-  type Test,
-} from './condition.ts'
+export * from './condition.ts'
 export { ConditionSet } from './conditionSet.ts'
 export { describeCondition } from './describe.ts'
 export { holds, holdsInSteps, looksOf, matches, mayHold } from './evaluate.ts'

@@ -15,22 +15,4 @@ export {
   shownJson,
   writeJson,
 } from './parse.ts'
-export {
-  type AnyJson,
-  fromPlain,
-  isJsonArray,
-  isJsonNumber,
-  isJsonObject,
-  isNumberText,
-  type JsonArray,
-  JsonNumber,
-  type JsonObject,
-  type JsonValue,
-  type LazyJson,
-  type MutableJson,
-  type Node,
-  numberFromText,
-  numberText,
-  toPlain,
-  type UnopenedObject,
-} from './value.ts'
+export * from './value.ts'

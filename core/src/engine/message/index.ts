@@ -9,15 +9,7 @@ export {
   JSON_DEPTH_MAX,
   textOf,
 } from './bodyFormat.ts'
-export {
-  type CapturedRequest,
-  type EvaluatedRequest,
-  headerText,
-  headerValues,
-  isNamed,
-  type Verification,
-  type WireHeader,
-} from './capturedRequest.ts'
+export * from './capturedRequest.ts'
 export { asRead, DECODING_FAULTS, decodedBody, readBytesMax, withoutEncoding } from './contentEncoding.ts'
 export { forwardableHeaders } from './forwardableHeaders.ts'
 export { multipartFields } from './multipart.ts'

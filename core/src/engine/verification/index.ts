@@ -1,13 +1,6 @@
 export { changedSettings, checkSettings, NO_VERIFICATION, type VerificationInput } from './checkSettings.ts'
 export { evaluate } from './evaluate.ts'
-export {
-  EVENT_ID_BYTES_MAX,
-  eventIdOf,
-  eventIdPathOf,
-  isEventId,
-  parseEventIdPath,
-  storedEventId,
-} from './eventId.ts'
+export * from './eventId.ts'
 export { Evidence } from './evidence.ts'
 export { type HandshakeAnswer, handshakeAnswer } from './handshakes.ts'
 export { labelOf } from './label.ts'

@@ -1,6 +1,1 @@
-export {
-  type AccessTokens,
-  type ClientCredentials,
-  createAccessTokens,
-  type TokenResult,
-} from './accessTokens.ts'
+export * from './accessTokens.ts'

@@ -1,7 +1,1 @@
-export {
-  announceEndpointChange,
-  changesOf,
-  type EndpointChanges,
-  type RunningEndpointChanges,
-  startEndpointChanges,
-} from './listen.ts'
+export * from './listen.ts'

@@ -1,22 +1,8 @@
 export * from './binaryArrays.ts'
-export {
-  checkDatabase,
-  isDatabaseOutage,
-  isDeadlock,
-  isPassing,
-  isRefusedForGood,
-  isStatementTimeout,
-} from './failures.ts'
+export * from './failures.ts'
 
 export { MessageBuffer } from './messageBuffer.ts'
-export {
-  type OpenDatabase,
-  onConnection,
-  onOneConnection,
-  openDatabase,
-  SEARCH_CONNECTIONS,
-  SEARCH_SECONDS,
-} from './open.ts'
+export * from './open.ts'
 export { beforeSending, encoded, type Field, field, Pipeline, type TextRow, UnsentError } from './pipeline.ts'
 export {
   type ReadDatabase,
