@@ -6,13 +6,11 @@ import type { Actor, Services } from './services.ts'
 /** Role of a signed-in browser: the rights of its key, or those of the workspace's owner. */
 export type SessionRole = 'key' | 'owner'
 
-/** The key of a call, without the key itself. */
 export interface CallingKey {
   readonly id: string
   readonly name: string
   /** Its first characters, safe to display. */
   readonly prefix: string
-  /** When it expires; null: never. */
   readonly expiresAt: Date | null
 }
 

@@ -20,7 +20,6 @@ export const ITEM_CODES = [
   'arity',
 ] as const
 
-/** One of {@link ITEM_CODES}. */
 export type ItemCode = (typeof ITEM_CODES)[number]
 
 /**

@@ -22,7 +22,6 @@ export const LIMIT_NAMES = [
   'eventsPerMinuteMax',
 ] as const
 
-/** One of {@link LIMIT_NAMES}. */
 export type LimitName = (typeof LIMIT_NAMES)[number]
 
 /** Meanings of the limits, as documents and answers give them. */
@@ -53,7 +52,6 @@ export type Limits = Readonly<Record<LimitName, number>>
 
 /** The keys of the plans, from the smallest to the largest. */
 export const PLAN_KEYS = ['free', 'solo', 'pro', 'team', 'self-hosted'] as const
-/** One of {@link PLAN_KEYS}. */
 export type PlanKey = (typeof PLAN_KEYS)[number]
 
 export interface Plan {
@@ -62,7 +60,6 @@ export interface Plan {
   readonly limits: Limits
 }
 
-/** Every plan by its key. */
 export type Plans = Readonly<Record<PlanKey, Plan>>
 
 const MIB = 1_048_576

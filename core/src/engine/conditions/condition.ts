@@ -18,7 +18,6 @@ export const CONDITION_OPS = [
   'exists',
 ] as const
 
-/** One of {@link CONDITION_OPS}. */
 export type ConditionOp = (typeof CONDITION_OPS)[number]
 
 /** The bounds of a condition. A leaf has depth 0. */

@@ -1,7 +1,6 @@
 import { writeJson } from '../json/index.ts'
 import type { Condition, ConditionOp, Leaf, Test } from './condition.ts'
 
-/** The most characters of a description. */
 const MAX_DESCRIPTION = 300
 
 /** How each operator reads in a sentence. */

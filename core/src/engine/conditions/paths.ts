@@ -2,7 +2,6 @@ import { parseJson } from '../json/index.ts'
 
 /** The most characters (code points) of a path. */
 export const MAX_PATH_LENGTH = 200
-/** The most segments of a path after its root. */
 export const MAX_PATH_SEGMENTS = 20
 
 /**
@@ -47,9 +46,7 @@ export const DELIVERY_FACTS = [
   'action.name',
 ] as const
 
-/** One of {@link REQUEST_FACTS}. */
 export type RequestFact = (typeof REQUEST_FACTS)[number]
-/** One of {@link DELIVERY_FACTS}. */
 export type DeliveryFact = (typeof DELIVERY_FACTS)[number]
 
 /** A parsed path, as conditions, rules and placeholders use it. */

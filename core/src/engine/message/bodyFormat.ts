@@ -12,7 +12,6 @@ export type BodyStructure<Json> =
   | { readonly kind: 'none' }
 
 export const BODY_KINDS = ['json', 'form', 'multipart', 'text', 'binary'] as const
-/** One of {@link BODY_KINDS}. */
 export type BodyKind = (typeof BODY_KINDS)[number]
 
 /** Deeper JSON is not read; `[]` has depth 1. */

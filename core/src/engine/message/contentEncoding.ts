@@ -3,7 +3,6 @@ import { type CapturedRequest, isNamed } from './capturedRequest.ts'
 
 /** A decoded body is at most so many times as long as it arrived, and at most so many bytes. */
 export const DECODED_MAX = { times: 16, bytes: 10 * 1024 * 1024 } as const
-/** The most encodings that are applied one after the other. */
 const ENCODINGS_MAX = 3
 
 type Decode = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Buffer
@@ -26,7 +25,6 @@ function inflate(bytes: Uint8Array, options: { readonly maxOutputLength: number 
 /** Reasons why an encoded body is read as it came. */
 export const DECODING_FAULTS = ['too_long', 'invalid', 'unknown_encoding'] as const
 
-/** A body as it is read. */
 export type DecodedBody =
   | { readonly encoding: string; readonly body: Uint8Array; readonly fault: null }
   | { readonly encoding: string; readonly body: null; readonly fault: (typeof DECODING_FAULTS)[number] }

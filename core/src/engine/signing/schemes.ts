@@ -72,7 +72,6 @@ export function creelSignature(body: Uint8Array, secrets: readonly string[], at:
 /** The ways in which what we send is signed. */
 export const SIGNING_SCHEMES = ['creel', 'standard-webhooks'] as const
 
-/** One of {@link SIGNING_SCHEMES}. */
 export type SigningScheme = (typeof SIGNING_SCHEMES)[number]
 
 /** How messages to a receiver are signed. */

@@ -2,7 +2,6 @@ import { type Path, parsePath, type ReadRoot, readValue } from '../conditions/in
 import type { ItemCode } from '../issues.ts'
 import { type Node, writeJson } from '../json/index.ts'
 
-/** The most characters of a template. */
 export const MAX_TEMPLATE_LENGTH = 4000
 
 /** A template as a sequence of texts and placeholders. */

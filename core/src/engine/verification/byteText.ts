@@ -7,7 +7,6 @@ export function byteTextOf(text: string): string {
   return /^[\x00-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
 }
 
-/** The bytes of a byte text. */
 export function bytesOf(text: string): Buffer {
   return Buffer.from(text, 'latin1')
 }

@@ -8,7 +8,6 @@ import type { PreparedScheme, PreparedVerification } from './prepare.ts'
 import { findSignature, placeName } from './signatures.ts'
 import { ageWords, staleWords } from './timestamps.ts'
 
-/** The longest note. */
 const NOTE_LENGTH_MAX = 300
 
 /** A note: one sentence of at most 300 characters, cut at a character boundary. */

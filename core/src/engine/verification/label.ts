@@ -12,7 +12,6 @@ import { percentDecoded } from './byteText.ts'
 import { Evidence } from './evidence.ts'
 import { unverifiedClaims } from './jwt.ts'
 
-/** The longest label. */
 const LABEL_LENGTH_MAX = 200
 
 /** Headers that are read for an endpoint without a provider, in this order; lower case. */

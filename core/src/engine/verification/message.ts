@@ -130,7 +130,6 @@ function functionPiece(name: string): Piece {
   }
 }
 
-/** The hex SHA-256 of bytes. */
 export function sha256Hex(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }

@@ -27,7 +27,6 @@ export function withoutQuery(url: string): string {
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { https: '443', http: '80' }
 const PORT = /:\d+$/
 
-/** The URL without its port. */
 export function withoutPort(url: string): string {
   const pieces = urlPieces(url)
   if (pieces === undefined) return url

@@ -9,12 +9,10 @@ export const SIGNATURE_ALGORITHMS = [
   'rsa-sha512',
   'ed25519',
 ] as const
-/** One of {@link SIGNATURE_ALGORITHMS}. */
 export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number]
 
 /** Encodings of manual schemes. */
 export const SIGNATURE_ENCODINGS = ['hex', 'base64', 'base64url'] as const
-/** One of {@link SIGNATURE_ENCODINGS}. */
 export type ManualEncoding = (typeof SIGNATURE_ENCODINGS)[number]
 
 /** Defaults of a manual scheme when only its header is set. */

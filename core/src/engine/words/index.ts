@@ -10,7 +10,6 @@ export const ATTEMPT_STATES = [
   'Interrupted',
 ] as const
 
-/** One of {@link ATTEMPT_STATES}. */
 export type AttemptState = (typeof ATTEMPT_STATES)[number]
 
 /** States of attempts that a receiver did not accept. */
@@ -21,7 +20,6 @@ export const FAILED_STATES = ['Failed', 'Errored', 'DeadLetter'] as const satisf
  */
 export const REQUEST_STATES = [...ATTEMPT_STATES, 'NotAttempted', 'Skipped'] as const
 
-/** One of {@link REQUEST_STATES}. */
 export type RequestState = (typeof REQUEST_STATES)[number]
 
 /**
@@ -50,7 +48,6 @@ export function requestStateOf(text: string): RequestState {
  */
 export const VERDICTS = ['verified', 'failed', 'unsigned', 'unverifiable'] as const
 
-/** One of {@link VERDICTS}. */
 export type Verdict = (typeof VERDICTS)[number]
 
 /** A stored verdict. An unknown one, stored by a newer version, reads as `unverifiable`. */
@@ -61,13 +58,11 @@ export function verdictOf(text: string): Verdict {
 /** Treatments of a capture whose event has arrived before: it is only marked, no action runs, or it is not stored. */
 export const DEDUPE_MODES = ['mark', 'skip', 'discard'] as const
 
-/** One of {@link DEDUPE_MODES}. */
 export type DedupeMode = (typeof DEDUPE_MODES)[number]
 
 /** Values of the filter by verdict; `none` finds requests that were not checked. */
 export const VERIFICATION_FILTERS = [...VERDICTS, 'none'] as const
 
-/** One of {@link VERIFICATION_FILTERS}. */
 export type VerificationFilter = (typeof VERIFICATION_FILTERS)[number]
 
 /**
@@ -75,13 +70,11 @@ export type VerificationFilter = (typeof VERIFICATION_FILTERS)[number]
  */
 export const KEY_SCOPES = ['read', 'write', 'admin'] as const
 
-/** One of {@link KEY_SCOPES}. */
 export type KeyScope = (typeof KEY_SCOPES)[number]
 
 /** Kinds of keys: made by an owner, or an agent's by OAuth. */
 export const KEY_KINDS = ['key', 'oauth'] as const
 
-/** One of {@link KEY_KINDS}. */
 export type KeyKind = (typeof KEY_KINDS)[number]
 
 /** Fields, in lower case, that belong to one connection (RFC 9110 §7.6.1), or that every HTTP client writes itself. */

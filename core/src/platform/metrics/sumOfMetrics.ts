@@ -3,7 +3,6 @@ import { registry } from './metrics.ts'
 
 export type ProcessMetrics = readonly MetricObjectWithValues<MetricValue<string>>[]
 
-/** The metrics of this process now. */
 export function metricsOfProcess(): Promise<ProcessMetrics> {
   return registry.getMetricsAsJSON()
 }

@@ -2,7 +2,6 @@ import type { InputIssue, ItemCode } from '../../engine/issues.ts'
 import { within } from '../time/index.ts'
 import { findPassage, type SsrfGuard } from './ssrfGuard.ts'
 
-/** The longest destination URL. */
 const DESTINATION_URL_MAX = 2048
 
 /** Timeout for resolving a name when a destination is saved. */

@@ -14,7 +14,6 @@ export const FAULT_CODES = [
   'no_secret',
 ] as const
 
-/** One of {@link FAULT_CODES}. */
 export type FaultCode = (typeof FAULT_CODES)[number]
 
 /** The only error that running a rule throws. It never leaves the engine, which returns it as data. */
