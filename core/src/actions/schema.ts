@@ -9,7 +9,6 @@ import { Tls, TlsInput } from './tls.ts'
 /** Every kind of action, whether or not a plan has it. */
 export const ACTION_KINDS = ['forward', 'notify'] as const
 
-/** One of {@link ACTION_KINDS}. */
 export type ActionKind = (typeof ACTION_KINDS)[number]
 
 /** Bounds of a signing secret; '' stops signing. */

@@ -214,7 +214,6 @@ interface Certificate {
 }
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
-/** Certificates of one text. */
 const CERTIFICATES_MAX = 100
 
 /** The certificates of a PEM text, in its order; null when it holds none, too many, or one that cannot be read. */

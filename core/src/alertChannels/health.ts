@@ -1,7 +1,6 @@
 /** Health states: `untested` until the first send, then by the results of sends. */
 export const HEALTHS = ['untested', 'verified', 'failing'] as const
 
-/** One of {@link HEALTHS}. */
 export type Health = (typeof HEALTHS)[number]
 
 export interface HealthState {

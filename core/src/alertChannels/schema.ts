@@ -114,7 +114,6 @@ export const TestResult = z
 
 /** Outcomes of sends in the history. `muted` and `suppressed` were never sent. */
 export const OUTCOMES = ['delivered', 'failed', 'muted', 'suppressed'] as const
-/** One of {@link OUTCOMES}. */
 export type Outcome = (typeof OUTCOMES)[number]
 
 /** One row of the history of sends. */

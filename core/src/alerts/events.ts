@@ -1,7 +1,6 @@
 /** Severities, ascending. */
 export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 
-/** One of {@link SEVERITIES}. */
 export type Severity = (typeof SEVERITIES)[number]
 
 /** The kind of object that an alert is about: the type of `subjectId`. */
@@ -168,7 +167,6 @@ export const EVENTS = {
   ),
 }
 
-/** A kind of event: a key of {@link EVENTS}. */
 export type EventKind = keyof typeof EVENTS
 
 export const CLOSED_BY = {
@@ -182,9 +180,7 @@ export const CLOSED_BY = {
   'answer.unavailable': 'answer.available',
 } as const satisfies Partial<Record<EventKind, EventKind>>
 
-/** A kind that opens an incident: a key of {@link CLOSED_BY}. */
 export type OpeningKind = keyof typeof CLOSED_BY
-/** A kind that closes an incident: a value of {@link CLOSED_BY}. */
 export type ClosingKind = (typeof CLOSED_BY)[OpeningKind]
 
 /** Kinds outside of incidents that the domain raises (`channel.test` is sent by its route only). */
@@ -193,7 +189,6 @@ export type SingleKind = Exclude<EventKind, OpeningKind | ClosingKind>
 /** Every kind of event, in the order of {@link EVENTS}; never empty. */
 export const EVENT_KINDS = Object.keys(EVENTS) as [EventKind, ...EventKind[]]
 
-/** The kinds of event that a channel can subscribe to, in the order of {@link EVENTS}. */
 export const SUBSCRIBABLE_KINDS = EVENT_KINDS.filter((kind) => EVENTS[kind].subscribable)
 
 /** Tells whether text from outside names a kind of event. */
@@ -214,7 +209,6 @@ export const everySubscription = (minSeverity: Severity): readonly Subscription[
  */
 export type StoredSubscriptions = Severity | readonly Subscription[]
 
-/** The stored form of subscriptions. */
 export function storedSubscriptions(events: readonly Subscription[]): StoredSubscriptions {
   const lowest = events[0]?.minSeverity
   const isOne = events.every(({ minSeverity }) => minSeverity === lowest)

@@ -18,7 +18,6 @@ export interface Occasion {
   /** The action, rule, watchdog or endpoint: `subjectId` and `subjectName`. */
   readonly subject: Named
   readonly endpoint: Named | null
-  /** The request that triggered it, if any. */
   readonly requestId: number | null
   /**
    * Text about the cause: a dead letter's last error (`http_503`), a sentence about a rule or watchdog, a notify

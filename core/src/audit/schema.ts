@@ -45,7 +45,6 @@ export const auditFilters = {
   until: optional(InstantInput).meta({ description: 'Before' }),
 }
 
-/** Input of the audit route: filters, page and cursor. */
 export const listInput = { ...pageInput, ...idCursorInput, ...auditFilters }
 
 /** A stored entry in the API's format. */

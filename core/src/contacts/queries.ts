@@ -11,7 +11,6 @@ export function listContacts(db: Db, workspaceId: string) {
     .execute()
 }
 
-/** The ids of the workspace's contacts. */
 export async function findContactIds(db: Db, workspaceId: string): Promise<string[]> {
   const rows = await db.selectFrom('contacts').select('id').where('workspaceId', '=', workspaceId).execute()
   return rows.map((row) => row.id)

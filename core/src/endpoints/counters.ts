@@ -3,7 +3,6 @@ import type { Trx } from '../platform/db/index.ts'
 /** Sums over requests, each an SQL expression. */
 export interface StoredSums {
   readonly requests: string
-  /** Bytes of their bodies. */
   readonly bytes: string
   /** Bytes that count against the limits of storage. */
   readonly storageBytes: string

@@ -10,7 +10,6 @@ import {
   sealedTable,
 } from '../platform/secrets/index.ts'
 
-/** Sealed keys of the noun. */
 export const SEALED_DATA_KEYS: SealedTable = { table: 'creel_keys.endpoint_keys', columns: ['dataKey'] }
 
 /** The data key of an endpoint; undefined if it has none. */

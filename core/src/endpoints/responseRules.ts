@@ -218,7 +218,6 @@ export function safeResponse(stored: CaptureResponse): ServedResponse {
   })
 }
 
-/** The answer of a receiver. */
 export interface ReceivedResponse {
   readonly status: number
   /** In wire order, repeats included; values as latin1. */

@@ -14,7 +14,6 @@ import type { Occurrence } from './schema.ts'
 const BEHIND_MAX = 10_000
 /** Requests that one window looks at. */
 const WINDOW_ROWS = 2_000
-/** Windows of one read. */
 const WINDOWS_MAX = 5
 /** Bytes of bodies that are read at once, unless one request alone has more. */
 const CHUNK_BYTES = 4 * 1024 * 1024

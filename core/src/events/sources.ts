@@ -51,7 +51,6 @@ const FIELDS = {
   atOnce: 10,
 } as const
 
-/** An endpoint as a source of events. */
 export interface EventSource {
   readonly endpointId: string
   readonly slug: string

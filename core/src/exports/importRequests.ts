@@ -12,7 +12,6 @@ import { dropImport, stageBatch, stagedHead, storedCount } from './importQueries
 import { headersOf } from './line.ts'
 import { acceptImport, type Imported, storeImport } from './storeImport.ts'
 
-/** The most lines of a batch. */
 const IMPORT_BATCH_LINES = 500
 /** Bytes in one batch. Captures of the endpoint wait while a batch is stored, and the limit also bounds memory. */
 const BATCH_BYTES = 4 * 1024 * 1024

@@ -162,7 +162,6 @@ function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 }
 
-/** The header fields of a line, as they came over the wire. */
 export function headersOf(line: ImportLine): WireHeader[] {
   return line.rawHeaders.map(({ name, value, encoding: how }) => [
     name,

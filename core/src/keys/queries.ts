@@ -2,7 +2,6 @@ import type { Selectable } from 'kysely'
 import type { KeyKind, KeyScope } from '../engine/words/index.ts'
 import type { ApiKeysTable, Db, Trx } from '../platform/db/index.ts'
 
-/** A key without its digest. */
 export interface KeyRow
   extends Omit<Selectable<ApiKeysTable>, 'sha256' | 'scope' | 'kind' | 'tokenExpiresAt'> {
   readonly scope: KeyScope

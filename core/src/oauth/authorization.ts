@@ -9,7 +9,6 @@ import {
   resourceOf,
 } from './words.ts'
 
-/** Longest `state`, in characters. */
 const STATE_CHARACTERS_MAX = 2_048
 
 /** The S256 challenge of RFC 7636: SHA-256 in base64url. */

@@ -63,10 +63,8 @@ const FETCH_MS = 5_000
 /** Time for which a fetched document is used, in seconds. */
 const DOCUMENT_SECONDS = 300
 
-/** Documents that are kept. */
 const DOCUMENTS_MAX = 200
 
-/** Longest client id, in characters. */
 const CLIENT_ID_CHARACTERS_MAX = 512
 
 const REDIRECT_URIS_MAX = 50

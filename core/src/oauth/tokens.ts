@@ -27,7 +27,6 @@ export function newCode(): { readonly code: string; readonly sha256: Buffer } {
   return { code, sha256: fingerprint(code) }
 }
 
-/** Digest of a code; undefined for text that is none. */
 export function codeDigest(code: string): Buffer | undefined {
   return CODE.test(code) ? fingerprint(code) : undefined
 }

@@ -4,7 +4,6 @@ import type { KeyScope } from '../engine/words/index.ts'
 /** Scopes that an agent can be given. `admin` is not one: an agent manages no keys. */
 export const AGENT_SCOPES = ['read', 'write'] as const satisfies readonly KeyScope[]
 
-/** One of {@link AGENT_SCOPES}. */
 export type AgentScope = (typeof AGENT_SCOPES)[number]
 
 /** Lifetime of a code, in seconds. It works once. */

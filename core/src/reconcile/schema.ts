@@ -5,9 +5,7 @@ import { pageInput } from '../api/pagination.ts'
 import { InstantInput, Int64, optional, Timestamp } from '../api/values.ts'
 import { RUN_ERRORS, type RunErrorCode } from './senders/index.ts'
 
-/** States of a run, in their order. */
 export const RUN_STATES = ['queued', 'running', 'done', 'failed'] as const
-/** One of {@link RUN_STATES}. */
 export type RunState = (typeof RUN_STATES)[number]
 
 export const LISTING_SENDERS = ['stripe', 'github'] as const

@@ -4,7 +4,6 @@ import type { ReconciliationsTable } from '../platform/db/index.ts'
 import type { Reconciliation } from './schema.ts'
 import { RUN_ERRORS, type RunErrorCode } from './senders/index.ts'
 
-/** A run as it is stored. */
 export type RunRow = Selectable<ReconciliationsTable>
 
 /** The columns that are shown, which the sealed credentials are not. */

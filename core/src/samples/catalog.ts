@@ -4,7 +4,6 @@ import SAMPLES from './samples.json' with { type: 'json' }
 
 export { SAMPLES }
 
-/** The samples of a provider; undefined if there are none. */
 export function samplesOf(provider: string): ProviderSamples | undefined {
   return SAMPLES.find((samples) => samples.provider === provider)
 }

@@ -1,6 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 
-/** Sample events of one provider, as `samples.json` has them. */
 export interface ProviderSamples {
   /** Slug of the provider catalog. */
   readonly provider: string

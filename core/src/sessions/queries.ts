@@ -61,7 +61,6 @@ export async function takeFromSessionBudget(
   db: Db,
   of: {
     sha256: Buffer
-    /** See `aheadMs`. */
     aheadMs: number
     address: string | null
     cost: number

@@ -52,7 +52,6 @@ export function listRulesOf(db: Db, actionIds: readonly string[]): Promise<RuleR
     .execute()
 }
 
-/** A rule anywhere on the endpoint. */
 export function findRule(db: Db, endpointId: string, id: string): Promise<RuleRow | undefined> {
   return db
     .selectFrom('transformationRules')

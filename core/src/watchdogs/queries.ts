@@ -158,7 +158,6 @@ export async function deleteWatchdog(trx: Trx, watchdog: { id: string; criteriaI
   await deleteUnusedCriteria(trx, watchdog.criteriaId)
 }
 
-/** Deletes criteria without watchdogs. */
 export async function deleteUnusedCriteria(trx: Trx, criteriaId: string): Promise<void> {
   await trx
     .deleteFrom('watchdogCriteria as c')

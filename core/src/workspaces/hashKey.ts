@@ -4,7 +4,6 @@ import { type SecretBox, sealedTable } from '../platform/secrets/index.ts'
 
 const KEY_BYTES = 32
 
-/** Sealed keys of the noun. */
 export const SEALED_WORKSPACE_KEYS = sealedTable('workspaceKeys', ['hashKey'])
 
 /** The key for hashes of a workspace, made if it has none. */

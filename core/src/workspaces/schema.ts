@@ -16,5 +16,4 @@ export const WorkspaceName = z.string().trim().min(1).max(100)
 /** An operator's reference to a workspace: its id or its name. */
 export const WorkspaceReference = z.string().trim().min(1).max(100)
 
-/** The key of a plan, in an operator's input. */
 export const PlanKeyInput = z.enum(PLAN_KEYS)

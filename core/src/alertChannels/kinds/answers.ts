@@ -29,7 +29,6 @@ export function readByStatus(answer: ProviderAnswer, words: (body: string) => st
 /** Whether the status is 200 to 299; the body is ignored. */
 export const isSuccess = ({ statusCode }: ProviderAnswer): boolean => statusCode >= 200 && statusCode < 300
 
-/** A body as a JSON object; undefined if it is not one. */
 export function jsonObject(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body)

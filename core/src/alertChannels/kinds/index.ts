@@ -22,7 +22,6 @@ export const CHANNEL_KINDS = {
   webhook,
 } as const satisfies Record<string, ChannelKind>
 
-/** The name of a kind: a key of {@link CHANNEL_KINDS}. */
 export type ChannelKindName = keyof typeof CHANNEL_KINDS
 
 /** The names of all kinds, in the order of lists. */

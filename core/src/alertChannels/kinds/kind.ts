@@ -9,7 +9,6 @@ export interface ProviderRequest {
   readonly body: string
 }
 
-/** The provider's answer. */
 export interface ProviderAnswer {
   readonly statusCode: number
   /** As text, cut at the guarded client's limit. */
@@ -47,7 +46,6 @@ export interface Markup {
 
 export interface ChannelKind {
   readonly displayName: string
-  /** Label of `secret`. */
   readonly credentialLabel: string
   readonly credentialRequired: boolean
   /** Format of the `secret`: an address of the provider, or a token. */

@@ -32,7 +32,6 @@ export function contextLine(alert: Alert): string {
   return parts.join(' · ')
 }
 
-/** The headers of a JSON message. */
 export const JSON_HEADERS = { 'content-type': 'application/json' } as const
 
 export const postJson = (

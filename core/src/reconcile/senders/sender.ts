@@ -14,7 +14,6 @@ export const RUN_ERRORS = {
   internal_error: 'The service failed; its log says more.',
 } as const
 
-/** A code of {@link RUN_ERRORS}. */
 export type RunErrorCode = keyof typeof RUN_ERRORS
 
 /** Why a run, or one call of it, failed. `detail` holds no credentials. */
