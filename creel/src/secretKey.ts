@@ -6,7 +6,6 @@ import type { Config } from './config/index.ts'
 import { StartupError } from './startupError.ts'
 import { syncFolder } from './syncFolder.ts'
 
-/** The file of the generated key in a data folder. */
 const secretKeyFile = (dataDir: string): string => join(dataDir, 'secret.key')
 
 /**

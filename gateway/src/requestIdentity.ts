@@ -49,7 +49,6 @@ export function noteAddress(request: Request, address: string | null): void {
   if (bare !== undefined) factsOf(request).address = bare
 }
 
-/** The address of a request; null when unknown. */
 export function addressOf(request: Request): string | null {
   return factsOf(request).address ?? null
 }

@@ -4,7 +4,6 @@ import { type Html, html, pageResponse } from './html.ts'
 import { MASKED } from './mcp/index.ts'
 import { markFailed } from './requestIdentity.ts'
 
-/** Path of the pages of share links. */
 export const SHARE_PATH = '/share/:token'
 
 const TOKEN = /^\/share\/([\w-]{43})$/

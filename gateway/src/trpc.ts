@@ -19,7 +19,6 @@ import { internalErrors } from './metrics.ts'
 import { noteOutage } from './outageLog.ts'
 import { addressOf, presentedKey, traceIdOf } from './requestIdentity.ts'
 
-/** Procedures in one batch. */
 const MAX_BATCH = 20
 
 /** Events that tRPC buffers ahead of a reader: one in each of the streams that they pass through. */

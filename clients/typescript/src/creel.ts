@@ -75,7 +75,6 @@ export class Endpoints {
     )
   }
 
-  /** The requests of an endpoint by its id; the endpoint is not read. */
   requests(endpointId: string): Requests {
     return new Requests(this.#transport, this.#calls, endpointId)
   }

@@ -16,7 +16,6 @@ export interface StreamOptions extends CallOptions, RequestFilters {
 /** Options of a stream whose requests arrive whole. */
 export type WholeStreamOptions = StreamOptions & ({ readonly whole: true } | { readonly listener: string })
 
-/** A stream of one endpoint. */
 export interface Streamed {
   readonly transport: Transport
   readonly endpointId: string

@@ -1,4 +1,3 @@
-/** One page of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[]
   readonly totalCount: number

@@ -17,7 +17,6 @@ import type {
 /** The longest that one await call blocks; the client asks again for longer waits. */
 const AWAIT_SECONDS_MAX = 60
 
-/** Filters and timeout of an await. */
 export type AwaitOptions = RequestFilters &
   CallOptions & {
     /** Seconds to wait, at least 1; 30 unless told. More than 60 takes several calls. */

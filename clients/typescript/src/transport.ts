@@ -6,7 +6,6 @@ import type { paths } from './schema.ts'
 export interface CreelOptions {
   /** The service's base URL, such as `https://creel.example.com`. */
   readonly url: string
-  /** An API key. */
   readonly key: string
   /** The most retries of a call that was answered with 429 or 503. Default 4; 0 for none. */
   readonly retries?: number
@@ -37,7 +36,6 @@ export interface Refused {
   readonly waitedSeconds: number
 }
 
-/** Options of every call. */
 export interface CallOptions {
   /** Ends the call; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined

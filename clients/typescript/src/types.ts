@@ -8,7 +8,6 @@ export type EndpointData = Schemas['Endpoint']
 export type CapturedRequestSummary = Schemas['CapturedRequestSummary']
 /** A captured request as a stream sends it with `whole` or `listener`: with target, headers and body. */
 export type WholeRequest = Schemas['WholeRequest']
-/** A captured request, whole. */
 export type CapturedRequest = Schemas['CapturedRequest']
 /** An action, without the members that this version of the service always answers with null. */
 export type Action = Omit<Schemas['Action'], 'apiRequestId' | 'apiRequestName'>
@@ -31,14 +30,12 @@ export type Me = Schemas['Me']
 /** Why a call was refused (RFC 9457). `code` is stable within v1; `detail` may be reworded. */
 export type Problem = Schemas['Problem']
 
-/** The JSON body of an operation. */
 type BodyOf<Name extends keyof operations> = operations[Name] extends {
   requestBody?: { content: { 'application/json': infer Body } }
 }
   ? Body
   : never
 
-/** The query parameters of an operation. */
 type QueryOf<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>
 
 /** The settings of a new endpoint; an absent or null member takes its default. */

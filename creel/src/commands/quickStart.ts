@@ -16,7 +16,6 @@ interface QuickStartOptions extends PlaceOptions {
   readonly open: boolean
 }
 
-/** `creel` without a command. */
 export function addQuickStartCommand(command: Command, tools: ProgramTools): void {
   withPlaceOptions(command)
     .option('--no-open', 'print the link instead of opening a browser')

@@ -7,7 +7,6 @@ interface RelayOptions extends PlaceOptions {
   readonly baseUrl?: string
 }
 
-/** Data folder of a relay, apart from that of a service. */
 const DATA_FOLDER = '.creel-relay'
 
 /** Variables that a relay does not read: its limits are fixed, and it sends nothing. */

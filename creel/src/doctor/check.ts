@@ -4,7 +4,6 @@ export interface Check {
   /** A `failure` loses data or stops the service; a `warning` costs speed, or will become a failure. */
   readonly level: 'ok' | 'warning' | 'failure'
   readonly found: string
-  /** The change to make; null if there is none. */
   readonly change: string | null
 }
 

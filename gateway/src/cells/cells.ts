@@ -72,7 +72,6 @@ export interface Cells {
   readonly places: readonly CellPlace[]
   /** The cells that are reached; fewer than the places while one is not. */
   open(): readonly OpenCell[]
-  /** The cell with a number; undefined while it is out of reach. */
   of(number: number): OpenCell | undefined
   /**
    * The cell with a number, as {@link of}. After a start it waits until the cell is open, or is known to be out of reach.

@@ -3,7 +3,6 @@ import type { HeadLimits } from './requestReader.ts'
 
 /** Limits of connections: memory, descriptors and time. */
 export interface HttpLimits extends HeadLimits {
-  /** All connections. */
   readonly connectionsMax: number
   /** Connections of one address; an IPv6 network of 64 bits counts as one. */
   readonly connectionsPerAddressMax: number

@@ -86,7 +86,6 @@ async function textIn(
   }
 }
 
-/** Longest form, in bytes. */
 const FORM_BYTES_MAX = 16_384
 
 interface FormRequest {

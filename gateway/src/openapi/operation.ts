@@ -17,7 +17,6 @@ export function tagOf(route: Route | Stream): string {
   return route.name.split('.')[0] ?? route.name
 }
 
-/** One operation of `paths`. */
 export function operation(route: Route, schemas: Schemas): JsonObject {
   const input = inputOf(route, schemas)
   return defined({

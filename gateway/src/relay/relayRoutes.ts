@@ -21,7 +21,6 @@ const CREATIONS_WAITING_MAX = 50
 /** Refused addresses that are remembered; each takes some hundred bytes. */
 const REFUSED_MAX = 10_000
 
-/** The routes that only a relay has. */
 export interface RelayRoutes {
   /** `GET /`: the terms, as a page. */
   terms(): Response

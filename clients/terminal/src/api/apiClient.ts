@@ -156,7 +156,6 @@ export class ApiClient {
   }
 }
 
-/** A request with a JSON body. */
 export const jsonSending = (method: string, body: unknown): Sending => ({
   method,
   headers: { 'Content-Type': 'application/json' },

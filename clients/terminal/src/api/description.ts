@@ -50,7 +50,6 @@ export interface OperationValue {
   readonly description: string
 }
 
-/** An operation of the API, as the service describes it. */
 export interface ApiOperation {
   /** `endpoints.list` */
   readonly name: string

@@ -10,7 +10,6 @@ const REPORTED_BYTES = 65_536
 
 /** Answers that may wait to be reported; further ones are dropped. */
 const WAITING_MAX = 1_000
-/** Timeout of one report. */
 const REPORT_MILLISECONDS = 30_000
 /** Wait for pending reports when listening ends. */
 const FINISH_MILLISECONDS = 5_000

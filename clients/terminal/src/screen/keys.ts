@@ -28,7 +28,6 @@ const REQUESTS: Readonly<Record<string, Request>> = {
   q: 'quit',
 }
 
-/** Applies a key to the screen's state. */
 export function press(state: ScreenState, key: Key): Pressed {
   if (key.ctrl === true && key.name === 'c') return { state, request: 'quit' }
   if (state.mode === 'filter') return { state: typed(state, key) }

@@ -52,7 +52,6 @@ export function listed({ items, filter }: ScreenState): readonly Shown[] {
   })
 }
 
-/** The item under the cursor. */
 export function chosenItem(state: ScreenState): Shown | undefined {
   const items = listed(state)
   return items.find((item) => keyOf(item) === state.chosen) ?? items.at(-1)

@@ -93,7 +93,6 @@ function difference(what: string, wanted: JsonPattern, got: unknown): string {
 
 const SHOWN_CHARACTERS = 120
 
-/** A value in one line. */
 function shown(value: unknown): string {
   const text = value instanceof RegExp ? String(value) : JSON.stringify(value, patternsAsText)
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text

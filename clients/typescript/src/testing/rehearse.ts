@@ -93,7 +93,6 @@ export const rehearsalMatchers = {
   },
 }
 
-/** Lines of a report. */
 const REPORTED_MAX = 20
 /** Characters of a value in a report. */
 const VALUE_CHARACTERS_MAX = 100
@@ -112,7 +111,6 @@ function valueText(value: unknown): string {
   return text.length <= VALUE_CHARACTERS_MAX ? text : `${text.slice(0, VALUE_CHARACTERS_MAX)}…`
 }
 
-/** Results a page. */
 const PAGE = 100
 
 /**
