@@ -47,6 +47,7 @@ const call = async (client: Client, name: string, input: Record<string, unknown>
 const WRITING = [
   'create_endpoint',
   'script_answers',
+  'reset_answers',
   'save_rule',
   'arm_watchdog',
   'create_action',

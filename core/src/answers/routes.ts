@@ -24,6 +24,13 @@ export const answerRoutes = router({
     path: '/api/v1/endpoints/{endpointId}/responses/preview',
     summary: 'Show which scripted response would answer a captured request',
     description: 'Counts are left out: a response with `times` counts as if it had some left.',
+    tool: {
+      name: 'preview_answer',
+      title: 'Preview a scripted answer',
+      description:
+        'Shows which scripted response would answer a captured request, and its text; by default of the saved list, else of the given one. Nothing is saved, counted or sent.',
+      effect: 'reads',
+    },
     input: z.object({
       endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }),
       requestId: Int64.meta({ description: 'Id of the captured request that is tried' }),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
+import { EXAMPLE_IDS } from '../api/examples.ts'
 import { route, router } from '../api/route.ts'
 import { recordChange } from '../audit/index.ts'
 import { newId } from '../cells/index.ts'
@@ -49,6 +50,15 @@ export const endpointEditingRoutes = router({
       ttlSeconds: 900,
       responseStatusCode: 202,
       responseBody: '{"received":true}',
+      responses: [
+        {
+          when: { path: 'body.type', op: 'eq', value: 'url_verification' },
+          headers: { 'Content-Type': 'text/plain' },
+          body: '{{ body.challenge }}',
+        },
+        { status: 500, times: 2 },
+        { status: 503, headers: { 'Retry-After': '5' }, delayMs: 2000, times: 1 },
+      ],
     },
     output: Endpoint,
     status: 201,
@@ -69,7 +79,16 @@ export const endpointEditingRoutes = router({
       members: ['endpointId', 'responses', 'answerFrom'],
     },
     input: updateInput,
-    example: { name: 'stripe', responseHeaders: { 'X-Handled-By': 'creel' } },
+    example: {
+      name: 'stripe',
+      responseHeaders: { 'X-Handled-By': 'creel' },
+      responses: [],
+      answerFrom: {
+        actionId: EXAMPLE_IDS.action,
+        timeoutMs: 2500,
+        fallback: { status: 503, headers: { 'Retry-After': '5' }, body: '' },
+      },
+    },
     output: Endpoint,
     errors: ['concurrent_change', 'limit_reached', 'feature_not_in_plan'],
     finds: findsEndpoint,
@@ -92,6 +111,12 @@ export const endpointEditingRoutes = router({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/responses/reset',
     summary: 'Reset the counts of the scripted responses',
+    tool: {
+      name: 'reset_answers',
+      title: 'Reset the counts of scripted answers',
+      description: 'Lets each scripted response with times answer that often again.',
+      effect: 'adds',
+    },
     description: 'Each response with `times` answers that often again.',
     input: z.object({ endpointId }),
     output: Endpoint,
