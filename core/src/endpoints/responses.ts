@@ -46,7 +46,8 @@ export const ScriptedResponse = z.object({
     description: 'Answers so often, over all gateways; null: always',
   }),
   close: z.enum(ANSWER_CLOSES).nullish().default(null).meta({
-    description: '`reset`: the connection ends instead of an answer. `mid-body`: it ends within the answer',
+    description:
+      '`reset`: the connection ends instead of an answer. `mid-body`: it ends within the answer, whose body has at least two bytes',
   }),
 })
 
@@ -83,6 +84,7 @@ export function checkResponses(responses: ScriptedResponses | undefined): InputI
       ...wrong.map((issue) => ({ ...issue, path: [...at, 'when', ...issue.path] })),
       ...checkAnswer(response, at),
       ...checkTemplate(response.body, [...at, 'body']),
+      ...checkClose(response, [...at, 'close']),
     ]
   })
 }
@@ -130,6 +132,15 @@ function checkTemplate(body: string, path: Path): InputIssue[] {
   const parsed = parseTemplate(body)
   if ('template' in parsed) return []
   return parsed.problems.map(({ code, reason }) => ({ path, code, detail: reason }))
+}
+
+/** Refuses an answer that could not end within its body, because it has none, or one of a single byte. */
+function checkClose({ close, status, body }: ScriptedResponses[number], path: Path): InputIssue[] {
+  if (close !== 'mid-body') return []
+  const hasBody = status !== 204 && status !== 205 && (hasPlaceholder(body) || Buffer.byteLength(body) > 1)
+  const detail =
+    'An answer that ends within its body has a body of at least two bytes, and a status that allows one.'
+  return hasBody ? [] : [{ path, code: 'not_allowed', detail }]
 }
 
 /** The column of a list. Conditions keep their text. */
