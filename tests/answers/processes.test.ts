@@ -12,7 +12,14 @@ const TIMES = 100
 
 const WithId = z.looseObject({ id: z.string() })
 const Requests = z.looseObject({
-  items: z.array(z.looseObject({ id: z.int(), state: z.string(), duplicateOf: z.int().nullable() })),
+  items: z.array(
+    z.looseObject({
+      id: z.int(),
+      state: z.string(),
+      duplicateOf: z.int().nullable(),
+      answeredBy: z.looseObject({ kind: z.string(), note: z.string().nullable() }).nullable(),
+    }),
+  ),
 })
 
 async function installation() {
@@ -52,7 +59,10 @@ test('two gateways answer exactly as often as a response may', async () => {
 })
 
 test('a process that dies between commit and answer has stored and delivers the event once', async () => {
-  await using receiver = await startReceiver(() => {})
+  const answering = Promise.withResolvers<void>()
+  await using receiver = await startReceiver((_request, response) => {
+    void answering.promise.then(() => response.end('done'))
+  })
   const { options, first, clientOf } = await installation()
   const client = clientOf(first.baseUrl, first.captureUrl)
   const endpoint = await client.endpoint({
@@ -73,22 +83,52 @@ test('a process that dies between commit and answer has stored and delivers the 
   first.signal('SIGKILL')
   expect(await lost).toBe('lost')
 
-  receiver.answer = { status: 200, headers: { 'Content-Type': 'text/plain' }, body: 'done' }
+  // The second attempt of the event is under way, and the sender's retry waits for the first, which has ended.
   const again = await startProcess(options)
   const later = clientOf(again.baseUrl, again.captureUrl)
+  await receiver.take(2)
   const retried = await fetch(`${again.captureUrl}/hook/${endpoint.id}`, { method: 'POST', body })
   expect(retried.status).toBe(200)
   const requests = async () => (await later.expect(later.get(endpoint.at('/requests')), Requests)).items
+  await eventually('the note', async () => (await requests())[0]?.answeredBy !== null)
+  // Not the timeout, and not the end of the second attempt.
+  expect((await requests())[0]?.answeredBy).toMatchObject({ kind: 'fallback', note: 'no_response' })
+  answering.resolve()
   await eventually(
     'the delivery',
     async () => (await requests()).some(({ state }) => state === 'Succeeded'),
-    {
-      seconds: 60,
-    },
+    { seconds: 60 },
   )
   const [duplicate, stored] = await requests()
   expect(duplicate).toMatchObject({ state: 'Skipped', duplicateOf: stored?.id })
   // The attempt that the process had begun, and the one that succeeded.
   expect(receiver.received).toHaveLength(2)
+  await again.stop()
+})
+
+test('a use that was counted by a process that died is not given again', async () => {
+  const { options, first, clientOf } = await installation()
+  const client = clientOf(first.baseUrl, first.captureUrl)
+  const endpoint = await client.endpoint({
+    responses: [{ status: 500, times: 2, delayMs: 2000 }, { status: 202 }],
+  })
+  const Shown = z.looseObject({ responses: z.array(z.looseObject({ used: z.int().nullable() })) })
+  const usedIn = async (of: Client) => (await of.expect(of.get(endpoint.at('')), Shown)).responses[0]?.used
+  const lost = fetch(endpoint.url, { method: 'POST', body: '{}' }).catch(() => 'lost')
+  await eventually('the use', async () => (await usedIn(client)) === 1)
+  first.signal('SIGKILL')
+  expect(await lost).toBe('lost')
+
+  const again = await startProcess(options)
+  const later = clientOf(again.baseUrl, again.captureUrl)
+  expect(await usedIn(later)).toBe(1)
+  const statuses = []
+  for (let sent = 0; sent < 3; sent += 1) {
+    const answer = await fetch(`${again.captureUrl}/hook/${endpoint.id}`, { method: 'POST', body: '{}' })
+    statuses.push(answer.status)
+  }
+  expect(statuses).toEqual([500, 202, 202])
+  const { items } = await later.expect(later.get(endpoint.at('/requests')), Requests)
+  expect(items).toHaveLength(4)
   await again.stop()
 })

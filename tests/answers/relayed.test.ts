@@ -1,5 +1,6 @@
 /** Answers of receivers, relayed to senders: by whom, for how long, and what a hanging receiver costs others. */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
@@ -24,7 +25,9 @@ const Requests = z.looseObject({
 const Attempts = z.looseObject({
   items: z.array(z.looseObject({ attemptNumber: z.int(), state: z.string(), trigger: z.string() })),
 })
-const Incidents = z.looseObject({ items: z.array(z.looseObject({ kind: z.string() })) })
+const Incidents = z.looseObject({
+  items: z.array(z.looseObject({ kind: z.string(), endpointId: z.string().nullable() })),
+})
 
 const hang: ReceiverAnswer = () => {}
 const requestsOf = async (endpoint: TestEndpoint) =>
@@ -114,6 +117,19 @@ describe('a relayed answer', () => {
     expect(receiver.received).toHaveLength(2)
   })
 
+  test('that is late is the delivery’s all the same: one attempt, which has succeeded', async () => {
+    const answering = Promise.withResolvers<void>()
+    await using receiver = await startReceiver((_request, response) => {
+      void answering.promise.then(() => response.end('late'))
+    })
+    const { endpoint } = await relaying(receiver.url, { fallback: FALLBACK, timeoutMs: 100 })
+    expect((await endpoint.send()).status).toBe(503)
+    answering.resolve()
+    await eventually('the end', async () => (await requestsOf(endpoint))[0]?.state === 'Succeeded')
+    expect(await attemptsOf(endpoint)).toMatchObject([{ attemptNumber: 1, state: 'Succeeded' }])
+    expect(receiver.received).toHaveLength(1)
+  })
+
   test('is text for a page, and the endpoint’s own for requests that do not match the action', async () => {
     await using receiver = await startReceiver({
       status: 201,
@@ -145,19 +161,62 @@ describe('a relayed answer', () => {
     const answers = await Promise.all([stuck.send(), stuck.send()])
     expect(answers.map(({ status }) => status)).toEqual([503, 503])
   })
+})
 
-  test('of an action that is removed is the fallback, with an incident until another answers', async () => {
-    await using receiver = await startReceiver({ status: 200, body: 'hi' })
-    const { endpoint, actionId } = await relaying(receiver.url, { fallback: FALLBACK })
+describe('the incident of an action that answers no more', () => {
+  const open = async () => {
+    const { items } = await alice.expect(alice.get('/api/v1/incidents?state=open'), Incidents)
+    return items.flatMap(({ kind, endpointId }) => (kind === 'answer.unavailable' ? [endpointId] : []))
+  }
+
+  /** An endpoint whose action is deleted. */
+  async function orphan() {
+    const { endpoint, actionId } = await relaying('http://127.0.0.1:9/', { fallback: FALLBACK })
     await alice.delete(endpoint.at(`/actions/${actionId}`))
+    return { endpoint, actionId }
+  }
+
+  test('opens while the fallback answers, and stays open when the same setting is saved', async () => {
+    const { endpoint, actionId } = await orphan()
     expect((await endpoint.send()).status).toBe(503)
-    const kinds = async () => {
-      const { items } = await alice.expect(alice.get('/api/v1/incidents?state=open'), Incidents)
-      return items.map(({ kind }) => kind)
-    }
-    await eventually('the incident', async () => (await kinds()).includes('answer.unavailable'))
+    await eventually('the incident', async () => (await open()).includes(endpoint.id))
+    const same = { actionId, timeoutMs: 5000, fallback: FALLBACK }
+    await alice.expect(alice.patch(endpoint.at(''), { answerFrom: same }), WithId)
+    expect(await open()).toContain(endpoint.id)
     await alice.expect(alice.patch(endpoint.at(''), { answerFrom: null }), WithId)
-    expect(await kinds()).not.toContain('answer.unavailable')
+    expect(await open()).not.toContain(endpoint.id)
+  })
+
+  test('closes with its endpoint', async () => {
+    const { endpoint } = await orphan()
+    await endpoint.send()
+    await eventually('the incident', async () => (await open()).includes(endpoint.id))
+    await alice.delete(endpoint.at(''))
+    await service.clock.advance(3 * 60_000)
+    await eventually('the purge', async () => {
+      await service.runJob('endpoints.sweep', {})
+      return !(await open()).includes(endpoint.id)
+    })
+  })
+
+  test('does not open for a setting that has been removed meanwhile', async () => {
+    const { endpoint } = await orphan()
+    await service.db.transaction().execute(async (trx) => {
+      await sql`update endpoints set answer_from = null where id = ${endpoint.id}`.execute(trx)
+      expect((await endpoint.send()).status).toBe(503)
+      await eventually('the late incident', async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
+          service.db,
+        )
+        return rows.length > 0
+      })
+    })
+    // The next incident is opened after it.
+    const { endpoint: other } = await orphan()
+    await other.send()
+    await eventually('another incident', async () => (await open()).includes(other.id))
+    expect(await open()).not.toContain(endpoint.id)
   })
 })
 

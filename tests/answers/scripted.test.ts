@@ -1,5 +1,7 @@
 /** Scripted answers of an endpoint: which response answers, how often, and what the request says of it. */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import Stripe from 'stripe'
 import { Agent, RetryAgent, request } from 'undici/index.js'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
@@ -97,6 +99,48 @@ describe('a scripted response', () => {
     ])
   })
 
+  test('whose body grows too long takes no use, and is passed over once it has none left', async () => {
+    const body = '{{ body.long }}'.repeat(200)
+    const endpoint = await alice.endpoint({ responses: [{ status: 500, body, times: 1 }, { status: 202 }] })
+    const long = JSON.stringify({ long: 'x'.repeat(1000) })
+    expect(await statuses(endpoint, 2, long)).toEqual([200, 200])
+    expect((await shown(endpoint)).responses[0]?.used).toBe(0)
+    expect(await statuses(endpoint, 1)).toEqual([500])
+    expect(await statuses(endpoint, 2, long)).toEqual([202, 202])
+  })
+
+  test('that cannot be counted leaves the answer to the endpoint, and the request says so', async () => {
+    const endpoint = await alice.endpoint({ responses: [{ status: 500, times: 5 }] })
+    await sql`alter table response_uses rename to gone_uses`.execute(service.db)
+    try {
+      expect(await statuses(endpoint, 1)).toEqual([200])
+    } finally {
+      await sql`alter table gone_uses rename to response_uses`.execute(service.db)
+    }
+    await eventually('the note', async () => (await answeredBy(endpoint))[0] !== null)
+    expect(await answeredBy(endpoint)).toEqual([
+      { kind: 'endpoint', index: null, note: 'The answer could not be made.' },
+    ])
+    expect(await statuses(endpoint, 1)).toEqual([500])
+  })
+
+  test('counts nothing in a workspace that is about to be in another cell', async () => {
+    const endpoint = await alice.endpoint({ responses: [{ status: 500, times: 5 }] })
+    expect(await statuses(endpoint, 1)).toEqual([500])
+    const seal = (until: string | null) =>
+      sql`update workspaces set sealed_until = ${until}::timestamptz where id = ${alice.workspaceId}`.execute(
+        service.db,
+      )
+    // The capture was evaluated before the seal, and its transaction has just ended.
+    await seal('infinity')
+    try {
+      expect(await statuses(endpoint, 1)).toEqual([200])
+    } finally {
+      await seal(null)
+    }
+    expect((await shown(endpoint)).responses[0]?.used).toBe(1)
+  })
+
   test('counts the answers of senders exactly, also under load, and to duplicates that are not stored', async () => {
     const endpoint = await alice.endpoint({
       responses: [{ status: 500, times: 100 }],
@@ -140,8 +184,22 @@ describe('a scripted response', () => {
     )
     expect(half.status).toBe(200)
     expect(half.fields).toContain('Content-Length: 1000')
-    expect(half.body.length).toBeLessThan(1000)
+    expect(half.body.length).toBeWithin(1, 1000)
     expect((await answeredBy(endpoint)).map((by) => by?.index)).toEqual([1, 0])
+  })
+
+  test('never sends a complete answer where it breaks off, however short its body becomes', async () => {
+    const endpoint = await alice.endpoint({ responses: [{ close: 'mid-body', body: '{{ body.text }}' }] })
+    for (const text of ['', 'x']) {
+      const body = JSON.stringify({ text })
+      const sent = `POST /hook/${endpoint.id} HTTP/1.1\r\nHost: h\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`
+      const { status, fields, body: got } = await sendRaw(endpoint.url, sent)
+      const length = fields.find((field) => field.startsWith('Content-Length: '))
+      expect({ status, isComplete: length === `Content-Length: ${got.length}` }).toEqual({
+        status: 200,
+        isComplete: false,
+      })
+    }
   })
 
   test('waits its time, and holds up no other endpoint', async () => {
@@ -178,28 +236,48 @@ test('a preview tells which response would answer a stored request, and changes 
   expect((await shown(endpoint)).responses).toMatchObject([{ status: 500, used: 1 }])
 })
 
-test('a sender’s package that repeats is seen to: 500, 500, 200 are three captures of one event', async () => {
-  const endpoint = await alice.endpoint({
-    responses: [{ status: 500, times: 2 }],
-    eventIdPath: 'headers.webhook-id',
-    dedupe: { by: 'event', windowSeconds: 3600, then: 'mark' },
-  })
-  const sender = new RetryAgent(new Agent(), { minTimeout: 5, methods: ['POST'], statusCodes: [500] })
-  const answer = await request(endpoint.url, {
-    method: 'POST',
-    body: '{}',
-    headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' },
-    dispatcher: sender,
-  })
-  expect(answer.statusCode).toBe(200)
-  await answer.body.dump()
-  await sender.close()
-  const Duplicates = z.looseObject({
-    items: z.array(z.looseObject({ id: z.int(), duplicateOf: z.int().nullable() })),
-  })
+const Duplicates = z.looseObject({
+  items: z.array(z.looseObject({ id: z.int(), duplicateOf: z.int().nullable() })),
+})
+
+/** Expects three captures of one event, and returns nothing. */
+async function expectOneEvent(endpoint: TestEndpoint): Promise<void> {
   const { items } = await alice.expect(alice.get(endpoint.at('/requests')), Duplicates)
   const first = items.at(-1)?.id ?? 0
   expect(items.map(({ duplicateOf }) => duplicateOf)).toEqual([first, first, null])
+}
+
+const oneEvent = (eventIdPath: string) => ({
+  responses: [{ status: 500, times: 2 }],
+  eventIdPath,
+  dedupe: { by: 'event', windowSeconds: 3600, then: 'mark' },
+})
+
+describe('a package that repeats what it sends is seen to: 500, 500, 200 are three captures of one event', () => {
+  test('of undici', async () => {
+    const endpoint = await alice.endpoint(oneEvent('headers.webhook-id'))
+    const sender = new RetryAgent(new Agent(), { minTimeout: 5, methods: ['POST'], statusCodes: [500] })
+    const answer = await request(endpoint.url, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' },
+      dispatcher: sender,
+    })
+    expect(answer.statusCode).toBe(200)
+    await answer.body.dump()
+    await sender.close()
+    await expectOneEvent(endpoint)
+  })
+
+  test('of Stripe', async () => {
+    const endpoint = await alice.endpoint(oneEvent('headers.idempotency-key'))
+    const { hostname, port, pathname } = new URL(endpoint.url)
+    const options = { host: hostname, port, protocol: 'http', maxNetworkRetries: 2 } as const
+    const stripe = new Stripe('sk_test_answers', options)
+    const answer = await stripe.rawRequest('POST', pathname, { amount: 100 })
+    expect(answer).toMatchObject({ ok: true })
+    await expectOneEvent(endpoint)
+  })
 })
 
 describe('bad input', () => {
@@ -231,6 +309,9 @@ describe('bad input', () => {
     [{ responses: [{ delayMs: 30_001 }] }, '#/responses/0/delayMs'],
     [{ responses: [{ times: 0 }] }, '#/responses/0/times'],
     [{ responses: [{ close: 'softly' }] }, '#/responses/0/close'],
+    [{ responses: [{ close: 'mid-body', body: 'x' }] }, '#/responses/0/close'],
+    [{ responses: [{ close: 'mid-body', body: 'text', status: 204 }] }, '#/responses/0/close'],
+    [{ responses: [{ body: `{{ body.a }}${'x'.repeat(4000)}` }] }, '#/responses/0/body'],
     [
       { answerFrom: { actionId: '00000000-0000-4000-8000-000000000000', timeoutMs: 99 } },
       '#/answerFrom/timeoutMs',

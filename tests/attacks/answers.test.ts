@@ -38,7 +38,7 @@ test('an innocent bystander notices nothing of answers that insert long values a
   const long = capture(path, '<'.repeat(4 * MIB))
   await service.attackedBy(async () => {
     const answers = await Promise.all(service.many(6, long).map(answerOn))
-    // None is that of the template, which would be too long.
+    // The template's answer would be too long.
     for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 (?:200 [\s\S]*\{"ok":true\}|503 )/)
     await service.rounds(4)
   }, 400)

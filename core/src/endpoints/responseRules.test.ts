@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { checkResponse, RESPONSE_LIMITS, safeResponse } from './responseRules.ts'
+import { checkResponse, RESPONSE_LIMITS, relayedResponse, safeResponse } from './responseRules.ts'
 
 const DEFAULTS = {
   responseStatusCode: 200,
@@ -223,5 +223,62 @@ describe('safeResponse', () => {
         })
       }),
     )
+  })
+})
+
+describe('relayedResponse', () => {
+  const relayed = (contentType: string | undefined, body: Uint8Array | string = 'ok') =>
+    relayedResponse({
+      status: 200,
+      fields: contentType === undefined ? [] : [['Content-type', contentType]],
+      body: Buffer.from(body),
+    })
+
+  test.each([
+    [undefined, 'text/plain'],
+    ['text/xml', 'text/xml'],
+    ['text/xml; charset=ISO-8859-1', 'text/xml; charset=utf-8'],
+    ['text/xml;charset="us-ascii"', 'text/xml; charset=utf-8'],
+    ['application/rss+xml', 'application/rss+xml'],
+    ['application/voicexml+xml; charset=UTF-8', 'application/voicexml+xml; charset=utf-8'],
+    ['application/json; profile="x"', 'application/json'],
+    ['application/xhtml+xml', 'text/plain'],
+    ['application/xslt+xml', 'text/plain'],
+    ['image/svg+xml', 'text/plain'],
+    ['text/html; charset=utf-8', 'text/plain'],
+    ['text/javascript', 'text/plain'],
+    [`application/${'x'.repeat(100)}+json`, 'text/plain'],
+    ['text/xml, text/html', 'text/plain'],
+    ['', 'text/plain'],
+  ])('the type %j is served as %j', (contentType, served) => {
+    expect(relayed(contentType)?.contentType).toBe(served)
+  })
+
+  test('a body in another encoding than it is labelled with is refused, unless it is ASCII', () => {
+    expect(relayed('text/plain; charset=ISO-8859-1', 'Zoë')).toBeUndefined()
+    expect(relayed('text/plain', Buffer.from('Zoë', 'latin1'))).toBeUndefined()
+    expect(relayed('text/plain', 'Zoë')?.body).toBe('Zoë')
+  })
+
+  test('headers stay as they were on the wire, repeats included, within the bounds', () => {
+    const fields: [string, string][] = [
+      ['X-Name', Buffer.from('Zoë').toString('latin1')],
+      ['X-Part', 'one'],
+      ['X-Part', 'two'],
+      ['X-Long', 'x'.repeat(RESPONSE_LIMITS.headerValueChars + 1)],
+      [`X-${'n'.repeat(RESPONSE_LIMITS.headerNameChars)}`, 'x'],
+      ['Set-Cookie', 'a=b'],
+      ...Array.from({ length: 30 }, (_, n): [string, string] => [`X-${n}`, 'x']),
+    ]
+    const { headers = [] } = relayedResponse({ status: 200, fields, body: Buffer.alloc(0) }) ?? {}
+    expect(headers.slice(0, 4)).toEqual([
+      ['X-Name', Buffer.from('Zoë').toString('latin1')],
+      ['X-Part', 'one'],
+      ['X-Part', 'two'],
+      ['X-0', 'x'],
+    ])
+    expect(
+      headers.filter(([name]) => name.startsWith('X-') && name !== 'X-Content-Type-Options'),
+    ).toHaveLength(RESPONSE_LIMITS.headersMax)
   })
 })

@@ -1,7 +1,7 @@
 import type { Services } from '../../api/services.ts'
 import { type PreparedResponse, type ServedResponse, takeUse } from '../../endpoints/index.ts'
 import { shareOf } from '../../platform/db/index.ts'
-import type { CaptureResult } from '../captures.ts'
+import type { AnsweredCapture } from '../captureResult.ts'
 import type { Evaluations } from '../evaluations.ts'
 import type { Sender } from '../evaluationTurns.ts'
 import { type AnsweredBy, noteAnswer } from './answeredBy.ts'
@@ -16,9 +16,6 @@ export interface Answer {
   readonly served: ServedResponse
   readonly close: 'reset' | 'mid-body' | null
 }
-
-/** A committed capture, which is answered now. */
-export type AnsweredCapture = Extract<CaptureResult, { state: 'stored' | 'discarded' }>
 
 /** An answer that is known, after a wait in its place, or that of a receiver, which has to be waited for. */
 type Chosen =

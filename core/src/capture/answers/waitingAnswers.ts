@@ -10,7 +10,7 @@ interface Holder {
   readonly workspaceId: string
 }
 
-/** What answers of a workspace hold. */
+/** Places and memory that a workspace uses. */
 interface Account {
   count: number
   bytes: number
