@@ -39,6 +39,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       request_id bigint not null,
       -- Sealed with the key in creel_keys.original_keys.
       original bytea not null,
+      -- What a receiver answered to it, for its sender; sealed with the same key.
+      answer bytea,
       expires_at timestamptz not null,
       primary key (endpoint_id, request_id)
     );

@@ -36,8 +36,8 @@ test('a look-up is for 64 requests, and all of an endpoint wait for the one befo
       return Promise.resolve(result)
     },
   }
-  const { endpointChanges, log } = running.services
-  const awaitAnswer = createRelays({ db: service.db.withPlugin(counting), endpointChanges, log })
+  const { endpointChanges, log, secrets } = running.services
+  const awaitAnswer = createRelays({ db: service.db.withPlugin(counting), endpointChanges, log, secrets })
   const ended = new AbortController()
   const { id: endpointId } = endpoint
   const waits = ids.map((requestId) =>

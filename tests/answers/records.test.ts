@@ -78,13 +78,16 @@ describe('a relayed answer', () => {
     expect(await rawAnswer(endpoint)).toMatchObject({ status: 201, text: 'Zoë was here' })
   })
 
-  test('to an original that is not stored is relayed, although its record does not repeat it', async () => {
+  test.each([
+    ['of this process', () => alice],
+    ['of another process', () => apart.alice],
+  ])('%s to an original is relayed, although its record does not repeat it', async (_name, client) => {
     await using receiver = await startReceiver(ANSWER)
     const members = {
       storeRules: [{ steps: [{ op: 'remove', paths: ['body.card'] }] }],
       forwardOriginal: true,
     }
-    const endpoint = await relaying(alice, receiver.url, members)
+    const endpoint = await relaying(client(), receiver.url, members)
     expect(await rawAnswer(endpoint)).toMatchObject({ status: 201, text: 'Zoë was here' })
     expect(receiver.received[0]?.body.toString()).toBe('{"card":"4242","id":1}')
   })

@@ -15,9 +15,13 @@ const listenersOf = stateOf<Db, Map<string, Set<Listener>>>(() => new Map())
 
 const keyOf = ({ requestId, actionId }: FirstAttempt) => `${requestId}/${actionId}`
 
+/** Whether an attempt is the first of a capture. */
+export function isFirst({ attemptNumber, trigger }: Pick<Attempt, 'attemptNumber' | 'trigger'>): boolean {
+  return attemptNumber === 1 && trigger === 'capture'
+}
+
 /**
- * Calls back with the result of a first attempt once it is recorded, if this process makes the attempt. The result is
- * that of the receiver, also where its record may not repeat it.
+ * Calls back with the result of a first attempt once it is recorded, if this process makes the attempt.
  *
  * @returns ends the subscription
  */
@@ -44,7 +48,7 @@ export function tellFirstResults(
   const all = listenersOf(db)
   if (all.size === 0) return
   for (const { attempt, result } of ended) {
-    if (attempt.attemptNumber !== 1 || attempt.trigger !== 'capture') continue
+    if (!isFirst(attempt)) continue
     const key = keyOf({ requestId: attempt.requestId, actionId: attempt.action.id })
     for (const listener of [...(all.get(key) ?? [])]) listener(result)
   }

@@ -3,12 +3,13 @@ import type { Services } from '../api/services.ts'
 import { nextAttemptAt, retryAfterOf } from '../dispatch/index.ts'
 import type { AttemptState } from '../engine/words/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { keepAnswer } from '../requests/index.ts'
 import { recordRuleOutcomes } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { attemptJobs, type QueuedAttempt } from './attemptJobs.ts'
 import { countFailures } from './failing.ts'
 import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
-import { tellFirstResults } from './firstResults.ts'
+import { isFirst, tellFirstResults } from './firstResults.ts'
 import { concernsFlow, endSignals, recordOutcomes } from './flow/outcomes.ts'
 import { DUE_ATTEMPTS } from './jobs.ts'
 import { deliveryAttemptSeconds, deliveryAttempts } from './metrics.ts'
@@ -111,12 +112,29 @@ export async function recordConcluded(
 ): Promise<void> {
   const kept = await finishAttempts(services, trx, concluded.map(finishedAttempt), services.clock.now())
   const counted = concluded.filter(({ attempt }) => kept.has(attempt.id))
+  await keepAnswers(services, trx, counted)
   await queueRetries(services, trx, counted)
   await tellIncidents(services, trx, counted)
   await countFailures(services, trx, counted)
   await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
   await recordOutcomes(services, trx, counted)
   await pauseGone(services, trx, counted.filter(asksForPause).map(goneReceiver))
+}
+
+/** Keeps the answers to originals, which their records do not repeat, for senders that are answered with them. */
+async function keepAnswers(services: Services, trx: Trx, concluded: readonly Concluded[]): Promise<void> {
+  for (const { attempt, result, outcome } of concluded) {
+    if (attempt.stored === undefined || !isFirst(attempt)) continue
+    if (outcome.state !== 'Succeeded' || result.received === null) continue
+    const { requestId } = attempt
+    const { statusCode, headers, body, bodyTruncated } = result.received
+    await keepAnswer(
+      services,
+      trx,
+      { endpointId: attempt.endpoint.id, requestId, actionId: attempt.action.id },
+      { statusCode, headers, body: bodyTruncated ? new Uint8Array() : body, bodyTruncated },
+    )
+  }
 }
 
 export function tellRecorded(services: Services, concluded: readonly Concluded[]): void {
@@ -161,7 +179,11 @@ export async function recordPlainSuccesses(
   concluded: readonly Concluded[],
 ): Promise<boolean> {
   const isPlain = concluded.every(
-    (one) => one.outcome.state === 'Succeeded' && one.result.ruleEnds.length === 0 && !concernsFlow(one),
+    (one) =>
+      one.outcome.state === 'Succeeded' &&
+      one.attempt.stored === undefined &&
+      one.result.ruleEnds.length === 0 &&
+      !concernsFlow(one),
   )
   if (!isPlain) return false
   const actionIds = [...new Set(concluded.map(({ attempt }) => attempt.action.id))]

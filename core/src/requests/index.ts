@@ -7,10 +7,12 @@ export { SEARCH_PAGES } from './jobs.ts'
 export { countLong, inTurn } from './longReads.ts'
 export { evictedRequests } from './metrics.ts'
 export {
+  findAnswer,
   findOriginals,
   forgetOriginals,
   hasOriginal,
   insertOriginals,
+  keepAnswer,
   type Original,
   SEALED_ORIGINAL_KEYS,
   sweepOriginals,

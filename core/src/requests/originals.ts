@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
-import type { EvaluatedRequest } from '../engine/message/index.ts'
+import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
 import type { Redaction } from '../engine/storing/index.ts'
 import type { Db, Trx } from '../platform/db/index.ts'
 import { newDataKey, openBytes, type SealedTable, sealBytes } from '../platform/secrets/index.ts'
@@ -28,11 +28,12 @@ export async function insertOriginals(
 ): Promise<void> {
   for (const { workspaceId, requestId, request, expiresAt } of originals) {
     const { endpointId } = request
+    const { body, ...head } = request
     const key = newDataKey()
     const sealedKey = secrets.seal(key.toString('base64'), workspaceId)
     await trx
       .insertInto('requestOriginals')
-      .values({ endpointId, requestId, original: sealBytes(key, bytesOf(request)), expiresAt })
+      .values({ endpointId, requestId, original: sealBytes(key, framed(head, body)), expiresAt })
       .execute()
     await sql`
       insert into creel_keys.original_keys (id, workspace_id, endpoint_id, request_id, original_key)
@@ -72,12 +73,7 @@ export async function findOriginals(
     join request_originals o using (endpoint_id, request_id)
     join creel_keys.original_keys k using (endpoint_id, request_id)
     where o.expires_at > ${clock.now()}`.execute(db)
-  return new Map(
-    rows.map(({ requestId, workspaceId, original, originalKey }) => {
-      const key = Buffer.from(secrets.open(originalKey, workspaceId), 'base64')
-      return [requestId, requestOf(openBytes(key, original))]
-    }),
-  )
+  return new Map(rows.map((row) => [row.requestId, requestOf(openBytes(keyOf(secrets, row), row.original))]))
 }
 
 const NONE: ReadonlyMap<number, EvaluatedRequest> = new Map()
@@ -133,20 +129,85 @@ export async function sweepOriginals(
   }
 }
 
+/** What a receiver answered. */
+export interface ReceivedAnswer {
+  readonly statusCode: number
+  readonly headers: readonly WireHeader[]
+  readonly body: Uint8Array
+  readonly bodyTruncated: boolean
+}
+
+interface OfRequest {
+  readonly endpointId: string
+  readonly requestId: number
+}
+
+/**
+ * Keeps what a receiver answered to an original, which no record may repeat, if the endpoint answers its senders by that
+ * action. It is sealed with the key of the original, and ends with it.
+ */
+export async function keepAnswer(
+  { secrets }: Pick<Services, 'secrets'>,
+  trx: Trx,
+  { endpointId, requestId, actionId }: OfRequest & { readonly actionId: string },
+  { body, ...head }: ReceivedAnswer,
+): Promise<void> {
+  const { rows } = await sql<Pick<Stored, 'workspaceId' | 'originalKey'>>`
+    select k.workspace_id, k.original_key from creel_keys.original_keys k
+    join endpoints e on e.id = k.endpoint_id and e.answer_from::json ->> 'actionId' = ${actionId}
+    where k.endpoint_id = ${endpointId} and k.request_id = ${requestId}`.execute(trx)
+  for (const row of rows) {
+    await trx
+      .updateTable('requestOriginals')
+      .set({ answer: sealBytes(keyOf(secrets, row), framed(head, body)) })
+      .where('endpointId', '=', endpointId)
+      .where('requestId', '=', requestId)
+      .execute()
+  }
+}
+
+/** Reads what {@link keepAnswer} kept; undefined if that is nothing, or has ended. */
+export async function findAnswer(
+  { secrets }: Pick<Services, 'secrets'>,
+  db: Db,
+  { endpointId, requestId }: OfRequest,
+): Promise<ReceivedAnswer | undefined> {
+  const { rows } = await sql<Pick<Stored, 'workspaceId' | 'originalKey'> & { readonly answer: Buffer }>`
+    select k.workspace_id, k.original_key, o.answer from request_originals o
+    join creel_keys.original_keys k using (endpoint_id, request_id)
+    where o.endpoint_id = ${endpointId} and o.request_id = ${requestId} and o.answer is not null`.execute(db)
+  const [row] = rows
+  if (row === undefined) return undefined
+  const { head, body } = unframed<Omit<ReceivedAnswer, 'body'>>(openBytes(keyOf(secrets, row), row.answer))
+  return { ...head, body }
+}
+
+function keyOf(
+  secrets: Services['secrets'],
+  { originalKey, workspaceId }: Pick<Stored, 'workspaceId' | 'originalKey'>,
+): Buffer {
+  return Buffer.from(secrets.open(originalKey, workspaceId), 'base64')
+}
+
 const LENGTH_BYTES = 4
 
-/** A request as bytes: the length of its head, its head as JSON, its body. */
-function bytesOf({ body, ...head }: EvaluatedRequest): Buffer {
+/** A message as bytes: the length of its head, its head as JSON, its body. */
+function framed(head: object, body: Uint8Array): Buffer {
   const text = Buffer.from(JSON.stringify(head))
   const length = Buffer.alloc(LENGTH_BYTES)
   length.writeUInt32BE(text.length)
   return Buffer.concat([length, text, body])
 }
 
-function requestOf(bytes: Buffer): EvaluatedRequest {
+/** Reads bytes of {@link framed}. */
+function unframed<Head>(bytes: Buffer): { readonly head: Head; readonly body: Buffer } {
   const end = LENGTH_BYTES + bytes.readUInt32BE(0)
-  const head: Omit<EvaluatedRequest, 'body' | 'receivedAt'> & { readonly receivedAt: string } = JSON.parse(
-    bytes.toString('utf8', LENGTH_BYTES, end),
-  )
-  return { ...head, receivedAt: new Date(head.receivedAt), body: bytes.subarray(end) }
+  return { head: JSON.parse(bytes.toString('utf8', LENGTH_BYTES, end)), body: bytes.subarray(end) }
+}
+
+function requestOf(bytes: Buffer): EvaluatedRequest {
+  const { head, body } = unframed<
+    Omit<EvaluatedRequest, 'body' | 'receivedAt'> & { readonly receivedAt: string }
+  >(bytes)
+  return { ...head, receivedAt: new Date(head.receivedAt), body }
 }

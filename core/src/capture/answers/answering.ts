@@ -55,7 +55,7 @@ export type ChooseAnswer = (result: AnsweredCapture) => Promise<WaitForAnswer>
 
 type AnsweringServices = Pick<
   Services,
-  'db' | 'urls' | 'log' | 'clock' | 'enqueue' | 'endpointChanges' | 'stopping'
+  'db' | 'urls' | 'log' | 'clock' | 'enqueue' | 'endpointChanges' | 'secrets' | 'stopping'
 >
 
 /**

@@ -4,6 +4,7 @@ import { headersFromText, onFirstResult } from '../../deliveries/index.ts'
 import { type ReceivedResponse, relayedResponse, type ServedResponse } from '../../endpoints/index.ts'
 import { type RowsOf, run, shareOf, statement } from '../../platform/db/index.ts'
 import { sealedColumns } from '../../platform/secrets/index.ts'
+import { findAnswer } from '../../requests/index.ts'
 
 /**
  * The first attempts of the requests `$2` through the action `$3` of the endpoint `$1`, with the answers of those that
@@ -28,11 +29,6 @@ const FIRST_ANSWERS = statement(
 const LOOK_MS = 20
 /** The same after a look-up that failed. */
 const FAILED_LOOK_MS = 250
-/**
- * Wait for an answer that its record does not have, in milliseconds: if this process has received it, it is handed over
- * right after the record is committed.
- */
-const MEMORY_MS = 100
 /** The most requests of one look-up. Each may have an answer of 256 KiB. */
 const LOOK_REQUESTS_MAX = 64
 
@@ -47,7 +43,7 @@ export interface Awaited {
 /** The answer of a receiver, or the reason why it is not the sender's. */
 export type Relayed = { readonly served: ServedResponse } | { readonly reason: string }
 
-type RelayServices = Pick<Services, 'db' | 'endpointChanges' | 'log'>
+type RelayServices = Pick<Services, 'db' | 'endpointChanges' | 'log' | 'secrets'>
 
 interface Waiter {
   readonly requestId: number
@@ -166,22 +162,22 @@ class LookUp {
   async #ask(asked: readonly Waiter[]): Promise<void> {
     const { workspaceId, endpointId, actionId } = this.#of
     const ids = [...new Set(asked.map(({ requestId }) => requestId))]
-    const rows = await run(shareOf(this.#services.db, workspaceId), FIRST_ANSWERS, [
-      endpointId,
-      ids,
-      actionId,
-    ])
+    const db = shareOf(this.#services.db, workspaceId)
+    const rows = await run(db, FIRST_ANSWERS, [endpointId, ids, actionId])
     const relayed = new Map(rows.map((row) => [row.requestId, recordedAnswer(row)]))
     for (const waiter of asked) {
-      const answer = relayed.get(waiter.requestId)
-      if (answer === NOT_KEPT) setTimeout(() => waiter.resolve(NOT_KEPT), MEMORY_MS).unref()
-      else if (answer !== undefined) waiter.resolve(answer)
+      const { requestId } = waiter
+      const answer = relayed.get(requestId)
+      if (answer === NOT_RECORDED) {
+        const kept = await findAnswer(this.#services, db, { endpointId, requestId })
+        waiter.resolve(kept === undefined ? NOT_RECORDED : answerOf({ ...kept, isRefused: false }))
+      } else if (answer !== undefined) waiter.resolve(answer)
     }
   }
 }
 
 /** The record was pruned, or may not repeat what the receiver answers to an original. */
-const NOT_KEPT: Relayed = { reason: 'answer_not_kept' }
+const NOT_RECORDED: Relayed = { reason: 'answer_not_kept' }
 
 /** Undefined while the first attempt is still to end. */
 function recordedAnswer(row: RowsOf<typeof FIRST_ANSWERS>): Relayed | undefined {
@@ -192,9 +188,7 @@ function recordedAnswer(row: RowsOf<typeof FIRST_ANSWERS>): Relayed | undefined 
   const isRefused = state !== 'Succeeded'
   const body = row.receivedBody ?? Buffer.alloc(0)
   const bodyTruncated = row.receivedBodyTruncated === true
-  // A record that was pruned, or that may not repeat what the receiver answers to an original.
-  if (!isRefused && (row.isPruned || (bodyTruncated && body.length === 0)))
-    return { reason: 'answer_not_kept' }
+  if (!isRefused && (row.isPruned || (bodyTruncated && body.length === 0))) return NOT_RECORDED
   const headers = headersFromText(row.receivedHeaders ?? '[]')
   return answerOf({ statusCode, headers, body, bodyTruncated, isRefused })
 }

@@ -578,6 +578,7 @@ export interface RequestOriginalsTable {
   endpointId: string
   requestId: number
   original: Buffer
+  answer: Buffer | null
   expiresAt: Date
 }
 
