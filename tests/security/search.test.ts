@@ -26,6 +26,9 @@ beforeAll(async () => {
     select ${endpoint.id}::uuid, n, now(), 'POST', '', '', '',
            convert_to(repeat(${SENTENCE}, ${BODY_BYTES / SENTENCE.length}::int), 'UTF8'), ${BODY_BYTES}, false, false, '', 'NotAttempted'
     from generate_series(1, ${STORED}) n`.execute(db)
+  await sql`update endpoint_counters set stored_request_count = ${STORED}::int where endpoint_id = ${endpoint.id}::uuid`.execute(
+    db,
+  )
 })
 
 const activeSearches = async () => {
@@ -103,4 +106,23 @@ describe('many long searches of one workspace', () => {
     await eventually('the end of every search', async () => (await activeSearches()) === 0, { seconds: 5 })
     expect((await alice.get(search.replace(/q=.*/, 'q=nothing-like-it'))).status).toBe(200)
   })
+
+  test('a short one that must be exact reaches its end, however long it waits for its turns', async () => {
+    const short = await alice.endpoint()
+    await sql`
+      insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, body, size_bytes,
+                            body_truncated, body_is_binary, body_preview, dispatch_state)
+      select ${short.id}::uuid, id + 100000, received_at, method, path, header_names, header_values, body, size_bytes,
+             body_truncated, body_is_binary, body_preview, dispatch_state
+      from requests where endpoint_id = ${endpoint.id}::uuid limit 250`.execute(db)
+    const hangUp = new AbortController()
+    const flood = Array.from({ length: 24 }, async () => {
+      while (!hangUp.signal.aborted) await alice.get(search, { signal: hangUp.signal }).catch(() => undefined)
+    })
+    await eventually('searches under way', async () => (await activeSearches()) > 1)
+    const exact = await alice.get(short.at(`/requests?q=${encodeURIComponent('nowhere to be foundé')}`))
+    hangUp.abort()
+    await Promise.all(flood)
+    expect(exact).toMatchObject({ status: 200, body: { totalCount: 0, search: { lookedThrough: 250 } } })
+  }, 60_000)
 })

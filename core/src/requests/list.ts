@@ -5,22 +5,17 @@ import { DomainError, notFound } from '../api/errors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import type { Db } from '../platform/db/index.ts'
-import { hasFilters, isRange } from './filters.ts'
+import { isRange } from './filters.ts'
 import { isUuid } from './find.ts'
 import { type RequestSummaryRow, summariesOf } from './queries.ts'
+import { countRange, type IdRange } from './rangeTotals.ts'
 import { readPage } from './reads.ts'
 import { type Found, type Learned, type Pace, PROMPT, scanRequests, THOROUGH, type Wanted } from './scan.ts'
 import type { ListFilters, Order } from './schema.ts'
 import { searching } from './searching.ts'
 import { searchTotals } from './searchTotals.ts'
 
-/**
- * A range of ids that one step of a scan can read is not a search, so clients that poll for new requests do not wait
- * behind searches. Longer ranges count as searches.
- */
-const ONE_STEP: Pace = { ...THOROUGH, budgetMs: 0 }
-
-/** Time limit of a search that must reach its end, the waits for its turns included. */
+/** Time limit of a search that must reach its end, without the waits for its turns. */
 const EXACT_MS = 5_000
 
 /** A page of the list: by number, from a cursor if there is one. */
@@ -63,16 +58,59 @@ export async function listRequests(
   filters: ListFilters,
   page: ListedPage,
 ): Promise<ListedRequests> {
-  if (hasFilters(filters) || page.order === 'asc') {
-    const { endpoint } = await findsEndpoint(ctx, { endpointId })
-    return await searchRequests(ctx, endpoint, filters, page)
-  }
-  const found = isUuid(endpointId)
-    ? await ctx.reads.run(({ db }) => readPage(db, ctx.workspace.id, endpointId, page))
-    : undefined
-  if (found === undefined) throw notFound('endpoint')
-  const ids = found.rows.map(({ id }) => id)
-  return { ...found, ...cursorsOf(ids, page, null), search: null }
+  if (isRange(filters)) return await listRange(ctx, endpointId, filters, page)
+  const { endpoint } = await findsEndpoint(ctx, { endpointId })
+  return await searchRequests(ctx, endpoint, filters, page)
+}
+
+/** Nothing is searched where only bounds of ids are given, so clients that poll for new requests do not wait behind searches. */
+async function listRange(
+  ctx: Context,
+  endpointId: string,
+  { afterId, beforeId }: ListFilters,
+  page: ListedPage,
+): Promise<ListedRequests> {
+  if (!isUuid(endpointId)) throw notFound('endpoint')
+  const isBounded = afterId !== undefined || beforeId !== undefined
+  return await ctx.reads.run(async ({ db }) => {
+    const { pageSize, page: number, order } = page
+    const range = boundsOf({ afterId, beforeId }, page)
+    const found = await readPage(db, ctx.workspace.id, endpointId, {
+      pageSize,
+      page: number,
+      order,
+      ...range,
+    })
+    if (found === undefined) throw notFound('endpoint')
+    const { rows } = found
+    const { totalCount, isExact } = isBounded
+      ? await countRange(db, endpointId, { above: afterId, below: beforeId })
+      : { totalCount: found.totalCount, isExact: true }
+    const cursors = cursorsOf(
+      rows.map(({ id }) => id),
+      page,
+      null,
+    )
+    if (!isBounded && order === 'desc') return { rows, totalCount, ...cursors, search: null }
+    const lookedThrough = isExact ? totalCount : window(page).offset + rows.length
+    const search = {
+      complete: true,
+      lookedThrough,
+      matchedCount: lookedThrough,
+      sealed: false,
+      totalCount: isExact ? totalCount : null,
+    }
+    return { rows, totalCount, ...cursors, search }
+  })
+}
+
+/** Bounds of the ids of a page. A cursor is of a place in the list, so its side follows the order. */
+function boundsOf(
+  { afterId, beforeId }: Pick<ListFilters, 'afterId' | 'beforeId'>,
+  { before, after, order }: ListedPage,
+): IdRange {
+  const [below, above] = order === 'asc' ? [after, before] : [before, after]
+  return { below: least(beforeId, below), above: greatest(afterId, above) }
 }
 
 async function searchRequests(
@@ -88,15 +126,10 @@ async function searchRequests(
 ): Promise<ListedRequests> {
   const { limit, offset } = window(page)
   const { before, after, order } = page
-  // A cursor is of a place in the list, so its side follows the order.
-  const [below, above] = order === 'asc' ? [after, before] : [before, after]
+  const { below, above } = boundsOf(filters, page)
   const hasCursor = before !== undefined || after !== undefined
   const wanted = {
-    filters: {
-      ...filters,
-      beforeId: least(filters.beforeId, below),
-      afterId: greatest(filters.afterId, above),
-    },
+    filters: { ...filters, beforeId: below, afterId: above },
     order,
     skip: offset,
     take: limit,
@@ -124,15 +157,6 @@ async function searchRequests(
       },
     }
   }
-  if (isRange(filters)) {
-    const options = { signal: ctx.signal }
-    const short = await ctx.reads.run(async ({ db }) => {
-      const found = await scanRequests(db, endpointId, wanted, options, ONE_STEP)
-      const isWhole = found.lookedTo === null || (!wanted.countsAll && found.ids.length >= limit)
-      return isWhole ? await pageOf(db, options, found) : undefined
-    })
-    if (short !== undefined) return short
-  }
   if (!hasCursor && page.partial !== true) {
     const found = await searchToEnd(ctx, endpointId, wanted)
     return await ctx.reads.run(({ db }) => pageOf(db, { signal: ctx.signal }, found))
@@ -150,7 +174,7 @@ async function searchRequests(
 async function searchToEnd(ctx: Context, endpointId: string, wanted: Wanted): Promise<Found> {
   const { order, skip, take } = wanted
   let { filters } = wanted
-  const deadline = performance.now() + EXACT_MS
+  let workedMs = 0
   const ids: number[] = []
   let matchedCount = 0
   let lookedThrough = 0
@@ -165,9 +189,12 @@ async function searchToEnd(ctx: Context, endpointId: string, wanted: Wanted): Pr
       take: take - ids.length,
       countsAll: true,
     }
-    const part = await searching(ctx, kindOf(endpointId, filters), (db, options) =>
-      scanRequests(db, endpointId, rest, options, paceOf(filters)),
-    )
+    const part = await searching(ctx, kindOf(endpointId, filters), async (db, options) => {
+      const beganAt = performance.now()
+      const scanned = await scanRequests(db, endpointId, rest, options, paceOf(filters))
+      workedMs += performance.now() - beganAt
+      return scanned
+    })
     ids.push(...part.ids)
     matchedCount += part.matchedCount
     lookedThrough += part.lookedThrough
@@ -175,7 +202,7 @@ async function searchToEnd(ctx: Context, endpointId: string, wanted: Wanted): Pr
     learned = part.learned
     if (part.lookedTo === null) return { ...part, ids, matchedCount, lookedThrough, skipped }
     filters = { ...filters, [order === 'asc' ? 'afterId' : 'beforeId']: part.lookedTo }
-  } while (performance.now() < deadline)
+  } while (workedMs < EXACT_MS)
   throw new DomainError(
     'unavailable',
     `The search did not reach its end in ${EXACT_MS / 1000} s. Read it by cursors: send partial=true, then the next of each answer as before.`,

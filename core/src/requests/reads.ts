@@ -1,10 +1,11 @@
 import type { Context } from '../api/context.ts'
-import type { Between, IdPlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { bodyBytesOf, sealedColumns } from '../platform/secrets/index.ts'
 import { LONG_BODY_BYTES, readOctets } from './longReads.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
+import type { IdRange } from './rangeTotals.ts'
+import type { Order } from './schema.ts'
 import { FIRST_REQUEST_ID, SENDER_ATTEMPT } from './senderAttempts.ts'
 import { OUTCOMES } from './state.ts'
 
@@ -47,27 +48,31 @@ const ENDPOINT_OF_REQUEST = statement(
      where e.workspace_id = $1::uuid and e.deleted_at is null and ($3::uuid is null or e.id = $3::uuid)))`,
 )
 
-/**
- * A page without filters: of the endpoint `$1` of the workspace `$2`, `$3` rows after the first `$4` with ids below
- * `$5` and above `$6`.
- *
- * The total is the counter's. The scan ends at the last stored row, before older deleted ones.
- */
-const LIST_REQUESTS = statement(
-  'list requests',
-  `select c.stored_request_count as total_count, r.*
+const listRequests = (order: Order) => `
+   select c.stored_request_count as total_count, r.*
    from endpoints e
    join endpoint_counters c on c.endpoint_id = e.id
    left join lateral (
      select ${SUMMARY}
      from requests r
-     where r.endpoint_id = e.id and ${IS_VISIBLE} and r.id < $5::bigint and r.id > $6::bigint
-     order by r.id desc
+     where r.endpoint_id = e.id and ${IS_VISIBLE} and r.id < $5::bigint
+       and r.id > greatest($6::bigint, c.oldest_request_id - 1)
+     order by r.id ${order}
      limit greatest(0, least($3::bigint, c.stored_request_count - $4::bigint)) offset $4::bigint
    ) r on true
    where e.id = $1::uuid and e.workspace_id = $2::uuid and e.deleted_at is null
-   order by r.id desc`,
-)
+   order by r.id ${order}`
+
+/**
+ * A page without filters but bounds of ids: of the endpoint `$1` of the workspace `$2`, `$3` rows after the first `$4` with
+ * ids below `$5` and above `$6`.
+ *
+ * The total is the counter's. The scan ends at the last stored row, before deleted ones.
+ */
+const LIST_REQUESTS = {
+  asc: statement('list requests, oldest first', listRequests('asc')),
+  desc: statement('list requests', listRequests('desc')),
+}
 
 export interface ReadRequest extends RequestRow {
   readonly captureId: string
@@ -143,7 +148,7 @@ export async function readRequest(
 }
 
 /**
- * Finds the endpoint and one page of its requests in one statement, newest first.
+ * Finds the endpoint and one page of its requests in one statement. The total is that of all its requests.
  *
  * @returns undefined without the endpoint
  */
@@ -151,16 +156,16 @@ export async function readPage(
   db: Db,
   workspaceId: string,
   endpointId: string,
-  page: Page & Between<IdPlace>,
+  page: Page & IdRange & { readonly order: Order },
 ): Promise<{ rows: RequestSummaryRow[]; totalCount: number } | undefined> {
   const { limit, offset } = window(page)
-  const found = await run(db, LIST_REQUESTS, [
+  const found = await run(db, LIST_REQUESTS[page.order], [
     endpointId,
     workspaceId,
     limit,
     offset,
-    page.before ?? Number.MAX_SAFE_INTEGER,
-    page.after ?? -1,
+    page.below ?? Number.MAX_SAFE_INTEGER,
+    page.above ?? -1,
   ])
   const [first] = found
   if (first === undefined) return undefined

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { scanRequests, THOROUGH } from '../../../core/src/requests/scan.ts'
 import type { TestEndpoint } from '../../support/client.ts'
@@ -10,6 +11,7 @@ const Page = z.object({
   totalCount: z.int(),
   next: z.string().nullable(),
   previous: z.string().nullable(),
+  search: z.looseObject({ lookedThrough: z.int(), totalCount: z.int().nullable() }).nullable(),
 })
 
 let service: TestService
@@ -75,4 +77,46 @@ describe('order=asc', () => {
     const answer = await service.alice.get(endpoint.at('/requests?order=newest'))
     expect(wrongParts(answer)).toEqual(['?order unknown_value'])
   })
+
+  test('a page of a follower costs the same however much follows, with the exact total where it is cheap', async () => {
+    const STORED = 60_000
+    const large = await service.alice.endpoint()
+    await sql`
+      insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, body, size_bytes,
+                            body_truncated, body_is_binary, body_preview, dispatch_state)
+      select ${large.id}::uuid, n, now(), 'POST', '', '', '', 'x', 1, false, false, '', 'NotAttempted'
+      from generate_series(1, ${STORED}::int) n`.execute(service.db)
+    await sql`
+      update endpoint_counters set stored_request_count = ${STORED}::int, oldest_request_id = 1
+      where endpoint_id = ${large.id}::uuid`.execute(service.db)
+    const read = async (query: string) => {
+      const list = service.alice.get(large.at(`/requests?order=asc&pageSize=100&${query}`))
+      return await service.alice.expect(list, Page)
+    }
+    const total = async (query: string) => {
+      const { totalCount, search } = await read(query)
+      return [totalCount, search?.totalCount]
+    }
+    const middle = await read('afterId=30000')
+    expect(middle.items.map(({ id }) => id)).toEqual(
+      Array.from({ length: 100 }, (_, index) => 30_001 + index),
+    )
+    expect(middle.search).toMatchObject({ lookedThrough: 100, totalCount: null })
+    expect(middle.totalCount).toBeWithin(29_000, 31_000)
+    expect(await total('')).toEqual([STORED, STORED])
+    expect(await total('afterId=0')).toEqual([STORED, STORED])
+    expect(await total('afterId=9000')).toEqual([51_000, 51_000])
+    expect(await total('afterId=52000')).toEqual([8_000, 8_000])
+    expect(await total('afterId=4000&beforeId=57001')).toEqual([53_000, 53_000])
+    // Those in the recycle bin are not counted.
+    await sql`
+      update requests set deleted_at = now() where endpoint_id = ${large.id}::uuid and id between 101 and 200`.execute(
+      service.db,
+    )
+    await sql`
+      update endpoint_counters set stored_request_count = stored_request_count - 100, binned_request_count = 100
+      where endpoint_id = ${large.id}::uuid`.execute(service.db)
+    expect(await total('afterId=50')).toEqual([STORED - 150, STORED - 150])
+    expect(await total('beforeId=1000')).toEqual([899, 899])
+  }, 30_000)
 })

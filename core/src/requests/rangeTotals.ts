@@ -1,0 +1,62 @@
+import { type Db, run, statement } from '../platform/db/index.ts'
+
+/** Bounds of ids, both exclusive. */
+export interface IdRange {
+  readonly below?: number | undefined
+  readonly above?: number | undefined
+}
+
+/** The most rows on either side of a bound that are counted. */
+export const COUNTED_MAX = 10_000
+
+/** SQL of a limited count of requests of the endpoint `$1`, in any state: whether it is whole, and the visible ones. */
+const counted = (where: string, order: 'asc' | 'desc') => `
+  select count(*) <= ${COUNTED_MAX} as is_whole, count(*) filter (where is_visible)::int as visible
+  from (
+    select deleted_at is null and hidden_at is null as is_visible
+    from requests where endpoint_id = $1::uuid and ${where} order by id ${order} limit ${COUNTED_MAX + 1}
+  ) r`
+
+/** Requests of the endpoint `$1` with ids below `$2` and above `$3`. */
+const COUNT_WITHIN = statement(
+  'count requests of range',
+  counted('id < $2::bigint and id > $3::bigint', 'asc'),
+)
+
+/** The requests beyond both bounds, all of the endpoint, and the share of its ids that is within. */
+const COUNT_BEYOND = statement(
+  'count requests beyond range',
+  `select c.stored_request_count as stored, above.is_whole and below.is_whole as is_whole, above.visible + below.visible as visible,
+    coalesce(
+      (least($2::bigint, newest.id + 1) - greatest($3::bigint, c.oldest_request_id - 1) - 1)::float8
+        / nullif(newest.id - c.oldest_request_id + 1, 0), 1) as share
+  from endpoint_counters c
+  cross join lateral (${counted('id <= $3::bigint and id >= c.oldest_request_id', 'asc')}) below
+  cross join lateral (${counted('id >= $2::bigint', 'asc')}) above
+  cross join lateral (select max(id) as id from requests where endpoint_id = $1::uuid) newest
+  where c.endpoint_id = $1::uuid`,
+  { isPrepared: false },
+)
+
+export interface RangeTotal {
+  readonly totalCount: number
+  readonly isExact: boolean
+}
+
+/**
+ * The number of visible requests of an endpoint between two ids. It is exact where the range, or what is beyond it, has
+ * at most {@link COUNTED_MAX} requests, so that it costs the same however much is stored. Else it is an estimate.
+ */
+export async function countRange(
+  db: Db,
+  endpointId: string,
+  { below = Number.MAX_SAFE_INTEGER, above = -1 }: IdRange,
+): Promise<RangeTotal> {
+  const [within] = await run(db, COUNT_WITHIN, [endpointId, below, above])
+  if (within?.isWhole === true) return { totalCount: within.visible, isExact: true }
+  const [beyond] = await run(db, COUNT_BEYOND, [endpointId, below, above])
+  if (beyond === undefined) return { totalCount: 0, isExact: true }
+  if (beyond.isWhole) return { totalCount: beyond.stored - beyond.visible, isExact: true }
+  const estimate = Math.round(beyond.stored * Math.max(0, Math.min(1, beyond.share)))
+  return { totalCount: Math.min(beyond.stored, Math.max(within?.visible ?? 0, estimate)), isExact: false }
+}
