@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { ApiClient } from './api/apiClient.ts'
 import { type ConnectionOptions, resolveConnection } from './connection/connection.ts'
-import { printHint } from './output/print.ts'
+import { EXIT } from './exitCodes.ts'
+import { printHint, printJson } from './output/print.ts'
 import type { TerminalTools } from './tools.ts'
 
 export interface ClientOptions extends ConnectionOptions {
@@ -40,4 +41,43 @@ export async function openApi(
   const api = new ApiClient(endpoint ? { ...connection, endpoint } : connection)
   api.onWait = printHint
   return api
+}
+
+/** What a verb of a command calls, and what it prints. */
+interface Verb<Answer, Options, Argument> {
+  /** Meaning of `--json`. */
+  readonly json: string
+  readonly examples: readonly string[]
+  /** @returns undefined when nothing was done, for a reason that it has printed */
+  readonly run: (api: ApiClient, options: Options, argument: Argument) => Promise<Answer | undefined>
+  /** What `--json` prints in place of the answer; of a list, an item on each line. */
+  readonly inJson?: (answer: Answer) => unknown
+  /** Whether the answer is a list that `--json` prints as one array. */
+  readonly isOneArray?: true
+  readonly print: (answer: Answer, options: Options, argument: Argument) => void | Promise<void>
+}
+
+/** Completes a command, which has its arguments and options already, with those of every client, its call and its output. */
+export function addVerb<Answer, Options extends ClientOptions = ClientOptions, Argument = undefined>(
+  command: Command,
+  tools: TerminalTools,
+  { json, examples, run, inJson, isOneArray, print }: Verb<Answer, Options, Argument>,
+): void {
+  withClientOptions(command, { json, examples }).action(async (...given) => {
+    const [argument, options = argument] = given.slice(0, -1)
+    const answer = await run(await openApi(options, tools), options, argument)
+    if (answer === undefined) return
+    if (options.json !== true) return await print(answer, options, argument)
+    const shown = inJson?.(answer) ?? answer
+    if (!Array.isArray(shown) || isOneArray === true) return printJson(shown)
+    for (const item of shown) printJson(item)
+  })
+}
+
+/** Whether a command may do what cannot be undone; says what `--yes` would do if it is missing. */
+export function isConfirmed({ yes }: { readonly yes?: boolean }, ...wouldDo: readonly string[]): boolean {
+  if (yes === true) return true
+  printHint(...wouldDo)
+  process.exitCode = EXIT.usage
+  return false
 }

@@ -88,3 +88,13 @@ export function assignments(texts: readonly string[], example: string): Record<s
   }
   return assigned
 }
+
+/** The first items of a list that is read as far as it is needed. */
+export async function firstOf<Item>(items: AsyncIterable<Item>, count: number): Promise<Item[]> {
+  const first: Item[] = []
+  for await (const item of items) {
+    first.push(item)
+    if (first.length >= count) break
+  }
+  return first
+}

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { CallAnswer } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
-import { printHint, printJson, printText } from '../output/print.ts'
+import { printHint, printText } from '../output/print.ts'
 import { agoText } from '../output/text.ts'
-import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { addVerb, type ClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { chooseItem } from './nounCommands.ts'
 import { ACTIONS } from './nouns.ts'
@@ -19,45 +19,39 @@ type Backlog = CallAnswer<'actions_backlog'>
 
 /** Adds `creel actions pause`, `resume` and `backlog`. */
 export function addFlowCommands(command: Command, tools: TerminalTools): void {
-  withWhich(command.command('pause').description('pause an action; its deliveries wait'), {
+  const pause = command.command('pause').description('pause an action; its deliveries wait')
+  addVerb(ofAction(pause), tools, {
     json: 'print the action on one line',
     examples: ['creel actions pause Billing'],
-  }).action(async (wanted: string, options: FlowOptions) => {
-    const { api, name, place } = await chosen(wanted, options, tools)
-    const action = await api.calls.actions.pause(place)
-    if (options.json === true) return printJson(action)
-    printText(`Paused "${name}".`)
-    printHint(`Captures continue and deliveries wait. Resume with: creel actions resume ${wanted}`)
-  })
-
-  withWhich(
-    command
-      .command('resume')
-      .description('resume a paused action')
-      .option('--per-second <n>', 'limit for starting attempts until the backlog is empty', perSecondOption),
-    {
-      json: 'print the action on one line',
-      examples: ['creel actions resume Billing', 'creel actions resume Billing --per-second 10'],
+    run: async (api, options: FlowOptions, wanted: string) =>
+      await api.calls.actions.pause(await placeOf(api, wanted, options)),
+    print: ({ name }, _, wanted) => {
+      printText(`Paused "${name}".`)
+      printHint(`Captures continue and deliveries wait. Resume with: creel actions resume ${wanted}`)
     },
-  ).action(async (wanted: string, options: FlowOptions) => {
-    const { api, name, place } = await chosen(wanted, options, tools)
-    const { perSecond } = options
-    const action = await api.calls.actions.resume({
-      ...place,
-      ...(perSecond === undefined ? {} : { perSecond }),
-    })
-    if (options.json === true) return printJson(action)
-    printText(`Resumed "${name}".`)
   })
 
-  withWhich(command.command('backlog').description("show an action's backlog and its cause"), {
+  const resume = command
+    .command('resume')
+    .description('resume a paused action')
+    .option('--per-second <n>', 'limit for starting attempts until the backlog is empty', perSecondOption)
+  addVerb(ofAction(resume), tools, {
+    json: 'print the action on one line',
+    examples: ['creel actions resume Billing', 'creel actions resume Billing --per-second 10'],
+    run: async (api, { perSecond, ...options }: FlowOptions, wanted: string) => {
+      const place = await placeOf(api, wanted, options)
+      return await api.calls.actions.resume({ ...place, ...(perSecond === undefined ? {} : { perSecond }) })
+    },
+    print: ({ name }) => printText(`Resumed "${name}".`),
+  })
+
+  const backlog = command.command('backlog').description("show an action's backlog and its cause")
+  addVerb(ofAction(backlog), tools, {
     json: 'print the backlog on one line',
     examples: ['creel actions backlog Billing', 'creel actions backlog Billing --json | jq .waiting'],
-  }).action(async (wanted: string, options: FlowOptions) => {
-    const { api, place } = await chosen(wanted, options, tools)
-    const backlog = await api.calls.actions.backlog(place)
-    if (options.json === true) return printJson(backlog)
-    for (const line of linesOf(backlog, Date.now())) printText(line)
+    run: async (api, options: FlowOptions, wanted: string) =>
+      await api.calls.actions.backlog(await placeOf(api, wanted, options)),
+    print: (found) => printText(...linesOf(found, Date.now())),
   })
 }
 
@@ -78,31 +72,15 @@ function linesOf(backlog: Backlog, now: number): string[] {
   return lines
 }
 
-async function chosen(
-  wanted: string,
-  options: FlowOptions,
-  tools: TerminalTools,
-): Promise<{
-  readonly api: ApiClient
-  readonly name: string
-  readonly place: { readonly endpointId: string; readonly actionId: string }
-}> {
-  const api = await openApi(options, tools)
-  const { id, name, endpointId } = await chooseItem(api, ACTIONS, { wanted, options })
-  return { api, name: name ?? id, place: { endpointId, actionId: id } }
+async function placeOf(api: ApiClient, wanted: string, options: FlowOptions) {
+  const { id, endpointId } = await chooseItem(api, ACTIONS, { wanted, options })
+  return { endpointId, actionId: id }
 }
 
-function withWhich(
-  command: Command,
-  words: { readonly json: string; readonly examples: readonly string[] },
-): Command {
-  return withClientOptions(
-    command
-      .argument('<which>', 'name or id of the action')
-      .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only endpoint'),
-    words,
-  )
-}
+const ofAction = (command: Command): Command =>
+  command
+    .argument('<which>', 'name or id of the action')
+    .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only endpoint')
 
 function perSecondOption(text: string): number {
   const count = Number(text)

@@ -5,9 +5,8 @@ import type { ApiClient } from '../api/apiClient.ts'
 import { requireMembers } from '../api/bodyMembers.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { ClientError, usageError } from '../clientError.ts'
-import { EXIT } from '../exitCodes.ts'
-import { printHint, printJson, printTable, printText } from '../output/print.ts'
-import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { printHint, printTable, printText } from '../output/print.ts'
+import { addVerb, type ClientOptions, isConfirmed } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { assignments } from '../words.ts'
 import type { ActionOptions } from './actionMembers.ts'
@@ -26,20 +25,16 @@ const Changed = z.looseObject({ id: z.string(), name: z.string().nullish() })
 
 /** Adds the command `list` of a noun, which prints all items or a JSON object for each. */
 export function addNounList(command: Command, noun: Noun, tools: TerminalTools): void {
-  withPlace(command.command('list').description(`list ${noun.one}s`), noun, {
+  const list = command.command('list').description(`list ${noun.one}s`)
+  addVerb(withPlace(list, noun), tools, {
     json: 'print one JSON object per line',
     examples: [`creel ${command.name()} list${noun.endpoint === 'path' ? ' -e orders' : ''}`],
-  }).action(async (options: NounOptions) => {
-    const api = await openApi(options, tools)
-    const items = await noun.read(api.calls, await placeOf(api, noun, options))
-    if (options.json === true) {
-      for (const item of items) printJson(item)
-      return
-    }
-    printTable(
-      items,
-      Object.fromEntries(noun.columns.map((name) => [name, (item: Item) => cellOf(item[name])])),
-    )
+    run: async (api, options: NounOptions) => await noun.read(api.calls, await placeOf(api, noun, options)),
+    print: (items) =>
+      printTable(
+        items,
+        Object.fromEntries(noun.columns.map((name) => [name, (item: Item) => cellOf(item[name])])),
+      ),
   })
 }
 
@@ -48,73 +43,68 @@ export function addNounChanges(command: Command, noun: Noun, tools: TerminalTool
   const name = command.name()
   const json = `print the ${noun.one} on one line`
   const create = command.command('create').description(`create one ${noun.one}`)
-  withPlace(withBody(create, noun), noun, {
+  addVerb(withPlace(withBody(create, noun), noun), tools, {
     json,
     examples: [`creel ${name} create ${noun.example}`],
-  }).action(async (options: NounOptions) => {
-    const api = await openApi(options, tools)
-    const place = await placeOf(api, noun, options)
-    const named = (await noun.options?.read(options, undefined)) ?? {}
-    const inBody = noun.endpoint === 'body' ? { endpointId: place.endpointId } : {}
-    const sent = { ...inBody, ...(await bodyOf(api, options, { method: 'POST', route: noun.list }, named)) }
-    const path = pathOf(noun.list, place)
-    const made = Changed.parse(await api.call('POST', path, { query: place.query, body: sent }))
-    if (options.json === true) return printJson(made)
-    printText(made.id)
-    printHint(`Created the ${noun.one} "${made.name ?? ''}".`)
+    run: async (api, options: NounOptions) => {
+      const place = await placeOf(api, noun, options)
+      const named = (await noun.options?.read(options, undefined)) ?? {}
+      const inBody = noun.endpoint === 'body' ? { endpointId: place.endpointId } : {}
+      const sent = { ...inBody, ...(await bodyOf(api, options, { method: 'POST', route: noun.list }, named)) }
+      const path = pathOf(noun.list, place)
+      return Changed.parse(await api.call('POST', path, { query: place.query, body: sent }))
+    },
+    print: (made) => {
+      printText(made.id)
+      printHint(`Created the ${noun.one} "${made.name ?? ''}".`)
+    },
   })
 
   const update = command.command('update').description(`change the given members of one ${noun.one}`)
-  withPlace(withBody(update.argument('<which>', 'name or id'), noun), noun, {
+  addVerb(withPlace(withBody(update.argument('<which>', 'name or id'), noun), noun), tools, {
     json,
     examples: [`creel ${name} update <name> --set name=other`],
-  }).action(async (wanted: string, options: NounOptions) => {
-    const api = await openApi(options, tools)
-    const { place, ...stored } = await chosen(api, noun, { wanted, options })
-    const { id } = stored
-    const named = (await noun.options?.read(options, stored)) ?? {}
-    const operation = { method: 'PUT', route: noun.item, fileMember: noun.fileMember } as const
-    const body = await bodyOf(api, options, operation, named)
-    const path = pathOf(noun.item, place, id)
-    const changed = Changed.parse(await api.call('PUT', path, { query: place.query, body }))
-    if (options.json === true) return printJson(changed)
-    printText(`Changed the ${noun.one} "${changed.name ?? id}".`)
+    run: async (api, options: NounOptions, wanted: string) => {
+      const { place, ...stored } = await chosen(api, noun, { wanted, options })
+      const named = (await noun.options?.read(options, stored)) ?? {}
+      const operation = { method: 'PUT', route: noun.item, fileMember: noun.fileMember } as const
+      const body = await bodyOf(api, options, operation, named)
+      return Changed.parse(
+        await api.call('PUT', pathOf(noun.item, place, stored.id), { query: place.query, body }),
+      )
+    },
+    print: (changed) => printText(`Changed the ${noun.one} "${changed.name ?? changed.id}".`),
   })
 
-  const remove = command.command('delete').description(`delete one ${noun.one}`)
-  withPlace(
-    remove.argument('<which>', 'name or id').option('--yes', 'delete; without it, nothing changes'),
-    noun,
-    {
-      json: 'print {"deleted"} on one line',
-      examples: [`creel ${name} delete <name> --yes`],
+  const remove = command
+    .command('delete')
+    .description(`delete one ${noun.one}`)
+    .argument('<which>', 'name or id')
+    .option('--yes', 'delete; without it, nothing changes')
+  addVerb(withPlace(remove, noun), tools, {
+    json: 'print {"deleted"} on one line',
+    examples: [`creel ${name} delete <name> --yes`],
+    run: async (api, options: NounOptions, wanted: string) => {
+      const { id, name: called, place } = await chosen(api, noun, { wanted, options })
+      const wouldDo = `This would permanently delete the ${noun.one} "${called ?? id}".`
+      if (!isConfirmed(options, wouldDo, 'Add --yes to delete it.')) return undefined
+      await api.call('DELETE', pathOf(noun.item, place, id), { query: place.query })
+      return { id, called }
     },
-  ).action(async (wanted: string, options: NounOptions) => {
-    const api = await openApi(options, tools)
-    const { id, name: called, place } = await chosen(api, noun, { wanted, options })
-    if (options.yes !== true) {
-      printHint(`This would permanently delete the ${noun.one} "${called ?? id}".`, 'Add --yes to delete it.')
-      process.exitCode = EXIT.usage
-      return
-    }
-    await api.call('DELETE', pathOf(noun.item, place, id), { query: place.query })
-    if (options.json === true) return printJson({ deleted: id })
-    printText(`Deleted the ${noun.one} "${called ?? id}".`)
+    inJson: ({ id }) => ({ deleted: id }),
+    print: ({ id, called }) => printText(`Deleted the ${noun.one} "${called ?? id}".`),
   })
 }
 
-function withPlace(
-  command: Command,
-  noun: Noun,
-  words: { readonly json: string; readonly examples: readonly string[] },
-): Command {
+function withPlace(command: Command, noun: Noun): Command {
   if (noun.endpoint !== undefined)
     command.option(
       '-e, --endpoint <endpoint>',
       'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
     )
-  if (noun.hasAction === true) command.option('--action <action>', 'action; default the first forward')
-  return withClientOptions(command, words)
+  return noun.hasAction === true
+    ? command.option('--action <action>', 'action; default the first forward')
+    : command
 }
 
 const withBody = (command: Command, noun: Noun): Command =>

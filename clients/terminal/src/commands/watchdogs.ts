@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { printJson, printTable } from '../output/print.ts'
+import { printTable } from '../output/print.ts'
 import { agoText, spanText } from '../output/text.ts'
-import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { addVerb, type ClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { addNounChanges } from './nounCommands.ts'
 import { WATCHDOGS } from './nouns.ts'
@@ -10,26 +10,22 @@ import { WATCHDOGS } from './nouns.ts'
 export function addWatchdogsCommand(command: Command, tools: TerminalTools): void {
   command.enablePositionalOptions()
   addNounChanges(command, WATCHDOGS, tools)
-  withClientOptions(command.option('--state <state>', 'waiting, onTime, late, alarmed or paused'), {
+  addVerb(command.option('--state <state>', 'waiting, onTime, late, alarmed or paused'), tools, {
     json: 'print one JSON object per line',
     examples: ['creel watchdogs', 'creel watchdogs --state alarmed --json'],
-  }).action(async (options: ClientOptions & { state?: string }) => {
-    const api = await openApi(options, tools)
-    const all = await Array.fromAsync(api.creel.watchdogs.list())
-    const rows = all.filter(({ state }) => options.state === undefined || state === options.state)
-    if (options.json === true) {
-      for (const row of rows) printJson(row)
-      return
-    }
-    const now = Date.now()
-    printTable(rows, {
-      Name: ({ name }) => name,
-      Endpoint: ({ endpointName }) => endpointName,
-      State: ({ state }) => state,
-      Every: ({ expectedIntervalSeconds: seconds }) => spanText(seconds),
-      Grace: ({ graceSeconds }) => spanText(graceSeconds),
-      'Last match': ({ lastMatchedAt }) => agoText(lastMatchedAt, now),
-      Due: ({ dueAt }) => dueAt ?? '',
-    })
+    run: async (api, wanted: ClientOptions & { state?: string }) => {
+      const all = await Array.fromAsync(api.creel.watchdogs.list())
+      return all.filter(({ state }) => wanted.state === undefined || state === wanted.state)
+    },
+    print: (rows) =>
+      printTable(rows, {
+        Name: ({ name }) => name,
+        Endpoint: ({ endpointName }) => endpointName,
+        State: ({ state }) => state,
+        Every: ({ expectedIntervalSeconds: seconds }) => spanText(seconds),
+        Grace: ({ graceSeconds }) => spanText(graceSeconds),
+        'Last match': ({ lastMatchedAt }) => agoText(lastMatchedAt, Date.now()),
+        Due: ({ dueAt }) => dueAt ?? '',
+      }),
   })
 }

@@ -1,24 +1,26 @@
 import type { Command } from 'commander'
 import type { Me } from 'creel-client'
-import { printJson, printText } from '../output/print.ts'
-import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { printText } from '../output/print.ts'
+import { addVerb } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 
 export function addWhoamiCommand(command: Command, tools: TerminalTools): void {
-  withClientOptions(command, {
+  addVerb(command, tools, {
     json: 'print service, key, workspace, plan and limits on one line',
     examples: ['creel whoami', 'creel whoami --url https://creel.example.com --key creel_live_…'],
-  }).action(async (options: ClientOptions) => {
-    const api = await openApi(options, tools)
-    const me = await api.calls.me.get({})
-    const { url, urlSource, keySource } = api.connection
-    if (options.json === true) return printJson({ url, urlSource, keySource, ...me })
-    printText(
-      `Service    ${url} (from ${urlSource})`,
-      `Key        ${me.key.prefix}… "${me.key.name}" (from ${keySource})`,
-      `Scope      ${may(me.key)}`,
-      `Workspace  ${me.workspace.name}${me.plan.key === 'self-hosted' ? '' : `, on the ${me.plan.displayName} plan`}`,
-    )
+    run: async ({ calls, connection: { url, urlSource, keySource } }) => ({
+      url,
+      urlSource,
+      keySource,
+      ...(await calls.me.get({})),
+    }),
+    print: ({ url, urlSource, keySource, key, plan, workspace }) =>
+      printText(
+        `Service    ${url} (from ${urlSource})`,
+        `Key        ${key.prefix}… "${key.name}" (from ${keySource})`,
+        `Scope      ${may(key)}`,
+        `Workspace  ${workspace.name}${plan.key === 'self-hosted' ? '' : `, on the ${plan.displayName} plan`}`,
+      ),
   })
 }
 
