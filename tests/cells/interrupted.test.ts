@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { openDatabase } from '@creel/core'
+import { openDatabase, type Trx } from '@creel/core'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { type CellsProgram, startCells, type TestCell } from '../support/cells.ts'
@@ -46,15 +46,19 @@ async function move({ owner }: TestCell, to: CellName) {
 const count = async (cell: CellName, text: ReturnType<typeof sql<{ count: number }>>) =>
   (await text.execute(databases[cell].db)).rows[0]?.count ?? 0
 
-/** Holds up inserts into a table of a cell, those of `condition`, until it is released. */
-async function holdUp(cell: CellName, table: 'requests' | 'workspaces', condition = 'true') {
+/** Holds up writes to a table of a cell, those of `condition`, until it is released. */
+async function holdUp(
+  cell: CellName,
+  write: 'insert on requests' | 'update on workspaces',
+  condition = 'true',
+) {
   const { db } = databases[cell]
   const number = 4711
   await sql
     .raw(
-      `create or replace function hold_up() returns trigger language plpgsql as
+      `create function hold_up() returns trigger language plpgsql as
         'begin perform pg_advisory_xact_lock_shared(${number}); return new; end';
-      create trigger hold_up before insert on ${table} for each row when (${condition}) execute function hold_up()`,
+      create trigger hold_up before ${write} for each row when (${condition}) execute function hold_up()`,
     )
     .execute(db)
   const released = Promise.withResolvers<void>()
@@ -67,7 +71,7 @@ async function holdUp(cell: CellName, table: 'requests' | 'workspaces', conditio
   await isHeld.promise
   return {
     arrived: () =>
-      eventually('an insert that is held up', async () => {
+      eventually('a write that is held up', async () => {
         const waiting = sql<{ count: number }>`
           select count(*)::int as count from pg_locks
           where locktype = 'advisory' and objid = ${number} and not granted`
@@ -76,10 +80,35 @@ async function holdUp(cell: CellName, table: 'requests' | 'workspaces', conditio
     async release() {
       released.resolve()
       await holding
-      await sql.raw(`drop trigger hold_up on ${table}`).execute(db)
+      await sql.raw('drop function hold_up cascade').execute(db)
     },
   }
 }
+
+/** Opens a transaction that writes, until it is released. */
+async function holdOpen(cell: CellName, write: (trx: Trx) => Promise<unknown>) {
+  const [isOpen, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = databases[cell].db.transaction().execute(async (trx) => {
+    await write(trx)
+    isOpen.resolve()
+    await mayEnd.promise
+  })
+  await isOpen.promise
+  return {
+    async release() {
+      mayEnd.resolve()
+      await holding
+    },
+  }
+}
+
+/** Waits until a move has copied what is small, and waits for the transactions that write in a cell. */
+const waitsForWriters = (cell: CellName) =>
+  eventually('a move that waits', async () => {
+    const looks = sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and query like '%virtualxid = any%'`
+    return (await count(cell, looks)) > 0
+  })
 
 test('a workspace moves while a receiver does not answer', async () => {
   await using receiver = await startReceiver(() => undefined)
@@ -103,7 +132,7 @@ test('endpoints that are deleted while they are copied leave nothing in the targ
   const made = [await one.owner.endpoint({ name: 'a' }), await one.owner.endpoint({ name: 'b' })]
   for (const endpoint of made) await endpoint.capture()
   const [first = '', second = ''] = made.map(({ id }) => id).sort()
-  const held = await holdUp('cell-2', 'requests', `new.endpoint_id = '${second}'`)
+  const held = await holdUp('cell-2', 'insert on requests', `new.endpoint_id = '${second}'`)
   const moving = move(one, 'cell-2')
   await held.arrived()
   const copied = sql<{
@@ -121,7 +150,7 @@ test('endpoints that are deleted while they are copied leave nothing in the targ
 test('a move that is killed in the switch lets captures go on while it is continued', async () => {
   const endpoint = await one.owner.endpoint({ name: 'switching' })
   await endpoint.capture()
-  const atWorkspace = await holdUp('cell-1', 'workspaces')
+  const atWorkspace = await holdUp('cell-1', 'update on workspaces', 'new.sealed_until is null')
   const killed = spawnCreel(wordsOf(one.owner.workspaceId, 'cell-1'), { env: program.env })
   await atWorkspace.arrived()
   expect((await endpoint.send()).status).toBe(503)
@@ -132,7 +161,7 @@ test('a move that is killed in the switch lets captures go on while it is contin
   await sql`update requests set label = label where endpoint_id = ${endpoint.id}`.execute(
     databases['cell-2'].db,
   )
-  const atRequest = await holdUp('cell-1', 'requests', `new.endpoint_id = '${endpoint.id}'`)
+  const atRequest = await holdUp('cell-1', 'insert on requests', `new.endpoint_id = '${endpoint.id}'`)
   const continued = move(one, 'cell-1')
   await atRequest.arrived()
   await eventually('a capture', async () => (await endpoint.send()).status === 200)
@@ -154,37 +183,29 @@ test('tables of a workspace are copied before the seal, and what changes meanwhi
     select ${workspaceId}, now(), 'service', 'test', 'test', 'workspace', 'test' from generate_series(1, 5000)`.execute(
     source,
   )
-  // The seal waits for this transaction, whose changes the copies do not have.
-  const [isOpen, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const late = source.transaction().execute(async (trx) => {
+  const endpoint = await one.owner.endpoint({ name: 'going' })
+  const ids: readonly number[] = (await endpoint.captureMany(4)).map(({ id }) => id)
+  // The seal waits for this transaction, whose changes the first pass does not see.
+  const late = await holdOpen('cell-1', async (trx) => {
     await sql`update alert_channels set name = 'changed' where id = ${kept}`.execute(trx)
     await sql`delete from alert_channels where id = ${gone}`.execute(trx)
-    isOpen.resolve()
-    await mayEnd.promise
+    await sql`delete from requests where id in (${ids[0]}, ${ids[2]})`.execute(trx)
   })
-  await isOpen.promise
   const moving = move(one, 'cell-2')
-  await eventually('the seal', async () => {
-    const sealed = sql<{ count: number }>`select count(*)::int as count from workspaces
-      where id = ${workspaceId} and sealed_until > now()`
-    return (await count('cell-1', sealed)) === 1
-  })
-  mayEnd.resolve()
-  await late
+  await waitsForWriters('cell-1')
+  await late.release()
   const { stderr, exitCode } = await moving
   expect(exitCode).toBe(0)
   expect(Number(/in which (\d+) rows were copied/.exec(stderr)?.[1])).toBeLessThan(100)
   const audited = sql<{ count: number }>`select count(*)::int as count from audit_entries
     where workspace_id = ${workspaceId} and action = 'test'`
   expect(await count('cell-2', audited)).toBe(5000)
+  const requests = await endpoint.requests()
+  expect(requests.map(({ id }) => id)).toEqual([ids[3] ?? 0, ids[1] ?? 0])
   const { body } = await one.owner.get('/api/v1/alert-channels')
   expect(z.object({ items: z.array(z.looseObject({ name: z.string() })) }).parse(body).items).toMatchObject([
     { name: 'changed' },
   ])
-  const left = sql<{
-    count: number
-  }>`select count(*)::int as count from pg_namespace where nspname like 'creel_move_%'`
-  expect(await count('cell-2', left)).toBe(0)
   expect((await move(one, 'cell-1')).exitCode).toBe(0)
 }, 120_000)
 
@@ -203,9 +224,9 @@ test('long bodies are copied in pieces, by their real size, and long tables befo
   const { db } = databases['cell-2']
   await sql
     .raw(
-      `create table pieces (name text, rows int);
+      `create schema noted; create table noted.pieces (name text, rows int);
       create function note_piece() returns trigger language plpgsql as
-        'begin insert into pieces select tg_table_name, count(*) from fresh; return null; end';
+        'begin insert into noted.pieces select tg_table_name, count(*) from fresh; return null; end';
       ${tables
         .map(
           (name) =>
@@ -219,11 +240,109 @@ test('long bodies are copied in pieces, by their real size, and long tables befo
   expect(exitCode).toBe(0)
   expect(Number(/in which (\d+) rows were copied/.exec(stderr)?.[1])).toBeLessThan(60)
   const { rows } = await sql<{ name: string; pieces: number; largest: number; sum: number }>`
-    select name, count(*)::int as pieces, max(rows) as largest, sum(rows)::int as sum from pieces group by name
+    select name, count(*)::int as pieces, max(rows) as largest, sum(rows)::int as sum from noted.pieces group by name
     order by name`.execute(db)
   const [items, requests] = rows
   expect(items?.sum).toBe(answers + 9)
   expect(requests?.largest).toBeLessThanOrEqual(4)
   const { body } = await one.owner.get(endpoint.at(`/replays/${replay.id}/results?afterPosition=99&limit=1`))
   expect(Object(body).items[0].body).toHaveLength(256 * 1024)
+}, 120_000)
+
+test('an audit entry whose number is taken gets a new one', async () => {
+  const { workspaceId } = one.owner
+  const entries = sql<{ count: number }>`select count(*)::int as count from audit_entries
+    where workspace_id = ${workspaceId}`
+  const before = await count('cell-2', entries)
+  const highest = sql<{ count: number }>`select max(id) as count from audit_entries
+    where workspace_id = ${workspaceId}`
+  await sql`insert into audit_entries (id, at, actor_kind, actor_name, action, subject_type, subject_id)
+    overriding system value
+    values (${await count('cell-2', highest)}, now(), 'service', 'test', 'taken', 'workspace', 'test')`.execute(
+    databases['cell-1'].db,
+  )
+  expect((await move(one, 'cell-1')).exitCode).toBe(0)
+  expect(before).toBeGreaterThan(5000)
+  expect(await count('cell-1', entries)).toBe(before)
+  const taken = sql<{
+    count: number
+  }>`select count(*)::int as count from audit_entries where action = 'taken'`
+  expect(await count('cell-1', taken)).toBe(1)
+})
+
+test('keys of sealed captures are in no other schema, whenever a move is killed, and a shred reaches them', async () => {
+  const endpoint = await two.owner.endpoint({ name: 'keys', encryptBodies: true })
+  await endpoint.capture({ body: 'sealed' })
+  const from = databases['cell-1'].db
+  const { rows } = await sql<{
+    key: string
+  }>`select encode(data_key, 'hex') as key from creel_keys.endpoint_keys
+    where endpoint_id = ${endpoint.id}`.execute(from)
+  const key = rows[0]?.key ?? ''
+  expect(key.length).toBeGreaterThan(0)
+  const held = await holdUp('cell-2', 'update on workspaces')
+  const killed = spawnCreel(wordsOf(two.owner.workspaceId, 'cell-2'), { env: program.env })
+  await held.arrived()
+  killed.kill('SIGKILL')
+  await killed.exited
+  await held.release()
+  expect(await tablesWith('cell-2', key)).toEqual([])
+  await sql`update workspaces set sealed_until = null where id = ${two.owner.workspaceId}`.execute(from)
+  await eventually('the shred', async () => (await two.owner.post(endpoint.at('/shred'))).status < 300)
+  await endpoint.capture({ body: 'sealed anew' })
+  expect((await move(two, 'cell-2')).exitCode).toBe(0)
+  expect(await tablesWith('cell-2', key)).toEqual([])
+  expect(await tablesWith('cell-1', key)).toEqual([])
+  expect((await two.owner.get(endpoint.at('/requests'))).body).toMatchObject({
+    items: [{ bodyPreview: 'sealed anew' }, { shredded: true }],
+  })
+}, 120_000)
+
+/** Names of the tables of a cell that have a value somewhere, given in hex. */
+async function tablesWith(cell: CellName, value: string): Promise<readonly string[]> {
+  const { db } = databases[cell]
+  const { rows } = await sql<{ name: string }>`select oid::regclass::text as name from pg_class
+    where relkind = 'r' and relnamespace::regnamespace::text !~ '^(pg_|information_schema)'`.execute(db)
+  const found: string[] = []
+  for (const { name } of rows) {
+    const having = sql<{ count: number }>`select count(*)::int as count from ${sql.raw(name)} t
+      where strpos(to_jsonb(t)::text, ${value}) > 0`
+    if ((await count(cell, having)) > 0) found.push(name)
+  }
+  return found
+}
+
+test('a long transaction of another table holds up no move, and one of another workspace no capture', async () => {
+  const endpoint = await two.owner.endpoint({ name: 'beside' })
+  await endpoint.capture()
+  await sql
+    .raw('create schema elsewhere; create table elsewhere.written (id int primary key)')
+    .execute(databases['cell-2'].db)
+  // It locks an index, as a vacuum does.
+  const elsewhere = await holdOpen('cell-2', (trx) =>
+    sql.raw('insert into elsewhere.written values (1)').execute(trx),
+  )
+  const ofOthers = () =>
+    holdOpen('cell-2', (trx) =>
+      sql`insert into failing_actions (action_id, workspace_id, since, attempts, request_id)
+        values (gen_random_uuid(), gen_random_uuid(), now(), 1, 1)`.execute(trx),
+    )
+  const first = await ofOthers()
+  const moving = move(two, 'cell-1')
+  await waitsForWriters('cell-2')
+  expect((await endpoint.send()).status).toBe(200)
+  const second = await ofOthers()
+  await first.release()
+  // Each seal counts one up.
+  await eventually('a seal', async () => {
+    const revision = sql<{ count: number }>`select revision as count from endpoint_revisions
+      where endpoint_id = ${endpoint.id}`
+    return (await count('cell-2', revision)) > 1
+  })
+  await eventually('a capture', async () => (await endpoint.send()).status === 200)
+  await second.release()
+  const { stderr, exitCode } = await moving
+  await elsewhere.release()
+  expect(stderr).toContain('Unsealed again')
+  expect(exitCode).toBe(0)
 }, 120_000)

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { Client } from './client.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
+import type { FarDatabase } from './far.ts'
 import { whileRefused } from './outage.ts'
 import { type RunningProcess, startProcess, TEST_SECRET_KEY, temporaryFolder } from './process.ts'
 import { startService } from './service.ts'
@@ -39,7 +40,7 @@ export interface CellsProgram {
  * @param options `further` databases of cells that are not ready; `words` more of the command line
  */
 export async function startCells(
-  databases: readonly TestDatabase[],
+  databases: readonly (TestDatabase & Partial<Pick<FarDatabase, 'near'>>)[],
   {
     further = [],
     env = {},
@@ -50,15 +51,9 @@ export async function startCells(
     words?: readonly string[]
   } = {},
 ): Promise<CellsProgram> {
-  const seeds = await Promise.all(databases.map(seed))
-  const file = join(await temporaryFolder(), 'cells.json')
-  const places = [...databases, ...further].map(({ url }, at) => ({
-    name: `cell-${at + 1}`,
-    number: at + 1,
-    databaseUrl: url,
-  }))
-  await writeFile(file, JSON.stringify({ cells: places }))
-  const envOfCells = { CREEL_CELLS_FILE: file, CREEL_SECRET_KEY: TEST_SECRET_KEY, ...env }
+  const seeds = await Promise.all(databases.map((database) => seed(database.near ?? database)))
+  const places = [...databases, ...further].map(placeAt)
+  const envOfCells = { ...(await envOf([...databases, ...further])), ...env }
   const process = await startProcess({ env: envOfCells }, words)
   const { baseUrl, captureUrl } = process
   const cells = databases.map((database, at): TestCell => {
@@ -88,6 +83,21 @@ export async function startCells(
       await reaches(cell)
     },
   }
+}
+
+const placeAt = ({ url }: Pick<TestDatabase, 'url'>, at: number) => ({
+  name: `cell-${at + 1}`,
+  number: at + 1,
+  databaseUrl: url,
+})
+
+/** The environment of commands for cells. */
+export async function envOf(
+  databases: readonly Pick<TestDatabase, 'url'>[],
+): Promise<Record<string, string>> {
+  const file = join(await temporaryFolder(), 'cells.json')
+  await writeFile(file, JSON.stringify({ cells: databases.map(placeAt) }))
+  return { CREEL_CELLS_FILE: file, CREEL_SECRET_KEY: TEST_SECRET_KEY }
 }
 
 /** The databases of three cells, on the run's server. */

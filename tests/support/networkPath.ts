@@ -12,6 +12,8 @@ export interface NetworkPath extends AsyncDisposable {
   target: NetConnectOpts | undefined
   /** Delay of all that is sent from now on, in milliseconds each way. */
   delayMs: number
+  /** Pieces that its clients have sent: about as many as they have waited for answers. */
+  readonly sent: number
   /**
    * While true, nothing arrives on any connection, and neither end notices, as in a partition of a network. New
    * connections are accepted, and are silent, too. Data that was sent meanwhile arrives afterwards.
@@ -28,6 +30,7 @@ export async function openNetworkPath(target?: NetConnectOpts, delayMs = 0): Pro
   const sockets = new Set<Socket>()
   const lost = new Set<Socket>()
   let isSilent = false
+  let sent = 0
   let silenceEnds = Promise.withResolvers<void>()
   const keep = (socket: Socket) => {
     sockets.add(socket)
@@ -78,6 +81,9 @@ export async function openNetworkPath(target?: NetConnectOpts, delayMs = 0): Pro
     if (path.target === undefined) return void client.destroy()
     const upstream = connect({ ...path.target, allowHalfOpen: true })
     keep(upstream)
+    client.on('data', () => {
+      sent += 1
+    })
     carry(client, upstream)
     carry(upstream, client)
   })
@@ -89,6 +95,9 @@ export async function openNetworkPath(target?: NetConnectOpts, delayMs = 0): Pro
     origin: `http://127.0.0.1:${address.port}`,
     target,
     delayMs,
+    get sent() {
+      return sent
+    },
     get isSilent() {
       return isSilent
     },

@@ -1,17 +1,21 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Db, Trx } from '../../platform/db/index.ts'
-import { type Cursor, compareBig, copyBig, oldestTransaction, type Pair } from './copy.ts'
-import { seal, unseal } from './seal.ts'
-import { type Staged, stage, unstage } from './stage.ts'
-import { changeMove, findMove, insertMove, type Move, type Progress } from './state.ts'
-import { leave, switchCells } from './switch.ts'
+import { copyAll, copyChanged, type KeysThere, keysIn, type Pair, purgeBig } from './big.ts'
+import { seal, unseal, writersHaveEnded } from './seal.ts'
+import { copySmall, wholeTables } from './small.ts'
+import { changeMove, findMove, insertMove, type Move } from './state.ts'
+import { prepareSteps, runSteps } from './steps.ts'
+import { beginSwitch, leave, MAY_DELETE_AUDIT, readyArrived } from './switch.ts'
 import { BIG, type MovedTable, movedTables, query } from './tables.ts'
 
 /** Rows that the last pass before the seal may have copied: then little is left for the time of the seal. */
 const CALM_ROWS = 500
 /** The most passes before the seal. */
 const PASSES_MAX = 10
+/** Timeout for transactions that write while nothing is sealed. */
+const WRITERS_MS = 300_000
+/** The most seals that end because such a transaction does not. */
+const SEALS_MAX = 10
 
 /** A workspace cannot be moved, for a reason that its operator can mend. */
 export class MoveError extends Error {
@@ -40,31 +44,38 @@ export interface MoveOptions {
 export async function moveWorkspace(pair: Pair, options: MoveOptions): Promise<Move> {
   const { source, target } = pair
   const { workspace, report } = options
-  for (const session of [source, target]) await query(session, `set timezone = 'UTC'`)
+  for (const session of [source, target]) {
+    await query(session, `set timezone = 'UTC'`)
+    await query(session, 'set statement_timeout = 0')
+    await prepareSteps(session)
+  }
   const tables = await movedTables(source)
   await requireSameSchema(pair)
   await haveAlone(pair, workspace)
   const known = await findMove(source, workspace)
   if (known?.state === 'switching' && (await hasWorkspace(target, known.workspaceId))) {
     report('The target has the workspace: the source lets it go.')
-    await source.transaction().execute((leaving) => leave(leaving, known))
-    await unstage(target, known.workspaceId)
+    await leave(source, tables, known)
     return await reload(source, workspace)
   }
   const isUnderWay = known?.state === 'copying' || known?.state === 'switching'
   if (isUnderWay && known.toCell !== options.toCell) {
     throw new MoveError(`The workspace is on its way to ${known.toCell}. Finish or abort that move first.`)
   }
-  // It was killed in the switch, which the target has not committed: captures go on until the next one.
-  if (known?.state === 'switching') await reopen(source, known)
+  // It was killed under its seal: captures go on until the next one.
+  if (isUnderWay) await reopen(source, known)
   const move = isUnderWay ? known : await begin(pair, options)
-  const big = tables.filter(({ name }) => name in BIG)
-  await copyLive(pair, big, move, report)
-  const staged = await stage(pair, tables, move.workspaceId)
-  await sealAndSwitch(pair, { tables, big, staged }, move, options)
-  await unstage(target, move.workspaceId)
+  const { id, progress } = move
+  const first = { endpointIds: progress.endpointIds, from: progress.cursor }
+  const copied = await copyAll(pair, tables.filter(isBig), first, (copiedRows, cursor) =>
+    changeMove(source, id, { progress: { ...progress, cursor }, copiedRows }),
+  )
+  report(`Copied ${copied} rows.`)
+  await arrive(pair, tables, await reload(source, workspace), options)
   return await reload(source, workspace)
 }
+
+const isBig = ({ name }: MovedTable): boolean => name in BIG
 
 /**
  * Ends a move that did not reach the switch. The workspace stays in the source, and the target's copies are deleted.
@@ -82,7 +93,6 @@ export async function abortMove(pair: Pair, workspace: string): Promise<Move> {
     throw new MoveError('The target has the workspace already: finish the move.')
   }
   await unseal(source, move.workspaceId)
-  await unstage(target, move.workspaceId)
   await purgeBig(target, move.progress.endpointIds)
   await changeMove(source, move.id, { state: 'aborted' })
   return { ...move, state: 'aborted' }
@@ -121,16 +131,11 @@ async function haveAlone({ source, target }: Pair, workspace: string): Promise<v
   )
   const name = `creel move ${(await findMove(source, workspace))?.workspaceId ?? found?.id}`
   for (const db of [source, target]) {
-    for (const deadline = performance.now() + FORMER_MS; ; ) {
-      const [row] = await query<{ isAlone: boolean }>(
-        db,
-        'select pg_try_advisory_lock(hashtextextended($1, 0)) as "isAlone"',
-        [name],
-      )
-      if (row?.isAlone === true) break
-      if (performance.now() > deadline) throw new MoveError('Another command moves this workspace now.')
-      await pause(100)
-    }
+    await query(db, `set lock_timeout = ${FORMER_MS}`)
+    await query(db, 'select pg_advisory_lock(hashtextextended($1, 0))', [name]).catch((cause: unknown) => {
+      throw new MoveError('Another command moves this workspace now.', { cause })
+    })
+    await query(db, 'set lock_timeout = 0')
   }
 }
 
@@ -152,168 +157,148 @@ async function begin({ source, target }: Pair, { workspace, toCell }: MoveOption
     [workspace],
   )
   if (found === undefined) throw new MoveError(`There is no workspace "${workspace}" in the source.`)
+  const { id: workspaceId, name } = found
   const [taken] = await query(target, 'select from workspaces where name = $1 or id = $2', [
-    found.name,
-    found.id,
+    name,
+    workspaceId,
   ])
-  if (taken !== undefined)
-    throw new MoveError(`${toCell} has a workspace with the name "${found.name}" already.`)
-  const since = await oldestTransaction(source)
-  const endpointIds = await endpointsOf(source, found.id)
+  if (taken !== undefined) throw new MoveError(`${toCell} has a workspace with the name "${name}" already.`)
   const id = randomUUID()
-  const progress = { endpointIds, since, cursor: null }
-  await insertMove(source, { id, workspaceId: found.id, workspaceName: found.name, toCell, progress })
+  const progress = { ...(await lookAt(source, workspaceId)), cursor: null }
+  await insertMove(source, { id, workspaceId, workspaceName: name, toCell, progress })
   return await reload(source, workspace)
 }
 
-/** Copies while captures go on: everything first, then what has changed, until little is left. */
-async function copyLive(
-  pair: Pair,
-  big: readonly MovedTable[],
-  move: Move,
-  report: MoveOptions['report'],
-): Promise<void> {
-  let { since, endpointIds } = move.progress
-  const first = await copyBig(
-    pair,
-    big,
-    { endpointIds, pass: { since: null, isLast: false }, from: move.progress.cursor },
-    (rows, cursor) => saveProgress(pair.source, move, { ...move.progress, cursor }, rows),
+const inSnapshot = async <Result>(source: Db, work: (snapshot: Db) => Promise<Result>): Promise<Result> =>
+  await source.transaction().setIsolationLevel('repeatable read').execute(work)
+
+/**
+ * The endpoints of a workspace, and the oldest transaction that may still write: rows of it and of later ones are not
+ * seen in this snapshot.
+ */
+async function lookAt(snapshot: Db, workspaceId: string) {
+  const [row] = await query<{ since: string; endpointIds: readonly string[] }>(
+    snapshot,
+    `select pg_snapshot_xmin(pg_current_snapshot())::xid::text as since,
+      array(select id::text from endpoints where workspace_id = $1 order by id) as "endpointIds"`,
+    [workspaceId],
   )
-  report(`Copied ${first} rows.`)
-  for (let pass = 1; pass < PASSES_MAX; pass += 1) {
-    const next = await oldestTransaction(pair.source)
-    const { present, known } = await endpointsNow(pair, move, { endpointIds, since, cursor: END })
-    endpointIds = known
-    const copied = await copyBig(
-      pair,
-      big,
-      { endpointIds: present, pass: { since, isLast: false }, from: null },
-      (rows, cursor) => saveProgress(pair.source, move, { endpointIds, since, cursor }, rows),
-    )
-    since = next
-    await changeMove(pair.source, move.id, { progress: { endpointIds, since, cursor: END } })
-    if (copied <= CALM_ROWS) break
-    report(`Copied ${copied} more that came or changed meanwhile.`)
-  }
-  // Little is left to compare, then, for the time of the seal.
-  await compareBig(pair, big, { endpointIds, isLast: false })
+  if (row === undefined) throw new Error('PostgreSQL gave no snapshot.')
+  return row
+}
+
+/** What a transaction that brings a workspace has in the target, so far. */
+interface Arrival {
+  readonly pair: Pair
+  readonly big: readonly MovedTable[]
+  readonly small: readonly MovedTable[]
+  readonly whole: Set<MovedTable>
+  readonly workspaceId: string
+  readonly keys: KeysThere
+  /** Endpoints of which the target may have rows. */
+  readonly known: Set<string>
+  /** See `writtenSince`; null before the small tables are copied. */
+  since: { readonly big: string; readonly small: string | null }
+}
+
+/** Copies what has changed since the last pass. Rows of endpoints that are gone are deleted in the target. */
+async function copyPass(arrival: Arrival, { isLast }: { readonly isLast: boolean }) {
+  const { pair, big, small, whole, workspaceId, keys, known, since } = arrival
+  return await inSnapshot(pair.source, async (source) => {
+    const both = { source, target: pair.target }
+    const now = await lookAt(source, workspaceId)
+    const present = new Set(now.endpointIds)
+    const gone = [...known].filter((id) => !present.has(id))
+    await purgeBig(pair.target, gone)
+    for (const id of gone) known.delete(id)
+    for (const id of present) known.add(id)
+    const ofBig = await copyChanged(both, big, { ...now, workspaceId, since: since.big, there: keys })
+    const ofSmall = await copySmall(both, small, { workspaceId, since: since.small, isLast, whole })
+    arrival.since = { big: now.since, small: now.since }
+    return { rows: ofBig.copied + ofSmall.copied, highest: new Map([...ofBig.highest, ...ofSmall.highest]) }
+  })
 }
 
 /**
- * The endpoints that are there now, and all that have been since the move began. Rows of the others are deleted in the
- * target. New ones are noted before anything of them is copied, so that an abort finds it.
+ * Brings the workspace to the target in one transaction, which begins before the seal: first all that is small, then
+ * what has changed; under the seal only the last of it. Then the source lets the workspace go.
  */
-async function endpointsNow({ source, target }: Pair, move: Move, progress: Progress) {
-  const present = await endpointsOf(source, move.workspaceId)
-  const known = [...new Set([...progress.endpointIds, ...present])]
-  if (known.length > progress.endpointIds.length)
-    await changeMove(source, move.id, { progress: { ...progress, endpointIds: known } })
-  const isPresent = new Set(present)
-  await purgeBig(
-    target,
-    known.filter((id) => !isPresent.has(id)),
-  )
-  return { present, known }
-}
-
-/** A cursor after which the first pass has nothing left. */
-const END: Cursor = { table: '', endpointId: '', after: null }
-
-async function saveProgress(
-  source: Db,
-  { id }: Move,
-  progress: Move['progress'],
-  copiedRows: number,
-): Promise<void> {
-  await changeMove(source, id, { progress, copiedRows })
-}
-
-async function sealAndSwitch(
+async function arrive(
   pair: Pair,
-  {
-    tables,
-    big,
-    staged,
-  }: { readonly tables: readonly MovedTable[]; readonly big: readonly MovedTable[]; readonly staged: Staged },
-  begun: Move,
-  { workspace, enqueueOpen, report }: MoveOptions,
+  tables: readonly MovedTable[],
+  move: Move,
+  { enqueueOpen, report }: MoveOptions,
 ): Promise<void> {
-  const move = await reload(pair.source, workspace)
-  const startedAt = performance.now()
+  const { source, target } = pair
+  const { workspaceId, progress } = move
+  let sealedAt = 0
   let late = 0
   try {
-    await seal(pair.source, move.workspaceId)
-    const { present: endpointIds, known } = await endpointsNow(pair, move, move.progress)
-    const pass = { since: move.progress.since, isLast: true }
-    // One snapshot: an attempt that ends only now is made again from the target, and must not differ halfway.
-    const tail = await pair.source
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .execute(async (snapshot) => {
-        const still = { source: snapshot, target: pair.target }
-        const copied = await copyBig(still, big, { endpointIds, pass, from: null }, async () => undefined)
-        await compareBig(still, big, { endpointIds, isLast: true })
-        return copied
-      })
-    await changeMove(pair.source, begun.id, {
-      progress: { ...move.progress, endpointIds: known },
-      copiedRows: tail,
+    await target.transaction().execute(async (arriving) => {
+      await runSteps(arriving, workspaceId, [MAY_DELETE_AUDIT])
+      const [big, small] = [tables.filter(isBig), tables.filter((table) => !isBig(table))]
+      const arrival: Arrival = {
+        pair: { source, target: arriving },
+        big,
+        small,
+        whole: wholeTables(small),
+        workspaceId,
+        keys: await keysIn(arriving, big, progress.endpointIds),
+        known: new Set(progress.endpointIds),
+        since: { big: progress.since, small: null },
+      }
+      await copyPass(arrival, { isLast: false })
+      sealedAt = await sealWhenCalm(arrival, tables, report)
+      const { rows, highest } = await copyPass(arrival, { isLast: true })
+      late = rows
+      const endpointIds = [...new Set([...progress.endpointIds, ...arrival.known])]
+      await beginSwitch(source, { ...move, progress: { ...progress, endpointIds } })
+      await readyArrived(arriving, tables, workspaceId, highest)
+      await enqueueOpen(arriving, workspaceId)
     })
-    const prepare = (arriving: Trx) => enqueueOpen(arriving, move.workspaceId)
-    late = tail + (await switchCells(pair, { tables, staged }, move, prepare))
+    await leave(source, tables, move)
   } catch (error) {
     // Only if the target does not have it: a commit may have arrived although its answer did not.
-    if (await hasWorkspace(pair.target, move.workspaceId).catch(() => true)) throw error
-    await reopen(pair.source, move)
+    if (await hasWorkspace(target, workspaceId).catch(() => true)) throw error
+    await reopen(source, move)
     throw error
   }
-  const sealedMs = Math.round(performance.now() - startedAt)
-  await changeMove(pair.source, begun.id, { sealedMs })
+  const sealedMs = Math.round(performance.now() - sealedAt)
+  await changeMove(source, move.id, { sealedMs, copiedRows: late })
   report(`Moved. The workspace was sealed for ${sealedMs} ms, in which ${late} rows were copied.`)
 }
 
-async function endpointsOf(source: Db, workspaceId: string): Promise<readonly string[]> {
-  const rows = await query<{ id: string }>(
-    source,
-    'select id from endpoints where workspace_id = $1 order by id',
-    [workspaceId],
-  )
-  return rows.map(({ id }) => id)
+/**
+ * Seals the workspace at a moment when little is left to copy, and no transaction writes for long.
+ *
+ * @returns when the seal began
+ */
+async function sealWhenCalm(
+  arrival: Arrival,
+  tables: readonly MovedTable[],
+  report: MoveOptions['report'],
+): Promise<number> {
+  const { source } = arrival.pair
+  for (let tries = 0; tries < SEALS_MAX; tries += 1) {
+    if (!(await writersHaveEnded(source, tables, WRITERS_MS))) break
+    for (let pass = 0; pass < PASSES_MAX; pass += 1)
+      if ((await copyPass(arrival, { isLast: false })).rows <= CALM_ROWS) break
+    const startedAt = performance.now()
+    if (await seal(source, arrival.workspaceId, tables)) return startedAt
+    report('Unsealed again: a transaction that began before does not end yet.')
+  }
+  throw new Error('Transactions that write in the source do not end: look at pg_stat_activity.')
 }
 
 async function hasWorkspace(db: Db, workspaceId: string): Promise<boolean> {
   return (await query(db, 'select from workspaces where id = $1', [workspaceId])).length > 0
 }
 
-/** Rows that one statement of a purge deletes. */
-const PURGE_ROWS = 5_000
-
-async function purgeBig(db: Db, endpointIds: readonly string[]): Promise<void> {
-  for (const [table, { key }] of Object.entries(BIG)) {
-    for (const endpointId of endpointIds) {
-      for (;;) {
-        const [{ count } = { count: 0 }] = await query<{ count: number }>(
-          db,
-          `with gone as (
-            delete from ${table} where endpoint_id = $1 and ${key} in (
-              select ${key} from ${table} where endpoint_id = $1 order by ${key} limit ${PURGE_ROWS})
-            returning 1
-          ) select count(*)::int as count from gone`,
-          [endpointId],
-        )
-        if (count < PURGE_ROWS) break
-      }
-    }
-  }
-}
-
 async function requireSameSchema({ source, target }: Pair): Promise<void> {
   const text = 'select string_agg(name, $1 order by name) as names from kysely_migration'
-  const [one, two] = await Promise.all([
-    query<{ names: string }>(source, text, [',']),
-    query<{ names: string }>(target, text, [',']),
-  ])
-  if (one[0]?.names === two[0]?.names) return
+  const [one, two] = await Promise.all(
+    [source, target].map((db) => query<{ names: string }>(db, text, [','])),
+  )
+  if (one?.[0]?.names === two?.[0]?.names) return
   throw new MoveError('The cells have different schemas. Run `creel migrate --all` first.')
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/index.ts'
-import type { Cursor } from './copy.ts'
+import type { Cursor } from './big.ts'
 import { query } from './tables.ts'
 
 /**
@@ -12,7 +12,7 @@ type MoveState = 'copying' | 'switching' | 'moved' | 'purged' | 'aborted'
 /** Progress of the first pass. */
 export interface Progress {
   readonly endpointIds: readonly string[]
-  /** See `oldestTransaction`, when the first pass began. */
+  /** See `writtenSince`, when the first pass began. */
   readonly since: string
   readonly cursor: Cursor | null
 }

@@ -42,6 +42,9 @@ export const BIG: Readonly<Record<string, { readonly key: string; readonly type:
   event_claims: { key: 'key', type: 'uuid' },
 }
 
+/** Tables to whose numbers others refer, without a foreign key. */
+export const REFERRED: ReadonlySet<string> = new Set(['deliveries'])
+
 export interface MovedTable {
   readonly name: string
   readonly columns: readonly string[]
@@ -53,6 +56,10 @@ export interface MovedTable {
   readonly key: readonly string[]
   /** Whether the key is one number, which may be taken in another cell. */
   readonly isNumbered: boolean
+  /** Whether no row of another table refers to its rows. */
+  readonly isLeaf: boolean
+  /** The sequence that draws its numbers. */
+  readonly sequence: string | null
   /** SQL condition for the rows of the workspace `$1`. */
   readonly condition: string
 }
@@ -64,6 +71,7 @@ interface CatalogRow {
   readonly sizes: readonly string[]
   readonly key: readonly string[]
   readonly keyType: string
+  readonly sequence: string | null
   readonly parents: readonly { readonly column: string; readonly parent: string }[]
 }
 
@@ -92,6 +100,9 @@ export async function movedTables(db: Db): Promise<readonly MovedTable[]> {
       coalesce((select format_type(a.atttypid, null) from pg_constraint p
         join pg_attribute a on a.attrelid = c.oid and a.attnum = p.conkey[1]
         where p.conrelid = c.oid and p.contype = 'p'), '') as "keyType",
+      case when c.relname = 'requests' then 'request_ids'
+        when exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'id')
+          then pg_get_serial_sequence(c.oid::regclass::text, 'id') end as sequence,
       coalesce((select json_agg(json_build_object('column', a.attname, 'parent', f.confrelid::regclass::text))
         from pg_constraint f join pg_attribute a on a.attrelid = c.oid and a.attnum = f.conkey[1]
         where f.conrelid = c.oid and f.contype = 'f'), '[]') as parents
@@ -100,12 +111,14 @@ export async function movedTables(db: Db): Promise<readonly MovedTable[]> {
   )
   const ofWorkspaces = rows.filter(({ name }) => !(name in LEFT))
   const left = new Map(ofWorkspaces.map((row) => [row.name, { ...row, parents: parentsOf(row) }]))
+  const referred = new Set(REFERRED)
+  for (const { parents } of left.values()) for (const { parent } of parents) referred.add(parent)
   const moved = new Map<string, MovedTable>()
   while (left.size > 0) {
     const ready = [...left.values()].filter(({ parents }) => parents.every(({ parent }) => !left.has(parent)))
     if (ready.length === 0) throw new Error(`Tables refer to each other: ${[...left.keys()].join(', ')}.`)
     for (const row of ready) {
-      moved.set(row.name, tableOf(row, moved))
+      moved.set(row.name, tableOf(row, moved, !referred.has(row.name)))
       left.delete(row.name)
     }
   }
@@ -119,8 +132,8 @@ function parentsOf({ name, parents }: CatalogRow): CatalogRow['parents'] {
   return link === undefined ? parents : [...parents, link]
 }
 
-function tableOf(row: CatalogRow, moved: ReadonlyMap<string, MovedTable>): MovedTable {
-  const { name, columns, derived, sizes, key, keyType } = row
+function tableOf(row: CatalogRow, moved: ReadonlyMap<string, MovedTable>, isLeaf: boolean): MovedTable {
+  const { name, columns, derived, sizes, key, keyType, sequence } = row
   return {
     name,
     columns,
@@ -128,6 +141,8 @@ function tableOf(row: CatalogRow, moved: ReadonlyMap<string, MovedTable>): Moved
     size: sizes.join(' + '),
     key,
     isNumbered: key.length === 1 && /^(bigint|integer)$/.test(keyType),
+    isLeaf,
+    sequence,
     condition: conditionOf(row, moved),
   }
 }
