@@ -1,9 +1,9 @@
 import type { Services } from '../api/services.ts'
 import type { AttemptResult } from '../deliveries/index.ts'
 import type { WireHeader } from '../engine/message/index.ts'
-import { BYTEA, type Db, encodeArray, run, statement, type Trx } from '../platform/db/index.ts'
-import { type DataKeyRef, sealedAs } from '../platform/secrets/index.ts'
-import { keyOfRequest } from '../requests/index.ts'
+import { BYTEA, type Db, encodeArray, run, statement } from '../platform/db/index.ts'
+import { sealedAs } from '../platform/secrets/index.ts'
+import { keysOfRequests } from '../requests/index.ts'
 import { ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX } from './bounds.ts'
 import type { Answer, Comparison } from './compare.ts'
 import type { ReplayOptions } from './options.ts'
@@ -34,11 +34,11 @@ export function receivedOf({ received, error, durationMs }: AttemptResult): Rece
 
 /** The end of a send: its answer, the reason why it was not made, or that it was cut off and waits again. */
 export interface SendEnd
-  extends Pick<ItemRow, 'durationMs' | 'statusCode' | 'error' | 'headers' | 'outcome' | 'differences'> {
+  extends Pick<
+    ItemRow,
+    'durationMs' | 'statusCode' | 'error' | 'headers' | 'outcome' | 'differences' | 'body'
+  > {
   readonly state: 'done' | 'errored' | 'waiting'
-  readonly body: Buffer
-  /** The key that seals the request, and so the answer. */
-  readonly sealing: DataKeyRef | 'shredded' | null
 }
 
 const NO_ANSWER = {
@@ -47,8 +47,7 @@ const NO_ANSWER = {
   headers: null,
   outcome: null,
   differences: null,
-  body: Buffer.alloc(0),
-  sealing: null,
+  body: null,
 } as const
 
 /** The end of a send that could not be made. */
@@ -77,7 +76,6 @@ export async function answeredEnd(
     outcome: compared?.outcome ?? null,
     differences: compared === undefined ? null : JSON.stringify(compared.differences),
     body: Buffer.from(received.body.subarray(0, ANSWER_BYTES_MAX)),
-    sealing: await keyOfRequest(db, replay.endpointId, item.requestId),
   }
 }
 
@@ -85,25 +83,29 @@ export async function answeredEnd(
 const unanswered = ({ statusCode }: Answer): Comparison | undefined =>
   statusCode === null ? { outcome: 'failed', differences: [] } : undefined
 
-/** Locks the replays `$1` in the order of their ids, and reads the bytes of the answers that they keep. */
-const LOCK = statement(
-  'lock replays to record',
-  'select id, answer_bytes from replays where id = any($1::uuid[]) order by id for update',
-)
-
-/** Ends sends: `$1` and `$2` name them, `$3` says when they were begun. One that was begun again is left as it is. */
+/**
+ * Ends sends: `$1` and `$2` name them, `$3` says when they were begun. One that was begun again is left as it is. Answers
+ * beyond {@link ANSWERS_BYTES_MAX} of a replay lose their bodies. Replays are locked in the order of their ids.
+ */
 const FINISH = statement(
   'finish sends of replays',
-  `with ended as (
-    update replay_items i set state = g.state, duration_ms = g.duration_ms, status_code = g.status_code, error = g.error,
-      outcome = g.outcome, headers = g.headers, differences = g.differences, body = g.body,
-      sealed_with = g.sealed_with, sealed = g.sealed
+  `with locked as materialized (
+    select id, answer_bytes from replays where id = any($1::uuid[]) order by id for update
+  ), given as (
+    select g.*, l.answer_bytes + sum(g.bytes) over (partition by g.replay_id order by g.place) <= ${ANSWERS_BYTES_MAX}
+      or g.bytes = 0 as is_kept
     from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::int[], $6::int[], $7::text[], $8::text[],
-      $9::text[], $10::text[], $11::bytea[], $12::uuid[], $13::bytea[], $14::int[])
-      as g (replay_id, position, sent_at, state, duration_ms, status_code, error, outcome,
-        headers, differences, body, sealed_with, sealed, bytes)
+      $9::text[], $10::text[], $11::bytea[], $12::int[], $13::uuid[], $14::bytea[], $15::bytea[]) with ordinality
+      as g (replay_id, position, sent_at, state, duration_ms, status_code, error, outcome, headers, differences,
+        body, bytes, sealed_with, sealed, sealed_without_body, place)
+    join locked l on l.id = g.replay_id
+  ), ended as (
+    update replay_items i set state = g.state, duration_ms = g.duration_ms, status_code = g.status_code, error = g.error,
+      outcome = g.outcome, headers = g.headers, differences = g.differences, body = case when g.is_kept then g.body end,
+      sealed_with = g.sealed_with, sealed = case when g.is_kept then g.sealed else g.sealed_without_body end
+    from given g
     where i.replay_id = g.replay_id and i.position = g.position and i.sent_at = g.sent_at and i.state = 'sending'
-    returning g.replay_id, g.bytes
+    returning g.replay_id, case when g.is_kept then g.bytes else 0 end as bytes
   )
   update replays p set answer_bytes = p.answer_bytes + e.bytes
   from (select replay_id, sum(bytes) as bytes from ended group by replay_id) e
@@ -112,32 +114,32 @@ const FINISH = statement(
 
 /** A send with its end. */
 export interface EndedItem {
-  readonly item: Pick<ItemRow, 'replayId' | 'position' | 'sentAt'>
+  readonly endpointId: string
+  readonly item: Pick<ItemRow, 'replayId' | 'position' | 'requestId' | 'sentAt'>
   readonly end: SendEnd
 }
 
-/** Stores the ends of sends. After {@link ANSWERS_BYTES_MAX} of a replay, the bodies of answers are dropped. */
+/** Stores the ends of sends. Answers are sealed as their requests are. */
 export async function finishSends(
   { secrets }: Pick<Services, 'secrets'>,
-  trx: Trx,
+  db: Db,
   ended: readonly EndedItem[],
 ): Promise<void> {
-  const replays = await run(trx, LOCK, [[...new Set(ended.map(({ item }) => item.replayId))]])
-  const bytesOf = new Map(replays.map(({ id, answerBytes }) => [id, answerBytes]))
-  const stored = ended.map(({ item, end }) => {
-    const { length } = end.body
-    const bytes = (bytesOf.get(item.replayId) ?? 0) + length
-    const isKept = bytes <= ANSWERS_BYTES_MAX
-    if (isKept) bytesOf.set(item.replayId, bytes)
-    // An empty body is kept: it differs from none.
-    const body = end.state === 'done' && (isKept || length === 0) ? end.body : null
-    const { headers, differences, sealing } = end
+  const keys = await keysOfRequests(
+    db,
+    ended.map(({ endpointId, item: { requestId } }) => ({ endpointId, requestId })),
+  )
+  const stored = ended.map(({ item, end }, at) => {
+    const key = keys[at] ?? null
+    const { headers, differences, body } = end
     const answer = { headers, differences, body }
-    const sealed = sealedAs(secrets, sealing === 'shredded' ? null : sealing, answer)
-    const shown = sealing === null ? answer : { headers: null, differences: null, body: null }
-    return { ...item, ...end, ...shown, ...sealed, bytes: isKept ? length : 0 }
+    const sealing = key === 'shredded' ? null : key
+    const { sealedWith, sealed } = sealedAs(secrets, sealing, answer)
+    const { sealed: withoutBody } = sealedAs(secrets, sealing, { ...answer, body: null })
+    const shown = key === null ? answer : { headers: null, differences: null, body: null }
+    return { ...item, ...end, ...shown, bytes: body?.length ?? 0, sealedWith, sealed, withoutBody }
   })
-  await run(trx, FINISH, [
+  await run(db, FINISH, [
     stored.map(({ replayId }) => replayId),
     stored.map(({ position }) => position),
     stored.map(({ sentAt }) => sentAt),
@@ -149,8 +151,9 @@ export async function finishSends(
     stored.map(({ headers }) => headers),
     stored.map(({ differences }) => differences),
     encodeArray(BYTEA, stored, ({ body }) => body),
+    stored.map(({ bytes }) => bytes),
     stored.map(({ sealedWith }) => sealedWith),
     encodeArray(BYTEA, stored, ({ sealed }) => sealed),
-    stored.map(({ bytes }) => bytes),
+    encodeArray(BYTEA, stored, ({ withoutBody }) => withoutBody),
   ])
 }

@@ -12,7 +12,7 @@ import {
   TIMEOUT_SECONDS,
   tellGuests,
 } from '../deliveries/index.ts'
-import type { Adapter, Lane, Look, Outcome, Send } from '../dispatch/index.ts'
+import type { Adapter, Ended, Lane, Look, Outcome, Send } from '../dispatch/index.ts'
 import { findEndpoint } from '../endpoints/index.ts'
 import { planOf } from '../plans/index.ts'
 import { isDatabaseOutage, run, statement, type Trx } from '../platform/db/index.ts'
@@ -30,7 +30,6 @@ import {
   findCaptured,
   hasRoom,
   isOver,
-  lockReplay,
   type Progress,
   progressOf,
   type ReplayRow,
@@ -134,11 +133,16 @@ export const REHEARSAL_SENDS: Adapter<RehearsalSend, RehearsalResult> = {
   },
 
   async record(services, trx, ended) {
-    const items = ended.map(({ send: { item }, outcome: { end } }) => ({ item, end }))
-    await finishSends(services, trx, items)
+    await finishSends(services, trx, ended.map(endedItem))
     await finishGuests(services, trx, attemptsOf(ended))
     const dueAt = services.clock.now()
     return ended.map(({ lane }) => ({ ...lane, dueAt }))
+  },
+
+  async recordAlone(services, ended) {
+    if (attemptsOf(ended).length > 0) return false
+    await finishSends(services, services.db, ended.map(endedItem))
+    return true
   },
 
   recorded: (services, ended) => tellGuests(services, attemptsOf(ended)),
@@ -156,6 +160,12 @@ export const REHEARSAL_SENDS: Adapter<RehearsalSend, RehearsalResult> = {
   find: async (db, which) => await run(db, FIND, ['dueBefore' in which ? null : which.workspaceId]),
 }
 
+const endedItem = ({ send: { item, sending }, outcome: { end } }: Ended<RehearsalSend, RehearsalResult>) => ({
+  endpointId: sending.endpoint.id,
+  item,
+  end,
+})
+
 const attemptsOf = (ended: readonly { readonly outcome: RehearsalResult }[]): Concluded[] =>
   ended.flatMap(({ outcome }) => outcome.attempt ?? [])
 
@@ -165,21 +175,28 @@ async function lockRunning(
   trx: Trx,
   { id, workspaceId }: Lane,
 ): Promise<ReplayRow | undefined> {
-  const known = await trx
-    .selectFrom('replays')
-    .where('id', '=', id)
-    .where('listenedAt', 'is', null)
-    .select('state')
-    .executeTakeFirst()
-  if (known?.state !== 'queued' && known?.state !== 'running') return undefined
+  const running = await lockSent(trx, id, 'running')
+  if (running !== undefined) return running
   // Before the replay, as a call that changes its state does.
-  if (known.state === 'queued') await lockWorkspace(trx, workspaceId)
-  const row = await lockReplay(trx, id)
-  if (row?.state !== 'queued' || known.state !== 'queued') return row?.state === 'running' ? row : undefined
+  await lockWorkspace(trx, workspaceId)
+  const row = await lockSent(trx, id, 'queued')
+  if (row === undefined) return undefined
   if (row.requestCount > 1 && !(await hasRoom(trx, workspaceId, RUNNING_MAX))) return undefined
   const changes = { state: 'running' as const, startedAt: row.startedAt ?? clock.now() }
   await updateReplay(trx, id, changes)
   return { ...row, ...changes }
+}
+
+/** Locks a replay in this state that the service sends. */
+async function lockSent(trx: Trx, id: string, state: 'running' | 'queued'): Promise<ReplayRow | undefined> {
+  return await trx
+    .selectFrom('replays')
+    .selectAll()
+    .where('id', '=', id)
+    .where('state', '=', state)
+    .where('listenedAt', 'is', null)
+    .forUpdate()
+    .executeTakeFirst()
 }
 
 /** Time of offset 0, in milliseconds. It moves on after a hold-up, so that the distances between sends stay. */

@@ -136,8 +136,7 @@ async function takeOne(
   const captured = await findCaptured(ctx.db, replay.endpoint.id, item.requestId)
   const prepared = await prepare(ctx, replay, item, captured)
   if ('request' in prepared) return outgoingView(replay.id, item, prepared)
-  const end = failedEnd(prepared.error)
-  await ctx.db.transaction().execute((trx) => finishSends(ctx, trx, [{ item, end }]))
+  await finishSends(ctx, ctx.db, [{ endpointId: replay.endpoint.id, item, end: failedEnd(prepared.error) }])
   return undefined
 }
 
@@ -178,7 +177,7 @@ export async function answerItem(
     error: received === undefined ? (error ?? 'no_answer') : null,
   })
   await ctx.db.transaction().execute(async (trx) => {
-    await finishSends(ctx, trx, [{ item, end }])
+    await finishSends(ctx, trx, [{ endpointId: endpoint.id, item, end }])
     const locked = await lockReplay(trx, row.id)
     if (locked?.state !== 'running') return
     const now = ctx.clock.now()

@@ -52,7 +52,7 @@ export {
   TRACE_STORAGE_BYTES,
 } from './storageBytes.ts'
 export {
-  keyOfRequest,
+  keysOfRequests,
   STORED_REQUEST_COLUMNS,
   type StoredRequestRow,
   storedRequest,

@@ -1,8 +1,8 @@
-import { type Selectable, sql } from 'kysely'
+import type { Selectable } from 'kysely'
 import { type EvaluatedRequest, storedHeaders } from '../engine/message/index.ts'
 import { verdictOf } from '../engine/words/index.ts'
-import type { Db, RequestsTable, Trx } from '../platform/db/index.ts'
-import { type DataKeyRef, isShredded, keyOfRow, sealedMembers } from '../platform/secrets/index.ts'
+import { type Db, type RequestsTable, run, statement } from '../platform/db/index.ts'
+import { type DataKeyRef, isShredded, keyOfRow } from '../platform/secrets/index.ts'
 
 /** Columns from which {@link storedRequest} restores a captured request. */
 export const STORED_REQUEST_COLUMNS = [
@@ -48,21 +48,26 @@ export function storedRequest(row: StoredRequestRow): EvaluatedRequest {
   }
 }
 
-/** The key that seals a stored request, and of one that is gone the key of its endpoint; null if it is stored in plain. */
-export async function keyOfRequest(
-  db: Db | Trx,
-  endpointId: string,
-  requestId: number,
-): Promise<DataKeyRef | 'shredded' | null> {
-  const row = await db
-    .selectFrom('requests')
-    .where('endpointId', '=', endpointId)
-    .where('id', '=', requestId)
-    .select(sealedMembers('requests'))
-    .executeTakeFirst()
-  if (row !== undefined) return isShredded(row) ? 'shredded' : keyOfRow(row)
-  const { rows } = await sql<{ id: string; sealedKey: Buffer }>`
-    select id, creel_keys.data_key(id) as sealed_key from creel_keys.endpoint_keys
-    where endpoint_id = ${endpointId}`.execute(db)
-  return rows[0] ?? null
+const KEYS = statement(
+  'keys of requests',
+  `select coalesce(r.sealed_with, k.id) as sealed_with, creel_keys.data_key(coalesce(r.sealed_with, k.id)) as sealed_key
+  from unnest($1::uuid[], $2::bigint[]) with ordinality as g (endpoint_id, request_id, place)
+  left join requests r on r.endpoint_id = g.endpoint_id and r.id = g.request_id
+  left join creel_keys.endpoint_keys k on r.id is null and k.endpoint_id = g.endpoint_id
+  order by g.place`,
+)
+
+/**
+ * The keys that seal stored requests, in their order, and of those that are gone the keys of their endpoints; null for
+ * those in plain.
+ */
+export async function keysOfRequests(
+  db: Db,
+  requests: readonly { readonly endpointId: string; readonly requestId: number }[],
+): Promise<readonly (DataKeyRef | 'shredded' | null)[]> {
+  const rows = await run(db, KEYS, [
+    requests.map(({ endpointId }) => endpointId),
+    requests.map(({ requestId }) => requestId),
+  ])
+  return rows.map((row) => (isShredded(row) ? 'shredded' : keyOfRow(row)))
 }

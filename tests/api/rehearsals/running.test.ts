@@ -137,3 +137,22 @@ test('a replay whose listener has gone is paused, gives its place to others, and
   await change(id, 'resume')
   expect(await take()).toEqual([1])
 })
+
+test('a request whose sends were lost with their processes three times is given up, and the others go on', async () => {
+  const answered = Promise.withResolvers<void>()
+  await using receiver = await startReceiver((_request, response) => {
+    void answered.promise.then(() => response.end())
+  })
+  const { begin, ended } = await captured(3)
+  const { id } = await begin({ to: { url: receiver.url } })
+  await receiver.take(1)
+  await service.db
+    .updateTable('replayItems')
+    .set({ attempts: 3 })
+    .where('replayId', '=', id)
+    .where('position', '=', 2)
+    .execute()
+  answered.resolve()
+  expect(await ended(id)).toMatchObject({ state: 'done', counts: { done: 2, errored: 1 } })
+  expect(receiver.received.map(numberOf)).toEqual([0, 2])
+})

@@ -647,6 +647,10 @@ export interface StatementRows {
   'keep sent bodies': {
     readonly count: number
   }
+  'keys of requests': {
+    readonly sealedWith: string | null
+    readonly sealedKey: Buffer | null
+  }
   'keys of sealed captures': {
     readonly endpoints: number
     readonly remark: string | null
@@ -923,10 +927,6 @@ export interface StatementRows {
   }
   'lock relay': {
     readonly pgAdvisoryXactLock: string
-  }
-  'lock replays to record': {
-    readonly id: string
-    readonly answerBytes: number
   }
   'lock slots': {
     readonly pgAdvisoryXactLock: string | null
