@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-const MAIN = join(import.meta.dir, '../../creel/src/main.ts')
+/** The checkout that is measured: this one, or that of `BENCH_ROOT` in the environment of the program. */
+const rootOf = (env: Readonly<Record<string, string>>) => env.BENCH_ROOT ?? join(import.meta.dir, '../..')
+const mainOf = (env: Readonly<Record<string, string>>) => join(rootOf(env), 'creel/src/main.ts')
 /** The script of `bun run start`. */
-const START = join(import.meta.dir, '../../scripts/start.ts')
+const startOf = (env: Readonly<Record<string, string>>) => join(rootOf(env), 'scripts/start.ts')
 
 /** A process of the program under measurement, on an embedded Postgres. */
 export interface CreelProcess {
@@ -29,7 +31,7 @@ export async function startCreel(
   options: readonly string[] = [],
 ): Promise<CreelProcess> {
   const startedAt = performance.now()
-  const child = Bun.spawn([process.execPath, START, ...options], {
+  const child = Bun.spawn([process.execPath, startOf(env), ...options], {
     env: { CREEL_PORT: '0', CREEL_LOG_LEVEL: 'silent', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -61,7 +63,7 @@ export async function creel(
   words: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<Record<string, string>> {
-  const child = Bun.spawn([process.execPath, MAIN, ...words, '--json'], {
+  const child = Bun.spawn([process.execPath, mainOf(env), ...words, '--json'], {
     env: { ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -21,10 +21,10 @@ export interface Answer {
 type Chosen =
   | ({ readonly wait: 'none' } & Answer)
   | ({ readonly wait: 'delay'; readonly delayMs: number; readonly place: Place } & Answer)
-  | ({ readonly wait: 'relay'; readonly relay: Relay; readonly place: Place } & Relayed)
+  | ({ readonly wait: 'relay'; readonly relay: Relay; readonly place: Place } & OfRelay)
 
 /** Holds no body: many of these wait at once. */
-interface Relayed {
+interface OfRelay {
   readonly workspaceId: string
   readonly endpointId: string
   /** Null for a duplicate that was not stored. */
@@ -43,7 +43,7 @@ const NO_ACTION = 'The action that answers is gone or switched off.'
 
 /**
  * Waits for a chosen answer: its delay, or the receiver. Call it once, since it gives a place back. It holds no body of
- * a request. Never rejects.
+ * a request; a body that was filled in is counted with its place. Never rejects.
  */
 export type WaitForAnswer = (sender: Sender) => Promise<Answer>
 
@@ -174,7 +174,7 @@ export function createAnswering(
   }
 
   const receive = async (
-    { relay, requestId, attemptOf, ...of }: Relayed & { readonly relay: Relay },
+    { relay, requestId, attemptOf, ...of }: OfRelay & { readonly relay: Relay },
     ended: AbortSignal,
   ): Promise<Answer> => {
     const found = await awaitAnswer({ ...of, actionId: relay.actionId, requestId: attemptOf }, ended)
