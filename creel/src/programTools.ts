@@ -28,6 +28,7 @@ export function programTools(parts: ProgramParts, whole: TerminalTools['whole'])
     },
     readCondition: async (text) => (await import('./lent/condition.ts')).readCondition(text),
     curlCommand: async (request, url) => (await import('./lent/curl.ts')).curlCommand(request, url),
+    decodedBody: async (request) => (await import('./lent/decodedBody.ts')).decodedBody(request),
     openOutbound: async (trustsAny) => (await import('./lent/outbound.ts')).openOutbound(trustsAny),
   }
 }

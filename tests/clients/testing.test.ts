@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
 import { type Hook, HookError, type HookOptions, withEndpoint } from 'creel-client/testing'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -131,6 +132,18 @@ describe('sequence', () => {
       expect(failure.message).toContain('Request 2 of 2 in sequence did not come within 1 s: body {"n":5}')
       expect(failure.message).toContain('after #')
       expect(failure.message).toContain('{\\"n\\":2}')
+    }, options))
+
+  test('compares a compressed body decoded', () =>
+    withEndpoint(async (hook) => {
+      await fetch(hook.url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+        body: gzipSync('{"type":"order.paid","n":1}'),
+      })
+      const failure = await failureOf(hook.next({ body: /refunded/ }, { within: 0.3 }))
+      expect(failure.message).toContain('order.paid')
+      await hook.next({ body: { type: 'order.paid' } })
     }, options))
 
   test('says so when what it misses was taken by an expectation before it', () =>

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { eventually } from '../support/eventually.ts'
 import { PROGRAM } from '../support/process.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -89,6 +90,24 @@ describe.skipIf(tmux === null)('the screen of creel listen', () => {
     const terminal = new Terminal(['sh', '-c', list], own, { x: 100, y: 30 })
     terminals.push(terminal)
     await terminal.shows(/Using "used", the endpoint with the latest capture \(of 3\)\.\n.*\/here/s)
+  })
+
+  test('shows a compressed body decoded, finds its text, and edits it plain', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'compressed' })
+    const terminal = open('compressed', { x: 100, y: 30 })
+    await terminal.shows(/connected.*Waiting for the first capture/s)
+    await endpoint.send({ body: gzipSync('{"name":"one"}'), headers: { 'Content-Encoding': 'gzip' } })
+    await terminal.shows(/› .*→ 201/)
+    terminal.press('Enter')
+    await terminal.shows(/content-encoding: gzip.*"name": "one".*\(arrived as gzip\)/is)
+    terminal.press('Escape')
+    await terminal.shows(/› .*→ 201/)
+    terminal.press('e')
+    await terminal.shows(/Edited #\d+: 201/)
+    const edited = local.received.find(({ body }) => body.toString() === '{"name":"ONE"}')
+    expect(edited?.header('content-encoding')).toBeUndefined()
+    terminal.press('q')
+    await eventually('the end', () => terminal.isOver())
   })
 
   test('lists captures, shows one whole, filters, replays, edits and sends, and ends', async () => {

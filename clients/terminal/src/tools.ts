@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { WholeRequest } from 'creel-client'
+import type { CapturedRequest, WholeRequest } from 'creel-client'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -102,6 +102,8 @@ export interface TerminalTools {
    * @throws ClientError when a shell would obey a part of it
    */
   readonly curlCommand: (request: WholeRequest, url: string) => Promise<string>
+  /** The body of a request as it is read, if it arrived with a `Content-Encoding`. */
+  readonly decodedBody: (request: WholeRequest) => Promise<CapturedRequest['decodedBody']>
   /** Opens a sender for the user's own machine. */
   readonly openOutbound: (trustsAnyCertificate: boolean) => Promise<LocalOutbound>
 }

@@ -4,7 +4,7 @@ import { useRef, useState } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { download } from '../parts/CopyButton.tsx'
 import { Problem } from '../parts/Problem.tsx'
-import { creel } from '../trpc.ts'
+import { creel, type RequestDetail } from '../trpc.ts'
 import { bytesOfBase64 } from '../words/copyAs.ts'
 import { bytes } from '../words/format.ts'
 import { BodyView } from './BodyView.tsx'
@@ -20,62 +20,80 @@ interface Props {
     readonly bodyIsBinary: boolean
     readonly bodyTruncated: boolean
     readonly contentType: string | null
+    readonly rawHeaders: RequestDetail['rawHeaders']
   }
 }
 
 /** A body that is too long to load unasked. It is loaded part by part on request. */
 export function LargeBody({ endpointId, request }: Props) {
-  const { bodyIsBinary, bodyTruncated, contentType, id, sizeBytes } = request
-  const [done, setDone] = useState(0)
+  const { bodyTruncated, contentType, id, rawHeaders, sizeBytes } = request
+  const encoding = rawHeaders.find(
+    ({ name, value }) => name.toLowerCase() === 'content-encoding' && value !== 'identity',
+  )?.value
+  const [done, setDone] = useState({ bytes: 0, of: sizeBytes })
   const stopped = useRef(false)
   const stop = () => {
     stopped.current = true
   }
   const load = useMutation({
-    mutationFn: async () => {
+    mutationFn: async ({ decoded }: { readonly decoded: boolean }) => {
       stopped.current = false
       const parts: Uint8Array<ArrayBuffer>[] = []
       for (let from = 0; !stopped.current; ) {
         const range = `bytes=${from}-${from + PART_BYTES - 1}`
-        const { content, total } = await creel.requests.body.query({ endpointId, requestId: id, range })
+        const { content, total } = await creel.requests.body.query({
+          endpointId,
+          requestId: id,
+          range,
+          decoded,
+        })
         parts.push(bytesOfBase64(content))
         from += PART_BYTES
-        setDone(Math.min(from, total))
+        setDone({ bytes: Math.min(from, total), of: total })
         if (from >= total) return await joined(parts)
       }
       return null
     },
   })
   const save = useMutation({
-    mutationFn: () => load.mutateAsync(),
+    mutationFn: () => load.mutateAsync({ decoded: false }),
     onSuccess: (all) => {
       if (all !== null) download(all, `request-${id}.bin`)
     },
   })
   const all = load.data
-  if (all !== undefined && all !== null) {
+  // An encoded body that was only downloaded is not what is shown.
+  const isShown = encoding === undefined || load.variables?.decoded === true
+  if (all !== undefined && all !== null && isShown) {
+    // What cannot be decoded comes as it is.
+    const text = encoding === undefined && request.bodyIsBinary ? null : textOf(all)
     return (
       <BodyView
         hasKey
-        body={bodyIsBinary ? '' : new TextDecoder().decode(all)}
+        body={text ?? ''}
         octets={all}
-        isBinary={bodyIsBinary}
+        isBinary={text === null}
         isTruncated={bodyTruncated}
         contentType={contentType}
         sizeBytes={sizeBytes}
+        note={
+          encoding === undefined
+            ? undefined
+            : `Arrived as ${encoding}. Shown ${text === null ? 'as it came' : 'decoded'}: ${bytes(all.length)}.`
+        }
         name={`request-${id}`}
       />
     )
   }
   return (
     <div className="large-body">
-      <Problem error={load.error} onRetry={() => load.mutate()} />
+      <Problem error={load.error} onRetry={() => load.mutate({ decoded: true })} />
       {load.isPending ? (
         <>
-          <progress value={done} max={Math.max(1, sizeBytes)} aria-label="Loading the body" />
+          <progress value={done.bytes} max={Math.max(1, done.of)} aria-label="Loading the body" />
           <p className="acts">
             <span className="hint num">
-              {bytes(done)} of {bytes(sizeBytes)}
+              {bytes(done.bytes)} of {bytes(done.of)}
             </span>
             <Button look="small" onClick={stop}>
               Stop
@@ -86,7 +104,7 @@ export function LargeBody({ endpointId, request }: Props) {
         <>
           <p>Large body ({bytes(sizeBytes)})</p>
           <p className="acts">
-            <Button look="primary" onClick={() => load.mutate()}>
+            <Button look="primary" onClick={() => load.mutate({ decoded: true })}>
               Load
             </Button>
             <Button onClick={() => save.mutate()}>
@@ -97,6 +115,16 @@ export function LargeBody({ endpointId, request }: Props) {
       )}
     </div>
   )
+}
+
+/** The text of bytes; null if they are none. */
+function textOf(all: Uint8Array): string | null {
+  if (all.includes(0)) return null
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(all)
+  } catch {
+    return null
+  }
 }
 
 async function joined(parts: readonly Uint8Array<ArrayBuffer>[]): Promise<Uint8Array<ArrayBuffer>> {

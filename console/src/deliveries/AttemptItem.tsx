@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { ChevronRight, WandSparkles } from 'lucide-react'
 import { memo } from 'react'
+import { asRead } from '../body/asRead.ts'
 import { BodyView } from '../body/BodyView.tsx'
 import { Clock } from '../parts/Clock.tsx'
 import { Bones, Problem } from '../parts/Problem.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
-import { type Attempt, creel } from '../trpc.ts'
+import { type Attempt, creel, type RequestDetail } from '../trpc.ts'
 import { duration, plural } from '../words/format.ts'
 import { attemptErrorWords } from '../words/problem.ts'
 import { visible } from '../words/visible.ts'
@@ -139,6 +140,7 @@ interface SideProps {
     readonly body: string | null
     readonly bodyIsBinary: boolean
     readonly bodyTruncated: boolean
+    readonly decodedBody: RequestDetail['decodedBody']
     readonly contentType?: string | null
   } | null
 }
@@ -164,8 +166,7 @@ function Side({ title, first, part }: SideProps) {
             </dl>
           </details>
           <BodyView
-            body={part.body}
-            isBinary={part.bodyIsBinary}
+            {...asRead(part)}
             isTruncated={part.bodyTruncated}
             contentType={part.contentType ?? contentTypeOf(part.headers)}
             sizeBytes={sizeOf(part)}

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
+import { asRead } from '../body/asRead.ts'
 import { layoutOf, rawLines } from '../body/layout.ts'
 import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
@@ -115,21 +116,11 @@ function Changes({ title, changes, before, after }: ChangesProps) {
 }
 
 /** Values of a body by path if it has members, else line by line. */
-function bodyValues({
-  body,
-  bodyIsBinary,
-  bodyTruncated,
-  contentType,
-  sizeBytes,
-}: RequestDetail): Map<string, string> {
+function bodyValues(request: RequestDetail): Map<string, string> {
+  const { body, isBinary } = asRead(request)
   if (body === null) return new Map()
-  const { lines } = layoutOf({
-    body,
-    isBinary: bodyIsBinary,
-    isTruncated: bodyTruncated,
-    contentType,
-    sizeBytes,
-  })
+  const { bodyTruncated: isTruncated, contentType, sizeBytes } = request
+  const { lines } = layoutOf({ body, isBinary, isTruncated, contentType, sizeBytes })
   if (lines?.some(({ path }) => path !== '') === true) return valuesByPath(lines)
   return new Map(rawLines(body).map(({ pieces }, at) => [`line ${at + 1}`, pieces[0]?.text ?? '']))
 }

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { asRead } from '../body/asRead.ts'
 import { BodyView } from '../body/BodyView.tsx'
 import { CodeEditor } from '../editor/CodeEditor.tsx'
 import { Button } from '../parts/Button.tsx'
@@ -180,7 +181,7 @@ function BodyField({ request, value, pretty, problem, onChange, onRun }: BodyPro
         label="Body to send"
         // Decided by the captured body. The typed JSON is invalid most of the time, and the editor must not be
         // recreated.
-        language={laidOut(request.body ?? '') === null ? 'text' : 'json'}
+        language={laidOut(asRead(request).body ?? '') === null ? 'text' : 'json'}
         value={value}
         onChange={onChange}
         onRun={onRun}
@@ -216,8 +217,7 @@ function Answer({ attempt, isSending }: { attempt: AttemptDetail | undefined; is
       {attempt.transformNote !== null && <p className="hint">{attempt.transformNote}</p>}
       {received !== null && (
         <BodyView
-          body={received.body}
-          isBinary={received.bodyIsBinary}
+          {...asRead(received)}
           isTruncated={received.bodyTruncated}
           contentType={received.contentType}
           sizeBytes={received.body?.length ?? 0}

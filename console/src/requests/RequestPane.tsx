@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { Link } from 'wouter'
 import type { CaptureAddress, ChangeAddress } from '../address.ts'
+import { asRead, isLong } from '../body/asRead.ts'
 import { BodyView } from '../body/BodyView.tsx'
 import { LargeBody } from '../body/LargeBody.tsx'
 import { RequestDeliveries } from '../deliveries/RequestDeliveries.tsx'
@@ -13,8 +14,6 @@ import { StateMark } from '../parts/StateMark.tsx'
 import { useShortcuts } from '../parts/shortcuts.ts'
 import { Tabs } from '../parts/Tabs.tsx'
 import { type Endpoint, type RequestDetail, type RequestSummary, statusOf } from '../trpc.ts'
-import { bytesOfBase64 } from '../words/copyAs.ts'
-import { bytes } from '../words/format.ts'
 import { Fields } from './Fields.tsx'
 import { PathBar } from './PathBar.tsx'
 import { requestQuery } from './queries.ts'
@@ -130,17 +129,16 @@ export function RequestPane({
           >
             {request === undefined ? (
               detail.error === null && <Bones />
-            ) : address.tab === 'body' && request.bodyOmitted ? (
+            ) : address.tab === 'body' && (request.bodyOmitted || isLong(request)) ? (
               <LargeBody endpointId={endpoint.id} request={request} />
             ) : address.tab === 'body' ? (
               <BodyView
                 hasKey
-                {...bodyAsRead(request)}
+                {...asRead(request)}
                 isTruncated={request.bodyTruncated}
                 contentType={request.contentType}
                 sizeBytes={request.sizeBytes}
                 name={`request-${request.id}`}
-                note={encodingNote(request)}
                 pathBar={(line) => (
                   <PathBar endpointId={endpoint.id} line={line} onFind={(q) => onChange({ q })} />
                 )}
@@ -191,24 +189,4 @@ function previousOf(
   const { eventId = null, firstRequestId = null, label = null } = shown ?? {}
   if (firstRequestId !== null) return older.find((row) => row.eventId === eventId)?.id ?? firstRequestId
   return (older.find((row) => row.label === label) ?? older[0])?.id
-}
-
-/** The body to show: decoded, if it arrived encoded as text. A download has the bytes as they came. */
-function bodyAsRead({ body, bodyIsBinary, decodedBody }: RequestDetail) {
-  if (decodedBody === null || decodedBody.text === null) return { body, isBinary: bodyIsBinary }
-  const octets = bodyIsBinary ? bytesOfBase64(body ?? '') : new TextEncoder().encode(body ?? '')
-  return { body: decodedBody.text, isBinary: false, octets }
-}
-
-const FAULTS: Readonly<Record<string, string>> = {
-  too_long: 'decoded, it would be more than 16 times as long, or over 10 MiB',
-  invalid: 'its bytes are not of that encoding',
-  unknown_encoding: 'the encoding is not known',
-}
-
-function encodingNote({ decodedBody }: RequestDetail): string | undefined {
-  if (decodedBody === null) return undefined
-  const { encoding, fault, sizeBytes } = decodedBody
-  if (fault !== null) return `Arrived as ${encoding}, and is shown as it came: ${FAULTS[fault] ?? fault}.`
-  return `Arrived as ${encoding}. Shown decoded: ${bytes(sizeBytes ?? 0)}.`
 }

@@ -1,4 +1,5 @@
 import { CONNECTION_FIELDS } from '@creel/core/engine/words'
+import { asRead } from '../body/asRead.ts'
 import type { Inputs, RequestDetail } from '../trpc.ts'
 import { jsonLines } from '../words/jsonLines.ts'
 
@@ -20,20 +21,25 @@ const EDITED_CHARACTERS_MAX = 900_000
 const NOT_PASSED_ON = /^(accept-encoding|proxy-.*|creel-.*)$/i
 
 /** Whether the body can be edited: text, and not too long for a call. */
-export function isEditable({ body, bodyIsBinary, bodyOmitted, bodyTruncated }: RequestDetail): boolean {
-  return !bodyIsBinary && !bodyOmitted && !bodyTruncated && (body ?? '').length <= EDITED_CHARACTERS_MAX
+export function isEditable(request: RequestDetail): boolean {
+  const { body, isBinary } = asRead(request)
+  const isWhole = !request.bodyOmitted && !request.bodyTruncated
+  return isWhole && !isBinary && (body ?? '').length <= EDITED_CHARACTERS_MAX
 }
 
-/** Draft of a request as captured. */
+/** Draft of a request as captured. A body that arrived encoded is sent decoded, without the field that says so. */
 export function draftOfRequest(request: RequestDetail, actionId = ''): EditedDraft {
+  const { body } = asRead(request)
+  const isDecoded = body !== request.body
   return {
     actionId,
     method: request.method,
     headers: request.rawHeaders
       .filter(({ name }) => !NOT_PASSED_ON.test(name) && !CONNECTION_FIELDS.has(name.toLowerCase()))
+      .filter(({ name }) => !isDecoded || name.toLowerCase() !== 'content-encoding')
       .map(({ name, value }) => `${name}: ${value}`)
       .join('\n'),
-    body: isEditable(request) ? (request.body ?? '') : '',
+    body: isEditable(request) ? (body ?? '') : '',
     sign: true,
     transform: true,
   }

@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
+import { asRead } from '../body/asRead.ts'
 import { Problem } from '../parts/Problem.tsx'
 import { useSettled } from '../parts/usePersisted.ts'
 import { laidOut } from '../requests/editedDraft.ts'
@@ -89,10 +90,10 @@ interface OutcomeProps {
 
 function Outcome({ before, headersBefore, preview }: OutcomeProps) {
   const { note, output, rules } = preview
+  const { body } = asRead(before)
   const lines = useMemo(
-    () =>
-      output === null || isTooLong(before.body) ? [] : diffLines(layout(before.body), layout(output.body)),
-    [before.body, output],
+    () => (output === null || isTooLong(body) ? [] : diffLines(layout(body), layout(asRead(output).body))),
+    [body, output],
   )
   const headers = useMemo(
     () =>
@@ -127,10 +128,10 @@ function Outcome({ before, headersBefore, preview }: OutcomeProps) {
         )}
       </ol>
       {headers !== undefined && <HeaderChanges lines={headers} />}
-      {output !== null && isTooLong(before.body) && (
+      {output !== null && isTooLong(body) && (
         <p className="banner">The body is too long for a line-by-line diff.</p>
       )}
-      {output !== null && !isTooLong(before.body) && (
+      {output !== null && !isTooLong(body) && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must by keyboard
         <section className="preview-out" aria-label="Body that would be sent" tabIndex={0}>
           <Lines lines={lines} />

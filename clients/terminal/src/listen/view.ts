@@ -1,4 +1,4 @@
-import type { WholeRequest } from 'creel-client'
+import type { CapturedRequest, WholeRequest } from 'creel-client'
 import type { LocalAnswer } from './localSender.ts'
 
 /** Start position of a listener that continues after its last stop. */
@@ -24,7 +24,7 @@ export type LinkState =
   | { readonly kind: 'held'; readonly since: number; readonly reason: string }
 
 export interface Shown {
-  readonly request: WholeRequest
+  readonly request: WholeRequest & { readonly decodedBody?: CapturedRequest['decodedBody'] }
   /** Null if it was not sent: the listener is a viewer, or the body was too long to be stored. */
   readonly answer: LocalAnswer | null
   /** Set for a replay. */

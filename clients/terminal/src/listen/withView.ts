@@ -4,7 +4,7 @@ import { printJson } from '../output/print.ts'
 import type { TerminalTools } from '../tools.ts'
 import type { LocalMessage, LocalSender } from './localSender.ts'
 import { plainView } from './plainView.ts'
-import type { ListenView } from './view.ts'
+import type { ListenView, Shown } from './view.ts'
 
 /**
  * Shows a listener until it stops: JSON lines with `--json`, a full screen if stdin and stdout are a terminal, else
@@ -25,7 +25,12 @@ export async function withView(
     import('../screen/actions.ts'),
   ])
   await untilStopped(async (signal, stop) => {
-    const view = screenView({ actions: screenActions(of.api, of.sender, of.tools), quit: stop })
+    const screen = screenView({ actions: screenActions(of.api, of.sender, of.tools), quit: stop })
+    const show = async (item: Shown) => {
+      const decodedBody = await of.tools.decodedBody(item.request)
+      screen.shown({ ...item, request: { ...item.request, decodedBody } })
+    }
+    const view = { ...screen, shown: (item: Shown) => void show(item) }
     of.api.onWait = view.note
     try {
       await work(view, signal)

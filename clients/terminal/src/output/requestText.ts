@@ -2,6 +2,9 @@ import type { CapturedRequest, WholeRequest } from 'creel-client'
 import { SafeText } from './safeText.ts'
 import { clockText, sizeText } from './text.ts'
 
+/** A request, with its body as it is read if it is known to be encoded. */
+type Readable = WholeRequest & { readonly decodedBody?: CapturedRequest['decodedBody'] }
+
 /** Characters of a body shown by default. */
 const BODY_CHARACTERS = 20_000
 
@@ -10,7 +13,7 @@ const BODY_CHARACTERS = 20_000
  *
  * @param width of the screen in columns; longer header lines are cut
  */
-export function requestText(request: WholeRequest, { width }: { width: number }): SafeText[] {
+export function requestText(request: Readable, { width }: { width: number }): SafeText[] {
   const { id, method, path, queryString, receivedAt, ip, sizeBytes, label, verification } = request
   const { eventId, senderAttempt, duplicateOf } = request
   const target = `${path === '' ? '/' : path}${queryString === null ? '' : `?${queryString}`}`
@@ -64,9 +67,7 @@ export function stateText({ state, deliveryCounts: counts }: Outcome): string {
 }
 
 /** Lines that show a body: indented JSON or text, shortened, or its size if it is binary. */
-export function bodyText(
-  request: WholeRequest & { readonly decodedBody?: CapturedRequest['decodedBody'] },
-): SafeText[] {
+export function bodyText(request: Readable): SafeText[] {
   const { bodyTruncated, decodedBody = null, sizeBytes } = request
   const decoded = decodedBody?.text ?? null
   const body = decoded ?? request.body

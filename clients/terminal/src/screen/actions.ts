@@ -6,6 +6,7 @@ import type { ApiClient } from '../api/apiClient.ts'
 import { openInBrowser } from '../browser.ts'
 import { ClientError } from '../clientError.ts'
 import type { LocalSender } from '../listen/localSender.ts'
+import type { Shown } from '../listen/view.ts'
 import { copyToClipboard } from '../output/write.ts'
 import type { TerminalTools } from '../tools.ts'
 import { messageText, readMessage } from './messageText.ts'
@@ -60,8 +61,16 @@ function withoutAddedEnd(edited: string, original: string): string {
   return original.endsWith('\n') ? edited : edited.replace(/\r?\n$/, '')
 }
 
+/** The request with the decoded text as its body, which goes out without the encoding. */
+function decodedRequest({ decodedBody, ...request }: Shown['request']): WholeRequest {
+  if (decodedBody == null || decodedBody.text === null) return request
+  const rawHeaders = request.rawHeaders.filter(({ name }) => name.toLowerCase() !== 'content-encoding')
+  return { ...request, body: decodedBody.text, bodyIsBinary: false, rawHeaders }
+}
+
 /** Opens the request in the user's editor. Returns the edited request; undefined if it was not changed. */
-async function editedRequest(request: WholeRequest): Promise<WholeRequest | undefined> {
+async function editedRequest(captured: Shown['request']): Promise<WholeRequest | undefined> {
+  const request = decodedRequest(captured)
   if (request.bodyIsBinary) throw new ClientError('A binary body cannot be edited as text.')
   const folder = await mkdtemp(join(tmpdir(), 'creel-edit-'))
   try {

@@ -46,8 +46,9 @@ export function listed({ items, filter }: ScreenState): readonly Shown[] {
   if (filter === '') return items
   const wanted = filter.toLowerCase()
   return items.filter(({ request }) => {
-    const { method, path, queryString, label, body } = request
-    const texts = [String(request.id), method, path, queryString ?? '', label ?? '', body ?? '']
+    const { method, path, queryString, label, body, decodedBody } = request
+    const text = decodedBody?.text ?? body ?? ''
+    const texts = [String(request.id), method, path, queryString ?? '', label ?? '', text]
     return texts.some((text) => text.toLowerCase().includes(wanted))
   })
 }

@@ -24,7 +24,10 @@ export interface Matcher {
   readonly headers?: Readonly<Record<string, string | RegExp>>
   /** The first value of each parameter. */
   readonly query?: Readonly<Record<string, string | RegExp>>
-  /** A text is compared whole, an expression is searched for, an object or a list is compared with the body's JSON. */
+  /**
+   * A text is compared whole, an expression is searched for, an object or a list is compared with the body's JSON. A
+   * compressed body is compared decoded.
+   */
   readonly body?: JsonPattern
   /** Any other condition; named `where` in failures. */
   readonly where?: (request: CapturedRequest) => boolean
@@ -47,10 +50,13 @@ export function differences(matcher: Matcher, request: CapturedRequest): readonl
   for (const [name, wanted] of Object.entries(matcher.query ?? {})) {
     compare(`query.${name}`, wanted, request.query[name]?.[0])
   }
-  if (matcher.body !== undefined) found.push(...bodyDifferences(matcher.body, request.body))
+  if (matcher.body !== undefined) found.push(...bodyDifferences(matcher.body, readBody(request)))
   if (matcher.where !== undefined && !matcher.where(request)) found.push('where: does not hold')
   return found
 }
+
+/** The body as it is read: decoded, if it arrived encoded as text. Older services do not decode. */
+const readBody = ({ body, decodedBody }: CapturedRequest) => decodedBody?.text ?? body
 
 function bodyDifferences(wanted: JsonPattern, body: string | null): string[] {
   if (typeof wanted === 'string' || wanted instanceof RegExp) {
@@ -111,5 +117,5 @@ export function described(matcher: Matcher): string {
 /** A request in one line, for failures. */
 export function summary(request: CapturedRequest): string {
   const label = request.label === null ? '' : ` (${request.label})`
-  return `#${request.id} ${request.method} ${request.path === '' ? '/' : request.path}${label} ${shown(request.body)}`
+  return `#${request.id} ${request.method} ${request.path === '' ? '/' : request.path}${label} ${shown(readBody(request))}`
 }

@@ -1,0 +1,20 @@
+import { decodedBody as decode, textOf } from '@creel/core/engine/message'
+import { headerBytes } from '@creel/terminal/api/requests'
+import type { CapturedRequest, WholeRequest } from 'creel-client'
+
+/** The body of a request as it is read, like that of the API; null if it is not encoded. */
+export function decodedBody(request: WholeRequest): CapturedRequest['decodedBody'] {
+  const decoded = decode({
+    headers: request.rawHeaders.map((header) => [header.name, headerBytes(header)]),
+    body: Buffer.from(request.body ?? '', request.bodyIsBinary ? 'base64' : 'utf8'),
+    bodyTruncated: request.bodyTruncated,
+  })
+  if (decoded === undefined) return null
+  const { body, encoding, fault } = decoded
+  return {
+    encoding,
+    fault,
+    sizeBytes: body?.length ?? null,
+    text: body === null ? null : (textOf(body) ?? null),
+  }
+}
