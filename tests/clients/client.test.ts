@@ -33,6 +33,8 @@ describe('another server', () => {
   test.each([
     ['an empty object', () => Response.json({})],
     ['a list', () => Response.json([])],
+    ['nothing', () => new Response('')],
+    ['members of another kind', () => Response.json({ key: 1, id: null, items: {} })],
     ['a page', () => new Response('<html>')],
     ['404', () => new Response('Not Found', { status: 404 })],
     ['405 as JSON', () => Response.json({ error: 'method' }, { status: 405 })],

@@ -29,6 +29,22 @@ test('reads events whatever pieces they come in, and each heartbeat', async () =
   }
 })
 
+test.each(['\n', '\r\n', '\r'])(
+  'ends a block at an empty line that %j ends, after a line that any end ends',
+  async (end) => {
+    for (const before of ['\n', '\r\n', '\r']) {
+      // A CR and an LF are one end of a line.
+      if (before === '\r' && end === '\n') continue
+      const whole = bytes(`data: a${before}${end}data: b${before}${end}`)
+      for (const size of [1, 2, 3, whole.length]) {
+        const count = Math.ceil(whole.length / size)
+        const pieces = Array.from({ length: count }, (_, at) => whole.subarray(at * size, (at + 1) * size))
+        expect(await blocksIn(pieces)).toMatchObject([{ data: 'a' }, { data: 'b' }])
+      }
+    }
+  },
+)
+
 test('reads a long event in small pieces in time that grows with its length only', async () => {
   const length = 4_000_000
   const piece = bytes('x'.repeat(64))

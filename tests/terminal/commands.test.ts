@@ -50,6 +50,7 @@ describe('where commands talk to', () => {
 
   test.each([
     ['JSON', () => Response.json({ status: 'ok' })],
+    ['nothing', () => new Response('')],
     ['a page', () => new Response('<html>')],
   ])('another server, which answers with %s, is not taken for a service', async (_, answer) => {
     using other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })

@@ -110,18 +110,24 @@ export function callerOf({ send, refused, signal }: Transport): CallRoute {
   }
 }
 
+const isObject = (value: unknown) => Object(value) === value
+const isId = (value: unknown) => typeof value === 'string' || typeof value === 'number'
+
 /** Members of the answers with which programs begin. Other servers answer with JSON, too, and lack them. */
-const ANSWERED: Readonly<Record<string, string>> = {
-  'GET /api/v1/me': 'key',
-  'GET /api/v1/endpoints': 'items',
-  'POST /api/v1/endpoints': 'id',
-  'GET /api/v1/endpoints/{endpointId}': 'id',
-  'GET /api/v1/endpoints/{endpointId}/requests': 'items',
-  'GET /api/v1/endpoints/{endpointId}/requests/await': 'id',
+const ANSWERED: Readonly<Record<string, readonly [member: string, isRight: (value: unknown) => boolean]>> = {
+  'GET /api/v1/me': ['key', isObject],
+  'GET /api/v1/endpoints': ['items', Array.isArray],
+  'POST /api/v1/endpoints': ['id', isId],
+  'GET /api/v1/endpoints/{endpointId}': ['id', isId],
+  'GET /api/v1/endpoints/{endpointId}/requests': ['items', Array.isArray],
+  'GET /api/v1/endpoints/{endpointId}/requests/await': ['id', isId],
 }
 
 /** @throws CreelError for an answer that breaks off, or that is another server's, like the page of a proxy */
-async function jsonOf<Data>(response: Response, member: string | undefined): Promise<Data> {
+async function jsonOf<Data>(
+  response: Response,
+  [member, isRight] = ['', () => true] as (typeof ANSWERED)[string],
+): Promise<Data> {
   const { status, url } = response
   const text = await response.text().catch((error: unknown) => {
     throw connectionFailed(new URL(url).origin, error)
@@ -133,7 +139,7 @@ async function jsonOf<Data>(response: Response, member: string | undefined): Pro
     const detail = `${notCreel(url)} Its answer is not JSON.`
     throw new CreelError({ code: 'unexpected_answer', status, detail }, { cause: error })
   }
-  if (text !== '' && (Object(data) !== data || (member !== undefined && !(member in Object(data))))) {
+  if (status !== 204 && !(isObject(data) && isRight(Object(data)[member]))) {
     throw new CreelError({ code: 'unexpected_answer', status, detail: notCreel(url) })
   }
   return data

@@ -9,8 +9,8 @@ export interface ServerEvent {
 /** The service sends something every 15 s. A connection that is silent for this time is lost. */
 const SILENCE_MS = 40_000
 
-/** End of a block. A CR that ends a piece may be half of a CRLF. */
-const END = /\r\n\r\n|\n\n|\r\r(?!\n)/
+/** End of a block: two ends of lines. A CR that ends a piece counts; if an LF follows, it is an empty line of the next. */
+const END = /(?:\r\n|\n|\r(?!\n)){2}/
 
 /**
  * Yields the events of a stream until it ends, like {@link blocksOf} without its heartbeats.
