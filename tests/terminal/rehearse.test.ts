@@ -184,6 +184,27 @@ describe('creel rehearse', () => {
     expect(found.stdout).toContain(`${ORDERS} failed`)
   })
 
+  test('sends to free slots while an answer takes long', async () => {
+    const held: (() => void)[] = []
+    let answered = 0
+    handler.answer = (request, response) => {
+      const end = () => response.end()
+      if (JSON.parse(request.body.toString()).id === 1) held.push(end)
+      else {
+        end()
+        answered += 1
+      }
+    }
+    const rehearsing = runCreel(
+      ['rehearse', endpoint.id, '--to', String(handler.port), '--per-second', '5', '--concurrency', '4'],
+      { env: { CREEL_URL: service.baseUrl, CREEL_KEY: service.alice.key } },
+    )
+    await eventually('all others', () => answered === ORDERS - 1)
+    expect(held).toHaveLength(1)
+    for (const end of held) end()
+    expect((await rehearsing).exitCode).toBe(0)
+  })
+
   test('that cannot report an answer says so, and leaves no replay behind', async () => {
     handler.answer = { status: 200 }
     using front = Bun.serve({

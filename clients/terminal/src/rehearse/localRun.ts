@@ -33,7 +33,7 @@ export async function runLocally(run: LocalRun): Promise<void> {
   try {
     for (let state = 'running'; state === 'running' || state === 'queued' || state === 'paused'; ) {
       const taken = await api.calls.replays.take(
-        { endpointId, replayId, max: concurrency, waitSeconds: underWay.size > 0 ? 0 : WAIT_SECONDS },
+        { endpointId, replayId, max: concurrency, waitSeconds: WAIT_SECONDS },
         { timeoutMs: (WAIT_SECONDS + 10) * 1000, signal: broken.signal },
       )
       state = taken.state
@@ -44,8 +44,7 @@ export async function runLocally(run: LocalRun): Promise<void> {
           .finally(() => underWay.delete(work))
         underWay.add(work)
       }
-      if (underWay.size >= concurrency || (taken.items.length === 0 && underWay.size > 0))
-        await Promise.race(underWay)
+      if (underWay.size >= concurrency) await Promise.race(underWay)
       broken.signal.throwIfAborted()
     }
   } finally {
