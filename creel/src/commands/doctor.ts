@@ -2,12 +2,11 @@ import { EXIT } from '@creel/terminal/exitCodes'
 import { type JsonOption, printJson, printTable } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { type Config, decodeConfig } from '../config/index.ts'
-import { connectAsGuest } from '../database/index.ts'
+import { withDatabase } from '../database/index.ts'
 import { environmentBesideService } from '../dataFolder.ts'
 import { type Check, check } from '../doctor/check.ts'
 import { databaseChecks } from '../doctor/databaseChecks.ts'
 import { addressChecks, diskCheck } from '../doctor/surroundings.ts'
-import { createLog } from '../log.ts'
 import { longRetention } from '../longRetention.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { hostInUrl, runningAddress } from '../serviceFile.ts'
@@ -22,7 +21,7 @@ export function addDoctorCommand(command: Command, parts: ProgramParts): void {
       const { config, warnings } = decodeConfig(await environmentBesideService(process.env))
       const checks = [
         ...warnings.map((warning) => check('configuration', 'warning', warning, 'Correct it or remove it.')),
-        ...(await databaseChecksOf(config, parts)),
+        ...(await withDatabase(config, parts, (db) => databaseChecks(db, config.DATABASE_URL === undefined))),
         retentionCheck(config),
         ...(await diskCheck(config)),
         ...(await addressChecks(await addressesOf(config))),
@@ -36,17 +35,6 @@ export function addDoctorCommand(command: Command, parts: ProgramParts): void {
         CHANGE: ({ change }) => change ?? '',
       })
     })
-}
-
-/** Checks the database, also one that no service runs on at the moment. */
-async function databaseChecksOf(config: Config, { runtime }: ProgramParts): Promise<Check[]> {
-  const log = createLog(config.CREEL_LOG_LEVEL)
-  const connected = await connectAsGuest({ config, log, runtime, maxConnections: 2 })
-  try {
-    return await databaseChecks(connected.database.db, config.DATABASE_URL === undefined)
-  } finally {
-    await connected.close()
-  }
 }
 
 /** Says for how long the plan of new workspaces keeps captures. */

@@ -1,9 +1,8 @@
 import { migrate } from '@creel/migrations'
 import { type JsonOption, printJson, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
-import { type Config, configsOfCells, decodeConfig } from '../config/index.ts'
-import { connectAsGuest } from '../database/index.ts'
-import { createLog } from '../log.ts'
+import { configsOfCells, decodeConfig } from '../config/index.ts'
+import { withDatabase } from '../database/index.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { StartupError } from '../startupError.ts'
 
@@ -25,7 +24,7 @@ export function addMigrateCommand(command: Command, parts: ProgramParts): void {
       const applied: string[] = []
       // A migration that fails on the first cell leaves the others as they were.
       for (const config of configs) {
-        const ofCell = await migrateOne(config, parts)
+        const ofCell = await withDatabase(config, parts, migrate)
         applied.push(...ofCell.map((name) => (config.cell === null ? name : `${config.cell.name}: ${name}`)))
       }
       if (json === true) return printJson({ applied })
@@ -33,14 +32,4 @@ export function addMigrateCommand(command: Command, parts: ProgramParts): void {
       if (applied.length === 0) return printText(`${whole} up to date.`)
       printText('Applied:', ...applied.map((name) => `  ${name}`))
     })
-}
-
-async function migrateOne(config: Config, { runtime }: ProgramParts): Promise<readonly string[]> {
-  const log = createLog(config.CREEL_LOG_LEVEL)
-  const connected = await connectAsGuest({ config, log, runtime, maxConnections: 2 })
-  try {
-    return await migrate(connected.database.db)
-  } finally {
-    await connected.close()
-  }
 }

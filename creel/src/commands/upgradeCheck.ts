@@ -1,11 +1,10 @@
-import { hasChangedPlans } from '@creel/core'
+import { type Db, hasChangedPlans } from '@creel/core'
 import { migrationState, STOPS } from '@creel/migrations'
 import { type JsonOption, printJson, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
-import { decodeConfig } from '../config/index.ts'
-import { connectAsGuest } from '../database/index.ts'
+import { type Config, decodeConfig } from '../config/index.ts'
+import { withDatabase } from '../database/index.ts'
 import { environmentBesideService } from '../dataFolder.ts'
-import { createLog } from '../log.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { VERSION } from '../version.ts'
 
@@ -34,33 +33,26 @@ export function addUpgradeCheckCommand(command: Command, parts: ProgramParts): v
       'print {"version","pending","unknown","needsStop","plansChanged","settings"} on one line',
     )
     .action(async ({ json }: JsonOption) => {
-      const report = await reportOf(parts)
+      // Invalid variables end the command with a list of all of them, like a start.
+      const { config, warnings } = decodeConfig(await environmentBesideService(process.env))
+      const report = await withDatabase(config, parts, (db) => reportOf(db, config, warnings))
       if (report.unknown.length > 0) process.exitCode = 1
       if (json === true) return printJson(report)
       printText(...wordsOf(report))
     })
 }
 
-async function reportOf(parts: ProgramParts): Promise<UpgradeReport> {
-  // Invalid variables end the command with a list of all of them, like a start.
-  const { config, warnings } = decodeConfig(await environmentBesideService(process.env))
-  const log = createLog(config.CREEL_LOG_LEVEL)
-  const connected = await connectAsGuest({ config, log, runtime: parts.runtime, maxConnections: 2 })
-  try {
-    const { db } = connected.database
-    const { pending, unknown, isEmpty } = await migrationState(db)
-    // An empty database has no older processes, and no plans were applied to it.
-    const named = pending.map((name) => ({ name, stop: isEmpty ? null : (STOPS[name] ?? null) }))
-    return {
-      version: VERSION,
-      pending: named,
-      unknown,
-      needsStop: named.some(({ stop }) => stop !== null),
-      plansChanged: !isEmpty && (await hasChangedPlans({ db, plans: config.plans })),
-      settings: warnings,
-    }
-  } finally {
-    await connected.close()
+async function reportOf(db: Db, { plans }: Config, settings: readonly string[]): Promise<UpgradeReport> {
+  const { pending, unknown, isEmpty } = await migrationState(db)
+  // An empty database has no older processes, and no plans were applied to it.
+  const named = pending.map((name) => ({ name, stop: isEmpty ? null : (STOPS[name] ?? null) }))
+  return {
+    version: VERSION,
+    pending: named,
+    unknown,
+    needsStop: named.some(({ stop }) => stop !== null),
+    plansChanged: !isEmpty && (await hasChangedPlans({ db, plans })),
+    settings,
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type RuntimeSource,
   startEmbeddedPostgres,
 } from '../embeddedPostgres/index.ts'
+import { createLog } from '../log.ts'
 import { StartupError } from '../startupError.ts'
 import { requireServer } from './serverVersion.ts'
 
@@ -88,6 +89,21 @@ export async function connectAsGuest(options: ConnectOptions): Promise<Connected
       if (!(error instanceof DataFolderInUse) || performance.now() > deadline) throw error
     }
     await pause(100)
+  }
+}
+
+/** Runs a task of a command on the database, {@link connectAsGuest connected as a guest}. */
+export async function withDatabase<Result>(
+  config: Config,
+  { runtime }: Pick<ConnectOptions, 'runtime'>,
+  task: (db: Db) => Promise<Result>,
+): Promise<Result> {
+  const log = createLog(config.CREEL_LOG_LEVEL)
+  const { database, close } = await connectAsGuest({ config, log, runtime, maxConnections: 2 })
+  try {
+    return await task(database.db)
+  } finally {
+    await close()
   }
 }
 
