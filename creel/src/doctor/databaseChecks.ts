@@ -10,76 +10,49 @@ const CONNECTIONS_MIN = 40
 /** Settings of PostgreSQL that {@link settingChecks} judges, by their names. Sizes are in bytes. */
 export type Settings = Readonly<Record<string, string | undefined>>
 
-/** How a setting is judged. */
-interface Rule {
-  readonly setting: string
-  readonly isFine: (value: string) => boolean
-  /** A value to set. */
-  readonly wanted: string
-  readonly reason: string
-  readonly level: 'warning' | 'failure'
-}
-
 const isOn = (value: string) => value === 'on'
 const atLeast = (bytes: number) => (value: string) => Number(value) >= bytes
 
-const RULES: readonly Rule[] = [
-  {
-    setting: 'fsync',
-    isFine: isOn,
-    wanted: 'on',
-    reason: 'a crash of the machine can lose or damage acknowledged captures',
-    level: 'failure',
-  },
-  {
-    setting: 'full_page_writes',
-    isFine: isOn,
-    wanted: 'on',
-    reason: 'a crash of the machine can damage pages',
-    level: 'failure',
-  },
-  {
-    setting: 'synchronous_commit',
-    isFine: (value) => value !== 'off',
-    wanted: 'on',
-    reason: 'captures are acknowledged before they are on disk',
-    level: 'failure',
-  },
-  {
-    setting: 'autovacuum',
-    isFine: isOn,
-    wanted: 'on',
-    reason: 'deleted rows are never cleaned up, so the tables grow',
-    level: 'failure',
-  },
-  {
-    setting: 'max_wal_size',
-    isFine: atLeast(1024 * MIB),
-    wanted: '2GB',
-    reason: 'many captures cause frequent checkpoints',
-    level: 'warning',
-  },
-  {
-    setting: 'min_wal_size',
-    isFine: atLeast(512 * MIB),
-    wanted: '512MB',
-    reason: 'captures pause for about 50 ms whenever a new WAL segment is created',
-    level: 'warning',
-  },
-  {
-    setting: 'shared_buffers',
-    isFine: atLeast(128 * MIB),
-    wanted: '128MB or more',
-    reason: 'pages that captures need are read from disk repeatedly',
-    level: 'warning',
-  },
-  {
-    setting: 'max_connections',
-    isFine: (value) => Number(value) >= CONNECTIONS_MIN,
-    wanted: `${CONNECTIONS_MIN} or more`,
-    reason: 'one process of Creel may not get all its connections',
-    level: 'warning',
-  },
+/** Each setting: how it is judged, a value to set, the level, and what happens otherwise. */
+const RULES: readonly (readonly [
+  setting: string,
+  isFine: (value: string) => boolean,
+  wanted: string,
+  level: 'warning' | 'failure',
+  reason: string,
+])[] = [
+  ['fsync', isOn, 'on', 'failure', 'a crash of the machine can lose or damage acknowledged captures'],
+  ['full_page_writes', isOn, 'on', 'failure', 'a crash of the machine can damage pages'],
+  [
+    'synchronous_commit',
+    (value) => value !== 'off',
+    'on',
+    'failure',
+    'captures are acknowledged before they are on disk',
+  ],
+  ['autovacuum', isOn, 'on', 'failure', 'deleted rows are never cleaned up, so the tables grow'],
+  ['max_wal_size', atLeast(1024 * MIB), '2GB', 'warning', 'many captures cause frequent checkpoints'],
+  [
+    'min_wal_size',
+    atLeast(512 * MIB),
+    '512MB',
+    'warning',
+    'captures pause for about 50 ms whenever a new WAL segment is created',
+  ],
+  [
+    'shared_buffers',
+    atLeast(128 * MIB),
+    '128MB or more',
+    'warning',
+    'pages that captures need are read from disk repeatedly',
+  ],
+  [
+    'max_connections',
+    (value) => Number(value) >= CONNECTIONS_MIN,
+    `${CONNECTIONS_MIN} or more`,
+    'warning',
+    'one process of Creel may not get all its connections',
+  ],
 ]
 
 /**
@@ -88,8 +61,8 @@ const RULES: readonly Rule[] = [
  * @param isEmbedded the program sets them itself, and makes room in the WAL, so only durability is judged
  */
 export function settingChecks(settings: Settings, isEmbedded: boolean): Check[] {
-  return RULES.filter(({ level }) => !isEmbedded || level === 'failure').map(
-    ({ setting, isFine, wanted, reason, level }) => {
+  return RULES.filter(([, , , level]) => !isEmbedded || level === 'failure').map(
+    ([setting, isFine, wanted, level, reason]) => {
       const value = settings[setting] ?? ''
       return isFine(value)
         ? check(`PostgreSQL ${setting}`, 'ok', shown(value))
@@ -117,7 +90,7 @@ const SETTINGS = statement(
 /** Checks version, settings, clock and schema of the database. */
 export async function databaseChecks(db: Db, isEmbedded: boolean): Promise<Check[]> {
   const askedAt = Date.now()
-  const rows = await run(db, SETTINGS, [['server_version', ...RULES.map(({ setting }) => setting)]])
+  const rows = await run(db, SETTINGS, [['server_version', ...RULES.map(([setting]) => setting)]])
   const settings = Object.fromEntries(rows.map(({ name, value }) => [name, value]))
   const answeredAt = Date.now()
   const { pending, unknown } = await migrationState(db)
