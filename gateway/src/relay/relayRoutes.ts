@@ -10,6 +10,7 @@ import {
   RELAY_RETRY_MS,
 } from '@creel/core/relay'
 import { isJson } from '../console/index.ts'
+import { html, pageResponse } from '../html.ts'
 import { addressGroup } from '../http/connectionTable.ts'
 import { addressOf, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
@@ -94,9 +95,8 @@ export function relayRoutes(services: Services): RelayRoutes {
     }
   }
 
-  const page = termsPage(services.urls.baseUrl)
   return {
-    terms: () => new Response(page, { headers: PAGE_HEADERS }),
+    terms: () => termsPage(services.urls.baseUrl),
     async create(request) {
       try {
         if (!isJson(request)) throw new DomainError('request_invalid', 'Send application/json.')
@@ -113,21 +113,11 @@ export function relayRoutes(services: Services): RelayRoutes {
   }
 }
 
-const PAGE_HEADERS = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy':
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-  'Cache-Control': 'public, max-age=3600',
-}
-
 const HOUR_MS = 3_600_000
 const KIB = 1024
 
 /** The terms of a relay: its use in one command, and every number that bounds it. */
-function termsPage(baseUrl: string): string {
-  const url = escaped(baseUrl)
+function termsPage(baseUrl: string): Response {
   const { storedRequestsMax, storedBytesMax, payloadBytesMax, captureRatePerMinute, apiRatePerMinute } =
     RELAY_LIMITS
   const rows: readonly (readonly [string, string])[] = [
@@ -144,41 +134,22 @@ function termsPage(baseUrl: string): string {
     ],
     ['Calls of the API', `${apiRatePerMinute} a minute`],
   ]
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Creel relay</title>
-<style>
-:root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 42rem; margin: 2rem auto; padding: 0 1rem }
-pre { overflow-x: auto; padding: .75rem; border: 1px solid; border-radius: 6px }
-th, td { text-align: left; vertical-align: top; padding: .25rem 1rem .25rem 0 }
-th { font-weight: 600 }
-</style>
-</head>
-<body>
-<h1>Creel relay</h1>
-<p>This server gives a public URL for webhooks to a program on your machine.</p>
-<pre>creel listen --relay ${url} --to 3000</pre>
+  return pageResponse({
+    status: 200,
+    title: 'Creel relay',
+    isWide: true,
+    headers: { 'Cache-Control': 'public, max-age=3600' },
+    body: html`<p>This server gives a public URL for webhooks to a program on your machine.</p>
+<pre>creel listen --relay ${baseUrl} --to 3000</pre>
 <p>The command prints the URL. Each request to the URL is stored here, and the command sends it to port 3000 of your machine. It needs no account.</p>
 <h2>Terms</h2>
-<table>
-${rows.map(([name, bound]) => `<tr><th scope="row">${name}</th><td>${bound}</td></tr>`).join('\n')}
-</table>
+<table>${rows.map(([name, bound]) => html`<tr><td>${name}</td><td>${bound}</td></tr>`)}</table>
 <ul>
 <li>A URL is not a secret between its sender and you alone: the operator of this server can read what it stores.
 Send test data only.</li>
 <li>Requests are deleted with their endpoint. The address that created an endpoint is kept until an hour after its end.</li>
 <li>This server sends nothing to other servers: no forwards, replays to URLs or alerts.</li>
 <li>The operator may end an endpoint, or this service, at any time. There is no warranty.</li>
-</ul>
-</body>
-</html>
-`
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+</ul>`,
+  })
 }
