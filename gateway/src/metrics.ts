@@ -1,12 +1,8 @@
-import { counterBy, registers } from '@creel/core/platform/metrics'
-import { Counter, Histogram } from 'prom-client'
+import { counter, counterBy, registers } from '@creel/core/platform/metrics'
+import { Histogram } from 'prom-client'
 
 /** Calls that ended in `internal_error`. Each is a bug, and logged under its traceId. */
-export const internalErrors = new Counter({
-  name: 'creel_internal_errors_total',
-  help: 'Calls that ended in internal_error',
-  registers,
-})
+export const internalErrors = counter('creel_internal_errors_total', 'Calls that ended in internal_error')
 
 /** API calls. `route` is the name of the procedure (`endpoints.list`), or `unknown`. */
 export const apiRequestSeconds = new Histogram({
@@ -27,15 +23,13 @@ export const refusedRequests = counterBy('reason', ['400', '431', '505', '503', 
   help: 'Requests and connections that were refused before they were served, by reason',
 })
 
-export const connectionFaults = new Counter({
-  name: 'creel_connection_faults_total',
-  help: 'Connections that an error of the service ended',
-  registers,
-})
+export const connectionFaults = counter(
+  'creel_connection_faults_total',
+  'Connections that an error of the service ended',
+)
 
 /** Gateway processes of this program that ended by themselves, and were started again. */
-export const gatewayRestarts = new Counter({
-  name: 'creel_gateway_restarts_total',
-  help: 'Gateway processes of the program that ended and were started again',
-  registers,
-})
+export const gatewayRestarts = counter(
+  'creel_gateway_restarts_total',
+  'Gateway processes of the program that ended and were started again',
+)

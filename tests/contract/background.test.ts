@@ -6,12 +6,13 @@ test('every queue that a noun declares is listed with its work', async () => {
   const declared = (await sourcesOf('core')).flatMap(({ path, text, isTest }) =>
     isTest
       ? []
-      : [...text.matchAll(/= (?:queue\(\{\n {2}name: |laneQueue\(|(runQueues)\(\s*)'([^']+)'/g)].flatMap(
-          ([, runs, name]) =>
-            (runs === undefined ? [name] : [`${name}.run`, `${name}.sweep`]).map((one) => ({
-              path,
-              name: one,
-            })),
+      : [
+          ...text.matchAll(/= (?:queue\(\{\n {2}name: |(?:lane|sweep)Queue\(|(runQueues)\(\s*)'([^']+)'/g),
+        ].flatMap(([, runs, name]) =>
+          (runs === undefined ? [name] : [`${name}.run`, `${name}.sweep`]).map((one) => ({
+            path,
+            name: one,
+          })),
         ),
   )
   expect(declared.length).toBeGreaterThan(10)

@@ -48,6 +48,15 @@ export function queue<Payload>(declared: Queue<Payload>): Queue<Payload> {
   return declared
 }
 
+/** A queue of runs by a cron line, one at a time, each at most as long as given. The next run makes up for one that failed. */
+export const sweepQueue = (name: string, expireInSeconds: number, cron = '* * * * *'): Queue =>
+  queue({
+    name,
+    payload: NO_PAYLOAD,
+    options: { policy: 'singleton', retryLimit: 0, expireInSeconds, deleteAfterSeconds: 3600 },
+    cron,
+  })
+
 /** A job to add. Without `startAfter` it runs as soon as a worker is free. */
 export interface Job<Payload> {
   readonly payload: Payload

@@ -1,6 +1,5 @@
-import { Gauge } from 'prom-client'
-import { counterBy, registers } from '../platform/metrics/index.ts'
-import { NO_PAYLOAD, queue } from '../platform/queues.ts'
+import { counterBy, gauge } from '../platform/metrics/index.ts'
+import { NO_PAYLOAD, queue, sweepQueue } from '../platform/queues.ts'
 
 /** Seconds from one run of {@link STORAGE_SWEEP} to the next. */
 export const STORAGE_SWEEP_SECONDS = 10
@@ -30,20 +29,10 @@ export const STATISTICS = queue({
  * Deletes expired endpoints and the rows of deleted ones, and lifts suspensions for which there is room. Singleton:
  * two sweeps at once would only wait for each other's locks. The next run resumes where this one stopped.
  */
-export const ENDPOINT_SWEEP = queue({
-  name: 'endpoints.sweep',
-  payload: NO_PAYLOAD,
-  options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 3600 },
-  cron: '* * * * *',
-})
+export const ENDPOINT_SWEEP = sweepQueue('endpoints.sweep', 3600)
 
 /** Deletes rows past the retention of their plan. Singleton like the other sweep, and safe to interrupt. */
-export const RETENTION_SWEEP = queue({
-  name: 'retention.sweep',
-  payload: NO_PAYLOAD,
-  options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 3600 },
-  cron: '*/5 * * * *',
-})
+export const RETENTION_SWEEP = sweepQueue('retention.sweep', 3600, '*/5 * * * *')
 
 /**
  * Rows that sweeps deleted. `sweep`: `retention`, `bin` and `hidden` (requests), `attempts`, `details` (their records),
@@ -55,16 +44,11 @@ export const sweptRows = counterBy(
   { name: 'creel_swept_rows_total', help: 'Rows that sweeps deleted, by sweep' },
 )
 
-/** Bytes of all captures, deleted and hidden ones included. Read at each scrape. */
-export const storageBytes = new Gauge({
-  name: 'creel_storage_bytes',
-  help: 'Bytes that captures take in all',
-  registers,
-})
+/** All captures, deleted and hidden ones included. */
+export const storageBytes = gauge('creel_storage_bytes', 'Bytes that captures take in all')
 
-/** `CREEL_STORAGE_MAX` in bytes; 0 without a bound. */
-export const storageMaxBytes = new Gauge({
-  name: 'creel_storage_max_bytes',
-  help: 'Bytes that captures may take in all; 0 without a bound',
-  registers,
-})
+/** `CREEL_STORAGE_MAX`. */
+export const storageMaxBytes = gauge(
+  'creel_storage_max_bytes',
+  'Bytes that captures may take in all; 0 without a bound',
+)

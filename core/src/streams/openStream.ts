@@ -1,14 +1,9 @@
-import { Gauge } from 'prom-client'
 import type { Context } from '../api/context.ts'
 import { takeRenewedSlot } from '../api/slots.ts'
-import { registers } from '../platform/metrics/index.ts'
+import { gauge } from '../platform/metrics/index.ts'
 import { watchCaller } from './callerValidity.ts'
 
-const streamsOpen = new Gauge({
-  name: 'creel_streams_open',
-  help: 'Streams of events that are open in this process',
-  registers,
-})
+const streamsOpen = gauge('creel_streams_open', 'Streams of events that are open in this process')
 
 /** Concurrent streams of a key, or of a signed-in browser, across all processes. */
 const STREAMS_MAX = 8

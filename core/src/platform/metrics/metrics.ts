@@ -40,35 +40,34 @@ export const replicatedReads = counterBy('server', ['replica', 'primary'], {
   help: 'Lists and searches where CREEL_DATABASE_READ_URL is set, by where they ran',
 })
 
-/** Lag of the replica in bytes. Read at each scrape. */
-export const replicaLagBytes = new Gauge({
-  name: 'creel_replica_lag_bytes',
-  help: 'Write-ahead log that the replica has not replayed; -1 when it is out of reach, 0 without one',
-  registers,
-})
+/** A counter without labels. */
+export const counter = (name: string, help: string): Counter => new Counter({ name, help, registers })
 
-/** Lag of the replica in seconds. Read at each scrape. */
-export const replicaLagSeconds = new Gauge({
-  name: 'creel_replica_lag_seconds',
-  help: 'Age of what the replica has replayed last, while there is more; -1 when it is out of reach, 0 without one',
-  registers,
-})
+/** A gauge, which is read at each scrape. */
+export const gauge = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+  new Gauge<Label>({ name, help, labelNames, registers })
 
-/** Backlog of a queue: jobs that are due and not taken by a worker. Read at each scrape. */
-export const queueDepth = new Gauge({
-  name: 'creel_queue_depth',
-  help: 'Jobs that are due and not yet taken; of deliveries, the attempts in them',
-  labelNames: ['queue'] as const,
-  registers,
-})
+export const replicaLagBytes = gauge(
+  'creel_replica_lag_bytes',
+  'Write-ahead log that the replica has not replayed; -1 when it is out of reach, 0 without one',
+)
 
-/** Age of the oldest due job of a queue. */
-export const queueLagSeconds = new Gauge({
-  name: 'creel_queue_lag_seconds',
-  help: 'How long the oldest due job has waited',
-  labelNames: ['queue'] as const,
-  registers,
-})
+export const replicaLagSeconds = gauge(
+  'creel_replica_lag_seconds',
+  'Age of what the replica has replayed last, while there is more; -1 when it is out of reach, 0 without one',
+)
+
+export const queueDepth = gauge(
+  'creel_queue_depth',
+  'Jobs that are due and not yet taken; of deliveries, the attempts in them',
+  'queue',
+)
+
+export const queueLagSeconds = gauge(
+  'creel_queue_lag_seconds',
+  'How long the oldest due job has waited',
+  'queue',
+)
 
 /** Metrics that exist on V8 only. JavaScriptCore has one heap, and would report 0 for ever. */
 const V8_ONLY = [
