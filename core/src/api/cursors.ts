@@ -20,6 +20,8 @@ export interface Between<Place> {
 }
 
 const ID = /^(?:0|[1-9]\d{0,15})$/
+/** A word after an id: what the list had learned there. */
+const NOTE = /^[\w.-]{1,16}$/
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const MILLISECONDS = /^\d{1,15}$/
 /** The last moment that both PostgreSQL's timestamps and ours support: the end of the year 9999. */
@@ -27,8 +29,9 @@ const LAST_MOMENT = 253_402_300_799_999
 
 const encode = (text: string) => Buffer.from(text, 'latin1').toString('base64url')
 
-/** The cursor of a place in a list by id; opaque to callers. */
-export const idCursor = (id: IdPlace): string => encode(String(id))
+/** The cursor of a place in a list by id; opaque to callers. Where notes are read, it may bring one back. */
+export const idCursor = (id: IdPlace, note?: string): string =>
+  encode(note === undefined ? String(id) : `${id} ${note}`)
 
 /** The cursor of a place in a list by time; opaque to callers. */
 export const timeCursor = ({ at, id }: TimePlace): string => encode(`${at.getTime()} ${id}`)
@@ -49,10 +52,19 @@ function cursor<Place>(placeOf: (text: string) => Place | undefined) {
     })
 }
 
-const ofId = cursor((text): IdPlace | undefined => {
-  const id = Number(text)
-  return ID.test(text) && Number.isSafeInteger(id) ? id : undefined
+/** A place in a list by id, with the note of its cursor. Callers can write any note. */
+export interface NotedPlace {
+  readonly id: IdPlace
+  readonly note: string | undefined
+}
+
+const ofNotedId = cursor((text): NotedPlace | undefined => {
+  const [id = '', note, ...rest] = text.split(' ')
+  const isNoted = rest.length === 0 && (note === undefined || NOTE.test(note))
+  return isNoted && ID.test(id) && Number.isSafeInteger(Number(id)) ? { id: Number(id), note } : undefined
 })
+
+const ofId = ofNotedId.transform(({ id }): IdPlace => id)
 
 const ofTime = (isId: RegExp) =>
   cursor((text): TimePlace | undefined => {
@@ -74,6 +86,9 @@ function cursorInput<Schema extends z.ZodType>(schema: Schema) {
 
 /** `before` and `after` of a list that is ordered by int64 ids. */
 export const idCursorInput = cursorInput(ofId)
+
+/** The same with the notes of cursors. */
+export const notedCursorInput = cursorInput(ofNotedId)
 
 /** `before` and `after` of a list that is ordered by a time and uuids. */
 export const timeCursorInput = cursorInput(ofTime(UUID))

@@ -10,9 +10,10 @@ import { isUuid } from './find.ts'
 import { type RequestSummaryRow, summariesOf } from './queries.ts'
 import { countRange, type IdRange } from './rangeTotals.ts'
 import { readPage } from './reads.ts'
-import { type Found, type Learned, type Pace, PROMPT, scanRequests, THOROUGH, type Wanted } from './scan.ts'
+import { type Found, type Pace, PROMPT, scanRequests, THOROUGH, type Wanted } from './scan.ts'
 import type { ListFilters, Order } from './schema.ts'
 import { searching } from './searching.ts'
+import { NO_SHORTCUT, shortcutOf } from './searchShortcut.ts'
 import { searchTotals } from './searchTotals.ts'
 
 /** Time limit of a search that must reach its end, without the waits for its turns. */
@@ -22,6 +23,8 @@ const EXACT_MS = 5_000
 export type ListedPage = Page &
   Between<IdPlace> & {
     readonly order: Order
+    /** What the search had learned that ended at the cursor: the code of its shortcut. */
+    readonly note?: string | undefined
     /** Whether a search may end at its time limit, with the matches so far. With a cursor it always may. */
     readonly partial?: boolean | undefined
   }
@@ -131,6 +134,7 @@ async function searchRequests(
   const wanted = {
     filters: { ...filters, beforeId: below, afterId: above },
     order,
+    learned: learnedBy(filters, page),
     skip: offset,
     take: limit,
     countsAll: !hasCursor,
@@ -147,7 +151,7 @@ async function searchRequests(
     return {
       rows: await summariesOf(db, endpointId, ids, options, order),
       totalCount,
-      ...cursorsOf(ids, page, lookedTo),
+      ...cursorsOf(ids, page, lookedTo, noteOf(filters, found)),
       search: {
         complete: lookedTo === null,
         lookedThrough,
@@ -179,7 +183,7 @@ async function searchToEnd(ctx: Context, endpointId: string, wanted: Wanted): Pr
   let matchedCount = 0
   let lookedThrough = 0
   let skipped = 0
-  let learned: Learned | undefined
+  let { learned } = wanted
   do {
     const rest: Wanted = {
       ...wanted,
@@ -210,6 +214,16 @@ async function searchToEnd(ctx: Context, endpointId: string, wanted: Wanted): Pr
   )
 }
 
+/** The shortcut that a cursor brings back, so that it is chosen once for a search of many answers. */
+function learnedBy({ q }: ListFilters, { note }: ListedPage): Wanted['learned'] {
+  if (q === undefined || note === undefined) return undefined
+  return { shortcut: shortcutOf(q, note) ?? null }
+}
+
+function noteOf({ q }: ListFilters, { learned: { shortcut } }: Found): string | undefined {
+  return q === undefined || shortcut === undefined ? undefined : (shortcut?.code ?? NO_SHORTCUT)
+}
+
 /** Pace of a scan. Bodies take longest to search, so a text search answers each page promptly. */
 function paceOf({ q }: Partial<ListFilters>): Pace {
   return q === undefined ? THOROUGH : PROMPT
@@ -224,10 +238,10 @@ function kindOf(endpointId: string, { q }: Partial<ListFilters>): string {
  * Cursors of a page. The next page begins after the last item of a full page, else after the end of the scan; null at
  * the end.
  */
-function cursorsOf(ids: readonly number[], { pageSize }: Page, lookedTo: number | null) {
+function cursorsOf(ids: readonly number[], { pageSize }: Page, lookedTo: number | null, note?: string) {
   const continuesAfter = ids.length < pageSize ? lookedTo : (ids.at(-1) ?? null)
   return {
-    next: continuesAfter === null ? null : idCursor(continuesAfter),
+    next: continuesAfter === null ? null : idCursor(continuesAfter, note),
     previous: ids[0] === undefined ? null : idCursor(ids[0]),
   }
 }

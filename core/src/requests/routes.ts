@@ -97,7 +97,8 @@ export const requestRoutes = router({
     shared: ['endpointId', 'page', 'pageSize', 'before', 'after', 'afterId', 'beforeId', 'order'],
   }).query(async ({ ctx, input }) => {
     const { endpointId: id, page, pageSize, before, after, order, partial, ...filters } = input
-    const listed = await listRequests(ctx, id, filters, { page, pageSize, before, after, order, partial })
+    const between = { before: before?.id, after: after?.id, note: before?.note }
+    const listed = await listRequests(ctx, id, filters, { page, pageSize, ...between, order, partial })
     const { rows, totalCount, next, previous, search } = listed
     return {
       items: rows.map((row) => summaryView(row, row.endpointId)),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Download } from '../api/contract.ts'
-import { idCursorInput } from '../api/cursors.ts'
+import { notedCursorInput } from '../api/cursors.ts'
 import { withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
 import { byName, InstantInput, Int64, Int64Filter, optional, REFUSED, Timestamp } from '../api/values.ts'
@@ -98,7 +98,7 @@ export type Order = (typeof ORDERS)[number]
 export const listInput = {
   ...filterInput,
   ...pageInput,
-  ...idCursorInput,
+  ...notedCursorInput,
   beforeId,
   order: z.enum(ORDERS).default('desc').meta({
     description:

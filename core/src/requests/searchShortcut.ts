@@ -21,12 +21,37 @@ export interface Shortcut {
   /** `in`: a request with one of the spellings matches. `out`: headers or text without any of them do not match. */
   readonly rules: 'in' | 'out'
   readonly spellings: readonly Buffer[]
+  /** Which of the shortcuts to its text it is: see {@link shortcutOf}. */
+  readonly code: string
+}
+
+/** The code where there is no shortcut. */
+export const NO_SHORTCUT = 'none'
+const WHOLE = { asGiven: 'given', inLowerCase: 'lower' } as const
+const PART = /^(\d{1,2})\.([1-4])$/
+
+/**
+ * The shortcut to a text by its code. Whatever the code says, it is one that leaves the result of the search as it is: so
+ * callers may bring it back.
+ *
+ * @returns undefined for {@link NO_SHORTCUT}, and for a code that is none of this text
+ */
+export function shortcutOf(q: string, code: string): Shortcut | undefined {
+  if (code === WHOLE.asGiven || code === WHOLE.inLowerCase) {
+    if (!isAscii(q)) return undefined
+    const spelling = code === WHOLE.asGiven ? q : q.toLowerCase()
+    return { rules: 'in', spellings: [Buffer.from(spelling)], code }
+  }
+  const [, from, length] = PART.exec(code) ?? []
+  const part = partAt(q, Number(from), Number(length))
+  const spellings = part === undefined ? [] : spellingsOf(part)
+  if (spellings.length === 0 || spellings.length > SPELLINGS_MAX) return undefined
+  return { rules: 'out', spellings: spellings.map((spelling) => Buffer.from(spelling)), code }
 }
 
 /** A shortcut with its cost: octets of the samples that are searched, times the number of searches. */
 interface Candidate {
-  readonly rules: 'in' | 'out'
-  readonly spellings: readonly string[]
+  readonly code: string
   readonly cost: number
 }
 
@@ -39,20 +64,18 @@ interface Candidate {
  */
 export function cheapestShortcut(q: string, samples: readonly (readonly Buffer[])[]): Shortcut | undefined {
   const requests = samples.map((parts) => parts.map((bytes) => bytes.toString('latin1')))
-  let best: Candidate = { rules: 'out', spellings: [], cost: lengthOf(requests.flat()) * LOWERING_COST }
+  let best: Candidate = { code: NO_SHORTCUT, cost: lengthOf(requests.flat()) * LOWERING_COST }
   for (const one of [...ofWholeText(q, requests), ...ofParts(q, requests)])
     if (one.cost < best.cost) best = one
-  const { rules, spellings } = best
-  if (spellings.length === 0) return undefined
-  return { rules, spellings: spellings.map((spelling) => Buffer.from(spelling)) }
+  return shortcutOf(q, best.code)
 }
 
 function ofWholeText(q: string, requests: readonly (readonly string[])[]): Candidate[] {
   if (!isAscii(q)) return []
-  return [q, q.toLowerCase()].map((spelling) => {
+  return [WHOLE.asGiven, WHOLE.inLowerCase].map((code) => {
+    const spelling = code === WHOLE.asGiven ? q : q.toLowerCase()
     const others = requests.filter((parts) => !parts.some((text) => text.includes(spelling)))
-    const cost = lengthOf(requests.flat()) + lengthOf(others.flat()) * LOWERING_COST
-    return { rules: 'in', spellings: [spelling], cost }
+    return { code, cost: lengthOf(requests.flat()) + lengthOf(others.flat()) * LOWERING_COST }
   })
 }
 
@@ -60,27 +83,26 @@ function ofWholeText(q: string, requests: readonly (readonly string[])[]): Candi
 function ofParts(q: string, requests: readonly (readonly string[])[]): Candidate[] {
   const texts = requests.flat().map((text) => text.toLowerCase())
   const total = lengthOf(texts)
-  return partsOf(q.slice(0, CHARACTERS_MAX)).flatMap((part) => {
-    const spellings = spellingsOf(part)
-    if (spellings.length > SPELLINGS_MAX) return []
-    const holding = texts.filter((text) => text.includes(part))
-    return { rules: 'out', spellings, cost: total * spellings.length + lengthOf(holding) * LOWERING_COST }
-  })
+  const lengths = Array.from({ length: PART_LENGTH_MAX }, (_, shorter) => PART_LENGTH_MAX - shorter)
+  return lengths.flatMap((length) =>
+    Array.from({ length: Math.min(q.length, CHARACTERS_MAX) }, (_, from) => from).flatMap((from) => {
+      const part = partAt(q, from, length)
+      const spellings = part === undefined ? [] : spellingsOf(part)
+      if (part === undefined || spellings.length > SPELLINGS_MAX) return []
+      const holding = texts.filter((text) => text.includes(part))
+      return { code: `${from}.${length}`, cost: total * spellings.length + lengthOf(holding) * LOWERING_COST }
+    }),
+  )
 }
 
 function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + length, 0)
 }
 
-/** All ASCII parts in lower case. Other letters may share their lower case with letters that are not listed here. */
-function partsOf(text: string): string[] {
-  const lengths = Array.from({ length: PART_LENGTH_MAX }, (_, shorter) => PART_LENGTH_MAX - shorter)
-  const parts = lengths.flatMap((length) =>
-    Array.from({ length: Math.max(0, text.length - length + 1) }, (_, from) =>
-      text.slice(from, from + length),
-    ),
-  )
-  return parts.filter(isAscii).map((part) => part.toLowerCase())
+/** An ASCII part in lower case. Other letters may share their lower case with letters that are not listed here. */
+function partAt(q: string, from: number, length: number): string | undefined {
+  const part = q.slice(0, CHARACTERS_MAX).slice(from, from + length)
+  return part.length === length && length > 0 && isAscii(part) ? part.toLowerCase() : undefined
 }
 
 function spellingsOf(part: string): string[] {

@@ -88,6 +88,24 @@ describe('the filter q', () => {
     )
     expect(Math.min(taken.in, taken.out)).toBeGreaterThan(10)
   })
+
+  test('finds the same from a cursor, whatever note a caller writes into it', async () => {
+    const note = fc.oneof(
+      fc.constantFrom('given', 'lower', 'none', 'other'),
+      fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 4 })).map(([from, length]) => `${from}.${length}`),
+      fc.stringMatching(/^[\w.-]{1,16}$/),
+    )
+    const start = Number.MAX_SAFE_INTEGER
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: letter, minLength: 1, maxLength: 4 }), note, async (q, written) => {
+        const cursor = Buffer.from(`${start} ${written}`, 'latin1').toString('base64url')
+        const query = `pageSize=100&q=${encodeURIComponent(q)}`
+        const found = await endpoint.requests(`${query}&before=${cursor}`)
+        expect(found.map(({ id }) => id)).toEqual((await endpoint.requests(query)).map(({ id }) => id))
+      }),
+      { numRuns: 60 },
+    )
+  })
 })
 
 async function idsWith(q: string, shortcut?: Shortcut): Promise<number[]> {

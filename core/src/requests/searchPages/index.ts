@@ -1,3 +1,3 @@
-export { type Candidate, lookUp, type PagedSearch } from './lookup.ts'
+export { type Candidate, lookUp, type Stretch } from './lookup.ts'
 export { makeSearchPages } from './make.ts'
 export { forgetPaged } from './store.ts'

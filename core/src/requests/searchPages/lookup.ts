@@ -14,17 +14,16 @@ export interface PagedPart {
   readonly candidates: readonly Candidate[]
   /** About how many requests of other blocks are skipped. */
   readonly skipped: number
-  /** Whether this is the rest of what the pages cover. */
+  /** Whether this is the rest of the stretch. */
   readonly isLast: boolean
 }
 
-/** Requests of an endpoint that a search for a text must read, as far as pages cover them. */
-export interface PagedSearch {
-  /** Pages cover the ids above `from` up to `to`. */
-  readonly from: number
-  readonly to: number
-  /** Takes the next part, with at most `limit` candidates. */
-  readonly next: (limit: number) => PagedPart
+/** A range of ids to search. */
+export interface Stretch {
+  readonly above: number
+  readonly below: number
+  /** Takes the next part, with at most `limit` candidates; null where no pages say what to skip. */
+  readonly next: ((limit: number) => PagedPart) | null
 }
 
 const SLICE_BITS = SLICE_BYTES * 8
@@ -55,28 +54,39 @@ const LOOK_UP = statement(
 
 type Page = RowsOf<typeof LOOK_UP>
 
+interface Searched {
+  readonly above: number
+  readonly below: number
+  readonly order: Order
+}
+
 /**
  * Looks up what the pages of an endpoint say about a text.
  *
  * @param range the ids to search: above `above` and below `below`, in an order
- * @returns undefined if they say nothing
+ * @returns stretches of the range, in its order, which are all of it
  */
 export async function lookUp(
   db: Db,
   endpointId: string,
   q: string,
-  { above, below, order }: { readonly above: number; readonly below: number; readonly order: Order },
+  { above, below, order }: Searched,
   options: AbortableQueryOptions,
-): Promise<PagedSearch | undefined> {
+): Promise<readonly Stretch[]> {
   const slots = slotsOf(q)
-  if (slots.length === 0) return undefined
-  const found = await run(db, LOOK_UP, [endpointId, slots, below, above], options)
-  const pages = withoutGaps(found)
-  const [newest] = pages
-  const oldest = pages.at(-1)
-  if (newest === undefined || oldest === undefined) return undefined
-  const passed = passedOver(order === 'asc' ? pages.toReversed() : pages, slots.length, order)
-  return { from: oldest.above, to: newest.top, next: (limit) => takeFrom(passed, limit) }
+  const pages = slots.length === 0 ? [] : await run(db, LOOK_UP, [endpointId, slots, below, above], options)
+  const stretches: Stretch[] = []
+  let end = below
+  for (const row of adjoining(pages)) {
+    const [top, bottom] = [row[0]?.top ?? above, row.at(-1)?.above ?? above]
+    if (end > top + 1) stretches.push({ above: top, below: end, next: null })
+    const passed = passedOver(order === 'asc' ? row.toReversed() : row, slots.length, order)
+    const from = Math.max(above, bottom)
+    stretches.push({ above: from, below: Math.min(end, top + 1), next: (limit) => takeFrom(passed, limit) })
+    end = from + 1
+  }
+  if (end > above + 1) stretches.push({ above, below: end, next: null })
+  return order === 'asc' ? stretches.reverse() : stretches
 }
 
 function takeFrom(passed: Iterator<Passed>, limit: number): PagedPart {
@@ -91,10 +101,16 @@ function takeFrom(passed: Iterator<Passed>, limit: number): PagedPart {
   return { candidates, skipped: Math.round(skipped), isLast: false }
 }
 
-/** The pages from the newest one down to a gap, below which requests are read as if there were no pages. */
-function withoutGaps(pages: readonly Page[]): readonly Page[] {
-  const gap = pages.findIndex((page, index) => index > 0 && page.top !== pages[index - 1]?.above)
-  return gap === -1 ? pages : pages.slice(0, gap)
+/** Rows of pages without gaps, in the order of the pages, which is newest first. */
+function adjoining(pages: readonly Page[]): Page[][] {
+  const rows: Page[][] = []
+  let last: Page | undefined
+  for (const page of pages) {
+    if (last !== undefined && page.top === last.above) rows.at(-1)?.push(page)
+    else rows.push([page])
+    last = page
+  }
+  return rows
 }
 
 /** Requests that are skipped, and the candidate after them; none at the end of a page. */
