@@ -27,6 +27,7 @@ import { listCriteria } from '../watchdogs/index.ts'
 import { ensureHashKey, openHashKey } from '../workspaces/index.ts'
 import { type AnswerScript, answerScript } from './answers/script.ts'
 import { withStoredKeys } from './orderKeys.ts'
+import { type Repeating, repeatingOf } from './storedCapture.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -65,6 +66,8 @@ export interface CaptureSettings {
   readonly eventIdPath: Path | null
   /** Takes data out before a capture is stored; null if it is stored as it came. */
   readonly storing: Storing | null
+  /** What of a capture may repeat a value that `storing` takes out. */
+  readonly repeating: Repeating
   /** Seals captures; null if they are stored in plain. */
   readonly sealing: Sealing | null
   /** Milliseconds for which deliveries may have the original of a capture; null if they send what is stored. */
@@ -133,6 +136,10 @@ export async function loadCaptureSettings(
       )
       const hash = hashes[index] ?? null
       const storing = storingOf(endpoint, hash)
+      const derives = {
+        verification: prepareVerification(storedSettings(endpoint, secrets)),
+        eventIdPath: eventIdPathOf(endpoint.eventIdPath),
+      }
       const dataKey = dataKeys[index] ?? null
       const hiding = { dataKey: dataKey?.key ?? null, storing }
       const endpointActions = withStoredKeys(actions.get(endpoint.id) ?? [], hiding)
@@ -157,9 +164,9 @@ export async function loadCaptureSettings(
         isAllowedSender: allowedSendersOf(endpoint.allowedSenders),
         response: safeResponse(own),
         script,
-        verification: prepareVerification(storedSettings(endpoint, secrets)),
-        eventIdPath: eventIdPathOf(endpoint.eventIdPath),
+        ...derives,
         storing,
+        repeating: repeatingOf(storing, derives),
         sealing: endpoint.encryptBodies ? dataKey : null,
         originalMs: endpoint.forwardOriginal
           ? (endpoint.originalHours ?? ORIGINAL_HOURS.default) * HOUR_MS

@@ -2,6 +2,7 @@ import { type DispatchPlan, type LoadedAction, planDispatch, planDispatchInSteps
 import type { NewDelivery } from '../deliveries/index.ts'
 import { type ReadRoot, requestRoot } from '../engine/conditions/index.ts'
 import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
+import type { StoredForm } from '../engine/storing/index.ts'
 import {
   evaluate,
   eventIdOf,
@@ -14,7 +15,7 @@ import { responsesFor, responsesForInSteps } from './answers/script.ts'
 import { type CaptureRow, captureRow, type NewCapture } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { type EventClaim, eventClaimOf } from './eventClaim.ts'
-import { storedFormOf } from './storedCapture.ts'
+import { storedFormInSteps, storedFormOf } from './storedCapture.ts'
 
 /** A capture with all decisions under its endpoint's settings. */
 export interface EvaluatedCapture extends NewCapture {
@@ -53,6 +54,7 @@ export function evaluateCapture(
   return evaluatedCapture(settings, known, planDispatch(settings.actions, root), {
     criteriaIds: settings.criteria.holding(root),
     candidates: settings.script === null ? null : responsesFor(settings.script, root),
+    form: storedFormOf(settings, known.request),
     root,
   })
 }
@@ -90,7 +92,8 @@ function* decideInSteps(settings: CaptureSettings, known: Known): Generator<void
   const dispatch = yield* planDispatchInSteps(settings.actions, root)
   const criteriaIds = yield* settings.criteria.holdingInSteps(root)
   const candidates = settings.script === null ? null : yield* responsesForInSteps(settings.script, root)
-  return evaluatedCapture(settings, known, dispatch, { criteriaIds, candidates, root })
+  const form = yield* storedFormInSteps(settings, known.request, settings.repeating)
+  return evaluatedCapture(settings, known, dispatch, { criteriaIds, candidates, form, root })
 }
 
 /** Decisions before the conditions, which may depend on them. */
@@ -123,14 +126,16 @@ function evaluatedCapture(
   {
     criteriaIds,
     candidates,
+    form,
     root,
   }: {
     readonly criteriaIds: readonly string[]
     readonly candidates: readonly number[] | null
+    /** The request as it is stored; null if the endpoint takes nothing out. */
+    readonly form: StoredForm | null
     readonly root: ReadRoot
   },
 ): EvaluatedCapture {
-  const form = storedFormOf(settings, request)
   const taken = form?.redaction ?? null
   const redactionFault = taken?.fault ?? null
   // A trace is not what its sender sent: nothing may be made of it.

@@ -36,6 +36,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   }),
   eventIdPath: null,
   storing: null,
+  repeating: { label: false, eventId: false },
   sealing: null,
   originalMs: null,
   hash: null,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '../api/context.ts'
 import { DomainError, MAX_PROBLEM_ITEMS, notFound, validationFailed } from '../api/errors.ts'
-import { type CaptureSettings, captureRow, loadCaptureSettings, storedFormOf } from '../capture/index.ts'
+import { type CaptureSettings, captureRow, loadCaptureSettings, storedFormInSteps } from '../capture/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
-import { Turns } from '../platform/turns/index.ts'
+import { inSlices, Turns } from '../platform/turns/index.ts'
 import { sealedRow } from '../requests/index.ts'
 import { type CheckedLine, linesOf } from './importLines.ts'
 import { dropImport, stageBatch, stagedHead, storedCount } from './importQueries.ts'
@@ -102,7 +102,7 @@ async function stage(
     issues.push(...wrong)
     if (issues.length >= MAX_PROBLEM_ITEMS) break
     if ('issues' in read || issues.length > 0) continue
-    const row = rowOf(settings, read)
+    const row = await inSlices(rowInSteps(settings, read))
     const head = stagedHead(row)
     count += 1
     bytes += head.length + row.body.length
@@ -142,8 +142,8 @@ function boundIssues(ctx: Context, { number, line, body }: CheckedLine, bodyByte
   return issues
 }
 
-/** The row of a line, without what the endpoint takes out of its captures. */
-function rowOf(settings: CaptureSettings, { line, body }: CheckedLine) {
+/** The row of a line, without what the endpoint takes out of its captures. Yields between steps of its rules. */
+function* rowInSteps(settings: CaptureSettings, { line, body }: CheckedLine) {
   const { endpointId } = settings
   const headers = headersOf(line)
   const contentType =
@@ -168,7 +168,7 @@ function rowOf(settings: CaptureSettings, { line, body }: CheckedLine) {
     eventId: line.eventId,
     verification: line.verification,
   }
-  const form = storedFormOf(settings, request)
+  const form = yield* storedFormInSteps(settings, request)
   const row = form === null ? captureRow(request) : captureRow(form.request, form.redaction)
   return settings.sealing === null ? row : sealedRow(settings.sealing, row)
 }

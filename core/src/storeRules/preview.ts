@@ -14,7 +14,13 @@ import { pathsOf, storedCondition } from '../engine/conditions/index.ts'
 import { type EvaluatedRequest, joinedHeaders, textOf } from '../engine/message/index.ts'
 import { findProvider } from '../engine/providers/index.ts'
 import { hashWith, type Storing, takesOut, takesOutText } from '../engine/storing/index.ts'
-import { eventIdOf, eventIdPathOf, labelOf, prepareVerification } from '../engine/verification/index.ts'
+import {
+  eventIdOf,
+  eventIdPathOf,
+  eventIdReads,
+  labelOf,
+  prepareVerification,
+} from '../engine/verification/index.ts'
 import type { Db, Trx } from '../platform/db/index.ts'
 import { countLong, previewing } from '../requests/index.ts'
 import { createRuleTurns, previewRequest } from '../transformations/index.ts'
@@ -58,9 +64,9 @@ function orderWarnings(storing: Storing, name: string, by: string | undefined): 
 
 function eventIdWarnings(storing: Storing, { eventIdPath, provider, dedupe }: EventIds): string[] {
   const by = storedDedupe(dedupe)?.by
-  const read = eventIdPath === null ? placesOf(provider) : [eventIdPath]
+  const row = provider === null ? undefined : (findProvider(provider) ?? undefined)
   return [
-    ...read
+    ...eventIdReads(eventIdPathOf(eventIdPath), row)
       .filter((text) => takesOutText(storing, text))
       .map(
         (text) =>
@@ -70,11 +76,6 @@ function eventIdWarnings(storing: Storing, { eventIdPath, provider, dedupe }: Ev
       ? [`\`dedupe\` compares ${by}, which is not stored as it came. It is compared before.`]
       : []),
   ]
-}
-
-function placesOf(provider: string | null): string[] {
-  const places = provider === null ? [] : (findProvider(provider)?.eventId?.places ?? [])
-  return places.map((place) => `${place.in === 'header' ? 'headers' : place.in}.${place.name}`)
 }
 
 /** Separate from the queue of deliveries, so that previews never delay those. */
@@ -106,6 +107,7 @@ export async function previewStoring(
     storing: preparedStoring(tried, hashWith(key ?? Buffer.from(ctx.workspace.id))),
     verification: prepareVerification(storedSettings(endpoint, ctx.secrets)),
     eventIdPath: eventIdPathOf(endpoint.eventIdPath),
+    repeating: { label: true, eventId: true },
   }
   return await previewing(ctx, 'storing', async () => {
     const { request } = await previewRequest(ctx, input, endpoint, null, { takesTraces: true })

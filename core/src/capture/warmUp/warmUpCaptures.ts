@@ -70,6 +70,7 @@ function settings(): CaptureSettings {
     }),
     eventIdPath: null,
     storing: null,
+    repeating: { label: false, eventId: false },
     sealing: null,
     originalMs: null,
     hash: null,

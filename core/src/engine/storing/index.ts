@@ -10,5 +10,6 @@ export {
   type StoredForm,
   type Storing,
   storedForm,
+  storedFormInSteps,
 } from './storing.ts'
 export { takesOut, takesOutText } from './takesOut.ts'

@@ -8,10 +8,11 @@ export function takesOut({ rules, dropped }: Pick<Storing, 'rules' | 'dropped'>,
   return rules.some(({ steps }) => steps.some((step) => changes(step, path)))
 }
 
-/** The same for a path as text; a text that is no path reads nothing. */
+/** The same for a path as text. A text that is no path is taken for one into the body. */
 export function takesOutText(storing: Pick<Storing, 'rules' | 'dropped'>, text: string): boolean {
-  const parsed = parsePath(text, { every: true, deliveryFacts: false })
-  return 'path' in parsed && takesOut(storing, parsed.path)
+  const [parsed, body] = [text, 'body'].map((path) => parsePath(path, { every: true, deliveryFacts: false }))
+  const read = parsed !== undefined && 'path' in parsed ? parsed : body
+  return read !== undefined && 'path' in read && takesOut(storing, read.path)
 }
 
 function changes(step: CompiledStep, path: Path): boolean {

@@ -59,6 +59,16 @@ export function eventIdOf(
   return firstId(STRUCTURED_PLACES, request)
 }
 
+/** Paths that {@link eventIdOf} may read. */
+export function eventIdReads(path: Path | null, provider: ProviderRow | undefined): readonly string[] {
+  if (path !== null) return [path.text]
+  const usual = [...GENERIC_PLACES, ...STRUCTURED_PLACES]
+  const places = provider === undefined ? usual : (provider.eventId?.places ?? [])
+  return places
+    .flatMap(({ within, ...place }) => (within === undefined ? [place] : [place, within]))
+    .map(({ in: part, name }) => `${part === 'header' ? 'headers' : part}.${name}`)
+}
+
 /**
  * The path to event ids that an endpoint has stored.
  *

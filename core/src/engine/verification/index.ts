@@ -3,7 +3,7 @@ export { evaluate } from './evaluate.ts'
 export * from './eventId.ts'
 export { Evidence } from './evidence.ts'
 export { type HandshakeAnswer, handshakeAnswer } from './handshakes.ts'
-export { labelOf } from './label.ts'
+export { labelOf, labelReads } from './label.ts'
 export { type PreparedVerification, prepareVerification } from './prepare.ts'
 export { laidOutSignature, resigned, signatureOver, timestampText } from './resign.ts'
 export {

@@ -36,6 +36,19 @@ export function labelOf(provider: ProviderRow | undefined, captured: CapturedReq
   return null
 }
 
+/** Paths that {@link labelOf} may read. */
+export function labelReads(provider: ProviderRow | undefined): readonly string[] {
+  if (provider === undefined)
+    return [
+      ...GENERIC_HEADERS.map((name) => `headers.${name}`),
+      ...GENERIC_MEMBERS.map((name) => `body.${name}`),
+    ]
+  return provider.eventTypes.map((place) => {
+    if (place.in === 'header') return `headers.${place.name}`
+    return place.in === 'body' || place.in === 'form' ? `body.${place.name}` : 'body'
+  })
+}
+
 function isLabel(value: unknown): value is string {
   if (typeof value !== 'string' || value.length === 0 || value.length > LABEL_LENGTH_MAX) return false
   // PostgreSQL cannot store lone surrogates or NUL as text; JSON can contain both.

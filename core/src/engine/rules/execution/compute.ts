@@ -14,8 +14,8 @@ export interface CallContext {
   readonly secret: () => Uint8Array | null
   /** Keyed digest of a text, for `hash` steps; null without the key. */
   readonly hash: ((text: string) => string) | null
-  /** Whether the rules decide what is stored. */
-  readonly isForStoring: boolean
+  /** Gets the targets of steps for storing that find something, as written; null if the rules are for deliveries. */
+  readonly found: string[] | null
   /** The bytes to be sent; called after all other steps have run. */
   readonly raw: () => Uint8Array
 }

@@ -26,8 +26,8 @@ type Document =
 
 /** A request while rules change it. Paths always read the latest values. */
 export class Draft implements ReadRoot {
-  private headerLines: WireHeader[]
-  private readonly captured: ReadRoot
+  private headerLines: readonly WireHeader[]
+  private capturedRoot: ReadRoot | undefined
   /** The request with its body decoded. */
   private readonly asRead: EvaluatedRequest
   private document: Document | undefined
@@ -43,15 +43,19 @@ export class Draft implements ReadRoot {
 
   constructor(
     private readonly request: EvaluatedRequest,
-    facts: DeliveryFacts,
+    private readonly facts: DeliveryFacts,
     private readonly meter: Meter,
   ) {
-    this.headerLines = [...request.headers]
-    this.captured = requestRoot(request, facts)
+    this.headerLines = request.headers
     this.asRead = asRead(request)
     this.queryText = request.queryString
     this.pathText = request.path
     this.ipText = request.ip
+  }
+
+  private get captured(): ReadRoot {
+    this.capturedRoot ??= requestRoot(this.request, this.facts)
+    return this.capturedRoot
   }
 
   /** Whether the body is JSON or a form, so that paths lead into it. */
@@ -197,13 +201,17 @@ export class Draft implements ReadRoot {
     return true
   }
 
-  /** Replaces every line of a name; each stays where it is. Returns whether anything changed. */
-  replaceHeader(name: string, replacement: (value: string) => string): boolean {
-    const lower = name.toLowerCase()
+  /**
+   * Replaces values of headers; each line stays where it is. Returns whether anything changed.
+   *
+   * @param replacement undefined for a line that is not replaced
+   */
+  replaceHeaders(replacement: (name: string, value: string) => string | undefined): boolean {
     let changed = false
     this.headerLines = this.headerLines.map((line) => {
-      if (line[0].toLowerCase() !== lower) return line
-      const value = replacement(headerText(line[1]))
+      const [name] = line
+      const value = replacement(name, headerText(line[1]))
+      if (value === undefined) return line
       if (!HEADER_VALUE.test(value)) {
         throw new Fault('bad_header', `The value for ${name} holds a control character, or one above U+00FF.`)
       }
@@ -239,8 +247,13 @@ export class Draft implements ReadRoot {
   }
 
   /** Replaces a whole part by another text; `''` removes it. Returns whether anything changed. */
-  changePart(part: WholePart, replacement: (value: string) => string): boolean {
+  changePart(
+    part: WholePart,
+    replacement: (value: string) => string,
+    found: string[] | null = null,
+  ): boolean {
     if (!this.hasPart(part)) return false
+    found?.push(part)
     if (part === 'body') {
       const text = this.bodyText()
       this.wholeBody = replacement(text ?? Buffer.from(this.asRead.body).toString('latin1'))

@@ -1,3 +1,4 @@
+export { machineStopwatch } from './meter.ts'
 export {
   type FaultReport,
   type RuleReport,
@@ -5,6 +6,7 @@ export {
   type RunResult,
   type RunRule,
   runRules,
+  runRulesInSteps,
   type StepReport,
   type TransformedRequest,
 } from './run.ts'

@@ -52,6 +52,7 @@ export class Meter {
   private until = 0
   /** End of the time of the whole set. */
   private setUntil: number | null = null
+  private pausedAt = 0
   private ticks = 0
   private written = 0
 
@@ -68,6 +69,15 @@ export class Meter {
     this.until = Math.min(now + left, this.setUntil)
   }
 
+  /** Stops the time of the rule and of its set, until {@link resume}. */
+  pause(): void {
+    this.pausedAt = this.stopwatch.worked()
+  }
+
+  resume(): void {
+    this.excuse(this.stopwatch.worked() - this.pausedAt)
+  }
+
   /** Milliseconds that the current rule has left. */
   timeLeft(): number {
     return this.until - this.stopwatch.worked()
@@ -77,10 +87,13 @@ export class Meter {
   reading<Body>(read: () => Body): Body {
     const before = this.stopwatch.worked()
     const body = read()
-    const excused = Math.max(0, this.stopwatch.worked() - before - READING)
-    this.until += excused
-    if (this.setUntil !== null) this.setUntil += excused
+    this.excuse(Math.max(0, this.stopwatch.worked() - before - READING))
     return body
+  }
+
+  private excuse(milliseconds: number): void {
+    this.until += milliseconds
+    if (this.setUntil !== null) this.setUntil += milliseconds
   }
 
   /** Called for each node of the body, since the sender decides how many there are. */

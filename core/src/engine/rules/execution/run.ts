@@ -4,11 +4,10 @@ import { uuidV5 } from '../../uuidV5.ts'
 import type { CallFacts } from '../functions/index.ts'
 import { Fault, type FaultCode } from '../language/fault.ts'
 import { type CompiledStep, opsTakingOut, type Rule } from '../language/rule.ts'
-import type { CallContext } from './compute.ts'
 import { Draft } from './draft.ts'
 import { Meter, machineStopwatch, type Stopwatch } from './meter.ts'
 import { runStep } from './steps.ts'
-import { foundBy, unmatchedNote, unmatchedWhen } from './unmatched.ts'
+import { unmatchedNote, unmatchedWhen } from './unmatched.ts'
 
 export interface RunInput {
   /** As captured; never an oversize trace. */
@@ -43,8 +42,8 @@ export interface StepReport {
   readonly op: CompiledStep['op']
   readonly changed: boolean
   readonly note: string | null
-  /** Targets of a step that takes data out, as written, which found something before it ran. */
-  readonly found?: readonly string[]
+  /** Targets of a step for storing that found something, as written; null for other rules. */
+  readonly found: readonly string[] | null
 }
 
 /** Report of a fault. `stepIndex` is 0-based, `detail` never holds a secret. */
@@ -99,84 +98,152 @@ interface Progress {
   fault: FaultReport | null
 }
 
-/** The step that is running, to which a fault is attributed. */
-interface Position {
-  rule: number
-  step: number
-}
-
 /**
  * Runs enabled rules top to bottom. Steps that read the raw body run after all others, so that a signature covers the
  * bytes that are sent. Pure, bounded, and never throws: a rule that cannot be carried out is reported as a fault.
  */
 export function runRules(rules: readonly RunRule[], input: RunInput): RunResult {
-  const meter = new Meter(input.stopwatch ?? machineStopwatch)
-  const draft = new Draft(input.request, input.facts, meter)
-  const progress = rules.map(
-    (): Progress => ({ matched: false, note: null, timeLeft: 0, steps: [], fault: null }),
-  )
-  const at: Position = { rule: 0, step: 0 }
-  let bytes: Uint8Array | undefined
-  const raw = () => {
-    bytes ??= draft.bytes()
-    return bytes
+  const run = new RuleRun(rules, input)
+  run.advance(Number.POSITIVE_INFINITY)
+  return run.result
+}
+
+/** {@link runRules} in pieces: the generator yields after each step. The time of others does not count. */
+export function* runRulesInSteps(rules: readonly RunRule[], input: RunInput): Generator<void, RunResult> {
+  const run = new RuleRun(rules, input)
+  while (!run.advance(1)) yield
+  return run.result
+}
+
+class RuleRun {
+  private readonly meter: Meter
+  private readonly draft: Draft
+  private readonly progress: Progress[]
+  /** The next step. */
+  private next = { rule: 0, step: 0, hasBegun: false }
+  /** The step that is running, to which a fault is attributed. */
+  private at = { rule: 0, step: 0 }
+  private bytes: Uint8Array | undefined
+  private output: TransformedRequest | null = null
+
+  constructor(
+    private readonly rules: readonly RunRule[],
+    private readonly input: RunInput,
+  ) {
+    this.meter = new Meter(input.stopwatch ?? machineStopwatch)
+    this.draft = new Draft(input.request, input.facts, this.meter)
+    this.progress = rules.map(() => ({ matched: false, note: null, timeLeft: 0, steps: [], fault: null }))
   }
-  const perform = (rule: number, { key, rule: { steps } }: RunRule, late: boolean) => {
-    for (const [step, compiled] of steps.entries()) {
-      if (readsRaw(compiled) !== late) continue
-      at.rule = rule
-      at.step = step
-      const context: CallContext = {
-        draft,
-        meter,
-        facts: callFacts(input, meter, key, step),
-        secret: input.secret,
-        hash: input.hash ?? null,
-        isForStoring: input.isForStoring === true,
-        raw,
-      }
-      const unmatched = input.explains === true ? unmatchedNote(compiled, draft, meter) : null
-      const found = input.isForStoring === true ? foundBy(compiled, draft, meter) : undefined
-      const changed = runStep(compiled, context)
-      const note = late ? 'Runs after all rules, on the bytes to be sent.' : unmatched
-      progress[rule]?.steps.push({ index: step, op: compiled.op, changed, note, ...(found && { found }) })
+
+  get result(): RunResult {
+    return { rules: this.progress, output: this.output }
+  }
+
+  /** Performs so many steps. Returns whether the run has ended. */
+  advance(steps: number): boolean {
+    try {
+      return this.performSome(steps)
+    } catch (error) {
+      this.fail(faultOf(error))
+      return true
     }
   }
-  try {
-    for (const [index, each] of rules.entries()) {
-      const own = progress[index]
-      if (own === undefined) continue
-      at.rule = index
-      at.step = 0
-      meter.startRule()
-      if (input.explains === true) own.note = unmatchedWhen(each.rule.when, draft)
-      if (!holds(each.rule.when, draft)) {
-        if (input.isForStoring === true) checkDecided(each.rule.when, draft)
-        continue
+
+  private performSome(steps: number): boolean {
+    const { meter, next } = this
+    if (next.hasBegun) meter.resume()
+    let left = steps
+    for (; next.rule < this.rules.length; next.rule += 1, next.step = 0, next.hasBegun = false) {
+      const each = this.rules[next.rule]
+      const own = this.progress[next.rule]
+      if (each === undefined || own === undefined) continue
+      if (!next.hasBegun && !this.begin(each, own)) continue
+      next.hasBegun = true
+      for (; next.step < each.rule.steps.length; next.step += 1) {
+        const step = each.rule.steps[next.step]
+        if (step === undefined || readsRaw(step)) continue
+        if (left === 0) {
+          meter.pause()
+          return false
+        }
+        left -= 1
+        this.perform(each, own, next)
       }
-      own.matched = true
-      perform(index, each, false)
       own.timeLeft = meter.timeLeft()
     }
-    const body = raw()
-    for (const [index, each] of rules.entries()) {
-      const own = progress[index]
+    this.finish()
+    return true
+  }
+
+  /** Starts the time of a rule. Returns whether its condition holds. */
+  private begin({ rule: { when } }: RunRule, own: Progress): boolean {
+    const { draft, meter, input } = this
+    this.at = { rule: this.next.rule, step: 0 }
+    meter.startRule()
+    if (input.explains === true) own.note = unmatchedWhen(when, draft)
+    own.matched = holds(when, draft)
+    if (!own.matched && input.isForStoring === true) checkDecided(when, draft)
+    return own.matched
+  }
+
+  private perform(
+    { key, rule: { steps } }: RunRule,
+    own: Progress,
+    { rule, step: index }: { readonly rule: number; readonly step: number },
+  ): void {
+    const step = steps[index]
+    if (step === undefined) return
+    this.at = { rule, step: index }
+    const { draft, meter, input } = this
+    const found: string[] | null = input.isForStoring === true ? [] : null
+    const note = input.explains === true ? unmatchedNote(step, draft, meter) : null
+    const changed = runStep(step, {
+      draft,
+      meter,
+      facts: callFacts(input, meter, key, index),
+      secret: input.secret,
+      hash: input.hash ?? null,
+      found,
+      raw: () => this.raw(),
+    })
+    own.steps.push({ index, op: step.op, changed, note: readsRaw(step) ? LATE : note, found })
+  }
+
+  private raw(): Uint8Array {
+    this.bytes ??= this.draft.bytes()
+    return this.bytes
+  }
+
+  /** Runs the steps that read the raw body, and keeps the result. */
+  private finish(): void {
+    const body = this.raw()
+    for (const [rule, each] of this.rules.entries()) {
+      const own = this.progress[rule]
       if (own?.matched !== true || !each.rule.steps.some(readsRaw)) continue
-      meter.startRule(own.timeLeft)
-      perform(index, each, true)
+      this.meter.startRule(own.timeLeft)
+      for (const [step, compiled] of each.rule.steps.entries())
+        if (readsRaw(compiled)) this.perform(each, own, { rule, step })
+      inDocumentOrder(own)
     }
-    const { headers, writtenHeaders, contentType, path, queryString, ip } = draft
-    const output = { headers, writtenHeaders, body, contentType, path, queryString, ip }
-    return { rules: progress.map(inDocumentOrder), output }
-  } catch (error) {
-    const { code, detail } = faultOf(error)
-    const own = progress[at.rule]
-    const takesOut = opsTakingOut(rules[at.rule]?.rule ?? { steps: [] }).length > 0
-    const counted = draft.isStructured || !takesOut
-    if (own !== undefined) own.fault = { stepIndex: at.step, code, detail, counted }
-    return { rules: progress.map(inDocumentOrder), output: null }
+    const { headers, writtenHeaders, contentType, path, queryString, ip } = this.draft
+    this.output = { headers, writtenHeaders, body, contentType, path, queryString, ip }
+  }
+
+  private fail({ code, detail }: Fault): void {
+    const { rule, step: stepIndex } = this.at
+    const own = this.progress[rule]
+    if (own === undefined) return
+    const takesOut = opsTakingOut(this.rules[rule]?.rule ?? { steps: [] }).length > 0
+    own.fault = { stepIndex, code, detail, counted: this.draft.isStructured || !takesOut }
+    inDocumentOrder(own)
   }
 }
+
+function inDocumentOrder({ steps }: Progress): void {
+  steps.sort((left, right) => left.index - right.index)
+}
+
+const LATE = 'Runs after all rules, on the bytes to be sent.'
 
 /** @throws Fault `not_structured` for a condition that does not hold, and might if the body could be read */
 function checkDecided(when: Condition, draft: Draft): void {
@@ -201,8 +268,4 @@ function callFacts({ facts, now }: RunInput, meter: Meter, key: string, step: nu
     uuid: () => uuidV5(UUIDS, `${facts['request.id']}/${facts['action.id']}/${key}/${step}`),
     tick: () => meter.tick(),
   }
-}
-
-function inDocumentOrder({ matched, note, steps, fault }: Progress): RuleReport {
-  return { matched, note, steps: steps.toSorted((left, right) => left.index - right.index), fault }
 }

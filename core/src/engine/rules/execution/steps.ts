@@ -11,7 +11,7 @@ import { boundedText } from '../functions/define.ts'
 import { Fault } from '../language/fault.ts'
 import { RUN_LIMITS } from '../language/limits.ts'
 import type { CompiledStep } from '../language/rule.ts'
-import { isProtectedHeader, type StoreTarget, type Target } from '../language/targets.ts'
+import { isProtectedHeader, type SortedTargets, type Target } from '../language/targets.ts'
 import { asText, nameOf, type Value } from '../language/values.ts'
 import { type CallContext, evaluate } from './compute.ts'
 import type { Draft } from './draft.ts'
@@ -20,6 +20,7 @@ import { checkDepth, type Meter } from './meter.ts'
 import {
   type KeepTree,
   keepTree,
+  type Place,
   placedValue,
   placesOf,
   placeToWrite,
@@ -28,8 +29,6 @@ import {
   replaceAt,
 } from './nodes.ts'
 
-type BodyTarget = Extract<Target, { root: 'body' }>
-
 /**
  * Runs one step on a draft.
  *
@@ -37,22 +36,22 @@ type BodyTarget = Extract<Target, { root: 'body' }>
  * @throws Fault
  */
 export function runStep(step: CompiledStep, context: CallContext): boolean {
-  const { draft, meter, isForStoring } = context
+  const { draft, meter, found } = context
   meter.checkTime()
   switch (step.op) {
     case 'keep':
-      return keep(step.targets, draft, meter)
+      return keep(step.sorted, draft, meter)
     case 'remove':
-      return remove(step.targets, draft, meter)
+      return remove(step.sorted, context)
     case 'redact':
-      return substitute(step.targets, () => step.with, draft, meter)
+      return substitute(step.sorted, () => step.with, context)
     case 'hash':
-      return substitute(step.targets, digestOf(context), draft, meter)
+      return substitute(step.sorted, digestOf(context), context)
     case 'rename':
       return rename(step.from, step.to, draft, meter)
     case 'set':
       if (write(step.target, step.value, draft, meter)) return true
-      return isForStoring && step.target.root === 'body' && draft.dropHidden()
+      return found !== null && step.target.root === 'body' && draft.dropHidden()
     case 'template':
       return write(
         step.target,
@@ -68,59 +67,40 @@ export function runStep(step: CompiledStep, context: CallContext): boolean {
   }
 }
 
-function bodyTargets(targets: readonly StoreTarget[]): BodyTarget[] {
-  return targets.filter((target) => target.root === 'body')
-}
-
-function headerNames(targets: readonly StoreTarget[]): Set<string> {
-  return new Set(targets.flatMap((target) => (target.root === 'headers' ? [target.name.toLowerCase()] : [])))
-}
-
-function queryNames(targets: readonly StoreTarget[]): Set<string> {
-  return new Set(targets.flatMap((target) => (target.root === 'query' ? [target.name] : [])))
-}
-
-function partsOf(targets: readonly StoreTarget[]) {
-  return targets.flatMap((target) => (target.root === 'part' ? [target.part] : []))
-}
-
 /** The digest that replaces a value. Equal values of a workspace have the same one. */
 function digestOf({ hash }: CallContext): (value: AnyJson) => string {
   if (hash === null) throw new Fault('no_secret', 'The workspace has no key for hashes.')
   return (value) => hash(typeof value === 'object' && !isJsonNumber(value) ? writeJson(value) : asText(value))
 }
 
-function keep(targets: readonly StoreTarget[], draft: Draft, meter: Meter): boolean {
-  const names = headerNames(targets)
-  const inBody = bodyTargets(targets)
+function keep(targets: SortedTargets, draft: Draft, meter: Meter): boolean {
+  const { body, headers, query, parts } = targets
   let changed = false
-  if (inBody.length > 0 && !draft.isEmpty && !partsOf(targets).includes('body')) {
+  if (body.length > 0 && !draft.isEmpty && !parts.includes('body')) {
     const root = draft.root()
-    const left = reduceTo(root, treeOf(targets, inBody), meter) ?? emptyLike(root)
+    const left = reduceTo(root, treeOf(targets), meter) ?? emptyLike(root)
     if (left !== root && !(isEmptyTree(left) && isEmptyTree(root))) {
       draft.replaceRoot(left)
       draft.touch()
       changed = true
     } else changed = draft.dropHidden()
   }
-  const inQuery = queryNames(targets)
-  if (inQuery.size > 0)
-    changed = draft.changeQuery((name) => (inQuery.has(name) ? undefined : null)) || changed
-  if (names.size === 0) return changed
+  if (query.size > 0) changed = draft.changeQuery((name) => (query.has(name) ? undefined : null)) || changed
+  if (headers.size === 0) return changed
   const stays = (name: string) => {
     const lower = name.toLowerCase()
-    return names.has(lower) || lower === 'content-type' || isProtectedHeader(lower)
+    return headers.has(lower) || lower === 'content-type' || isProtectedHeader(lower)
   }
   return draft.keepHeaders(stays) || changed
 }
 
 /** Built once a step: rules are kept, and run for many deliveries. */
-const trees = new WeakMap<readonly StoreTarget[], KeepTree>()
+const trees = new WeakMap<SortedTargets, KeepTree>()
 
-function treeOf(targets: readonly StoreTarget[], inBody: readonly BodyTarget[]): KeepTree {
+function treeOf(targets: SortedTargets): KeepTree {
   const known = trees.get(targets)
   if (known !== undefined) return known
-  const tree = keepTree(inBody.map((target) => target.segments))
+  const tree = keepTree(targets.body.map(({ segments }) => segments))
   trees.set(targets, tree)
   return tree
 }
@@ -135,37 +115,36 @@ function isEmptyTree(root: LazyJson): boolean {
   return Array.isArray(root) ? root.length === 0 : root === null
 }
 
-function remove(targets: readonly StoreTarget[], draft: Draft, meter: Meter): boolean {
-  const names = headerNames(targets)
-  const inBody = bodyTargets(targets)
+function remove(
+  { body, headers, query, parts }: SortedTargets,
+  { draft, meter, found }: CallContext,
+): boolean {
   let changed = false
-  if (inBody.length > 0 && !draft.isEmpty) {
-    const root = draft.root()
-    const places = inBody.flatMap((target) => placesOf(root, target.segments, meter))
+  if (body.length > 0 && !draft.isEmpty) {
+    const places = placesOfAll(body, draft.root(), meter, found)
     removePlaces(places, meter)
     changed = places.length > 0
     if (changed) draft.touch()
     else changed = draft.dropHidden()
   }
-  const inQuery = queryNames(targets)
-  if (inQuery.size > 0)
-    changed = draft.changeQuery((name) => (inQuery.has(name) ? null : undefined)) || changed
-  for (const part of partsOf(targets)) changed = draft.changePart(part, () => '') || changed
-  return (names.size > 0 && draft.keepHeaders((name) => !names.has(name.toLowerCase()))) || changed
+  if (query.size > 0) {
+    const without = (name: string) => (isTarget(query, name, found) ? null : undefined)
+    changed = draft.changeQuery(without) || changed
+  }
+  for (const part of parts) changed = draft.changePart(part, () => '', found) || changed
+  const stays = (name: string) => !isTarget(headers, name.toLowerCase(), found)
+  return (headers.size > 0 && draft.keepHeaders(stays)) || changed
 }
 
 /** Replaces each value by another: the fixed text of `redact`, or the digest of `hash`. */
 function substitute(
-  targets: readonly StoreTarget[],
+  { body, headers, query, parts }: SortedTargets,
   replacement: (value: AnyJson) => string,
-  draft: Draft,
-  meter: Meter,
+  { draft, meter, found }: CallContext,
 ): boolean {
-  const inBody = bodyTargets(targets)
   let changed = false
-  if (inBody.length > 0 && !draft.isEmpty) {
-    const root = draft.root()
-    for (const place of inBody.flatMap((target) => placesOf(root, target.segments, meter))) {
+  if (body.length > 0 && !draft.isEmpty) {
+    for (const place of placesOfAll(body, draft.root(), meter, found)) {
       const value = placedValue(place)
       const replaced = replacement(value)
       if (value === replaced) continue
@@ -175,13 +154,39 @@ function substitute(
     if (changed) draft.touch()
     else changed = draft.dropHidden()
   }
-  for (const name of headerNames(targets)) if (draft.replaceHeader(name, replacement)) changed = true
-  const inQuery = queryNames(targets)
-  if (inQuery.size > 0)
-    changed =
-      draft.changeQuery((name, value) => (inQuery.has(name) ? replacement(value) : undefined)) || changed
-  for (const part of partsOf(targets)) changed = draft.changePart(part, replacement) || changed
+  if (headers.size > 0) {
+    const replaced = (name: string, value: string) =>
+      isTarget(headers, name.toLowerCase(), found) ? replacement(value) : undefined
+    changed = draft.replaceHeaders(replaced) || changed
+  }
+  if (query.size > 0) {
+    const replaced = (name: string, value: string) =>
+      isTarget(query, name, found) ? replacement(value) : undefined
+    changed = draft.changeQuery(replaced) || changed
+  }
+  for (const part of parts) changed = draft.changePart(part, replacement, found) || changed
   return changed
+}
+
+/** The places of all targets, before any is changed; `found` gets the texts of targets that have one. */
+function placesOfAll(
+  targets: SortedTargets['body'],
+  root: LazyJson,
+  meter: Meter,
+  found: string[] | null,
+): Place[] {
+  return targets.flatMap(({ segments, text }) => {
+    const places = placesOf(root, segments, meter)
+    if (places.length > 0) found?.push(text)
+    return places
+  })
+}
+
+/** Whether a name is a target; `found` gets its text. */
+function isTarget(targets: ReadonlyMap<string, string>, name: string, found: string[] | null): boolean {
+  const text = targets.get(name)
+  if (text !== undefined) found?.push(text)
+  return text !== undefined
 }
 
 function rename(from: Target, to: Target, draft: Draft, meter: Meter): boolean {

@@ -42,12 +42,6 @@ function targetsOf(step: CompiledStep): readonly StoreTarget[] {
   return step.op === 'rename' ? [step.from] : []
 }
 
-/** Targets of a step that takes data out, as written, which find something in the request as it is now. */
-export function foundBy(step: CompiledStep, draft: Draft, meter: Meter): string[] {
-  if (!('targets' in step)) return []
-  return step.targets.filter((target) => isThere(target, draft, meter)).map(({ text }) => text)
-}
-
 function isThere(target: StoreTarget, draft: Draft, meter: Meter): boolean {
   if (target.root === 'query') return draft.queryValues(target.name).length > 0
   if (target.root === 'part') return draft.hasPart(target.part)

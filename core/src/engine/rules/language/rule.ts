@@ -3,7 +3,14 @@ import { isJsonArray, isJsonObject, type JsonValue } from '../../json/index.ts'
 import { parseTemplate, type Template } from '../../templates/index.ts'
 import { functionNamed, type RuleFunction } from '../functions/index.ts'
 import type { RuleDocument, Step, StoreRuleDocument, StoreStep } from './document.ts'
-import { parseStoreTarget, parseTarget, type StoreTarget, type Target } from './targets.ts'
+import {
+  parseStoreTarget,
+  parseTarget,
+  type SortedTargets,
+  type StoreTarget,
+  sortedTargets,
+  type Target,
+} from './targets.ts'
 
 /** Ops that remove data. Without such a rule the destination receives more than was intended. */
 const TAKING_OUT = ['keep', 'remove', 'redact', 'hash'] as const
@@ -24,12 +31,17 @@ export interface Rule {
 
 /** One step with its paths, templates and calls parsed. `readsRaw`: the call takes the raw body somewhere. */
 export type CompiledStep =
-  | { readonly op: 'keep' | 'remove' | 'hash'; readonly targets: readonly StoreTarget[] }
-  | { readonly op: 'redact'; readonly targets: readonly StoreTarget[]; readonly with: string }
+  | ({ readonly op: 'keep' | 'remove' | 'hash' } & Targets)
+  | ({ readonly op: 'redact'; readonly with: string } & Targets)
   | { readonly op: 'rename'; readonly from: Target; readonly to: Target }
   | { readonly op: 'set'; readonly target: Target; readonly value: JsonValue }
   | { readonly op: 'template'; readonly target: Target; readonly template: Template }
   | { readonly op: 'compute'; readonly target: Target; readonly call: Call; readonly readsRaw: boolean }
+
+interface Targets {
+  readonly targets: readonly StoreTarget[]
+  readonly sorted: SortedTargets
+}
 
 /** A call of a function; its arguments may be calls. */
 export interface Call {
@@ -70,9 +82,9 @@ function compileStep(step: Step | StoreStep, json: JsonValue): CompiledStep {
     case 'keep':
     case 'remove':
     case 'hash':
-      return { op: step.op, targets: step.paths.map(storeTargetOf) }
+      return { op: step.op, ...targetsOf(step.paths) }
     case 'redact':
-      return { op: 'redact', targets: step.paths.map(storeTargetOf), with: step.with ?? DEFAULT_REDACTION }
+      return { op: 'redact', ...targetsOf(step.paths), with: step.with ?? DEFAULT_REDACTION }
     case 'rename':
       return { op: 'rename', from: targetOf(step.from), to: targetOf(step.to) }
     case 'set':
@@ -121,6 +133,11 @@ function targetOf(text: string): Target {
   const parsed = parseTarget(text, { every: true, protectedHeaders: true })
   if ('target' in parsed) return parsed.target
   throw unchecked('target')
+}
+
+function targetsOf(paths: readonly string[]): Targets {
+  const targets = paths.map(storeTargetOf)
+  return { targets, sorted: sortedTargets(targets) }
 }
 
 /** The decoder has refused the targets that a rule for deliveries may not have. */

@@ -16,6 +16,31 @@ export type StoreTarget =
   | (Extract<Path, { name: string }> & { readonly root: 'query' })
   | { readonly root: 'part'; readonly part: WholePart; readonly text: string }
 
+/** Targets of a step, by the part of a request that they change. */
+export interface SortedTargets {
+  readonly body: readonly Extract<Target, { root: 'body' }>[]
+  /** Texts of targets by the names of headers, in lower case. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly query: ReadonlyMap<string, string>
+  readonly parts: readonly WholePart[]
+}
+
+/** Sorted once a rule: rules are kept, and run for many requests. */
+export function sortedTargets(targets: readonly StoreTarget[]): SortedTargets {
+  return {
+    body: targets.filter((target) => target.root === 'body'),
+    headers: new Map(
+      targets.flatMap((target) =>
+        target.root === 'headers' ? [[target.name.toLowerCase(), target.text]] : [],
+      ),
+    ),
+    query: new Map(
+      targets.flatMap((target) => (target.root === 'query' ? [[target.name, target.text]] : [])),
+    ),
+    parts: targets.flatMap((target) => (target.root === 'part' ? [target.part] : [])),
+  }
+}
+
 export interface TargetOptions {
   /** Whether `[*]` is allowed. It is in keep, remove and redact. */
   readonly every: boolean
