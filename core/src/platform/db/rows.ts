@@ -60,7 +60,7 @@ export interface StatementRows {
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
   }
-  capture: {
+  'capture': {
     readonly place: number | null
     readonly state: string | null
     readonly id: number | null
@@ -249,16 +249,13 @@ export interface StatementRows {
     readonly kind: string
     readonly state: string
     readonly attemptCount: number
-  } & (
-    | {
-        readonly lastAttemptAt: Date
-        readonly nextAttemptAt: Date
-      }
-    | {
-        readonly lastAttemptAt: null
-        readonly nextAttemptAt: null
-      }
-  )
+  } & ({
+    readonly lastAttemptAt: Date
+    readonly nextAttemptAt: Date
+  } | {
+    readonly lastAttemptAt: null
+    readonly nextAttemptAt: null
+  })
   'detach search pages': never
   'detach search pages of evicted requests': never
   'detach search pages with requests': never
@@ -398,18 +395,15 @@ export interface StatementRows {
     readonly storedRequestCount: number
     readonly lastRequestAt: Date | null
     readonly forwardingEnabled: boolean
-  } & (
-    | {
-        readonly forwardActionId: string
-        readonly forwardUrl: string | null
-        readonly forwardSigningSetAt: Date | null
-      }
-    | {
-        readonly forwardActionId: null
-        readonly forwardUrl: null
-        readonly forwardSigningSetAt: null
-      }
-  )
+  } & ({
+    readonly forwardActionId: string
+    readonly forwardUrl: string | null
+    readonly forwardSigningSetAt: Date | null
+  } | {
+    readonly forwardActionId: null
+    readonly forwardUrl: null
+    readonly forwardSigningSetAt: null
+  })
   'find endpoints to make search pages of': {
     readonly endpointId: string
     readonly requests: number
@@ -515,16 +509,13 @@ export interface StatementRows {
     readonly sealedWith: string | null
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
-  } & (
-    | {
-        readonly state: string
-        readonly statusCode: number | null
-      }
-    | {
-        readonly state: null
-        readonly statusCode: null
-      }
-  )
+  } & ({
+    readonly state: string
+    readonly statusCode: number | null
+  } | {
+    readonly state: null
+    readonly statusCode: null
+  })
   'fit actions of endpoint': {
     readonly id: string
     readonly name: string
@@ -627,22 +618,19 @@ export interface StatementRows {
     readonly isHere: boolean
     readonly isSealed: boolean
     readonly sha256: Buffer
-  } & (
-    | {
-        readonly keyName: string
-        readonly keyPrefix: string
-        readonly keyScope: 'read' | 'write' | 'admin'
-        readonly keyEndpointId: string | null
-        readonly keyExpiresAt: Date | null
-      }
-    | {
-        readonly keyName: null
-        readonly keyPrefix: null
-        readonly keyScope: null
-        readonly keyEndpointId: null
-        readonly keyExpiresAt: null
-      }
-  )
+  } & ({
+    readonly keyName: string
+    readonly keyPrefix: string
+    readonly keyScope: 'read' | 'write' | 'admin'
+    readonly keyEndpointId: string | null
+    readonly keyExpiresAt: Date | null
+  } | {
+    readonly keyName: null
+    readonly keyPrefix: null
+    readonly keyScope: null
+    readonly keyEndpointId: null
+    readonly keyExpiresAt: null
+  })
   'keep event labels': never
   'keep sent bodies': {
     readonly count: number
@@ -704,157 +692,145 @@ export interface StatementRows {
     readonly storedRequestCount: number
     readonly lastRequestAt: Date | null
     readonly forwardingEnabled: boolean
-  } & (
-    | {
-        readonly forwardActionId: string
-        readonly forwardUrl: string | null
-        readonly forwardSigningSetAt: Date | null
-      }
-    | {
-        readonly forwardActionId: null
-        readonly forwardUrl: null
-        readonly forwardSigningSetAt: null
-      }
-  )
+  } & ({
+    readonly forwardActionId: string
+    readonly forwardUrl: string | null
+    readonly forwardSigningSetAt: Date | null
+  } | {
+    readonly forwardActionId: null
+    readonly forwardUrl: null
+    readonly forwardSigningSetAt: null
+  })
   'list event sources': {
     readonly endpointId: string
     readonly name: string
-  } & (
-    | {
-        readonly slug: string
-        readonly fields: string | null
-        readonly fieldsAt: Date | null
-      }
-    | {
-        readonly slug: null
-        readonly fields: null
-        readonly fieldsAt: null
-      }
-  )
+  } & ({
+    readonly slug: string
+    readonly fields: string | null
+    readonly fieldsAt: Date | null
+  } | {
+    readonly slug: null
+    readonly fields: null
+    readonly fieldsAt: null
+  })
   'list requests': {
     readonly totalCount: number
-  } & (
-    | {
-        readonly id: number
-        readonly endpointId: string
-        readonly receivedAt: Date
-        readonly method: string
-        readonly path: string
-        readonly contentType: string | null
-        readonly sizeBytes: number
-        readonly ip: string | null
-        readonly userAgent: string | null
-        readonly label: string | null
-        readonly eventId: string | null
-        readonly bodyTruncated: boolean
-        readonly bodyIsBinary: boolean
-        readonly bodyPreview: string | null
-        readonly verdict: string | null
-        readonly verdictNote: string | null
-        readonly imported: boolean
-        readonly reconciled: boolean
-        readonly duplicateOf: number | null
-        readonly redaction: string | null
-        readonly answeredBy: string | null
-        readonly sealedWith: string | null
-        readonly sealed: Buffer | null
-        readonly sealedKey: Buffer | null
-        readonly outcomes: string[]
-        readonly senderAttempt: number | null
-        readonly firstRequestId: number | null
-      }
-    | {
-        readonly id: null
-        readonly endpointId: null
-        readonly receivedAt: null
-        readonly method: null
-        readonly path: null
-        readonly contentType: null
-        readonly sizeBytes: null
-        readonly ip: null
-        readonly userAgent: null
-        readonly label: null
-        readonly eventId: null
-        readonly bodyTruncated: null
-        readonly bodyIsBinary: null
-        readonly bodyPreview: null
-        readonly verdict: null
-        readonly verdictNote: null
-        readonly imported: null
-        readonly reconciled: null
-        readonly duplicateOf: null
-        readonly redaction: null
-        readonly answeredBy: null
-        readonly sealedWith: null
-        readonly sealed: null
-        readonly sealedKey: null
-        readonly outcomes: null
-        readonly senderAttempt: null
-        readonly firstRequestId: null
-      }
-  )
+  } & ({
+    readonly id: number
+    readonly endpointId: string
+    readonly receivedAt: Date
+    readonly method: string
+    readonly path: string
+    readonly contentType: string | null
+    readonly sizeBytes: number
+    readonly ip: string | null
+    readonly userAgent: string | null
+    readonly label: string | null
+    readonly eventId: string | null
+    readonly bodyTruncated: boolean
+    readonly bodyIsBinary: boolean
+    readonly bodyPreview: string | null
+    readonly verdict: string | null
+    readonly verdictNote: string | null
+    readonly imported: boolean
+    readonly reconciled: boolean
+    readonly duplicateOf: number | null
+    readonly redaction: string | null
+    readonly answeredBy: string | null
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+    readonly sealedKey: Buffer | null
+    readonly outcomes: string[]
+    readonly senderAttempt: number | null
+    readonly firstRequestId: number | null
+  } | {
+    readonly id: null
+    readonly endpointId: null
+    readonly receivedAt: null
+    readonly method: null
+    readonly path: null
+    readonly contentType: null
+    readonly sizeBytes: null
+    readonly ip: null
+    readonly userAgent: null
+    readonly label: null
+    readonly eventId: null
+    readonly bodyTruncated: null
+    readonly bodyIsBinary: null
+    readonly bodyPreview: null
+    readonly verdict: null
+    readonly verdictNote: null
+    readonly imported: null
+    readonly reconciled: null
+    readonly duplicateOf: null
+    readonly redaction: null
+    readonly answeredBy: null
+    readonly sealedWith: null
+    readonly sealed: null
+    readonly sealedKey: null
+    readonly outcomes: null
+    readonly senderAttempt: null
+    readonly firstRequestId: null
+  })
   'list requests, oldest first': {
     readonly totalCount: number
-  } & (
-    | {
-        readonly id: number
-        readonly endpointId: string
-        readonly receivedAt: Date
-        readonly method: string
-        readonly path: string
-        readonly contentType: string | null
-        readonly sizeBytes: number
-        readonly ip: string | null
-        readonly userAgent: string | null
-        readonly label: string | null
-        readonly eventId: string | null
-        readonly bodyTruncated: boolean
-        readonly bodyIsBinary: boolean
-        readonly bodyPreview: string | null
-        readonly verdict: string | null
-        readonly verdictNote: string | null
-        readonly imported: boolean
-        readonly reconciled: boolean
-        readonly duplicateOf: number | null
-        readonly redaction: string | null
-        readonly answeredBy: string | null
-        readonly sealedWith: string | null
-        readonly sealed: Buffer | null
-        readonly sealedKey: Buffer | null
-        readonly outcomes: string[]
-        readonly senderAttempt: number | null
-        readonly firstRequestId: number | null
-      }
-    | {
-        readonly id: null
-        readonly endpointId: null
-        readonly receivedAt: null
-        readonly method: null
-        readonly path: null
-        readonly contentType: null
-        readonly sizeBytes: null
-        readonly ip: null
-        readonly userAgent: null
-        readonly label: null
-        readonly eventId: null
-        readonly bodyTruncated: null
-        readonly bodyIsBinary: null
-        readonly bodyPreview: null
-        readonly verdict: null
-        readonly verdictNote: null
-        readonly imported: null
-        readonly reconciled: null
-        readonly duplicateOf: null
-        readonly redaction: null
-        readonly answeredBy: null
-        readonly sealedWith: null
-        readonly sealed: null
-        readonly sealedKey: null
-        readonly outcomes: null
-        readonly senderAttempt: null
-        readonly firstRequestId: null
-      }
-  )
+  } & ({
+    readonly id: number
+    readonly endpointId: string
+    readonly receivedAt: Date
+    readonly method: string
+    readonly path: string
+    readonly contentType: string | null
+    readonly sizeBytes: number
+    readonly ip: string | null
+    readonly userAgent: string | null
+    readonly label: string | null
+    readonly eventId: string | null
+    readonly bodyTruncated: boolean
+    readonly bodyIsBinary: boolean
+    readonly bodyPreview: string | null
+    readonly verdict: string | null
+    readonly verdictNote: string | null
+    readonly imported: boolean
+    readonly reconciled: boolean
+    readonly duplicateOf: number | null
+    readonly redaction: string | null
+    readonly answeredBy: string | null
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+    readonly sealedKey: Buffer | null
+    readonly outcomes: string[]
+    readonly senderAttempt: number | null
+    readonly firstRequestId: number | null
+  } | {
+    readonly id: null
+    readonly endpointId: null
+    readonly receivedAt: null
+    readonly method: null
+    readonly path: null
+    readonly contentType: null
+    readonly sizeBytes: null
+    readonly ip: null
+    readonly userAgent: null
+    readonly label: null
+    readonly eventId: null
+    readonly bodyTruncated: null
+    readonly bodyIsBinary: null
+    readonly bodyPreview: null
+    readonly verdict: null
+    readonly verdictNote: null
+    readonly imported: null
+    readonly reconciled: null
+    readonly duplicateOf: null
+    readonly redaction: null
+    readonly answeredBy: null
+    readonly sealedWith: null
+    readonly sealed: null
+    readonly sealedKey: null
+    readonly outcomes: null
+    readonly senderAttempt: null
+    readonly firstRequestId: null
+  })
   'list sessions': {
     readonly id: string
     readonly apiKeyId: string | null
@@ -873,22 +849,19 @@ export interface StatementRows {
     readonly isHere: boolean
     readonly isSealed: boolean
     readonly sha256: Buffer
-  } & (
-    | {
-        readonly keyName: string
-        readonly keyPrefix: string
-        readonly keyScope: 'read' | 'write' | 'admin'
-        readonly keyEndpointId: string | null
-        readonly keyExpiresAt: Date | null
-      }
-    | {
-        readonly keyName: null
-        readonly keyPrefix: null
-        readonly keyScope: null
-        readonly keyEndpointId: null
-        readonly keyExpiresAt: null
-      }
-  )
+  } & ({
+    readonly keyName: string
+    readonly keyPrefix: string
+    readonly keyScope: 'read' | 'write' | 'admin'
+    readonly keyEndpointId: string | null
+    readonly keyExpiresAt: Date | null
+  } | {
+    readonly keyName: null
+    readonly keyPrefix: null
+    readonly keyScope: null
+    readonly keyEndpointId: null
+    readonly keyExpiresAt: null
+  })
   'lock breaker': {
     readonly breaker: string
     readonly failures: Date[]
@@ -1021,16 +994,13 @@ export interface StatementRows {
   'oldest stored requests': {
     readonly endpointId: string
     readonly mark: number
-  } & (
-    | {
-        readonly id: number
-        readonly bytes: number
-      }
-    | {
-        readonly id: null
-        readonly bytes: null
-      }
-  )
+  } & ({
+    readonly id: number
+    readonly bytes: number
+  } | {
+    readonly id: null
+    readonly bytes: null
+  })
   'oldest stored requests of endpoint': {
     readonly id: number
     readonly isExpired: boolean | null
@@ -1107,16 +1077,13 @@ export interface StatementRows {
     readonly endpointName: string
     readonly secondsMax: number
     readonly isOpen: boolean
-  } & (
-    | {
-        readonly oldestAt: Date
-        readonly requestId: number
-      }
-    | {
-        readonly oldestAt: null
-        readonly requestId: null
-      }
-  )
+  } & ({
+    readonly oldestAt: Date
+    readonly requestId: number
+  } | {
+    readonly oldestAt: null
+    readonly requestId: null
+  })
   'read backlog': {
     readonly waiting: number
     readonly inFlight: number
@@ -1174,76 +1141,73 @@ export interface StatementRows {
   }
   'read request': {
     readonly captureId: string
-  } & (
-    | {
-        readonly id: number
-        readonly endpointId: string
-        readonly receivedAt: Date
-        readonly method: string
-        readonly path: string
-        readonly contentType: string | null
-        readonly sizeBytes: number
-        readonly ip: string | null
-        readonly userAgent: string | null
-        readonly label: string | null
-        readonly eventId: string | null
-        readonly bodyTruncated: boolean
-        readonly bodyIsBinary: boolean
-        readonly bodyPreview: string | null
-        readonly verdict: string | null
-        readonly verdictNote: string | null
-        readonly imported: boolean
-        readonly reconciled: boolean
-        readonly duplicateOf: number | null
-        readonly redaction: string | null
-        readonly answeredBy: string | null
-        readonly sealedWith: string | null
-        readonly sealed: Buffer | null
-        readonly sealedKey: Buffer | null
-        readonly outcomes: string[]
-        readonly senderAttempt: number | null
-        readonly firstRequestId: number | null
-        readonly queryString: string | null
-        readonly headerNames: string
-        readonly headerValues: Buffer
-        readonly body: Buffer
-        readonly omittedBytes: number | null
-      }
-    | {
-        readonly id: null
-        readonly endpointId: null
-        readonly receivedAt: null
-        readonly method: null
-        readonly path: null
-        readonly contentType: null
-        readonly sizeBytes: null
-        readonly ip: null
-        readonly userAgent: null
-        readonly label: null
-        readonly eventId: null
-        readonly bodyTruncated: null
-        readonly bodyIsBinary: null
-        readonly bodyPreview: null
-        readonly verdict: null
-        readonly verdictNote: null
-        readonly imported: null
-        readonly reconciled: null
-        readonly duplicateOf: null
-        readonly redaction: null
-        readonly answeredBy: null
-        readonly sealedWith: null
-        readonly sealed: null
-        readonly sealedKey: null
-        readonly outcomes: null
-        readonly senderAttempt: null
-        readonly firstRequestId: null
-        readonly queryString: null
-        readonly headerNames: null
-        readonly headerValues: null
-        readonly body: null
-        readonly omittedBytes: null
-      }
-  )
+  } & ({
+    readonly id: number
+    readonly endpointId: string
+    readonly receivedAt: Date
+    readonly method: string
+    readonly path: string
+    readonly contentType: string | null
+    readonly sizeBytes: number
+    readonly ip: string | null
+    readonly userAgent: string | null
+    readonly label: string | null
+    readonly eventId: string | null
+    readonly bodyTruncated: boolean
+    readonly bodyIsBinary: boolean
+    readonly bodyPreview: string | null
+    readonly verdict: string | null
+    readonly verdictNote: string | null
+    readonly imported: boolean
+    readonly reconciled: boolean
+    readonly duplicateOf: number | null
+    readonly redaction: string | null
+    readonly answeredBy: string | null
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+    readonly sealedKey: Buffer | null
+    readonly outcomes: string[]
+    readonly senderAttempt: number | null
+    readonly firstRequestId: number | null
+    readonly queryString: string | null
+    readonly headerNames: string
+    readonly headerValues: Buffer
+    readonly body: Buffer
+    readonly omittedBytes: number | null
+  } | {
+    readonly id: null
+    readonly endpointId: null
+    readonly receivedAt: null
+    readonly method: null
+    readonly path: null
+    readonly contentType: null
+    readonly sizeBytes: null
+    readonly ip: null
+    readonly userAgent: null
+    readonly label: null
+    readonly eventId: null
+    readonly bodyTruncated: null
+    readonly bodyIsBinary: null
+    readonly bodyPreview: null
+    readonly verdict: null
+    readonly verdictNote: null
+    readonly imported: null
+    readonly reconciled: null
+    readonly duplicateOf: null
+    readonly redaction: null
+    readonly answeredBy: null
+    readonly sealedWith: null
+    readonly sealed: null
+    readonly sealedKey: null
+    readonly outcomes: null
+    readonly senderAttempt: null
+    readonly firstRequestId: null
+    readonly queryString: null
+    readonly headerNames: null
+    readonly headerValues: null
+    readonly body: null
+    readonly omittedBytes: null
+  })
   'read search pages to merge': {
     readonly id: number
     readonly above: number
@@ -1340,20 +1304,17 @@ export interface StatementRows {
   }
   'size of body': {
     readonly sealedKey: Buffer | null
-  } & (
-    | {
-        readonly id: number
-        readonly total: number
-        readonly sealedWith: string | null
-        readonly sealed: Buffer | null
-      }
-    | {
-        readonly id: null
-        readonly total: null
-        readonly sealedWith: null
-        readonly sealed: null
-      }
-  )
+  } & ({
+    readonly id: number
+    readonly total: number
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+  } | {
+    readonly id: null
+    readonly total: null
+    readonly sealedWith: null
+    readonly sealed: null
+  })
   'sizes of begun attempts': {
     readonly bytes: number
   }
