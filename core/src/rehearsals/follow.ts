@@ -28,16 +28,16 @@ export async function followReplay(
     while (!ended.aborted) {
       const row = await findReplay(db, endpoint.id, id)
       if (row === undefined) return
-      const view = await readView(db, row)
-      const text = JSON.stringify(view)
+      const progress: z.output<typeof ReplayRun> = ReplayRun.parse(await readView(db, row))
+      const text = JSON.stringify(progress)
       if (text !== said) {
         said = text
-        const progress: z.output<typeof ReplayRun> = ReplayRun.parse(view)
         looks += 1
         yield tracked(String(looks), { kind: 'progress', ...progress })
       }
+      const { state, reason } = progress
       if (row.finishedAt !== null) {
-        yield tracked(String(looks + 1), { kind: 'ended', state: view.state, reason: view.reason })
+        yield tracked(String(looks + 1), { kind: 'ended', state, reason })
         return
       }
       await delay(POLL_MS, undefined, { signal: ended }).catch(() => undefined)

@@ -108,13 +108,7 @@ function spoiledSignature(field: WireHeader): WireHeader {
 /** A prepared send in the API's shape. */
 export function outgoingView(
   replayId: string,
-  {
-    position,
-    requestId,
-    fault,
-    copy,
-    dueMs,
-  }: Pick<ItemRow, 'position' | 'requestId' | 'fault' | 'copy' | 'dueMs'>,
+  item: Pick<ItemRow, 'position' | 'requestId' | 'fault' | 'copy' | 'dueMs'>,
   prepared: Prepared,
 ) {
   const request = 'request' in prepared ? prepared.request : undefined
@@ -123,15 +117,11 @@ export function outgoingView(
       ? []
       : [
           ...forwardableHeaders(request.headers, new Set()),
-          ['creel-request-id', String(requestId)],
+          ['creel-request-id', String(item.requestId)],
           rehearsalHeader(replayId),
         ]
   return {
-    position,
-    requestId,
-    fault,
-    copy,
-    dueMs,
+    ...item,
     method: request?.method ?? 'POST',
     path: request?.path ?? '',
     query: request?.queryString ?? null,

@@ -53,7 +53,7 @@ export async function listReplays(db: Db, endpointId: string, page: Page & Betwe
 
 const COUNT_ITEMS = statement(
   'count sends of replays',
-  `select replay_id,
+  `select r.id as replay_id,
     (count(*) filter (where state in ('waiting', 'sending')))::int as waiting,
     (count(*) filter (where state = 'done'))::int as done,
     (count(*) filter (where state = 'errored'))::int as errored,
@@ -64,8 +64,8 @@ const COUNT_ITEMS = statement(
     (count(*) filter (where state = 'done' and outcome is null))::int as uncompared,
     (count(*) filter (where state = 'done' and outcome is null and copy = 0 and fault = 'duplicate'))::int
       as firsts
-  from replay_items where replay_id = any($1::uuid[]) group by replay_id`,
-  { isPrepared: false },
+  from unnest($1::uuid[]) as r (id) left join replay_items on replay_id = r.id group by r.id`,
+  { isPrepared: false, notNull: ['replayId'] },
 )
 
 /** How many sends of a replay are in each state, and of each outcome. */

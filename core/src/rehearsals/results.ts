@@ -28,23 +28,12 @@ export async function listResults(
   return { items: rows.map(itemView), next: last?.position ?? null }
 }
 
-function itemView(row: ItemRow): z.input<typeof ReplayResultItem> {
+function itemView({ body, ...row }: ItemRow): z.input<typeof ReplayResultItem> {
   const headers: readonly WireHeader[] | null = row.headers === null ? null : JSON.parse(row.headers)
-  const shown = row.body === null ? { body: null, bodyIsBinary: false } : recordedBody(row.body, true)
   return {
-    position: row.position,
-    requestId: row.requestId,
-    fault: row.fault,
-    copy: row.copy,
-    state: row.state,
-    outcome: row.outcome,
-    dueMs: row.dueMs,
-    sentAt: row.sentAt,
-    durationMs: row.durationMs,
-    statusCode: row.statusCode,
-    error: row.error,
+    ...row,
     headers: headers === null ? null : headers.map(([name, value]) => ({ name, value: headerText(value) })),
-    ...shown,
+    ...(body === null ? { body, bodyIsBinary: false } : recordedBody(body, true)),
     differences: [...storedDifferences(row.differences)],
   }
 }

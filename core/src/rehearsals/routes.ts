@@ -8,7 +8,7 @@ import { route, router, stream } from '../api/route.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import { openStream } from '../streams/index.ts'
 import { checkStart } from './check.ts'
-import { changeState } from './control.ts'
+import { type Change, changeState } from './control.ts'
 import { followReplay } from './follow.ts'
 import { countItems, findReplay, listReplays, type ReplayRow } from './queries.ts'
 import { reportOf } from './report.ts'
@@ -36,6 +36,19 @@ const findsReplay: Finds<{ endpoint: EndpointRow; replay: ReplayRow }> = async (
   const find = (id: string) => findReplay(ctx.db, endpoint.id, id.toLowerCase())
   return { endpoint, replay: await foundById(ids.replayId, 'replay', find) }
 }
+
+/** A route that changes the state of a replay. */
+const changeRoute = <Verb extends Change>(verb: Verb, summary: string, description: string) =>
+  route({
+    method: 'POST',
+    path: `/api/v1/endpoints/{endpointId}/replays/{replayId}/${verb}`,
+    summary,
+    description,
+    input: getInput,
+    output: ReplayRun,
+    errors: ['validation_failed'],
+    finds: findsReplay,
+  }).mutation(({ ctx }) => changeState(ctx, ctx.endpoint, ctx.replay, verb))
 
 export const replayRunRoutes = router({
   start: route({
@@ -75,7 +88,7 @@ export const replayRunRoutes = router({
       found.rows.map(({ id }) => id),
     )
     return paged(found, input, {
-      view: (row) => replayView(row, counts.get(row.id)),
+      view: (row) => replayView(row, counts),
       cursorOf: ({ createdAt, id }) => timeCursor({ at: createdAt, id }),
     })
   }),
@@ -89,38 +102,13 @@ export const replayRunRoutes = router({
     finds: findsReplay,
   }).query(({ ctx }) => readView(ctx.db, ctx.replay)),
 
-  pause: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/pause',
-    summary: 'Pause a replay of many requests',
-    description: 'A send that is under way ends.',
-    input: getInput,
-    output: ReplayRun,
-    errors: ['validation_failed'],
-    finds: findsReplay,
-  }).mutation(({ ctx }) => changeState(ctx, ctx.endpoint, ctx.replay, 'pause')),
-
-  resume: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/resume',
-    summary: 'Resume a paused replay of many requests',
-    description: 'It goes on at its pace, from the next request.',
-    input: getInput,
-    output: ReplayRun,
-    errors: ['validation_failed'],
-    finds: findsReplay,
-  }).mutation(({ ctx }) => changeState(ctx, ctx.endpoint, ctx.replay, 'resume')),
-
-  cancel: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/cancel',
-    summary: 'End a replay of many requests for good',
-    description: 'Its results stay.',
-    input: getInput,
-    output: ReplayRun,
-    errors: ['validation_failed'],
-    finds: findsReplay,
-  }).mutation(({ ctx }) => changeState(ctx, ctx.endpoint, ctx.replay, 'cancel')),
+  pause: changeRoute('pause', 'Pause a replay of many requests', 'A send that is under way ends.'),
+  resume: changeRoute(
+    'resume',
+    'Resume a paused replay of many requests',
+    'It goes on at its pace, from the next request.',
+  ),
+  cancel: changeRoute('cancel', 'End a replay of many requests for good', 'Its results stay.'),
 
   results: route({
     method: 'GET',

@@ -41,6 +41,8 @@ import { makeSend, type Sending } from './send.ts'
 const AHEAD_MS = 100
 /** Beyond this delay the schedule is shifted; it does not catch up. */
 const BEHIND_MS_MAX = 1_000
+/** Beyond this time a job leads to a look, this much earlier, since jobs are late by up to some seconds. */
+const JOB_MS = { after: 60_000, earlier: 5_000 } as const
 /** Interval of looks at a replay whose workspace is sealed. */
 const SEALED_MS = 2_000
 
@@ -89,7 +91,7 @@ export const REHEARSAL_SENDS: Adapter<RehearsalSend, RehearsalResult> = {
     if (free <= 0 || progress.dueMs === null) return { sends: [], nextInMs: leaseInMs }
     const baseAt = baseOf(row, progress.dueMs, now)
     const waitMs = baseAt + progress.dueMs - now.getTime() - room.leadMs
-    if (waitMs > AHEAD_MS) return { sends: [], nextInMs: Math.min(waitMs, leaseInMs ?? waitMs) }
+    if (waitMs > AHEAD_MS) return { sends: [], nextInMs: Math.min(earlier(waitMs), leaseInMs ?? waitMs) }
     const sending = await findSending(services, trx, row, options, progress)
     if (typeof sending === 'string') {
       // Its last answers come first.
@@ -205,6 +207,8 @@ function baseOf({ baseAt }: ReplayRow, dueMs: number, now: Date): number {
   return baseAt === null || baseAt.getTime() < latest - BEHIND_MS_MAX ? latest : baseAt.getTime()
 }
 
+const earlier = (waitMs: number): number => (waitMs > JOB_MS.after ? waitMs - JOB_MS.earlier : waitMs)
+
 /** Finds endpoint and action of the sends; a reason if one is gone. */
 async function findSending(
   { plans }: Pick<Services, 'plans'>,
@@ -262,5 +266,5 @@ async function claim(
   if (nextDueMs === null || progress.underWay + items.length >= options.concurrency)
     return { sends, clockAt, nextInMs: leaseEndsAt.getTime() - now.getTime() }
   const nextAt = Math.max(clockAt + baseAt + nextDueMs - now.getTime(), firstAt + items.length * spacingMs)
-  return { sends, clockAt, nextInMs: Math.max(0, nextAt - clockAt - leadMs) }
+  return { sends, clockAt, nextInMs: earlier(Math.max(0, nextAt - clockAt - leadMs)) }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { eventually } from '../../support/eventually.ts'
 import { startReceiver } from '../../support/receiver.ts'
@@ -155,4 +156,19 @@ test('a request whose sends were lost with their processes three times is given 
   answered.resolve()
   expect(await ended(id)).toMatchObject({ state: 'done', counts: { done: 2, errored: 1 } })
   expect(receiver.received.map(numberOf)).toEqual([0, 2])
+})
+
+test('a send that is due much later has its job before its time, so that it is not late', async () => {
+  await using receiver = await startReceiver()
+  const { begin } = await captured(2)
+  const { id } = await begin({ to: { url: receiver.url }, pace: { perSecond: 0.01 } })
+  const jobs = await eventually('the job of the second send', async () => {
+    const { rows } = await sql<{ earlyMs: number }>`
+      select (extract(epoch from r.base_at + interval '100 s' - j.start_after) * 1000)::float8 as early_ms
+      from pgboss.job j join replays r on r.id::text = j.data ->> 'laneId'
+      where j.name = 'replays.lanes' and r.id = ${id} and j.state < 'active'
+        and j.start_after > r.base_at + interval '60 s'`.execute(service.db)
+    return rows.length > 0 && rows
+  })
+  for (const { earlyMs } of jobs) expect(earlyMs).toBeGreaterThan(3000)
 })

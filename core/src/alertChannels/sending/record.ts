@@ -80,22 +80,8 @@ export async function recordSends(
 function reportOf({ alert, attemptId, sealing, at, result, sent }: AlertResult): NotifyReport[] {
   const { endpoint, requestId } = alert
   if (attemptId === null || endpoint === null || requestId === null) return []
-  const { outcome, detail, nextAttemptAt } = result
-  const delivered = outcome === 'delivered'
-  const send = sent?.send ?? null
-  return [
-    {
-      endpointId: endpoint.id,
-      requestId,
-      attemptId,
-      delivered,
-      send,
-      detail,
-      finishedAt: at,
-      sealing,
-      nextAttemptAt,
-    },
-  ]
+  const of = { endpointId: endpoint.id, requestId, attemptId, sealing, finishedAt: at }
+  return [{ ...of, ...result, delivered: result.outcome === 'delivered', send: sent?.send ?? null }]
 }
 
 /** Mails alerts that their channels did not accept to all contacts who have not been mailed them. */

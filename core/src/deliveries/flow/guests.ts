@@ -11,7 +11,7 @@ import { LOCK_FLOW, MOVE_FLOW, NEXT_DUE, READ_FLOW } from './statements.ts'
 /** Bounds of the interval at which guests look at a flow. */
 const LOOK_MS = { shortest: 20, longest: 1000 } as const
 /** Interval of looks while deliveries of the flow wait for their own start. */
-const YIELD_MS = 100
+const YIELD_MS = 200
 
 /** Starts of guests: the first is at `firstAt` by the clock of flows, and the others come `spacingMs` apart. */
 export interface GuestStarts {
