@@ -132,6 +132,25 @@ describe('/mcp', () => {
     expect(await wrong.catch(String)).toContain('#/url')
   })
 
+  test('scripts answers, previews them on a capture, and lets them answer anew', async () => {
+    const client = await overHttp()
+    const endpoint = await service.alice.endpoint()
+    const endpointId = endpoint.id
+    const responses = [{ status: 500, body: 'no {{ body.name }}', times: 1 }]
+    await call(client, 'script_answers', { endpointId, responses })
+    expect((await endpoint.send()).status).toBe(500)
+    const { id: requestId } = await endpoint.capture({ body: '{"name":"Zoë"}' })
+    expect(await call(client, 'preview_answer', { endpointId, requestId })).toMatchObject({
+      index: 0,
+      status: 500,
+      body: 'no Zoë',
+    })
+    expect((await endpoint.send()).status).toBe(200)
+    const reset = await call(client, 'reset_answers', { endpointId })
+    expect(reset).toMatchObject({ responses: [{ used: 0 }] })
+    expect((await endpoint.send()).status).toBe(500)
+  })
+
   test('explains a verdict', async () => {
     const client = await overHttp()
     const endpoint = await service.alice.endpoint({ provider: 'github', signingSecret: 'webhook-secret' })
