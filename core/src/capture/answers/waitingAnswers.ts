@@ -54,10 +54,7 @@ export class WaitingAnswers {
   enter(holder: Holder, bytes: number): Place | undefined {
     const account = this.#accounts.get(holder.workspaceId) ?? newAccount()
     while (!this.#hasRoom(account, holder, bytes)) {
-      const isEndpointFull = ofEndpoint(account, holder.endpointId) >= OF_ENDPOINT_MAX
-      const yielded = [...account.yielding].find(
-        (place) => !isEndpointFull || place.holder.endpointId === holder.endpointId,
-      )
+      const yielded = placeToYield(account, holder)
       if (yielded === undefined) return undefined
       yielded.yieldNow()
     }
@@ -128,6 +125,14 @@ class WaitingPlace implements Place {
 
 function newAccount(): Account {
   return { count: 0, bytes: 0, ofEndpoints: new Map(), yielding: new Set() }
+}
+
+/** The oldest place that a new answer may take: of the same endpoint, if that has the most. */
+function placeToYield(account: Account, { endpointId }: Holder): WaitingPlace | undefined {
+  const isEndpointFull = ofEndpoint(account, endpointId) >= OF_ENDPOINT_MAX
+  for (const place of account.yielding)
+    if (!isEndpointFull || place.holder.endpointId === endpointId) return place
+  return undefined
 }
 
 const ofEndpoint = ({ ofEndpoints }: Account, endpointId: string) => ofEndpoints.get(endpointId) ?? 0
