@@ -23,7 +23,7 @@ export function programTools(parts: ProgramParts, whole: TerminalTools['whole'])
       ).url
     },
     async startQuickService(environment, options) {
-      const { startQuickService } = await import('./quickService.ts')
+      const { startQuickService } = await import('./serving/quickService.ts')
       return await startQuickService(environment, parts, options)
     },
     readCondition: async (text) => (await import('./lent/condition.ts')).readCondition(text),

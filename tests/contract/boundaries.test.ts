@@ -227,6 +227,17 @@ describe('packages', () => {
   })
 })
 
+describe('folders of a package', () => {
+  test.each(['gateway', 'jobs', 'creel', 'clients/terminal', 'clients/typescript'])(
+    'those of %s form no circle',
+    (name) => {
+      const graph = folderGraph(`${name}/src/`)
+      expect(graph.size).toBeGreaterThan(1)
+      expect(circlesOf(graph)).toEqual([])
+    },
+  )
+})
+
 describe('rooms of core', () => {
   test('the engine is pure: it imports nothing of core but itself', () => {
     const leaves = (from: string, file: SourceFile) =>
@@ -328,6 +339,21 @@ function fileGraph(): Graph {
       new Set(file.imports.filter(({ from }) => from.startsWith('.')).map(({ from }) => target(file, from))),
     ]),
   )
+}
+
+/** Folders of a package, and its files beside them, by those that they import. Some of the files stand above the folders, some below. */
+function folderGraph(under: string): Graph {
+  const nodeOf = (path: string) => path.slice(under.length).split('/')[0] ?? ''
+  const graph = new Map<string, Set<string>>()
+  for (const file of product.filter(({ path }) => path.startsWith(under))) {
+    const reached = graph.get(nodeOf(file.path)) ?? new Set()
+    graph.set(nodeOf(file.path), reached)
+    for (const { from } of file.imports) {
+      const to = from.startsWith('.') ? target(file, from) : ''
+      if (to.startsWith(under) && nodeOf(to) !== nodeOf(file.path)) reached.add(nodeOf(to))
+    }
+  }
+  return graph
 }
 
 /** Rooms of core by the rooms they import; the engine and the platform each count as one. */

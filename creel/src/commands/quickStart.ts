@@ -8,8 +8,8 @@ import { openApi } from '@creel/terminal/session'
 import type { Command } from 'commander'
 import { retentionLine } from '../longRetention.ts'
 import type { ProgramTools } from '../programTools.ts'
-import { runningService, startQuickService } from '../quickService.ts'
 import { readyBlock } from '../readyBlock.ts'
+import { runningService, startQuickService } from '../serving/quickService.ts'
 import { environmentWith, type PlaceOptions, withPlaceOptions } from './serve.ts'
 
 interface QuickStartOptions extends PlaceOptions {

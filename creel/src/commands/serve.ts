@@ -10,11 +10,11 @@ import { retentionLine } from '../longRetention.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { readyBlock, SHORT_NAMES, shellWord } from '../readyBlock.ts'
 import type { RunningService, ServicePart } from '../service/index.ts'
+import { openReplica } from '../serving/databaseShare.ts'
+import { openHome, openServing, otherCells, type ServingOptions, startOn } from '../serving/serving.ts'
 import { StartupError } from '../startupError.ts'
 import { listenForStop } from '../stopping.ts'
 import { VERSION } from '../version.ts'
-import { openReplica } from './databaseShare.ts'
-import { openHome, openServing, otherCells, type ServingOptions, startOn } from './serving.ts'
 
 /**
  * Starts the service of a further gateway process, on the port and the database of the first one.

@@ -3,7 +3,7 @@ import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { readFilter } from '../listen/filter.ts'
 import { listen } from '../listen/listener.ts'
 import { findStart } from '../listen/start.ts'
-import { withView } from '../listen/withView.ts'
+import { withView } from '../screen/withView.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 

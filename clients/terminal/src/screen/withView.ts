@@ -1,10 +1,10 @@
 import type { ApiClient } from '../api/apiClient.ts'
 import { exitCodeOf, SIGNAL_ECHO_MS } from '../exitCodes.ts'
+import type { LocalMessage, LocalSender } from '../listen/localSender.ts'
+import { plainView } from '../listen/plainView.ts'
+import type { ListenView, Shown } from '../listen/view.ts'
 import { printJson } from '../output/print.ts'
 import type { TerminalTools } from '../tools.ts'
-import type { LocalMessage, LocalSender } from './localSender.ts'
-import { plainView } from './plainView.ts'
-import type { ListenView, Shown } from './view.ts'
 
 /**
  * Shows a listener until it stops: JSON lines with `--json`, a full screen if stdin and stdout are a terminal, else
@@ -21,8 +21,8 @@ export async function withView(
     return await untilStopped((signal) => work(view, signal))
   }
   const [{ screenView }, { screenActions }] = await Promise.all([
-    import('../screen/screenView.ts'),
-    import('../screen/actions.ts'),
+    import('./screenView.ts'),
+    import('./actions.ts'),
   ])
   await untilStopped(async (signal, stop) => {
     const screen = screenView({ actions: screenActions(of.api, of.sender, of.tools), quit: stop })

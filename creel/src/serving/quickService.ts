@@ -1,7 +1,7 @@
 import type { LocalService, QuickService } from '@creel/terminal/tools'
-import { environmentOfQuickStart } from './dataFolder.ts'
-import { keepKey, localServices } from './localService.ts'
-import type { ProgramParts } from './programParts.ts'
+import { environmentOfQuickStart } from '../dataFolder.ts'
+import { keepKey, localServices } from '../localService.ts'
+import type { ProgramParts } from '../programParts.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -26,11 +26,11 @@ export async function startQuickService(
 ): Promise<QuickService> {
   const [{ decodeConfig }, { openServing }, { createLog }, { firstBoot }, { listenForStop }] =
     await Promise.all([
-      import('./config/index.ts'),
-      import('./commands/serving.ts'),
-      import('./log.ts'),
-      import('./firstBoot.ts'),
-      import('./stopping.ts'),
+      import('../config/index.ts'),
+      import('./serving.ts'),
+      import('../log.ts'),
+      import('../firstBoot.ts'),
+      import('../stopping.ts'),
     ])
   const { config, warnings } = decodeConfig({
     CREEL_LOG_LEVEL: logLevel,
