@@ -3,6 +3,7 @@ import type { Services } from '@creel/core'
 /** Minimum interval between lines, so that a flood of calls during an outage does not flood the log. */
 const LINE_MILLISECONDS = 1000
 
+/** Time of the last line, by log: each service of a process has its own, and pino has no place for it. */
 const lastLines = new WeakMap<Services['log'], number>()
 
 /**

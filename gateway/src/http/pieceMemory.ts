@@ -8,6 +8,7 @@ const COPIES_OF_ANSWER = 3
 /** Shorter answers are not counted. */
 const LONG_ANSWER_BYTES_MIN = 1024 * 1024
 
+/** Lengths of long bodies. A `Response` does not say the length of its body, and has no place for it. */
 const lengths = new WeakMap<Response, number>()
 
 /**

@@ -1,9 +1,16 @@
-import { type DatabaseConnection, type Driver, Kysely, PostgresDialect, type PostgresPool } from 'kysely'
+import {
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+} from 'kysely'
 import pg from 'pg'
 import { memberNames, type OpenRows, SealedRows } from './memberNames.ts'
 import { serverOf } from './servers.ts'
 import { shareConnections } from './shares.ts'
-import { type Db, preparing, runOn } from './statement.ts'
+import { type Db, poolsOf, preparing } from './statement.ts'
 import type { Database } from './tables.ts'
 
 /**
@@ -11,6 +18,7 @@ import type { Database } from './tables.ts'
  * such a query to the console. Here it is dropped, since the cancellation was requested.
  */
 class CancellingDialect extends PostgresDialect {
+  /** Connections that leave quietly already: the driver gives each again, and has no place for a mark. */
   readonly #known = new WeakSet<DatabaseConnection>()
 
   override createDriver(): Driver {
@@ -100,7 +108,6 @@ export function openDatabase(
   const over = (one: PostgresPool) => kyselyOver(one, sealed)
   const db = over(pool)
   const searches = over(searchPool)
-  pools.set(db, { pool, sealed })
   shareConnections(db, pool, { max: maxConnections, noun: 'queries' }, over)
   shareConnections(searches, searchPool, { max: searchConnections, keptFree: 0, noun: 'searches' }, over)
   return {
@@ -147,7 +154,7 @@ function openPool(
  * Kysely on one connection that the caller holds, for transactions that also run statements which Kysely cannot
  * prepare. It must not be destroyed: the connection belongs to the caller.
  */
-export function onConnection(client: pg.PoolClient, sealed = new SealedRows()): Db {
+export function onConnection(client: PostgresPoolClient, sealed = new SealedRows()): Db {
   return kyselyOver(
     {
       connect: async () => ({ query: client.query.bind(client), release: () => {} }),
@@ -158,18 +165,15 @@ export function onConnection(client: pg.PoolClient, sealed = new SealedRows()): 
   )
 }
 
-/** The pools of handles that {@link openDatabase} made. */
-const pools = new WeakMap<Db, { readonly pool: pg.Pool; readonly sealed: SealedRows }>()
-
 /**
  * Runs work on one connection of a handle's pool: for transactions whose statements {@link run} on it prepares.
  *
- * @param db as {@link openDatabase} made it; not a share of it
+ * @param db as {@link openDatabase} made it, or a share of it
  * @param work gets a handle of the connection
  * @throws what the work throws; TypeError for another handle
  */
 export async function onOneConnection<Result>(db: Db, work: (db: Db) => Promise<Result>): Promise<Result> {
-  const own = pools.get(db)
+  const own = poolsOf.get(db)
   if (own === undefined) throw new TypeError('The handle has no pool of its own.')
   const client = await own.pool.connect()
   try {
@@ -182,6 +186,6 @@ export async function onOneConnection<Result>(db: Db, work: (db: Db) => Promise<
 function kyselyOver(pool: PostgresPool, sealed: SealedRows): Db {
   const plugins = [memberNames, sealed]
   const db = new Kysely<Database>({ dialect: new CancellingDialect({ pool }), plugins })
-  runOn(db, pool, sealed)
+  poolsOf.set(db, { pool, sealed })
   return db
 }

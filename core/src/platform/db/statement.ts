@@ -66,12 +66,8 @@ export function declaredStatements(): readonly Statement[] {
   return [...declared.values()].filter(({ isDescribed }) => isDescribed)
 }
 
-/** Pools for statements that are not part of a transaction, and what opens their rows, by handle. */
-const pools = new WeakMap<Db, { readonly pool: PostgresPool; readonly sealed: SealedRows }>()
-
-export function runOn(db: Db, pool: PostgresPool, sealed: SealedRows): void {
-  pools.set(db, { pool, sealed })
-}
+/** Pools for statements that are not part of a transaction, and what opens their rows. Kysely's handles hide both. */
+export const poolsOf = new WeakMap<Db, { readonly pool: PostgresPool; readonly sealed: SealedRows }>()
 
 /**
  * Runs a statement on a pool, or in a transaction. Rows have members in camelCase, as with Kysely. On a pool it
@@ -87,7 +83,7 @@ export async function run<Name extends string>(
   values: readonly unknown[],
   options?: AbortableQueryOptions,
 ): Promise<readonly RowOf<Name>[]> {
-  const own = options === undefined ? pools.get(db) : undefined
+  const own = options === undefined ? poolsOf.get(db) : undefined
   if (own === undefined) {
     const { rows } = await db.executeQuery<RowOf<Name>>(CompiledQuery.raw(of.text, [...values]), options)
     return checked(of, rows)
