@@ -78,6 +78,24 @@ describe('connections in all', () => {
     expect(table.size).toBe(8)
   })
 
+  test('used ones of an address with many give way before a new one of another address that has few', () => {
+    const table = new ConnectionTable({ connectionsMax: 40, connectionsPerAddressMax: 100 })
+    const few = [idle('192.0.2.1'), beginning('192.0.2.2')]
+    const many = Array.from({ length: 38 }, () => used('198.51.100.66'))
+    addAll(table, [...few, ...many])
+    const more = Array.from({ length: 20 }, () => used('198.51.100.66'))
+    expect(new Set(addAll(table, more))).toEqual(new Set([true]))
+    expect(few.map(({ isEnded }) => isEnded)).toEqual([false, false])
+    // Many addresses with one unused connection each do not displace one with some that were used.
+    const kept = Array.from({ length: 6 }, () => used('192.0.2.3'))
+    addAll(table, kept)
+    addAll(
+      table,
+      Array.from({ length: 60 }, (_, at) => idle(`203.0.113.${at}`)),
+    )
+    expect(kept.map(({ isEnded }) => isEnded)).toEqual(kept.map(() => false))
+  })
+
   test.each([
     ['of their own address', (peer: string) => peer],
     ['behind a proxy', () => null],

@@ -23,6 +23,9 @@ function firstToEnd(connections: Iterable<OwnedConnection>): OwnedConnection | u
   return found?.connection
 }
 
+/** An address with as many connections gives room before others, whatever it uses them for. */
+const MANY = 16
+
 /** The most connections that one look at all of them chooses, so that a flood at the limit does not look each time. */
 const CHOSEN_MAX = 64
 
@@ -35,14 +38,23 @@ export interface SharedConnections {
   readonly onShed: (connection: OwnedConnection) => void
 }
 
+/** Compares lists of numbers member by member: below zero if `left` comes first. */
+function compared(left: readonly number[], right: readonly number[]): number {
+  for (const [at, number] of left.entries()) {
+    const difference = number - (right[at] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
 function newest(connections: Iterable<OwnedConnection>): OwnedConnection | undefined {
   return [...connections].at(-1)
 }
 
 /**
- * All open connections, by address. When there are too many, of one address or in all, one is closed: without a request
- * yet before those that had one, of the address with the most connections, and the oldest. If all have requests in
- * flight, the new connection is refused.
+ * All open connections, by address. When there are too many, of one address or in all, one is closed: of the address with
+ * the most connections if it has many, without a request yet before those that had one, and the oldest. If all have
+ * requests in flight, the new connection is refused.
  *
  * Where several processes passed a limit together, those with the most connections close theirs in the same order, and
  * then the newest.
@@ -67,9 +79,13 @@ export class ConnectionTable {
     },
   ) {
     this.#limits = limits
-    const shed = (connections: Set<OwnedConnection>, most: number) => {
+    const shed = (
+      connections: Set<OwnedConnection>,
+      most: number,
+      first: () => OwnedConnection | undefined = () => firstToEnd(connections),
+    ) => {
       while (connections.size > most) {
-        const ended = firstToEnd(connections) ?? newest(connections)
+        const ended = first() ?? newest(connections)
         if (ended === undefined) return
         this.#end(ended)
         shared.onShed(ended)
@@ -78,7 +94,7 @@ export class ConnectionTable {
     this.#inAll = shared.counts.share('connections', {
       max: shared.connectionsMax,
       read: () => this.#all.size,
-      shed: (_, most) => shed(this.#all, most),
+      shed: (_, most) => shed(this.#all, most, () => this.#choose()),
     })
     this.#ofAddress = shared.counts.share('connections of', {
       max: limits.connectionsPerAddressMax,
@@ -156,15 +172,16 @@ export class ConnectionTable {
       if (rankOf(connection) === known?.rank) return connection
     }
     let best:
-      | { readonly rank: number; readonly size: number; readonly connections: OwnedConnection[] }
+      | { readonly order: readonly number[]; readonly rank: number; readonly connections: OwnedConnection[] }
       | undefined
     for (const connection of this.#all) {
       const rank = rankOf(connection)
       if (rank === undefined) continue
       const size = this.#byAddress.get(this.#addressOf.get(connection) ?? '')?.size ?? 0
-      if (best === undefined || rank < best.rank || (rank === best.rank && size > best.size))
-        best = { rank, size, connections: [connection] }
-      else if (rank === best.rank && size === best.size && best.connections.length < CHOSEN_MAX)
+      const order = [size < MANY ? 0 : -size, rank, -size]
+      const before = best === undefined ? -1 : compared(order, best.order)
+      if (before < 0) best = { order, rank, connections: [connection] }
+      else if (before === 0 && best !== undefined && best.connections.length < CHOSEN_MAX)
         best.connections.push(connection)
     }
     const [first, ...next] = best?.connections ?? []
