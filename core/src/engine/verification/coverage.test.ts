@@ -141,11 +141,10 @@ describe('hubspot', () => {
   })
 })
 
-test.each(['airwallex', 'close', 'discord', 'sendgrid', 'zendesk'])(
-  '%s: a signed time has an age limit',
-  (slug) => {
-    const row = PROVIDERS.find((provider) => provider.slug === slug)?.schemes[0]
-    expect(row?.message).toContain('{timestamp}')
-    expect(row?.timestamp?.toleranceSeconds).toBe(300)
-  },
-)
+test('a signed time has an age limit', () => {
+  const signed = PROVIDERS.flatMap(({ slug, schemes }) =>
+    schemes.filter(({ message }) => message?.includes('{timestamp}')).map((row) => ({ slug, row })),
+  )
+  expect(signed.length).toBeGreaterThan(40)
+  expect(signed.filter(({ row }) => row.timestamp?.toleranceSeconds === undefined)).toEqual([])
+})
