@@ -74,7 +74,7 @@ export function signingIssues(
   input: { readonly signing?: SigningInput; readonly signingSecret?: string | undefined },
   stored: Pick<Selectable<ActionsTable>, 'signingScheme' | 'signingSecret'> | undefined,
 ): InputIssue[] {
-  const before = signingSchemeOf(stored?.signingScheme ?? '')
+  const before = signingSchemeOf(stored?.signingScheme ?? 'creel')
   const scheme = input.signing?.scheme ?? before
   const { signingSecret: given } = input
   if (given === '') return []

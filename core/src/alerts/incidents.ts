@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { storedWord } from '../engine/words/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { CLOSED_BY, EVENTS, type OpeningKind, SEVERITIES, type Severity } from './events.ts'
 import { closeOpen, openOrCount } from './queries.ts'
@@ -98,7 +99,7 @@ export async function closeIncidentsSilently(
   if (subjectIds.length > 0) await closeOpen(trx, kind, subjectIds, services.clock.now())
 }
 
-/** A stored severity; one that this build does not know is treated as `error`. */
+/** A stored severity; {@link storedWord}. */
 export function severityOf(text: string): Severity {
-  return SEVERITIES.find((severity) => severity === text) ?? 'error'
+  return storedWord(SEVERITIES, text)
 }

@@ -6,6 +6,7 @@ import {
   type Target,
 } from '../engine/message/index.ts'
 import { signingSchemeOf } from '../engine/signing/index.ts'
+import { storedWord } from '../engine/words/index.ts'
 import { planOf, retentionMs } from '../plans/index.ts'
 import type { TlsIdentity } from '../platform/outbound/index.ts'
 import { isShredded, keyOfRow, type SecretBox } from '../platform/secrets/index.ts'
@@ -23,7 +24,7 @@ import { type ForwardAuth, storedAuth } from './auth.ts'
 import { type DueRow, type ForwardSettings, isOff } from './dueAttempts.ts'
 import { isLoop } from './forwardHeaders.ts'
 import { type DeliveryPolicy, NO_POLICY, storedPolicy } from './policy.ts'
-import { TRIGGERS, type Trigger } from './states.ts'
+import { TRIGGERS } from './states.ts'
 import { storedTls } from './tls.ts'
 
 /**
@@ -83,7 +84,7 @@ export function attemptOf(
     id,
     deliveryId: row.deliveryId,
     attemptNumber: row.attempt,
-    trigger: row.attempt === 1 ? triggerOf(row.trigger) : 'retry',
+    trigger: row.attempt === 1 ? storedWord(TRIGGERS, row.trigger) : 'retry',
     workspaceId: row.workspaceId,
     endpoint: { id: row.endpointId, name: row.endpointName, captureId: row.captureId },
     action,
@@ -183,8 +184,4 @@ function tlsIdentity(
   const { clientCertificate, certificateAuthority } = storedTls(tlsCertificates)
   const clientKey = tlsClientKey === null ? null : secrets.open(tlsClientKey, workspaceId)
   return { clientCertificate, clientKey, certificateAuthority }
-}
-
-function triggerOf(text: string): Trigger {
-  return TRIGGERS.find((trigger) => trigger === text) ?? 'capture'
 }

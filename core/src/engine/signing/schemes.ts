@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { storedWord } from '../words/index.ts'
 
 const PREFIX = 'whsec_'
 const KEY_BYTES_MIN = 24
@@ -99,7 +100,7 @@ export function secretProblem(scheme: SigningScheme, secret: string): string | n
     : 'Standard Webhooks needs a secret like `whsec_` and the Base64 of 24 to 64 bytes.'
 }
 
-/** A stored scheme; one that this build does not know counts as `creel`. */
+/** A stored scheme; {@link storedWord}. */
 export function signingSchemeOf(text: string): SigningScheme {
-  return SIGNING_SCHEMES.find((scheme) => scheme === text) ?? 'creel'
+  return storedWord(SIGNING_SCHEMES, text)
 }
