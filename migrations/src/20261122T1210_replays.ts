@@ -43,7 +43,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- waiting, sending, done or errored.
       state text not null default 'waiting' check (state in ('waiting', 'sending', 'done', 'errored')),
       sent_at timestamptz,
-      -- How often it was begun: more than once if a process died.
+      -- How often it was begun, other than those that a stop cut off: more than once if a process died.
       attempts integer not null default 0,
       duration_ms integer,
       status_code integer,

@@ -218,6 +218,9 @@ test(
     await eachKind((kind) => eventually(`a send of ${kind}`, () => places[kind].gate.unanswered().length > 0))
     await workers.stop(0)
     expect(await inFlight(service)).toEqual({ delivery: 0, alert: 0, event: 0, rehearsal: 0 })
+    // A stop is no loss: this send is made again, and as often as any other.
+    const items = await service.db.selectFrom('replayItems').select(['state', 'attempts']).execute()
+    expect(items).toEqual([{ state: 'waiting', attempts: 0 }])
     admitAll(places)
     await boss.stop({ graceful: false })
   },

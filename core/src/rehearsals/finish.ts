@@ -102,7 +102,8 @@ const FINISH = statement(
   ), ended as (
     update replay_items i set state = g.state, duration_ms = g.duration_ms, status_code = g.status_code, error = g.error,
       outcome = g.outcome, headers = g.headers, differences = g.differences, body = case when g.is_kept then g.body end,
-      sealed_with = g.sealed_with, sealed = case when g.is_kept then g.sealed else g.sealed_without_body end
+      attempts = i.attempts - (g.state = 'waiting')::int, sealed_with = g.sealed_with,
+      sealed = case when g.is_kept then g.sealed else g.sealed_without_body end
     from given g
     where i.replay_id = g.replay_id and i.position = g.position and i.sent_at = g.sent_at and i.state = 'sending'
     returning g.replay_id, case when g.is_kept then g.bytes else 0 end as bytes

@@ -15,7 +15,7 @@ import {
 import type { Adapter, Ended, Lane, Look, Outcome, Send } from '../dispatch/index.ts'
 import { findEndpoint } from '../endpoints/index.ts'
 import { planOf } from '../plans/index.ts'
-import { isDatabaseOutage, run, statement, type Trx } from '../platform/db/index.ts'
+import { isPassing, run, statement, type Trx } from '../platform/db/index.ts'
 import { keyOfRow } from '../platform/secrets/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { LEASE_GRACE_MS, LOST_MAX, RUNNING_MAX } from './bounds.ts'
@@ -128,7 +128,7 @@ export const REHEARSAL_SENDS: Adapter<RehearsalSend, RehearsalResult> = {
       }
     } catch (err) {
       // The send is made again when its lease ends.
-      if (isDatabaseOutage(err)) throw err
+      if (isPassing(err)) throw err
       services.log.error({ err, replayId: item.replayId }, 'a send of a replay failed')
       return { answered: null, end: failedEnd('internal_error') }
     }
