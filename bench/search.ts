@@ -203,10 +203,10 @@ async function stocked(count: number): Promise<string> {
   const { id } = await service.endpoint()
   await database.query(
     `insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, content_type,
-       size_bytes, body, body_truncated, body_is_binary, body_preview, dispatch_state)
+       size_bytes, body, body_truncated, body_is_binary, dispatch_state)
      select $1, nextval('request_ids'), now() - ($2 - n) * interval '1 ms', 'POST', '',
        E'Content-Type\\nUser-Agent', E'application/json\\\\012bench/1', 'application/json', 1024,
-       convert_to(body, 'UTF8'), false, false, left(body, 200), 'NotAttempted'
+       convert_to(body, 'UTF8'), false, false, 'NotAttempted'
      from generate_series(1, $2::int) n, lateral (select ${BODY_OF} as body) b`,
     [id, count],
   )

@@ -25,15 +25,11 @@ const rowOf = (members: Partial<EvaluatedRequest>) =>
 const textOf = (text: string, bodyTruncated = false) => rowOf({ body: Buffer.from(text), bodyTruncated })
 
 describe('captureRow', () => {
-  test('a text body is text, and its preview its first 200 characters', () => {
+  test('a text body is text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 600 }), (text) => {
         fc.pre(!text.includes('\0'))
-        const { bodyIsBinary, bodyPreview } = textOf(text)
-        expect({ bodyIsBinary, bodyPreview }).toEqual({
-          bodyIsBinary: false,
-          bodyPreview: [...text].slice(0, 200).join(''),
-        })
+        expect(textOf(text).bodyIsBinary).toBe(false)
       }),
     )
   })
@@ -41,9 +37,8 @@ describe('captureRow', () => {
   test('any bytes make a row that Postgres can hold', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (body, bodyTruncated) => {
-        const { bodyIsBinary, bodyPreview } = rowOf({ body, bodyTruncated })
-        expect(bodyPreview?.includes('\0') ?? false).toBe(false)
-        if (bodyIsBinary || body.length === 0) expect(bodyPreview).toBeNull()
+        const { bodyIsBinary } = rowOf({ body, bodyTruncated })
+        if (body.includes(0)) expect(bodyIsBinary).toBe(true)
       }),
     )
   })
@@ -51,11 +46,8 @@ describe('captureRow', () => {
   test('an oversize prefix that ends inside a character is still text', () => {
     for (const end of [1, 2, 3]) {
       const body = Buffer.from('text 🎣').subarray(0, 5 + end)
-      expect(rowOf({ body, bodyTruncated: true })).toMatchObject({
-        bodyIsBinary: false,
-        bodyPreview: 'text ',
-      })
-      expect(rowOf({ body })).toMatchObject({ bodyIsBinary: true, bodyPreview: null })
+      expect(rowOf({ body, bodyTruncated: true }).bodyIsBinary).toBe(false)
+      expect(rowOf({ body }).bodyIsBinary).toBe(true)
     }
   })
 

@@ -1,4 +1,4 @@
-import { isAscii, isUtf8 } from 'node:buffer'
+import { isUtf8 } from 'node:buffer'
 import {
   asRead,
   type EvaluatedRequest,
@@ -37,7 +37,6 @@ export function captureRow(request: EvaluatedRequest, redaction: Redaction | nul
   const text = readText(body, request.bodyTruncated)
   const read = asRead(request)
   const decoded = read === request ? null : readText(read.body, false)
-  const shown = decoded ?? text
   const { names, values, userAgent } = headerColumns(headers)
   const parts: StoredParts = {
     method: request.method,
@@ -51,7 +50,6 @@ export function captureRow(request: EvaluatedRequest, redaction: Redaction | nul
     label: label === null ? null : storable(label),
     eventId,
     body,
-    bodyPreview: shown === null || shown.length === 0 ? null : previewOf(shown),
     decodedText: decoded === null ? null : searchedText(decoded),
     sealed: null,
     verdict: verification?.verdict ?? null,
@@ -93,7 +91,6 @@ function storable(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
 }
 
-const PREVIEW_CHARACTERS = 200
 /** The most bytes of a character in UTF-8. */
 const CHARACTER_BYTES_MAX = 4
 
@@ -117,15 +114,6 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 function searchedText(text: Uint8Array): string {
   const searched = text.subarray(0, SEARCHED_BODY_BYTES)
   return utf8.decode(readText(searched, true) ?? searched)
-}
-
-/** The first 200 characters, all of them whole. */
-function previewOf(text: Uint8Array): string {
-  // The common case: one byte is one character.
-  const start = text.subarray(0, PREVIEW_CHARACTERS)
-  if (isAscii(start)) return utf8.decode(start)
-  const enough = utf8.decode(text.subarray(0, PREVIEW_CHARACTERS * CHARACTER_BYTES_MAX))
-  return [...enough].slice(0, PREVIEW_CHARACTERS).join('')
 }
 
 /** One capture to be stored, evaluated under a revision of its endpoint's settings. */

@@ -56,7 +56,6 @@ export const REQUEST_COLUMNS: readonly Column[] = [
   column('body', 'bytea', BYTEA, (row) => row.body),
   column('body_truncated', 'boolean', BOOL, (row) => row.bodyTruncated),
   column('body_is_binary', 'boolean', BOOL, (row) => row.bodyIsBinary),
-  column('body_preview', 'text', TEXT, (row) => row.bodyPreview),
   column('decoded_text', 'text', TEXT, (row) => row.decodedText),
   column('verdict', 'text', TEXT, (row) => row.verdict),
   column('verdict_note', 'text', TEXT, (row) => row.verdictNote),

@@ -2,6 +2,7 @@ import { type AbortableQueryOptions, type Selectable, sql } from 'kysely'
 import { updateCounters } from '../endpoints/index.ts'
 import { type Db, type RequestsTable, run, statement, type Trx } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
+import { bodyPreviewOf } from './bodyPreview.ts'
 import { applyFilters } from './filters.ts'
 import type { Order, RequestFilters } from './schema.ts'
 import { firstRequestId, senderAttempt } from './senderAttempts.ts'
@@ -23,7 +24,6 @@ const SUMMARY_COLUMNS = [
   'r.eventId',
   'r.bodyTruncated',
   'r.bodyIsBinary',
-  'r.bodyPreview',
   'r.verdict',
   'r.verdictNote',
   'r.imported',
@@ -35,8 +35,10 @@ const SUMMARY_COLUMNS = [
 
 type SummaryColumn = (typeof SUMMARY_COLUMNS)[number] extends `r.${infer Name}` ? Name : never
 
-/** Columns of a request that lists read, never the body. */
+/** Columns of a request that lists read, and the beginning of its body. */
 export interface RequestSummaryRow extends Pick<Selectable<RequestsTable>, SummaryColumn> {
+  /** See {@link bodyPreviewOf}. */
+  readonly bodyPreview: string | null
   /** See {@link outcomeOf}. */
   readonly outcomes: readonly string[]
   /** From 1; null without an event id and for an import. */
@@ -70,6 +72,7 @@ export function visibleRequests(db: Db, endpointId: string) {
 export function summaries(db: Db, endpointId: string) {
   return visibleRequests(db, endpointId)
     .select(SUMMARY_COLUMNS)
+    .select(sql<string | null>`${sql.raw(bodyPreviewOf('r'))}`.as('bodyPreview'))
     .select([outcomes.as('outcomes'), senderAttempt.as('senderAttempt'), firstRequestId.as('firstRequestId')])
     .select(sealedMembers('r'))
 }

@@ -2,6 +2,7 @@ import type { Context } from '../api/context.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { bodyBytesOf, sealedColumns } from '../platform/secrets/index.ts'
+import { bodyPreviewOf } from './bodyPreview.ts'
 import { LONG_BODY_BYTES, readOctets } from './longReads.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import type { IdRange } from './rangeTotals.ts'
@@ -13,7 +14,7 @@ const IS_VISIBLE = 'r.deleted_at is null and r.hidden_at is null'
 
 const SUMMARY = `
   r.id, r.endpoint_id, r.received_at, r.method, r.path, r.content_type, r.size_bytes, r.ip, r.user_agent, r.label,
-  r.event_id, r.body_truncated, r.body_is_binary, r.body_preview, r.verdict, r.verdict_note, r.imported, r.reconciled,
+  r.event_id, r.body_truncated, r.body_is_binary, ${bodyPreviewOf('r')} as body_preview, r.verdict, r.verdict_note, r.imported, r.reconciled,
   r.duplicate_of, r.redaction, r.answered_by, ${sealedColumns('r')},
   ${OUTCOMES} as outcomes,
   ${SENDER_ATTEMPT} as sender_attempt, ${FIRST_REQUEST_ID} as first_request_id`

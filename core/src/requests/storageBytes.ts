@@ -17,7 +17,6 @@ export interface StoredParts {
   readonly label: string | null
   readonly eventId: string | null
   readonly body: Uint8Array
-  readonly bodyPreview: string | null
   /** Text of a body that arrived encoded, for searches; null for others. */
   readonly decodedText: string | null
   /** Sealed members of the row; null for one that is stored in plain. */
@@ -64,7 +63,6 @@ export function requestStorageBytes(parts: StoredParts): number {
     utf8Length(parts.userAgent) +
     utf8Length(parts.label) +
     utf8Length(parts.eventId) +
-    utf8Length(parts.bodyPreview) +
     utf8Length(parts.decodedText) +
     (parts.sealed?.length ?? 0) +
     utf8Length(parts.verdict) +
