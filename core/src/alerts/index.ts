@@ -22,5 +22,11 @@ export {
 } from './incidents.ts'
 export { ALERT_FAN_OUT } from './jobs.ts'
 export * from './outbox.ts'
-export { forgetReasons, nextReasons, sealMessages } from './queries.ts'
+export {
+  forgetIncidentReasons,
+  forgetReasons,
+  nextIncidentReasons,
+  nextReasons,
+  sealMessages,
+} from './queries.ts'
 export { type Named, raiseSingle, type SingleAlert } from './raise.ts'

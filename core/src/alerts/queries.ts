@@ -117,6 +117,25 @@ export async function forgetReasons(trx: Trx, ids: readonly string[]): Promise<v
     .execute()
 }
 
+/** The next reasons of incidents of a workspace, after an id. */
+export async function nextIncidentReasons(db: Db, workspaceId: string, afterId: string, limit: number) {
+  return await db
+    .selectFrom('incidents')
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '>', afterId)
+    .where('reason', 'is not', null)
+    .select(['id', 'reason'])
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** Deletes reasons of incidents. The incidents stay. */
+export async function forgetIncidentReasons(trx: Trx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await trx.updateTable('incidents').set({ reason: null }).where('id', 'in', ids).execute()
+}
+
 /** Messages that one call seals. */
 const AT_ONCE = 200
 

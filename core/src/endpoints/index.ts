@@ -2,6 +2,7 @@ export { type CounterChange, updateCounters } from './counters.ts'
 export * from './dataKeys.ts'
 export { checkDedupe, type Dedupe, type DedupeSettings, dedupeSettings, storedDedupe } from './dedupe.ts'
 export * from './find.ts'
+export { forgetRefusal, lastRefusal } from './lastRefusal.ts'
 export { learnSigningSecret } from './learnSigningSecret.ts'
 export {
   applyEndpointLimit,
@@ -37,7 +38,6 @@ export {
   updateInput,
 } from './schema.ts'
 export { checkEventIdPath, settingsColumns } from './settings.ts'
-
 export {
   checkOriginal,
   checkStoring,

@@ -1,5 +1,7 @@
-import { forgetReasons, nextReasons } from '../alerts/index.ts'
+import { forgetIncidentReasons, forgetReasons, nextIncidentReasons, nextReasons } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
+import { forgetRefusal, lastRefusal } from '../endpoints/index.ts'
+import { forgetLabels, listedLabels } from '../events/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { forgetAnswers, nextAnswers } from '../rehearsals/index.ts'
@@ -7,7 +9,14 @@ import { eraseAttempts, eraseRequests, reduceRequests } from '../retention/index
 import { forgetAgentEvents, nextAgentEvents } from '../subscriptions/index.ts'
 import type { ValueFinder } from './match.ts'
 import { NOTHING_FOUND, type Part, type Progress } from './progress.ts'
-import { attemptHolds, attemptsWhere, nextAttempts, nextRequests } from './scan.ts'
+import {
+  attemptHolds,
+  attemptsWhere,
+  isAnyPending,
+  lastAttemptId,
+  nextAttempts,
+  nextRequests,
+} from './scan.ts'
 
 /** Rows of one step outside of captures and attempts. */
 const ROWS_MAX = 100
@@ -29,6 +38,8 @@ export interface Step {
   readonly endpointId?: string
   /** Continues the part; null when it is done. */
   readonly next: Part | null
+  /** Set if the part waits for attempts that are under way. */
+  readonly isWaiting?: true
   /** Not called by a dry run. */
   readonly erase: (trx: Trx) => Promise<unknown>
 }
@@ -42,6 +53,12 @@ export async function stepOf(work: Work, part: Part): Promise<Step> {
       return await attemptStep(work, part)
     case 'requests':
       return await requestStep(work, part)
+    case 'late':
+      return await lateStep(work, part)
+    case 'texts':
+      return await textStep(work, part)
+    case 'incidents':
+      return await incidentStep(work, part)
     case 'answers':
       return await answerStep(work, part)
     case 'alerts':
@@ -65,6 +82,53 @@ async function attemptStep(
     counts: { attempts: ids.length },
     next: { ...part, afterId: last.id },
     erase: (trx) => eraseAttempts(trx, part.endpointId, ids),
+  }
+}
+
+/**
+ * Looks at the attempts again that were under way: their records may have come after the rows were looked at. It begins
+ * when they have ended.
+ */
+async function lateStep(work: Work, part: Extract<Part, { part: 'late' }>): Promise<Step> {
+  const { db } = work.services
+  const { endpointId, afterId } = part
+  const upToId = part.upToId ?? (await lastAttemptId(db, endpointId))
+  if (await isAnyPending(db, { endpointId, afterId, upToId }))
+    return { counts: {}, next: { ...part, upToId }, isWaiting: true, erase: nothing }
+  const step = await attemptStep(work, { part: 'attempts', endpointId, afterId, upToId })
+  const next = step.next?.part === 'attempts' ? { ...part, upToId, afterId: step.next.afterId } : null
+  return { ...step, next }
+}
+
+/** Labels that event types list, and the last refused sender. They are no counted things: captures have shown them. */
+async function textStep(
+  { services: { db }, finder }: Work,
+  { endpointId }: Extract<Part, { part: 'texts' }>,
+): Promise<Step> {
+  const labels = (await listedLabels(db, endpointId)).filter(finder.inText)
+  const isRefusal = finder.inText(await lastRefusal(db, endpointId))
+  return {
+    counts: {},
+    next: null,
+    erase: async (trx) => {
+      await forgetLabels(trx, endpointId, labels)
+      if (isRefusal) await forgetRefusal(trx, endpointId)
+    },
+  }
+}
+
+async function incidentStep(
+  { services: { db }, workspaceId, finder }: Work,
+  part: Extract<Part, { part: 'incidents' }>,
+): Promise<Step> {
+  const rows = await nextIncidentReasons(db, workspaceId, part.afterId, ROWS_MAX)
+  const last = rows.at(-1)
+  if (last === undefined) return { counts: {}, next: null, erase: nothing }
+  const ids = (await matching(rows, ({ reason }) => finder.inText(reason))).map(({ id }) => id)
+  return {
+    counts: { alerts: ids.length },
+    next: { part: 'incidents', afterId: last.id },
+    erase: (trx) => forgetIncidentReasons(trx, ids),
   }
 }
 
@@ -167,14 +231,19 @@ const LOWEST_ID = '00000000-0000-0000-0000-000000000000'
  */
 export function partsOf(
   endpointIds: readonly string[],
-  upTo: { readonly requestId: number; readonly attemptId: number },
+  upTo: { readonly requestId: number; readonly attemptId: number; readonly pendingFromId: number },
 ): Part[] {
   return [
     ...endpointIds.flatMap((endpointId): Part[] => [
+      { part: 'texts', endpointId },
       { part: 'attempts', endpointId, afterId: 0, upToId: upTo.attemptId },
       { part: 'requests', endpointId, afterId: 0, upToId: upTo.requestId },
     ]),
+    ...endpointIds.map(
+      (endpointId): Part => ({ part: 'late', endpointId, afterId: upTo.pendingFromId - 1, upToId: null }),
+    ),
     { part: 'answers', replayId: LOWEST_ID, position: -1 },
+    { part: 'incidents', afterId: LOWEST_ID },
     { part: 'alerts', afterId: LOWEST_ID },
     { part: 'agentEvents', afterId: 0 },
   ]

@@ -17,6 +17,15 @@ export const Progress = z.object({
     z.discriminatedUnion('part', [
       z.object({ part: z.literal('attempts'), endpointId: z.string(), afterId: z.int(), upToId: z.int() }),
       z.object({ part: z.literal('requests'), endpointId: z.string(), afterId: z.int(), upToId: z.int() }),
+      // Attempts that were under way while the captures were looked through. `upToId` is set when they are waited for.
+      z.object({
+        part: z.literal('late'),
+        endpointId: z.string(),
+        afterId: z.int(),
+        upToId: z.int().nullable(),
+      }),
+      z.object({ part: z.literal('texts'), endpointId: z.string() }),
+      z.object({ part: z.literal('incidents'), afterId: z.string() }),
       z.object({ part: z.literal('answers'), replayId: z.string(), position: z.int() }),
       z.object({ part: z.literal('alerts'), afterId: z.string() }),
       z.object({ part: z.literal('agentEvents'), afterId: z.int() }),

@@ -1,6 +1,7 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
+import { isSealed } from '../keys/index.ts'
 import { type ErasuresTable, isDatabaseOutage } from '../platform/db/index.ts'
 import { requeueLost } from '../runs/index.ts'
 import { ERASURE_RUNS, ERASURES } from './jobs.ts'
@@ -10,6 +11,13 @@ import { Progress } from './progress.ts'
 
 /** Time for which a job works, in milliseconds. The next job continues. */
 const SLICE_MS = 2_000
+
+/** Time after which attempts that are under way are looked at again, in milliseconds. */
+const WAIT_MS = 5_000
+
+/** Nothing is erased in a workspace that is about to be in another cell: the copy has it. */
+const isOpen = sql<boolean>`not exists (
+  select from workspaces w where w.id = erasures.workspace_id and ${sql.raw(isSealed('w'))})`
 
 /** An erasure as it is stored. */
 export type ErasureRow = Selectable<ErasuresTable>
@@ -37,6 +45,7 @@ export async function runErasure(
     .where('id', '=', erasureId)
     .where('finishedAt', 'is', null)
     .where('dueAt', '<=', now)
+    .where(isOpen)
     .returningAll()
     .executeTakeFirst()
   if (row === undefined) return
@@ -47,7 +56,7 @@ export async function runErasure(
     // The message of an error may repeat a value.
     const name = error instanceof Error ? error.name : 'unknown'
     services.log.error({ err: name, erasureId }, 'an erasure failed')
-    await end(services, row, 'failed', Progress.parse(JSON.parse(row.progress)))
+    await end(services, row, 'failed')
   }
 }
 
@@ -65,24 +74,31 @@ async function workOn(services: ErasureServices, row: ErasureRow, signal: AbortS
   let progress = Progress.parse(JSON.parse(row.progress))
   for (;;) {
     const [part] = progress.left
-    if (part === undefined) return await end(services, row, 'done', progress)
+    if (part === undefined) return await end(services, row, 'done')
     const step = await stepOf(work, part)
     const after = progressed(progress, step)
-    const isPaused = performance.now() > endsAt || signal.aborted
+    const isPaused = step.isWaiting === true || performance.now() > endsAt || signal.aborted
     const now = clock.now()
-    await db.transaction().execute(async (trx) => {
-      if (!row.dryRun) await step.erase(trx)
-      await trx
+    const startAfter = new Date(now.getTime() + (step.isWaiting === true ? WAIT_MS : 0))
+    const isStopped = await db.transaction().execute(async (trx) => {
+      const written = await trx
         .updateTable('erasures')
         .set({
           progress: JSON.stringify(after),
-          dueAt: isPaused ? now : new Date(now.getTime() + ERASURES.leaseMs),
+          dueAt: isPaused ? startAfter : new Date(now.getTime() + ERASURES.leaseMs),
         })
         .where('id', '=', row.id)
-        .execute()
-      if (isPaused) await enqueue(trx, ERASURE_RUNS, [{ payload: { erasureId: row.id } }])
+        .where('finishedAt', 'is', null)
+        .where(isOpen)
+        .returning('id')
+        .executeTakeFirst()
+      // Another cell continues with the progress that was copied.
+      if (written === undefined) return true
+      if (!row.dryRun) await step.erase(trx)
+      if (isPaused) await enqueue(trx, ERASURE_RUNS, [{ payload: { erasureId: row.id }, startAfter }])
+      return isPaused
     })
-    if (isPaused) return
+    if (isStopped) return
     progress = after
   }
 }
@@ -91,15 +107,15 @@ async function end(
   services: ErasureServices,
   { id, workspaceId, dryRun, mode, valueHash }: ErasureRow,
   state: 'done' | 'failed',
-  progress: Progress,
 ): Promise<void> {
   await services.db.transaction().execute(async (trx) => {
     const ended = await trx
       .updateTable('erasures')
-      .set({ state, value: null, progress: JSON.stringify(progress), finishedAt: services.clock.now() })
+      .set({ state, value: null, finishedAt: services.clock.now() })
       .where('id', '=', id)
       .where('finishedAt', 'is', null)
-      .returning('id')
+      .where(isOpen)
+      .returning('progress')
       .executeTakeFirst()
     if (ended === undefined) return
     await recordChange(trx, services, {
@@ -107,7 +123,7 @@ async function end(
       workspaceId,
       subject: { type: 'erasure', id },
       before: {},
-      after: { state, dryRun, mode, valueHash, ...progress.counts },
+      after: { state, dryRun, mode, valueHash, ...Progress.parse(JSON.parse(ended.progress)).counts },
     })
   })
 }

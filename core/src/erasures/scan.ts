@@ -78,6 +78,28 @@ export async function nextAttempts(db: Db, range: Range) {
   return ids.length === 0 ? [] : await attemptsWhere(db, range.endpointId, { ids })
 }
 
+export async function lastAttemptId(db: Db, endpointId: string): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    select coalesce(max(id), 0)::bigint as id from delivery_attempts where endpoint_id = ${endpointId}`.execute(
+    db,
+  )
+  return rows[0]?.id ?? 0
+}
+
+/** Whether an attempt of a range is under way. */
+export async function isAnyPending(db: Db, { endpointId, afterId, upToId }: Range): Promise<boolean> {
+  const row = await db
+    .selectFrom('deliveryAttempts')
+    .where('endpointId', '=', endpointId)
+    .where('id', '>', afterId)
+    .where('id', '<=', upToId)
+    .where('state', '=', 'Pending')
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 export async function attemptsWhere(
   db: Db,
   endpointId: string,

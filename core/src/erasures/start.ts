@@ -34,18 +34,16 @@ export async function startErasure(
       .select('id')
       .orderBy('id')
       .execute()
-    const { rows } = await sql<{ requestId: number; attemptId: number }>`
+    const ids = endpoints.map((endpoint) => endpoint.id)
+    const { rows } = await sql<{ requestId: number; attemptId: number; pendingFromId: number | null }>`
       select (select last_value from request_ids)::bigint as request_id,
-        (select coalesce(max(id), 0) from delivery_attempts
-          where endpoint_id = any(${endpoints.map((endpoint) => endpoint.id)}::uuid[]))::bigint as attempt_id`.execute(
-      trx,
-    )
-    const { requestId = 0, attemptId = 0 } = rows[0] ?? {}
+        (select coalesce(max(id), 0) from delivery_attempts where endpoint_id = any(${ids}::uuid[]))::bigint
+          as attempt_id,
+        (select min(id) from delivery_attempts where endpoint_id = any(${ids}::uuid[]) and state = 'Pending')::bigint
+          as pending_from_id`.execute(trx)
+    const { requestId = 0, attemptId = 0, pendingFromId = null } = rows[0] ?? {}
     const progress: Progress = {
-      left: partsOf(
-        endpoints.map((endpoint) => endpoint.id),
-        { requestId, attemptId },
-      ),
+      left: partsOf(ids, { requestId, attemptId, pendingFromId: pendingFromId ?? attemptId + 1 }),
       scannedRequests: 0,
       scannedAttempts: 0,
       counts: NOTHING_FOUND,

@@ -1,4 +1,5 @@
 export { readArguments } from './filter.ts'
+export { forgetLabels, listedLabels } from './forget.ts'
 export { filterOf } from './poll.ts'
 export { readPage, readTogether, type SharedReader, type SharedResult } from './readTogether.ts'
 export { EventArguments, eventsMembers } from './schema.ts'

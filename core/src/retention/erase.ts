@@ -51,6 +51,17 @@ const REDUCE = statement(
   { isPrepared: false },
 )
 
+/**
+ * Replaces the order keys of requests, which repeat a value of them. A key stays a key: a trigger releases the delivery
+ * behind one that has a key.
+ */
+const UNNAME_KEYS = statement(
+  'replace order keys of reduced requests',
+  `update deliveries set order_key = gen_random_uuid()::text
+  where endpoint_id = $1::uuid and request_id = any($2::bigint[]) and order_key is not null`,
+  { isPrepared: false },
+)
+
 /** Data that is taken out of a request that is reduced to a trace. */
 const ALL_PATHS = ['body', 'query', 'headers', 'path', 'ip']
 
@@ -64,6 +75,7 @@ export async function reduceRequests(trx: Trx, endpointId: string, ids: readonly
   await lockCounters(trx, endpointId)
   const rows = await run(trx, REDUCE, [endpointId, ids, JSON.stringify({ paths: ALL_PATHS, fault: null })])
   await removeRecords(trx, endpointId, { requestIds: ids })
+  await run(trx, UNNAME_KEYS, [endpointId, ids])
   await forgetPaged(trx, endpointId, ids)
   await announceEndpointChange(trx, endpointId)
   return rows.length

@@ -1267,6 +1267,7 @@ export interface StatementRows {
     readonly id: number
   }
   'replace order keys': never
+  'replace order keys of reduced requests': never
   'replace records of attempts': never
   'replays to send': {
     readonly id: string
