@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { WireHeader } from '../engine/message/capturedRequest.ts'
-import { forwardableHeaders } from '../engine/message/forwardableHeaders.ts'
+import { forwardableHeaders } from '../engine/message/headers.ts'
 import { deliveryUuid } from './deliveryUuid.ts'
 import { creelHeaders, hopsOf } from './forwardHeaders.ts'
 

@@ -11,17 +11,17 @@ export {
 } from './bodyFormat.ts'
 export * from './capturedRequest.ts'
 export { asRead, DECODING_FAULTS, decodedBody, readBytesMax, withoutEncoding } from './contentEncoding.ts'
-export { forwardableHeaders } from './forwardableHeaders.ts'
-export { multipartFields } from './multipart.ts'
+export { forwardableHeaders, joinedHeaders, storedHeaders, valuesByName } from './headers.ts'
 export {
   type FormValue,
   formBody,
   jsonBody,
   kindOfBody,
+  multipartFields,
   PARSED_BODY_BYTES_MAX,
   type ParsedBody,
   parsedBody,
   urlEncodedPairs,
 } from './parsedBody.ts'
-export { joinedHeaders, storedHeaders, valuesByName } from './storedHeaders.ts'
+
 export { leavesBasePath, type Target, targetUrl } from './targetUrl.ts'

@@ -1,6 +1,6 @@
 import type { HashName } from '../providers/index.ts'
 import { alteredBodies, alteredUrls } from './alterations.ts'
-import { decodeBase64Key, decodeHexKey } from './encodings.ts'
+import { decodeBase64Key, decodeHexKey } from './byteText.ts'
 import type { Evidence } from './evidence.ts'
 import { checkJwt } from './jwt.ts'
 import { type Key, keyFor } from './keys.ts'

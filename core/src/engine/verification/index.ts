@@ -14,6 +14,8 @@ export {
   SIGNATURE_ALGORITHMS,
   SIGNATURE_ENCODINGS,
   type SignatureAlgorithm,
+  type VerificationFacts,
   type VerificationSettings,
+  type VerificationView,
+  verificationView,
 } from './settings.ts'
-export { type VerificationFacts, type VerificationView, verificationView } from './view.ts'

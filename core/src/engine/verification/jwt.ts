@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { SchemeRow } from '../providers/index.ts'
-import { bytesOf } from './byteText.ts'
-import { decodeSignature } from './encodings.ts'
+import { bytesOf, decodeSignature } from './byteText.ts'
+
 import type { Key } from './keys.ts'
 import { matcherFor } from './matching.ts'
 import { sha256Hex } from './message.ts'

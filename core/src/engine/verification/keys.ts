@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 import type { SchemeRow } from '../providers/index.ts'
-import { decodeBase64Key, decodeHexKey } from './encodings.ts'
+import { decodeBase64Key, decodeHexKey } from './byteText.ts'
 
 /** Key of a scheme: bytes for MACs, digests and tokens; a public key for signatures. */
 export type Key =

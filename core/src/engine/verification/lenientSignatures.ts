@@ -1,6 +1,6 @@
 import { type HashName, SIGNATURE_HEADERS, type SignatureEncoding } from '../providers/index.ts'
-import { trimBlanks } from './byteText.ts'
-import { decodeSignature } from './encodings.ts'
+import { decodeSignature, trimBlanks } from './byteText.ts'
+
 import type { Evidence } from './evidence.ts'
 import type { PreparedScheme } from './prepare.ts'
 import { candidatesOf, findSignature, placeName } from './signatures.ts'

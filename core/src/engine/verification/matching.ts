@@ -1,7 +1,7 @@
 import { createHash, createHmac, type KeyObject, timingSafeEqual, verify } from 'node:crypto'
 import type { HashName, SchemeRow } from '../providers/index.ts'
+import { decodeSignature } from './byteText.ts'
 import { isChallengeMessage } from './challenges.ts'
-import { decodeSignature } from './encodings.ts'
 import type { Evidence } from './evidence.ts'
 import type { Key } from './keys.ts'
 import type { PreparedScheme } from './prepare.ts'

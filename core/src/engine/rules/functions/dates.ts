@@ -1,9 +1,8 @@
 import { type Instant, parseRfc3339 } from '../../conditions/index.ts'
 import { Fault } from '../language/fault.ts'
 import { asText } from '../language/values.ts'
-import { Decimal } from './decimal.ts'
 import { define, optional, parameter } from './define.ts'
-import { type Kind, NUMBER, oneOf } from './parameters.ts'
+import { Decimal, type Kind, NUMBER, oneOf } from './parameters.ts'
 
 /** Formatters that are kept: they are costly to make, and zones may come from bodies. */
 const KEPT = 32

@@ -1,7 +1,6 @@
 import { Fault } from '../language/fault.ts'
-import { Decimal, toNumber } from './decimal.ts'
 import { define, defineRepeated, optional, parameter } from './define.ts'
-import { INTEGER, LIST, NUMBER } from './parameters.ts'
+import { Decimal, INTEGER, LIST, NUMBER, toNumber } from './parameters.ts'
 
 const a = parameter('a', NUMBER)
 const b = parameter('b', NUMBER)

@@ -1,14 +1,50 @@
+import { Decimal as AnyDecimal } from 'decimal.js'
 import {
   type AnyJson,
   isJsonArray,
   isJsonNumber,
   isNumberText,
+  type JsonNumber,
   type JsonValue,
+  numberFromText,
   numberText,
 } from '../../json/index.ts'
 import { Fault } from '../language/fault.ts'
 import { asText, nameOf, type Value } from '../language/values.ts'
-import { type Decimal, decimalOf } from './decimal.ts'
+
+/** Exact decimals, 40 digits, half away from zero. */
+export const Decimal = AnyDecimal.clone({ precision: 40, rounding: AnyDecimal.ROUND_HALF_UP, defaults: true })
+/** An exact decimal number. */
+export type Decimal = InstanceType<typeof Decimal>
+
+/** The most digits on either side of the point, since numbers are printed without exponent. */
+const MAX_PLACES = 1000
+
+/**
+ * The number that a text spells; the text must be a JSON number.
+ *
+ * @throws Fault `bad_number` for more than a thousand digits before or after the point
+ */
+function decimalOf(text: string): Decimal {
+  if (text.length > 4 * MAX_PLACES) throw tooLong()
+  return checked(new Decimal(text))
+}
+
+/** A result as JSON: plain digits, no exponent, no needless zeros. */
+export function toNumber(decimal: Decimal): number | JsonNumber {
+  const text = checked(decimal).toFixed()
+  return numberFromText(text === '-0' ? '0' : text)
+}
+
+function checked(decimal: Decimal): Decimal {
+  if (!decimal.isFinite() || Math.abs(decimal.e) > MAX_PLACES || decimal.decimalPlaces() > MAX_PLACES)
+    throw tooLong()
+  return decimal
+}
+
+function tooLong(): Fault {
+  return new Fault('bad_number', `A number has at most ${MAX_PLACES} digits before and after the point.`)
+}
 
 /** A kind of parameter: the values that it takes, and how it converts them. */
 export interface Kind<T> {

@@ -3,9 +3,8 @@ import { type AnyJson, isJsonArray, memberCount, parseJson, writeJson } from '..
 import { Fault } from '../language/fault.ts'
 import { RUN_LIMITS } from '../language/limits.ts'
 import { asText, nameOf, type Value } from '../language/values.ts'
-import { toNumber } from './decimal.ts'
 import { boundedText, define, defineRepeated, optional, parameter, tooLarge } from './define.ts'
-import { ANY, INTEGER, JSON_VALUE, LIST, NUMBER, TEXT } from './parameters.ts'
+import { ANY, INTEGER, JSON_VALUE, LIST, NUMBER, TEXT, toNumber } from './parameters.ts'
 
 const s = parameter('s', TEXT)
 

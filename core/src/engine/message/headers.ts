@@ -1,5 +1,5 @@
 import { CONNECTION_FIELDS } from '../words/index.ts'
-import { headerValues, type WireHeader } from './capturedRequest.ts'
+import { headerText, headerValues, type WireHeader } from './capturedRequest.ts'
 
 /** Further fields that describe the route by which a capture came, or that the next hop sets. */
 const DROPPED = new Set([...CONNECTION_FIELDS, 'accept-encoding', 'forwarded', 'via', 'x-real-ip'])
@@ -38,4 +38,30 @@ function namedByConnection(captured: readonly WireHeader[]): ReadonlySet<string>
   // The usual value; `keep-alive` is dropped in any case.
   if (values.every((value) => value === 'keep-alive')) return NONE
   return new Set(values.flatMap((value) => value.split(',').map((token) => token.trim().toLowerCase())))
+}
+
+/** The header fields of a row. Names and values are stored in two columns, one field a line. */
+export function storedHeaders(row: { headerNames: string; headerValues: Buffer }): WireHeader[] {
+  if (row.headerNames === '') return []
+  const values = row.headerValues.toString('latin1').split('\n')
+  return row.headerNames.split('\n').map((name, at) => [name, values[at] ?? ''])
+}
+
+/** Fields by name, repeats joined with ", " and `Cookie` with "; ". */
+export function joinedHeaders(headers: readonly WireHeader[]): Record<string, string> {
+  const joined = new Map<string, { name: string; text: string }>()
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase()
+    const known = joined.get(key)
+    const text = headerText(value)
+    if (known === undefined) joined.set(key, { name, text })
+    else known.text += (key === 'cookie' ? '; ' : ', ') + text
+  }
+  return Object.fromEntries([...joined.values()].map(({ name, text }) => [name, text]))
+}
+
+/** Values grouped by name, in order. */
+export function valuesByName(pairs: Iterable<readonly [string, string]>): Record<string, string[]> {
+  const grouped = Map.groupBy(pairs, ([name]) => name)
+  return Object.fromEntries([...grouped].map(([name, group]) => [name, group.map(([, value]) => value)]))
 }
