@@ -1,3 +1,4 @@
+import { initTRPC } from '@trpc/server'
 import type { KeyScope } from '../engine/words/index.ts'
 import type { Plan } from '../plans/index.ts'
 import { shareOf } from '../platform/db/index.ts'
@@ -78,3 +79,17 @@ export function contextOf(services: Services, caller: Caller, details: CallDetai
     },
   }
 }
+
+/**
+ * Procedures of the operator: workspaces, keys, contacts, purge. They take no API key and can be called only in
+ * process, by the `creel` command: no gateway mounts this router.
+ */
+const t = initTRPC.context<Services>().create()
+
+/** A procedure without authentication or rate limit, for operator routers only. */
+export const operatorProcedure = t.procedure
+export const operatorRouterOf = t.router
+/** Merges operator routers into one flat router; their procedures must have different names. */
+export const mergeOperatorRouters = t.mergeRouters
+/** Creates a function that calls the procedures of an operator router in process. */
+export const createOperatorCallerFactory = t.createCallerFactory

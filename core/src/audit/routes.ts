@@ -1,9 +1,69 @@
+import type { Selectable } from 'kysely'
 import { z } from 'zod'
-import { idCursor } from '../api/cursors.ts'
-import { envelope, paged } from '../api/pagination.ts'
+import { idCursor, idCursorInput } from '../api/cursors.ts'
+import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
+import { ACTOR_KINDS } from '../api/services.ts'
+import { InstantInput, Int64, optional, Timestamp } from '../api/values.ts'
+import type { AuditEntriesTable } from '../platform/db/index.ts'
 import { listEntries } from './queries.ts'
-import { AuditEntry, entryView, listInput } from './schema.ts'
+
+const Changed = z.record(z.string(), z.unknown()).nullable()
+
+/** One change, with its author. */
+export const AuditEntry = z.object({
+  id: Int64,
+  at: Timestamp,
+  actor: z.object({
+    kind: z.enum(ACTOR_KINDS).meta({
+      description:
+        '`key`: a call with a key; `session`: a browser that is signed in; `operator`: a command; `service`: Creel by itself',
+    }),
+    id: z.uuid().nullable().meta({ description: 'Id of the key or the session' }),
+    name: z.string().meta({ description: 'Name at that time' }),
+    address: z.string().nullable().meta({ description: 'Address of the caller' }),
+  }),
+  traceId: z
+    .string()
+    .nullable()
+    .meta({ description: 'Trace id of the call; the same in the log of the service' }),
+  action: z.string().meta({ description: 'Name of the procedure, such as `endpoints.update`' }),
+  subject: z.object({ type: z.string(), id: z.string(), name: z.string().nullable() }),
+  endpointId: z.uuid().nullable(),
+  before: Changed.meta({ description: 'The members that changed, as they were; null before a creation' }),
+  after: Changed.meta({ description: 'The members that changed, as they are; null after a deletion' }),
+})
+
+const name = optional(z.string().trim().min(1).max(100))
+
+export const auditFilters = {
+  action: name.meta({ description: 'Only this action, such as `endpoints.update`' }),
+  actorKind: optional(z.enum(ACTOR_KINDS)),
+  actorId: optional(z.guid()).meta({ description: 'Id of the key or the session' }),
+  subjectType: name.meta({ description: 'Only subjects of this type: `endpoint`, `key`, …' }),
+  subjectId: name,
+  endpointId: optional(z.guid()).meta({ description: 'Only this endpoint, also if it was deleted' }),
+  since: optional(InstantInput).meta({ description: 'At or after' }),
+  until: optional(InstantInput).meta({ description: 'Before' }),
+}
+
+const listInput = { ...pageInput, ...idCursorInput, ...auditFilters }
+
+/** A stored entry in the API's format. */
+export function entryView(row: Selectable<AuditEntriesTable>): z.input<typeof AuditEntry> {
+  const { id, at, actorId, actorName, address, traceId, action, endpointId } = row
+  return {
+    id,
+    at,
+    actor: { kind: row.actorKind, id: actorId, name: actorName, address },
+    traceId,
+    action,
+    subject: { type: row.subjectType, id: row.subjectId, name: row.subjectName },
+    endpointId,
+    before: row.before === null ? null : JSON.parse(row.before),
+    after: row.after === null ? null : JSON.parse(row.after),
+  }
+}
 
 /** Read the changes in the caller's workspace, with their authors. */
 export const auditRoutes = router({

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { DomainError, validationFailed } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import { type Change, recordChange } from '../audit/index.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
 import { getWorkspace } from '../workspaces/index.ts'
-import { deleteContact, insertContact, listContacts } from './queries.ts'
 
 /**
  * Adds a contact, who gets alerts by mail.
@@ -76,4 +76,38 @@ function contactChange(
 ): Change {
   const { id = '', email = '' } = after ?? before ?? {}
   return { action, workspaceId, subject: { type: 'contact', id, name: email }, before, after }
+}
+
+/** The workspace's contacts, newest first. */
+export function listContacts(db: Db, workspaceId: string) {
+  return db
+    .selectFrom('contacts')
+    .select(['id', 'email', 'name', 'createdAt'])
+    .where('workspaceId', '=', workspaceId)
+    .orderBy('createdAt', 'desc')
+    .orderBy('id')
+    .execute()
+}
+
+export async function findContactIds(db: Db, workspaceId: string): Promise<string[]> {
+  const rows = await db.selectFrom('contacts').select('id').where('workspaceId', '=', workspaceId).execute()
+  return rows.map((row) => row.id)
+}
+
+/** Inserts the contact; undefined if the workspace already has the address. */
+function insertContact(
+  trx: Trx,
+  row: { id: string; workspaceId: string; email: string; name: string | null; createdAt: Date },
+) {
+  return trx
+    .insertInto('contacts')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['workspaceId', 'email']).doNothing())
+    .returning(['id', 'email', 'name', 'createdAt'])
+    .executeTakeFirst()
+}
+
+/** Deletes one row. A no-op when no contact has the id. */
+async function deleteContact(trx: Trx, contactId: string): Promise<void> {
+  await trx.deleteFrom('contacts').where('id', '=', contactId).execute()
 }

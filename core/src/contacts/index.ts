@@ -1,1 +1,1 @@
-export { findContactIds, listContacts } from './queries.ts'
+export { findContactIds, listContacts } from './change.ts'

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { requireOwner } from '../api/access.ts'
-import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
+import { operatorProcedure, operatorRouterOf } from '../api/context.ts'
 import { router, typedOnly } from '../api/route.ts'
 import { Timestamp } from '../api/values.ts'
 import { getWorkspace, WorkspaceReference } from '../workspaces/index.ts'
-import { addContact, removeContact } from './change.ts'
-import { listContacts } from './queries.ts'
+import { addContact, listContacts, removeContact } from './change.ts'
 
 /** A person who gets alerts by mail when no channel takes them. */
 export const Contact = z.object({

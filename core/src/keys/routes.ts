@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { operatorProcedure, operatorRouterOf } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
 import { foundById } from '../api/errors.ts'
-import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
 import { route, router } from '../api/route.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'

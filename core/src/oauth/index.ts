@@ -8,7 +8,6 @@ export { type ClientDocuments, createClientDocuments, isLoopback } from './clien
 export { recordConsent, requireConsenter } from './consent.ts'
 export { issueToken } from './exchange.ts'
 export { knownGrants, storedGrants } from './knownGrants.ts'
-export { resourceMetadata, serverMetadata } from './metadata.ts'
 export { type ChoosableEndpoint, listChoices } from './queries.ts'
 export { revokeToken } from './tokens.ts'
 export {
@@ -16,4 +15,6 @@ export {
   type OAuthError,
   onlyValue,
   REFRESH_DAYS,
+  resourceMetadata,
+  serverMetadata,
 } from './words.ts'

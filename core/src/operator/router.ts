@@ -6,7 +6,7 @@ import {
   mergeOperatorRouters,
   operatorProcedure,
   operatorRouterOf,
-} from '../api/operatorProcedure.ts'
+} from '../api/context.ts'
 import { pageInput } from '../api/pagination.ts'
 import { AuditEntry, auditFilters, entryView, listEntries, recordChange } from '../audit/index.ts'
 import { contactOperatorRoutes } from '../contacts/routes.ts'

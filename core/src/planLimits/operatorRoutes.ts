@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
+import { operatorProcedure, operatorRouterOf } from '../api/context.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import { type PlanKey, planOf } from '../plans/index.ts'

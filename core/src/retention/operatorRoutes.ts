@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
+import { operatorProcedure, operatorRouterOf } from '../api/context.ts'
 import { EndpointReference, endpointIdOf } from '../endpoints/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { getWorkspace, WorkspaceReference } from '../workspaces/index.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { requireOwner } from '../api/access.ts'
+import { operatorProcedure, operatorRouterOf } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
-import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
 import { route, router, typedOnly } from '../api/route.ts'
 import { Timestamp } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'

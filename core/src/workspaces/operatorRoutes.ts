@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { operatorProcedure, operatorRouterOf } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
-import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import { type PlanKey, planOf } from '../plans/index.ts'

@@ -1,4 +1,3 @@
-export { checkSecretKey, hasSealedSecrets, resealSample } from './keyCheck.ts'
 export { type Resealed, resealTable, type SealedTable, sealedTable } from './reseal.ts'
 export {
   bodyBytesOf,
@@ -18,5 +17,10 @@ export {
   sealedMembers,
   sealMembers,
 } from './sealedRows.ts'
-
-export { createSecretBox, type SecretBox } from './secretBox.ts'
+export {
+  checkSecretKey,
+  createSecretBox,
+  hasSealedSecrets,
+  resealSample,
+  type SecretBox,
+} from './secretBox.ts'
