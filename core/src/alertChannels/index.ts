@@ -1,7 +1,7 @@
 export type { Channel } from './channel.ts'
-export { type ChannelState, findChannel, findsChannel, listChannelStates } from './find.ts'
 export { CHANNEL_KIND_NAMES, type ChannelKindName, channelKind, type Markup } from './kinds/index.ts'
 export { renderMessage } from './message.ts'
+export { type ChannelState, findChannel, findsChannel, listChannelStates } from './queries.ts'
 export { SEALED_CHANNELS } from './reseal.ts'
 export { alertSends } from './sending/alertSends.ts'
 export type { ChannelSend } from './sending/channelSend.ts'

@@ -1,8 +1,14 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
+import type { Context } from '../api/context.ts'
+import type { Finds } from '../api/contract.ts'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
+import { foundById } from '../api/errors.ts'
 import type { Page } from '../api/pagination.ts'
+import type { Services } from '../api/services.ts'
+import type { Plan } from '../plans/index.ts'
 import type { AlertChannelsTable, Db, Trx } from '../platform/db/index.ts'
-import type { ChannelRow } from './channel.ts'
+import { type Channel, type ChannelRow, channelOf, destinationOf, isConnected } from './channel.ts'
+import type { ChannelKindName } from './kinds/index.ts'
 
 /** The channel; undefined if it is absent or another workspace's. */
 export function findChannelRow(db: Db, workspaceId: string, id: string): Promise<ChannelRow | undefined> {
@@ -85,4 +91,57 @@ export async function updateChannel(
 /** Deletes one row. A no-op when no channel has the id. */
 export async function deleteChannel(trx: Trx, id: string): Promise<void> {
   await trx.deleteFrom('alertChannels').where('id', '=', id).execute()
+}
+
+/**
+ * Finds the channel that `{id}` names.
+ * @throws DomainError `not_found` for an absent, foreign or malformed id alike
+ */
+export const findsChannel: Finds<{ channel: Channel }> = async (ctx, ids) => {
+  return { channel: await foundById(ids.id, 'alert channel', (id) => findChannel(ctx, ctx.workspace.id, id)) }
+}
+
+/** The channel; undefined if it is absent or another workspace's. */
+export async function findChannel(
+  { db, secrets }: Pick<Services, 'db' | 'secrets'>,
+  workspaceId: string,
+  id: string,
+): Promise<Channel | undefined> {
+  const row = await findChannelRow(db, workspaceId, id)
+  return row === undefined ? undefined : channelOf(row, secrets)
+}
+
+/** A channel as actions use it. */
+export interface ChannelState {
+  readonly id: string
+  readonly name: string
+  readonly kind: ChannelKindName
+  readonly isEnabled: boolean
+  /** Whether everything that a send needs is present. */
+  readonly isConfigured: boolean
+  /** On, configured and in plan. If false, a notify action has `channelUnavailable`. */
+  readonly isAvailable: boolean
+  /** The `url` that attempts of a notify action show. */
+  readonly destination: string | null
+}
+
+/** Every channel of the workspace, oldest first, for the options of actions and for `channelUnavailable`. */
+export async function listChannelStates(
+  { db, secrets }: Pick<Context, 'db' | 'secrets'>,
+  workspaceId: string,
+  plan: Plan,
+): Promise<ChannelState[]> {
+  return (await allChannelRows(db, workspaceId)).map((row, at) => {
+    const channel = channelOf(row, secrets)
+    const isConfigured = isConnected(channel)
+    return {
+      id: channel.id,
+      name: channel.name,
+      kind: channel.kind,
+      isEnabled: channel.enabled,
+      isConfigured,
+      isAvailable: channel.enabled && isConfigured && at < plan.limits.alertChannelsMax,
+      destination: destinationOf(channel),
+    }
+  })
 }

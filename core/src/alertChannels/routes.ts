@@ -9,9 +9,9 @@ import { recordChange } from '../audit/index.ts'
 import type { Plan } from '../plans/index.ts'
 import { channelOf, channelView } from './channel.ts'
 import { checkChannelChange, checkConnected, checkNewChannel } from './check.ts'
-import { findsChannel } from './find.ts'
 import { CHANNEL_KIND_NAMES, channelKind } from './kinds/index.ts'
-import { deleteChannel, listChannelRows } from './queries.ts'
+import { deleteChannel, findsChannel, listChannelRows } from './queries.ts'
+
 import { changeChannel, channelChange, createChannel } from './save.ts'
 import {
   AlertChannel,

@@ -1,2 +1,8 @@
-export { countListeners, joinListeners } from './presence.ts'
-export { askListeners, findReplays, markReported, newReplaysFrom } from './queries.ts'
+export {
+  askListeners,
+  countListeners,
+  findReplays,
+  joinListeners,
+  markReported,
+  newReplaysFrom,
+} from './queries.ts'

@@ -1,8 +1,11 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
+import { z } from 'zod'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import type { Page } from '../api/pagination.ts'
 import type { Db, ReconciliationsTable, Trx } from '../platform/db/index.ts'
-import type { SentEvent } from './senders/index.ts'
+import type { SecretBox } from '../platform/secrets/index.ts'
+import type { StartInput } from './schema.ts'
+import type { SenderCredentials, SentEvent } from './senders/index.ts'
 import { type RunRow, SHOWN_COLUMNS, type ShownRow } from './view.ts'
 
 export async function insertRun(trx: Trx, row: Insertable<ReconciliationsTable>): Promise<void> {
@@ -209,4 +212,28 @@ export async function keptSince(db: Db, endpointId: string, now: Date): Promise<
     ])
     .executeTakeFirst()
   return row === undefined || row.evictedCount === 0 ? null : (row.oldestAt ?? now)
+}
+
+const Sealed = z.union([
+  z.object({ sender: z.literal('stripe'), apiKey: z.string() }),
+  z.object({ sender: z.literal('github'), token: z.string(), hookUrl: z.string() }),
+])
+
+/** The credentials of an input, for a sender; undefined where one is lacking. */
+export function credentialsFor(
+  sender: SenderCredentials['sender'],
+  { apiKey, token, hookUrl }: StartInput['credentials'],
+): SenderCredentials | undefined {
+  if (sender === 'stripe') return apiKey === undefined ? undefined : { sender, apiKey }
+  return token === undefined || hookUrl === undefined ? undefined : { sender, token, hookUrl }
+}
+
+/** Credentials as a run stores them. */
+export function sealCredentials(box: SecretBox, credentials: SenderCredentials, workspaceId: string): Buffer {
+  return box.seal(JSON.stringify(credentials), workspaceId)
+}
+
+/** @throws Error when no key of this process sealed them */
+export function openCredentials(box: SecretBox, sealed: Uint8Array, workspaceId: string): SenderCredentials {
+  return Sealed.parse(JSON.parse(box.open(sealed, workspaceId)))
 }

@@ -4,10 +4,9 @@ import { isDatabaseOutage } from '../platform/db/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { releaseRun, requeueLost } from '../runs/index.ts'
 import { openHashKey } from '../workspaces/index.ts'
-import { openCredentials } from './credentials.ts'
 import { PAUSE_MS, RECONCILIATIONS, reconciledEvents, reconciliations, SLICE_MS } from './declarations.ts'
-
 import { claimRun, type Lease, LeaseLost } from './lease.ts'
+import { openCredentials } from './queries.ts'
 
 import { senderWith } from './senders/index.ts'
 import { end, type Next, takeStep } from './steps.ts'

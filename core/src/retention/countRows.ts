@@ -3,7 +3,7 @@ import { countAttempts } from '../deliveries/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
 import { lockCounters, measuredBytes, storageBytesOf } from '../requests/index.ts'
-import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
+import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
 
 const FIND_UNCOUNTED = statement(
   'find uncounted rows',

@@ -2,7 +2,7 @@ import { updateCounters } from '../endpoints/index.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { sweptRows } from './declarations.ts'
-import { inBatches, type SweepServices, sweepTransaction } from './pace.ts'
+import { inBatches, type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
 
 /** Bytes that an event claim counts against the limits of storage: its row and two index entries take 200 to 224. */
 export const CLAIM_BYTES = 224

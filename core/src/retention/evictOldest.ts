@@ -3,8 +3,8 @@ import { endDeliveries } from '../deliveries/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { lockCounters } from '../requests/index.ts'
+import { type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
 import { findOldestStored, type Mark, type OldestRequest } from './oldestStored.ts'
-import { type SweepServices, sweepTransaction } from './pace.ts'
 import {
   hideUndelivered,
   removeDeliveries,

@@ -3,9 +3,9 @@ import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { getWorkspace } from '../workspaces/index.ts'
+import { BATCH_ROWS, type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
 import { eraseRequests } from './erase.ts'
 import { purgeClaims } from './eventClaims.ts'
-import { BATCH_ROWS, type SweepServices, sweepTransaction } from './pace.ts'
 import { removeDeliveryRecords } from './removal.ts'
 
 /** Target of an operator's purge: a request, all captures of an endpoint, or all captures of a workspace. */

@@ -7,8 +7,8 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { sweptRows } from './declarations.ts'
+import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
 import { purgeClaims } from './eventClaims.ts'
-import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 
 /** The services that sweeping endpoints needs. `actor` is for entries about lifted suspensions. */
 type EndpointSweepServices = SweepServices & Pick<Services, 'actor'>

@@ -6,8 +6,14 @@ import { DAY_MS } from '../platform/time/index.ts'
 import { BIN_DAYS } from '../recycleBin/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { sweptRows } from './declarations.ts'
-import type { EndpointToSweep } from './endpointsToSweep.ts'
-import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
+import {
+  BATCH_ROWS,
+  type EndpointToSweep,
+  inBatches,
+  type SweepServices,
+  sweepTransaction,
+} from './endpointsToSweep.ts'
+
 import {
   hideUndelivered,
   removeDeliveries,

@@ -5,9 +5,16 @@ import { run, statement } from '../platform/db/index.ts'
 import { sweepRejections } from '../traffic/index.ts'
 import { countRows } from './countRows.ts'
 import { sweptRows } from './declarations.ts'
-import { type EndpointToSweep, endpointsToSweep } from './endpointsToSweep.ts'
+import {
+  BATCH_ROWS,
+  type EndpointToSweep,
+  endpointsToSweep,
+  inBatches,
+  type SweepServices,
+  sweepTransaction,
+} from './endpointsToSweep.ts'
 import { sweepClaims } from './eventClaims.ts'
-import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
+
 import { removeAttempts, removeRecords } from './removal.ts'
 import { sweepBin, sweepHidden, sweepStored } from './sweepRequests.ts'
 

@@ -1,2 +1,2 @@
-export { knownShareLinks, openShareLink, type Shared } from './open.ts'
+export { knownShareLinks, openShareLink, type Shared } from './queries.ts'
 export { shareLinkRoutes } from './routes.ts'

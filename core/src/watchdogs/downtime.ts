@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
+import type { Services } from '../api/services.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { CREDITED_DOWNTIME_SECONDS } from './rules.ts'
 
@@ -68,4 +70,36 @@ const IS_UP = statement(
 export async function gatewayIsUp(db: Db): Promise<boolean> {
   const rows = await run(db, IS_UP, [])
   return rows[0]?.isUp ?? false
+}
+
+/**
+ * Records every few seconds that this gateway can take captures, until it is stopped; the first time before it
+ * resolves. Watchdogs count the gaps between heartbeats as downtime of the service. A failed heartbeat counts as not
+ * sent: without the database, captures fail as well.
+ */
+export async function startHeartbeat({
+  db,
+  log,
+}: Pick<Services, 'db' | 'log'>): Promise<{ stop(): Promise<void> }> {
+  const gatewayId = randomUUID()
+  let isBeating = false
+  const sendBeat = async () => {
+    if (isBeating) return
+    isBeating = true
+    try {
+      await beat(db, gatewayId)
+    } catch (error) {
+      log.warn({ err: error }, 'no heartbeat: the database did not accept it')
+    } finally {
+      isBeating = false
+    }
+  }
+  await sendBeat()
+  const timer = setInterval(sendBeat, HEARTBEAT_SECONDS * 1000)
+  return {
+    stop() {
+      clearInterval(timer)
+      return Promise.resolve()
+    },
+  }
 }

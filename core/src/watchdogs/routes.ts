@@ -14,7 +14,6 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { createWatchdog, watchdogChange } from './create.ts'
 import { parseMatchText } from './match.ts'
-import { applyWatchdogLimit } from './planPause.ts'
 import {
   deleteWatchdog,
   findWatchdog,
@@ -32,6 +31,7 @@ import {
   WatchdogSuggestion,
   WatchdogTimeline,
 } from './schema.ts'
+import { applyWatchdogLimit } from './settle.ts'
 import { suggestWatchdog } from './suggestion.ts'
 import { checkWatchdogInput, setWatchdogActive, updateWatchdogMembers } from './update.ts'
 import { timelineOf, timelinePeriod, watchdogView } from './view.ts'
