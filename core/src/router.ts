@@ -34,7 +34,7 @@ import { subscriptionRoutes } from './subscriptions/routes.ts'
 import { allTrafficRoutes, trafficRoutes } from './traffic/routes.ts'
 import { transformationRoutes } from './transformations/routes.ts'
 import { watchdogRoutes } from './watchdogs/routes.ts'
-import { meRoutes } from './workspaces/meRoutes.ts'
+import { meRoutes } from './workspaces/routes.ts'
 
 /** All procedures of the API, by noun. */
 export const appRouter = router({

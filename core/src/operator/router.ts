@@ -21,7 +21,7 @@ import { retentionOperatorRoutes } from '../retention/operatorRoutes.ts'
 import { sessionOperatorRoutes } from '../sessions/routes.ts'
 import { SEALED_SUBSCRIPTIONS } from '../subscriptions/index.ts'
 import { getWorkspace, SEALED_WORKSPACE_KEYS, WorkspaceReference } from '../workspaces/index.ts'
-import { workspaceOperatorRoutes } from '../workspaces/operatorRoutes.ts'
+import { workspaceOperatorRoutes } from '../workspaces/routes.ts'
 
 const SEALED_TABLES = [
   SEALED_ENDPOINTS,
