@@ -155,7 +155,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       {
         name: 'whoami',
         description: 'show the service, workspace and key in use',
-        load: async () => (await import('@creel/terminal/commands/whoami')).addWhoamiCommand,
+        load: async () => (await import('@creel/terminal/commands/login')).addWhoamiCommand,
       },
       {
         name: 'api',

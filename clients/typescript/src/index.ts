@@ -1,6 +1,5 @@
 export type { Call, CallAnswer, CallInput, CallRoute, Stream } from './call.ts'
 export type { Calls, Streams } from './calls.ts'
-export { CONNECTION_FIELDS } from './connectionFields.ts'
 export { type Creel, createCreel, type Endpoints, type Watchdogs } from './creel.ts'
 export type { Endpoint } from './endpoint.ts'
 export type { Actions, Deliveries, Rules } from './endpointParts.ts'
@@ -15,9 +14,11 @@ export {
   type Backoff,
   backoffMs,
   type CallOptions,
+  CONNECTION_FIELDS,
   type CreelOptions,
   type RawApi,
   type Refused,
   type Sending,
 } from './transport.ts'
+
 export type * from './types.ts'

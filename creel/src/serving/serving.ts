@@ -1,8 +1,11 @@
-import { type OpenDatabase, systemClock } from '@creel/core'
+import { statfs } from 'node:fs/promises'
+import { type Db, type OpenDatabase, systemClock } from '@creel/core'
 import { hasOtherWorkspaces, RELAY_AUDIT_DAYS, relayPlans } from '@creel/core/relay'
+import { readStorage } from '@creel/core/retention'
 import type { Logger } from 'pino'
 import { type Config, configsOfCells, mailOptions } from '../config/index.ts'
 import { type Connected, connectAsOwner, requireSchema } from '../database/index.ts'
+import { WAL_ROOM_BYTES } from '../embeddedPostgres/index.ts'
 import { type FirstProcess, startProcesses } from '../gateways/index.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { secretKeysOf } from '../secretKey.ts'
@@ -14,10 +17,8 @@ import {
   startService,
 } from '../service/index.ts'
 import { hostInUrl, removeServiceFile, writeServiceFile } from '../serviceFile.ts'
-
 import { registerService, unregisterService } from '../serviceRegistry.ts'
 import { StartupError } from '../startupError.ts'
-import { storageMaxOf } from '../storageMax.ts'
 import { VERSION } from '../version.ts'
 import { openReplica, shareOfProcess } from './databaseShare.ts'
 import { type CellsOptions, connectHome, type HomeCell, type KeptCells, keepCells } from './servingCells.ts'
@@ -237,4 +238,23 @@ export async function startOn(
     if (takesAnotherPort === true && error instanceof PortTaken) return start(0)
     throw error
   })
+}
+
+/** Share of the disk's free space that captures may take. */
+const SHARE_OF_FREE = 0.8
+
+/**
+ * Limit of what captures take in all, in bytes: the configured one. Else, with the embedded database, what they take already and 80 % of
+ * the space that is free at the start, less what segments of the WAL ahead take. Null is no limit.
+ */
+async function storageMaxOf(config: Config, db: Db): Promise<number | null> {
+  const { CREEL_STORAGE_MAX: configured, CREEL_DATA_DIR: folder } = config
+  if (configured === 'off') return null
+  if (configured !== undefined) return configured
+  // The free space of another machine is unknown.
+  if (config.DATABASE_URL !== undefined) return null
+  const { bavail, bsize } = await statfs(folder)
+  const { totalBytes } = await readStorage(db)
+  const free = Math.max(0, bavail * bsize - WAL_ROOM_BYTES)
+  return Math.floor(SHARE_OF_FREE * free) + totalBytes
 }

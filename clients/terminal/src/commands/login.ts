@@ -1,11 +1,12 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
+import type { Me } from 'creel-client'
 import { ApiClient } from '../api/apiClient.ts'
 import { usageError } from '../clientError.ts'
 import { baseUrlOf } from '../connection/connection.ts'
 import { removeProfile, writeProfile } from '../connection/profile.ts'
 import { printJson, printText } from '../output/print.ts'
-import { type ClientOptions, withClientOptions } from '../session.ts'
+import { addVerb, type ClientOptions, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 
 export function addLoginCommand(command: Command, _tools: TerminalTools): void {
@@ -58,4 +59,30 @@ export function addLogoutCommand(command: Command, _tools: TerminalTools): void 
           : 'No key was saved.',
       )
     })
+}
+
+export function addWhoamiCommand(command: Command, tools: TerminalTools): void {
+  addVerb(command, tools, {
+    json: 'print service, key, workspace, plan and limits on one line',
+    examples: ['creel whoami', 'creel whoami --url https://creel.example.com --key creel_live_…'],
+    run: async ({ calls, connection: { url, urlSource, keySource } }) => ({
+      url,
+      urlSource,
+      keySource,
+      ...(await calls.me.get({})),
+    }),
+    print: ({ url, urlSource, keySource, key, plan, workspace }) =>
+      printText(
+        `Service    ${url} (from ${urlSource})`,
+        `Key        ${key.prefix}… "${key.name}" (from ${keySource})`,
+        `Scope      ${may(key)}`,
+        `Workspace  ${workspace.name}${plan.key === 'self-hosted' ? '' : `, on the ${plan.displayName} plan`}`,
+      ),
+  })
+}
+
+/** Scope, endpoint and expiry of the key. Services before scopes existed return none: their keys may do everything. */
+function may({ scope = 'admin', endpointId, expiresAt }: Me['key']): string {
+  const where = endpointId ? `, only endpoint ${endpointId}` : ''
+  return `${scope}${where}${expiresAt ? `, until ${expiresAt}` : ''}`
 }

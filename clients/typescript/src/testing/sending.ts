@@ -1,6 +1,6 @@
 import type { CallAnswer } from '../call.ts'
-import { CONNECTION_FIELDS } from '../connectionFields.ts'
 import type { Creel } from '../creel.ts'
+import { CONNECTION_FIELDS } from '../transport.ts'
 
 type Taken = CallAnswer<'replays_take'>['items'][number]
 
