@@ -6,7 +6,6 @@ import { InstantInput, Int64, optional, Timestamp } from '../api/values.ts'
 import { RUN_ERRORS, type RunErrorCode } from './senders/index.ts'
 
 export const RUN_STATES = ['queued', 'running', 'done', 'failed'] as const
-export type RunState = (typeof RUN_STATES)[number]
 
 export const LISTING_SENDERS = ['stripe', 'github'] as const
 

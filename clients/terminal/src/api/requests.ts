@@ -1,9 +1,5 @@
 import type { WholeRequest } from 'creel-client'
 
-/** The path of an endpoint's requests. */
-export const requestsPath = (endpointId: string): string =>
-  `/api/v1/endpoints/${encodeURIComponent(endpointId)}/requests`
-
 /** The value of a captured header as sent: a latin1 string, in which each character is one byte. */
 export function headerBytes({ value, encoding }: WholeRequest['rawHeaders'][number]): string {
   return encoding === 'latin1' ? value : Buffer.from(value, 'utf8').toString('latin1')
