@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { findEmbeddedPostgres } from '@creel/program'
 import { z } from 'zod'
-import { foundIn, planter, shownIn } from '../support/planted.ts'
+import { foundIn, foundInRows, planter, shownIn } from '../support/planted.ts'
 import { preparedFolder, startProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 
@@ -189,6 +190,8 @@ test('what rules take out is in no byte of the database and the logs', async () 
   expect(receiver.received.length).toBeGreaterThan(0)
   expect(shownIn(shown, planted)).toEqual([])
   expect(shown).toContain('"redacted":true')
+  const url = (await findEmbeddedPostgres(join(cwd, '.creel'))) ?? ''
+  expect(await foundInRows(url, new Map([...planted, ['control', kept]]))).toEqual(['control'])
   expect(await again.stop()).toBe(0)
 
   const logs = `${creel.stderr()}${again.stderr()}${creel.lines.join('\n')}${again.lines.join('\n')}`
