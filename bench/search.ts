@@ -1,6 +1,7 @@
 /**
  * `bun bench/search.ts [largest]`: listing, reading and searching endpoints with up to 1 000 000 requests of 1 KB,
- * through the API. Rows are inserted by SQL, in the format of captures: JSON like a payment provider's, with ids of 24
+ * through the API. With a larger number, at most 10 000 000, so many are searched, warm and with pages only: that takes
+ * an hour and 30 GB. Rows are inserted by SQL, in the format of captures: JSON like a payment provider's, with ids of 24
  * letters and digits. Reads are measured right after the fill, when PostgreSQL has no statistics of the rows yet. Searches
  * are walked to their ends, before and after the job has made search pages.
  */
@@ -14,8 +15,14 @@ import { startBenchService } from './support/workspace.ts'
 
 const largest = Number(process.argv[2] ?? 1_000_000)
 const SIZES = [60, 10_000, 100_000, 1_000_000].filter((size) => size <= largest)
-/** Requests of the searched endpoint: no more than the largest of the others. */
-const SEARCHED = Math.min(1_000_000, largest)
+/** Requests of the searched endpoint. */
+const SEARCHED = Math.min(10_000_000, largest)
+/** From so many on, searches without pages are left out. */
+const HUGE = 2_000_000
+/** Milliseconds of processor time that a search with pages should take. */
+const MS_MAX = SEARCHED >= HUGE ? 500 : 100
+/** Requests that are inserted at once. */
+const AT_ONCE = 500_000
 /** Walks of each search. */
 const WALKS = 3
 /** Requests of a search page: the newest, up to so many, have none. */
@@ -72,12 +79,13 @@ const postgres = await postgresProcesses(url ?? '')
 const cpu = () => cpuMicroseconds([service.process.pid, ...postgres])
 /** Texts, and the most answers and milliseconds of processor time that a search for them should take with pages. */
 const SEARCHES = {
-  'the id of the oldest': { q: idOf(1), answers: 1, ms: 100 },
-  'a mail address in the middle': { q: `c${SEARCHED >> 1}@mail.example`, answers: 1, ms: 100 },
-  nothing: { q: 'nosuchtext', answers: 1, ms: 100 },
+  'the id of the oldest': { q: idOf(1), answers: 1, ms: MS_MAX },
+  'a mail address in the middle': { q: `c${SEARCHED >> 1}@mail.example`, answers: 1, ms: MS_MAX },
+  nothing: { q: 'nosuchtext', answers: 1, ms: MS_MAX },
   'a text too short for pages': { q: 'Zq%#' },
 } as const
-for (const [name, { q }] of Object.entries(SEARCHES)) await searches(`${name}, no pages`, q)
+if (SEARCHED < HUGE)
+  for (const [name, { q }] of Object.entries(SEARCHES)) await searches(`${name}, no pages`, q)
 const cpuBefore = await cpuMicroseconds([service.process.pid])
 const paged = await allPaged(searched)
 const pagesUs = ((await cpuMicroseconds([service.process.pid])) - cpuBefore) / paged
@@ -201,18 +209,23 @@ function listOf(endpoint: string): string {
 /** Inserts requests and updates the counters. */
 async function stocked(count: number): Promise<string> {
   const { id } = await service.endpoint()
+  for (let from = 1; from <= count; from += AT_ONCE)
+    await insert(id, { from, to: Math.min(count, from + AT_ONCE - 1), count })
   await database.query(
-    `insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, content_type,
-       size_bytes, body, body_truncated, body_is_binary, dispatch_state)
-     select $1, nextval('request_ids'), now() - ($2 - n) * interval '1 ms', 'POST', '',
-       E'Content-Type\\nUser-Agent', E'application/json\\\\012bench/1', 'application/json', 1024,
-       convert_to(body, 'UTF8'), false, false, 'NotAttempted'
-     from generate_series(1, $2::int) n, lateral (select ${BODY_OF} as body) b`,
-    [id, count],
-  )
-  await database.query(
-    'update endpoint_counters set stored_request_count = $2, stored_bytes = $2 * 1040, storage_bytes = $2 * 2064 where endpoint_id = $1',
+    'update endpoint_counters set stored_request_count = $2, stored_bytes = $2::bigint * 1040, storage_bytes = $2::bigint * 2064 where endpoint_id = $1',
     [id, count],
   )
   return id
+}
+
+async function insert(id: string, { from, to, count }: { from: number; to: number; count: number }) {
+  await database.query(
+    `insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, content_type,
+       size_bytes, body, body_truncated, body_is_binary, dispatch_state)
+     select $1, nextval('request_ids'), now() - ($2::int - n) * interval '1 ms', 'POST', '',
+       E'Content-Type\\nUser-Agent', E'application/json\\\\012bench/1', 'application/json', 1024,
+       convert_to(body, 'UTF8'), false, false, 'NotAttempted'
+     from generate_series($3::int, $4::int) n, lateral (select ${BODY_OF} as body) b`,
+    [id, count, from, to],
+  )
 }

@@ -29,12 +29,12 @@ export async function fillCaptures(
     const ids = endpointIds.slice(from, from + atOnce)
     await database.query(
       `insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, content_type, size_bytes, ip,
-         user_agent, body, body_truncated, body_is_binary, body_preview, dispatch_state)
+         user_agent, body, body_truncated, body_is_binary, dispatch_state)
        select e, nextval('request_ids'), now() - $3::int * interval '1 day' + n * interval '1 ms', 'POST', '',
          E'Host\\nUser-Agent\\nAccept\\nContent-Type\\nContent-Length',
          convert_to(E'127.0.0.1:4400\\nbench/1\\n*/*\\napplication/json\\n' || $4::int, 'UTF8'), 'application/json', $4::int, '127.0.0.1',
          'bench/1', convert_to(left('marker-' || n || '-' || repeat(md5(n::text), $4::int / 32), $4::int), 'UTF8'), false, false,
-         left('marker-' || n || '-' || repeat(md5(n::text), 6), 200), 'NotAttempted'
+         'NotAttempted'
        from unnest($1::uuid[]) e, generate_series(1, $2::int) n`,
       [ids, each, ageDays, bodyBytes],
     )
