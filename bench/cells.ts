@@ -5,12 +5,10 @@
  * itself. Reported are the processor times of a capture in gateway and PostgreSQL, of which the lower quartile is least affected by
  * other work on the machine, and the ratios of these quartiles.
  */
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findEmbeddedPostgres } from '@creel/program'
-import { Client } from 'pg'
 import { BODY, HEADERS } from './support/captureVariants.ts'
+import { prepareCells } from './support/cells.ts'
 import { cpuMicroseconds, postgresProcesses } from './support/cpuTime.ts'
 import { type CreelProcess, startCreel } from './support/creelProcess.ts'
 import { load } from './support/load.ts'
@@ -32,33 +30,8 @@ const GOAL = 1.05
 await using folder = await openBenchFolder()
 const single = await startCreel(folder.env)
 const databaseUrl = (await findEmbeddedPostgres(folder.dataDir)) ?? ''
-const envOfCells = await prepareCells()
+const envOfCells = await prepareCells(folder, databaseUrl, CELLS)
 const program = await startCreel(envOfCells)
-
-/** Makes the databases of the cells, and the file that names them. */
-async function prepareCells(): Promise<Record<string, string>> {
-  const client = new Client({ connectionString: databaseUrl })
-  await client.connect()
-  for (const name of CELLS) await client.query(`create database "${name}"`)
-  await client.end()
-  const urlOf = (name: string) => {
-    const url = new URL(databaseUrl)
-    url.pathname = `/${name}`
-    return url.href
-  }
-  const cells = CELLS.map((name, at) => ({ name, number: at + 1, databaseUrl: urlOf(name) }))
-  const file = join(folder.dataDir, '../cells.json')
-  await writeFile(file, JSON.stringify({ cells }))
-  const secretKey = (await readFile(join(folder.dataDir, 'secret.key'), 'utf8')).trim()
-  const env = { ...folder.env, CREEL_CELLS_FILE: file, CREEL_SECRET_KEY: secretKey }
-  const main = join(import.meta.dir, '../creel/src/main.ts')
-  const child = Bun.spawn([process.execPath, main, 'migrate', '--all'], {
-    env,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  if ((await child.exited) !== 0) throw new Error('The cells were not migrated.')
-  return env
-}
 
 /** A gateway, with the capture URLs of three endpoints. */
 interface Way {

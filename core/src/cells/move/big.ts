@@ -84,7 +84,7 @@ function bigOf(table: MovedTable) {
   return big
 }
 
-/** Number of rows and hash of their keys. */
+/** Number of rows and sum of their keys. */
 interface Keys {
   readonly count: number
   readonly sum: bigint
@@ -102,7 +102,11 @@ function add(there: KeysThere, place: string, { count, sum }: Changed | Keys, si
   there.set(place, { count: known.count + sign * count, sum: known.sum + BigInt(sign) * BigInt(sum) })
 }
 
-const hashOf = (row: string, key: string): string => `hashtextextended(${row}.${key}::text, 0)`
+/** SQL for a number of a row, whose sum differs between other sets of as many rows. */
+const numberOf = (table: MovedTable, row: string): string => {
+  const { key, type } = bigOf(table)
+  return type === 'bigint' ? `${row}.${key}` : `hashtextextended(${row}.${key}::text, 0)`
+}
 
 /** Reads which keys of the big tables the target has. */
 export async function keysIn(
@@ -178,7 +182,7 @@ async function lookAt(
     const { key, type } = bigOf(table)
     const [least, highest] = type === 'bigint' ? [`min(t.${key})`, `max(t.${key})`] : ['null', 'null']
     return `select '${table.name}' as name, t.endpoint_id::text as "endpointId", count(*)::int as count,
-      sum(${hashOf('t', key)})::text as sum, ${least}::text as least, ${highest}::text as highest,
+      sum(${numberOf(table, 't')})::text as sum, ${least}::text as least, ${highest}::text as highest,
       array_agg(t.${key}::text order by t.${key}) filter (where ${isCopied(table)}) as keys,
       array_agg((${table.size})::int order by t.${key}) filter (where ${isCopied(table)}) as sizes
     from ${table.name} t where t.endpoint_id = any($1::uuid[]) group by t.endpoint_id`
@@ -231,21 +235,19 @@ async function copyBatch(
     [rows.map(({ endpointId }) => endpointId), rows.map((row) => row.key)],
   )
   const list = columns.join(', ')
-  // The last part sees the table as it was before.
+  // A row that is replaced was locked before, and a new one was not.
   const [written] = await query<{ digest: string; fresh: readonly Fresh[] | null }>(
     target,
     `with written as (
       insert into ${name} as t (${list}) overriding system value
       select ${list} from json_populate_recordset(null::${name}, $1::json) r
       on conflict (endpoint_id, ${key}) do update set ${settingAll(columns, ['endpoint_id', key])}
-      returning t as copy
+      returning t as copy, xmax = 0 as is_new
     )
     select md5(coalesce(json_agg(to_json(w.copy) order by (w.copy).endpoint_id, (w.copy).${key}), '[]')::text) as digest,
       (select json_agg(f) from (
-        select (n.copy).endpoint_id as "endpointId", count(*)::int as count, sum(${hashOf('(n.copy)', key)})::text as sum
-        from written n
-        where not exists (
-          select from ${name} b where b.endpoint_id = (n.copy).endpoint_id and b.${key} = (n.copy).${key})
+        select (n.copy).endpoint_id as "endpointId", count(*)::int as count, sum(${numberOf(table, '(n.copy)')})::text as sum
+        from written n where n.is_new
         group by 1
       ) f) as fresh
     from written w`,
@@ -295,7 +297,7 @@ async function deleteGone(
           : `t.${key} >= ${BigInt(found.least)}`
       const text = `with gone as (
           delete from ${one.name} t where t.endpoint_id = '${one.endpointId}' and not ${kept} returning t.${key})
-        select json_build_object('count', count(*), 'sum', coalesce(sum(${hashOf('g', key)}), 0)::text) from gone g`
+        select json_build_object('count', count(*), 'sum', coalesce(sum(${numberOf(one.table, 'g')}), 0)::text) from gone g`
       const list = `select coalesce(json_agg(${key}::text), '[]')::text as given from ${one.name} where endpoint_id = $1::uuid`
       const [listed] = isListed ? await query<{ given: string }>(source, list, [one.endpointId]) : []
       steps.push({ text, ...listed })

@@ -10,8 +10,8 @@ import { BIG, type MovedTable, movedTables, query } from './tables.ts'
 
 /** Rows that the last pass before the seal may have copied: then little is left for the time of the seal. */
 const CALM_ROWS = 500
-/** The most passes before the seal. */
-const PASSES_MAX = 10
+/** The most passes before a seal: a longer tail would be copied under it. */
+const PASSES_MAX = 20
 /** Timeout for transactions that write while nothing is sealed. */
 const WRITERS_MS = 300_000
 /** The most seals that end because such a transaction does not. */
@@ -281,8 +281,9 @@ async function sealWhenCalm(
   const { source } = arrival.pair
   for (let tries = 0; tries < SEALS_MAX; tries += 1) {
     if (!(await writersHaveEnded(source, tables, WRITERS_MS))) break
-    for (let pass = 0; pass < PASSES_MAX; pass += 1)
-      if ((await copyPass(arrival, { isLast: false })).rows <= CALM_ROWS) break
+    for (let pass = 1; (await copyPass(arrival, { isLast: false })).rows > CALM_ROWS; pass += 1)
+      if (pass === PASSES_MAX)
+        throw new MoveError('The workspace changes as fast as it is copied. Run it again when less arrives.')
     const startedAt = performance.now()
     if (await seal(source, arrival.workspaceId, tables)) return startedAt
     report('Unsealed again: a transaction that began before does not end yet.')
