@@ -3,8 +3,8 @@
  * bursts that take turns, so that other work on the machine affects both. The job works on another endpoint, as it does
  * on a busy service. Then the cost of the pages themselves, for each capture in them.
  *
- * Ends with an error when a capture was refused. Where the job has made no page beside captures, its pauses took the time:
- * use longer bursts.
+ * Ends with an error when a capture was refused. A job that made no page beside captures was paused for all
+ * of a burst: use longer ones.
  */
 import { makeSearchPages } from '@creel/core/requests'
 import { findEmbeddedPostgres } from '@creel/program'
@@ -82,7 +82,7 @@ for (let round = 0; round < ROUNDS; round += 1) {
     p99: beside.p99Ms / alone.p99Ms,
     gateway: beside.gatewayUs / alone.gatewayUs,
   })
-  // What is left gets its pages now, so that the next round begins as this one.
+  // The next round begins as this one, without requests that lack a page.
   while ((await makeSearchPages(services, never, { pause })).made > 0);
 }
 const say = (name: string, value: number, unit: string, atMost?: number) =>

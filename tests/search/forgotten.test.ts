@@ -149,7 +149,7 @@ class Stored {
 
 const newEndpoint = async () => new Stored(await service.alice.endpoint())
 
-/** What a run waits for when it stores the signatures that it has read. */
+/** The session of a run that waits to store the signatures that it has read. */
 const storing = async () => {
   const { rows } = await sql<{ pid: number }>`
     select pid from pg_stat_activity
@@ -187,7 +187,7 @@ describe('requests that are erased while a run has read them', () => {
     await makePages()
     await stored.store(PAGE_REQUESTS)
     const newest = (await stored.ids()).slice(-10)
-    // Of a page that is stored, and of the one that is being made.
+    // One of a page that is stored, and two of the page that is being made.
     const erased = [...(await stored.some(0.5, 1)), ...newest.slice(0, 2)]
     await between(() => stored.erase(erased))
     await stored.expectForgotten()

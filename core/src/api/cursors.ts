@@ -29,7 +29,7 @@ const LAST_MOMENT = 253_402_300_799_999
 
 const encode = (text: string) => Buffer.from(text, 'latin1').toString('base64url')
 
-/** The cursor of a place in a list by id; opaque to callers. Where notes are read, it may bring one back. */
+/** The cursor of a place in a list by id; opaque to callers. It may bring a note back to a list that reads them. */
 export const idCursor = (id: IdPlace, note?: string): string =>
   encode(note === undefined ? String(id) : `${id} ${note}`)
 

@@ -23,7 +23,7 @@ const EXACT_MS = 5_000
 export type ListedPage = Page &
   Between<IdPlace> & {
     readonly order: Order
-    /** What the search had learned that ended at the cursor: the code of its shortcut. */
+    /** Code of the shortcut of the search that ended at the cursor. */
     readonly note?: string | undefined
     /** Whether a search may end at its time limit, with the matches so far. With a cursor it always may. */
     readonly partial?: boolean | undefined

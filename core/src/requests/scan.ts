@@ -60,7 +60,7 @@ export interface Learned {
   readonly rows: number
   /** Undefined before one was sought; null if there is none. */
   readonly shortcut: Shortcut | null | undefined
-  /** What is left; undefined if pages are to be looked up. */
+  /** The rest of the search; undefined if pages are to be looked up. */
   readonly stretches: readonly Stretch[] | undefined
 }
 

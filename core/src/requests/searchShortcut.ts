@@ -31,7 +31,7 @@ const WHOLE = { asGiven: 'given', inLowerCase: 'lower' } as const
 const PART = /^(\d{1,2})\.([1-4])$/
 
 /**
- * The shortcut to a text by its code. Whatever the code says, it is one that leaves the result of the search as it is: so
+ * The shortcut to a text by its code. It leaves the result of the search as it is, whatever the code says: so
  * callers may bring it back.
  *
  * @returns undefined for {@link NO_SHORTCUT}, and for a code that is none of this text

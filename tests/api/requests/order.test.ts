@@ -108,7 +108,7 @@ describe('order=asc', () => {
     expect(await total('afterId=9000')).toEqual([51_000, 51_000])
     expect(await total('afterId=52000')).toEqual([8_000, 8_000])
     expect(await total('afterId=4000&beforeId=57001')).toEqual([53_000, 53_000])
-    // Those in the recycle bin are not counted.
+    // Requests in the recycle bin are not counted.
     await sql`
       update requests set deleted_at = now() where endpoint_id = ${large.id}::uuid and id between 101 and 200`.execute(
       service.db,

@@ -117,7 +117,7 @@ async function mergeOf(db: Db, endpointId: string, ids: readonly number[]): Prom
     blockCount: PAGE_BLOCKS.merged,
     requestCount: pages.reduce((sum, { requestCount }) => sum + requestCount, 0),
   }
-  // What is erased meanwhile takes its page out of use.
+  // An erasure takes one of the pages out of use meanwhile.
   return await storePage(
     db,
     page,

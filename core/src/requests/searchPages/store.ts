@@ -71,7 +71,7 @@ async function insertPage(
   return id
 }
 
-/** None while the workspace moves, or if the endpoint is deleted, and none of requests that have a page. */
+/** It changes nothing while the workspace moves, if the endpoint is deleted, and for requests that have a page. */
 const USE_PAGE = statement(
   'use search page',
   `update search_pages p set endpoint_id = e.id
