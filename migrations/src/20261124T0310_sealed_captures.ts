@@ -36,6 +36,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     create function creel_keys.forget_data_key() returns trigger language plpgsql as $$
     begin
       delete from creel_keys.endpoint_keys where endpoint_id = old.id;
+      delete from creel_keys.original_keys where endpoint_id = old.id;
       return null;
     end $$`.execute(db)
   await sql`

@@ -181,6 +181,17 @@ test('the record of an attempt has no value of the original, whichever field rep
   expect(await isStored(id)).toBe(false)
 })
 
+test('a deleted endpoint loses the keys of its originals at once', async () => {
+  await using receiver = await startReceiver({ status: 503 })
+  const endpoint = await forwarding(receiver)
+  const { id } = await endpoint.capture(SENT)
+  await stateOf(endpoint, id, 'DeadLetter')
+  expect((await alice.delete(endpoint.at(''))).status).toBe(204)
+  const { rows } = await sql`
+    select from creel_keys.original_keys where endpoint_id = ${endpoint.id}`.execute(service.db)
+  expect(rows).toEqual([])
+})
+
 test('settings that contradict each other are refused, each with its pointer', async () => {
   const made = await alice.post('/api/v1/endpoints', { forwardOriginal: true })
   expect(wrongParts(made)).toEqual(['#/forwardOriginal not_allowed'])

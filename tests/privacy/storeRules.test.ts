@@ -247,6 +247,26 @@ describe('a rule for storing', () => {
     expect(kept).toMatchObject({ label: 'signup of ada@example.com', eventId: 'signup-ada@example.com' })
   })
 
+  test('that faults on an imported line raises the alert, too', async () => {
+    const endpoint = await alice.endpoint({ storeRules: [{ op: 'redact', paths: ['body.email'] }] })
+    const line = {
+      receivedAt: new Date(service.clock.now().getTime() - 3_600_000).toISOString(),
+      method: 'POST',
+      body: 'not structured',
+    }
+    const imported = await alice.post(endpoint.at('/requests/import'), undefined, {
+      rawBody: `${JSON.stringify(line)}\n`,
+      headers: { 'Content-Type': 'application/x-ndjson' },
+    })
+    expect(imported.body).toMatchObject({ importedCount: 1 })
+    const alerts = await service.db
+      .selectFrom('alerts')
+      .where('endpointId', '=', endpoint.id)
+      .select('eventKind')
+      .execute()
+    expect(alerts).toEqual([{ eventKind: 'redaction.failed' }])
+  })
+
   test('takes out every duplicate of a name, also where the last one is changed by no step', async () => {
     const endpoint = await alice.endpoint({ storeRules: [{ op: 'remove', paths: ['body.absent'] }] })
     const twice = await captured(endpoint, { ...json(null), body: '{"a":"first","a":"last"}' })

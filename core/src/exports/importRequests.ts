@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '../api/context.ts'
 import { DomainError, MAX_PROBLEM_ITEMS, notFound, validationFailed } from '../api/errors.ts'
-import { type CaptureSettings, captureRow, loadCaptureSettings, storedFormInSteps } from '../capture/index.ts'
+import {
+  type CaptureSettings,
+  captureRow,
+  loadCaptureSettings,
+  storedFormInSteps,
+  tellOfRedactionFaults,
+} from '../capture/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
@@ -58,9 +64,11 @@ async function importInTurn(
   const settings = (await loadCaptureSettings(ctx, [endpoint.captureId])).get(endpoint.captureId)
   if (settings === undefined) throw notFound('endpoint')
   try {
-    const count = await stage(ctx, settings, importId, body)
+    const staged = await stage(ctx, settings, importId, body)
+    const { count } = staged
     if (count === 0) return { importedCount: 0, firstId: null, lastId: null }
     await acceptImport(ctx, { importId, endpointId, count })
+    await tellOfRedactionFaults(ctx, settings, [staged])
   } catch (error) {
     await dropImport(ctx.db, importId)
     throw error
@@ -68,13 +76,13 @@ async function importInTurn(
   return await storeImport(ctx, { importId, endpointId, workspaceId: ctx.workspace.id })
 }
 
-/** Checks every line, and stages them until one is wrong. @returns their number */
+/** Checks every line, and stages them until one is wrong. @returns their number, and the first fault of a rule for storing */
 async function stage(
   ctx: Context,
   settings: CaptureSettings,
   importId: string,
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): Promise<number> {
+): Promise<{ readonly count: number; readonly redactionFault: string | null }> {
   const { endpointId } = settings
   const { payloadBytesMax, storedBytesMax, storedRequestsMax } = ctx.plan.limits
   const bodyBytesMax = Math.min(payloadBytesMax, BODY_BYTES_MAX)
@@ -87,6 +95,7 @@ async function stage(
   let number = 0
   let count = 0
   let bytes = 0
+  let fault: string | null = null
   const flush = async () => {
     const dueAt = new Date(ctx.clock.now().getTime() + ABANDONED_AFTER_MS)
     const [only] = bodies
@@ -102,7 +111,8 @@ async function stage(
     issues.push(...wrong)
     if (issues.length >= MAX_PROBLEM_ITEMS) break
     if ('issues' in read || issues.length > 0) continue
-    const row = await inSlices(rowInSteps(settings, read))
+    const { row, redactionFault } = await inSlices(rowInSteps(settings, read))
+    fault ??= redactionFault
     const head = stagedHead(row)
     count += 1
     bytes += head.length + row.body.length
@@ -117,7 +127,7 @@ async function stage(
   }
   if (issues.length > 0) throw refusal(issues)
   if (heads.length > 0) await flush()
-  return count
+  return { count, redactionFault: fault }
 }
 
 const noRoom = (sentence: string) => new DomainError('limit_reached', `${sentence} Nothing was stored.`)
@@ -170,5 +180,8 @@ function* rowInSteps(settings: CaptureSettings, { line, body }: CheckedLine) {
   }
   const form = yield* storedFormInSteps(settings, request)
   const row = form === null ? captureRow(request) : captureRow(form.request, form.redaction)
-  return settings.sealing === null ? row : sealedRow(settings.sealing, row)
+  return {
+    row: settings.sealing === null ? row : sealedRow(settings.sealing, row),
+    redactionFault: form?.redaction?.fault ?? null,
+  }
 }
