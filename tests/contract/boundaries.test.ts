@@ -91,10 +91,10 @@ const SECOND_WRITERS: Readonly<Record<string, readonly string[]>> = {
   actions: ['deliveries'],
   // Retention deletes rows in batches whose statements also change counters and sums.
   apiKeyWindows: ['retention'],
-  attemptBytes: ['retention', 'cells'],
+  attemptBytes: ['retention'],
   attemptDetails: ['retention'],
   concurrencySlots: ['retention'],
-  deliveries: ['retention', 'cells'],
+  deliveries: ['retention'],
   deliveryAttempts: ['retention'],
   endpoints: ['retention'],
   eventClaims: ['retention'],
@@ -106,7 +106,6 @@ const SECOND_WRITERS: Readonly<Record<string, readonly string[]>> = {
   requests: ['recycleBin', 'capture', 'retention', 'exports'],
   // The capture statement records matches, in the transaction of the captures.
   watchdogCriteria: ['capture'],
-  auditEntries: ['cells'],
   endpointRevisions: ['cells'],
   workspaces: ['cells'],
 }

@@ -1,6 +1,20 @@
 import { useEffect, useRef, useState } from 'react'
-import type { EditorProps } from './CodeEditor.tsx'
 import { type Editor, type Mark, openEditor } from './codeMirror.ts'
+import type { Schema } from './jsonSchema.ts'
+
+export interface EditorProps {
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly label: string
+  readonly language?: 'json' | 'text'
+  readonly marks?: readonly Mark[]
+  readonly schema?: Schema | undefined
+  readonly paths?: readonly string[]
+  /** ⌘S */
+  readonly onSave?: () => void
+  /** ⌘↵ */
+  readonly onRun?: () => void
+}
 
 const NO_MARKS: readonly Mark[] = []
 const NO_PATHS: readonly string[] = []

@@ -1,3 +1,4 @@
+import type { Path } from '../engine/conditions/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import {
   storedFormInSteps as formInSteps,
@@ -6,8 +7,13 @@ import {
   storedForm,
   takesOutText,
 } from '../engine/storing/index.ts'
-import { eventIdOf, eventIdReads, labelOf, labelReads } from '../engine/verification/index.ts'
-import type { CaptureSettings } from './captureSettings.ts'
+import {
+  eventIdOf,
+  eventIdReads,
+  labelOf,
+  labelReads,
+  type PreparedVerification,
+} from '../engine/verification/index.ts'
 
 /** Whether label and event id of a capture may repeat a value that is taken out. */
 export interface Repeating {
@@ -15,7 +21,10 @@ export interface Repeating {
   readonly eventId: boolean
 }
 
-type Derives = Pick<CaptureSettings, 'verification' | 'eventIdPath'>
+interface Derives {
+  readonly verification: Pick<PreparedVerification, 'provider'>
+  readonly eventIdPath: Path | null
+}
 
 export function repeatingOf(
   storing: Storing | null,
@@ -35,7 +44,7 @@ export function repeatingOf(
  * @param repeating by default both: the label and the event id of the request were not read from it
  */
 export function* storedFormInSteps(
-  settings: Derives & Pick<CaptureSettings, 'storing'>,
+  settings: Derives & { readonly storing: Storing | null },
   request: EvaluatedRequest,
   repeating?: Repeating,
 ): Generator<void, StoredForm | null> {
@@ -45,7 +54,7 @@ export function* storedFormInSteps(
 
 /** {@link storedFormInSteps} of a capture, at once. */
 export function storedFormOf(
-  settings: Derives & Pick<CaptureSettings, 'storing' | 'repeating'>,
+  settings: Derives & { readonly storing: Storing | null; readonly repeating: Repeating },
   request: EvaluatedRequest,
 ): StoredForm | null {
   const { storing, repeating } = settings

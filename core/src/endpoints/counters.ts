@@ -1,4 +1,4 @@
-import type { Trx } from '../platform/db/index.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
 
 /** Sums over requests, each an SQL expression. */
 export interface StoredSums {
@@ -111,3 +111,21 @@ const take = (column: string, value: string | undefined) =>
   value === undefined ? [] : [`${column} = c.${column} - (${value})`]
 const raise = (column: string, value: string | undefined) =>
   value === undefined ? [] : [`${column} = greatest(c.${column}, ${value})`]
+
+/** The trace of the last sender that an endpoint has refused; null without one. */
+export async function lastRefusal(db: Db, endpointId: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('endpointCounters')
+    .where('endpointId', '=', endpointId)
+    .select('lastRefusal')
+    .executeTakeFirst()
+  return row?.lastRefusal ?? null
+}
+
+export async function forgetRefusal(trx: Trx, endpointId: string): Promise<void> {
+  await trx
+    .updateTable('endpointCounters')
+    .set({ lastRefusal: null })
+    .where('endpointId', '=', endpointId)
+    .execute()
+}

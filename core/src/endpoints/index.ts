@@ -1,8 +1,7 @@
-export { type CounterChange, updateCounters } from './counters.ts'
+export { type CounterChange, forgetRefusal, lastRefusal, updateCounters } from './counters.ts'
 export * from './dataKeys.ts'
 export { checkDedupe, type Dedupe, type DedupeSettings, dedupeSettings, storedDedupe } from './dedupe.ts'
 export * from './find.ts'
-export { forgetRefusal, lastRefusal } from './lastRefusal.ts'
 export { learnSigningSecret } from './learnSigningSecret.ts'
 export {
   applyEndpointLimit,
