@@ -18,7 +18,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- JSON; null: the endpoint's own answer.
       add column answered_by text,
       -- Text of a body that arrived encoded, which searches read.
-      add column decoded_text text;
+      add column decoded_text text,
+      -- JSON: values of the body by their paths, for the columns of the endpoint.
+      add column column_values text;
 
     -- The index has the order of the list, and no entry for requests without an id.
     create index requests_by_event on requests (endpoint_id, event_id, id) where event_id is not null;

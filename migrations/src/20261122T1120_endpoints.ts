@@ -27,6 +27,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       add column responses_run uuid,
       -- JSON.
       add column answer_from text,
+      -- JSON: paths whose values lists of requests show.
+      add column columns text not null default '[]',
       add column forward_original boolean not null default false,
       -- Null: the default.
       add column original_hours integer;

@@ -216,6 +216,7 @@ describe('/mcp', () => {
     expect(z.looseObject({ body: z.string() }).parse(JSON.parse(text)).body).toBe(
       '{"user":"ada","client_secret":"***","nested":{"accessToken":"***"},"tokens":"***","amount":1.50}',
     )
+    await service.alice.patch(endpoint.at(''), { columns: ['body.client_secret', 'body.nested.accessToken'] })
     const form = await endpoint.capture({ body: 'user%5Bpassword%5D=opens-doors&user%5Bname%5D=ada' })
     const formText = await textOf(client, 'read_request', { endpointId: endpoint.id, requestId: form.id })
     expect(formText).toContain('user%5Bpassword%5D=***&user%5Bname%5D=ada')

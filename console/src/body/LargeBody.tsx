@@ -65,7 +65,7 @@ export function LargeBody({ endpointId, request }: Props) {
   // An encoded body that was only downloaded is not what is shown.
   const isShown = encoding === undefined || load.variables?.decoded === true
   if (all !== undefined && all !== null && isShown) {
-    // What cannot be decoded comes as it is.
+    // A body that cannot be decoded comes as it is.
     const text = encoding === undefined && request.bodyIsBinary ? null : textOf(all)
     return (
       <BodyView

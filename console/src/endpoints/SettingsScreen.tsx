@@ -117,6 +117,13 @@ function NameSettings({ endpoint, form }: { endpoint: Endpoint; form: SettingsFo
           {isActive ? 'Capturing' : 'Off: senders get 404'}
         </Switch>
       </div>
+      <TextField
+        label="Columns of the list"
+        kind="code"
+        rows={3}
+        hint="Up to three paths of the body, one per line, like body.data.amount. Rows show their values."
+        {...form.field('columns')}
+      />
       <Problem error={turn.error} />
       {isAsking && (
         <Dialog title={`Stop capturing with ${name}?`} onClose={() => setAsking(false)}>

@@ -32,6 +32,8 @@ export interface SettingsDraft {
   readonly encoding: (typeof ENCODINGS)[number]['value']
   readonly prefix: string
   readonly eventIdPath: string
+  /** One path per line. */
+  readonly columns: string
   /** Empty where duplicates are like any other. */
   readonly dedupeMode: DedupeMode | ''
   /** Empty for the id of the event. */
@@ -75,6 +77,7 @@ export function draftOf(endpoint: Endpoint): SettingsDraft {
     encoding: ENCODINGS.find(({ value }) => value === manual?.encoding)?.value ?? 'hex',
     prefix: manual?.prefix ?? '',
     eventIdPath: endpoint.eventIdPath ?? '',
+    columns: endpoint.columns.join('\n'),
     dedupeMode: dedupe?.then ?? '',
     dedupeBy: dedupe === null || dedupe.by === 'event' ? '' : dedupe.by,
     dedupeWindow: inUnits(dedupe?.windowSeconds ?? DAY_SECONDS),
@@ -133,6 +136,7 @@ function groupsOf(draft: SettingsDraft): Members[] {
     { allowRehearsal: draft.mayRehearse },
     schemeOf(draft),
     { eventIdPath: draft.eventIdPath.trim() },
+    { columns: namesOf(draft.columns) },
     {
       dedupe:
         dedupeMode === ''

@@ -21,6 +21,7 @@ const row = (id: number, state: RequestSummary['state'] = 'NotAttempted'): Reque
   duplicateOf: null,
   redacted: false,
   redactedPaths: [],
+  columns: {},
   redactionFault: null,
   sealed: false,
   shredded: false,

@@ -31,7 +31,7 @@ export function hasNotAnswered(): void {
   if (outage.get() === null) outage.set(Date.now())
 }
 
-/** Statuses with which a proxy says that it does not reach the service. Those of the service come with JSON. */
+/** Statuses with which a proxy says that it does not reach the service. The service itself sends JSON with them. */
 const PROXY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 
 function isOfProxy({ headers, status }: Response): boolean {

@@ -20,6 +20,8 @@ import { CaptureRow, ROW_HEIGHT } from './CaptureRow.tsx'
 
 interface Props {
   readonly stream: CaptureStream
+  /** Paths whose values the rows show. */
+  readonly columns: readonly string[]
   readonly selected: number | undefined
   readonly picked: ReadonlySet<number>
   readonly onOpen: (id: number) => void
@@ -32,7 +34,14 @@ const ANNOUNCE_MS = 10_000
  * The captures, newest first. Scrolled to the top, the list follows new captures. Further down it keeps its position
  * and shows the number of new ones.
  */
-export const CaptureList = memo(function CaptureList({ stream, selected, picked, onOpen, onPick }: Props) {
+export const CaptureList = memo(function CaptureList({
+  stream,
+  columns,
+  selected,
+  picked,
+  onOpen,
+  onPick,
+}: Props) {
   const captures = useSyncExternalStore(stream.subscribe, stream.get)
   const { rows, totalCount, below } = captures
   const box = useRef<HTMLDivElement>(null)
@@ -97,6 +106,7 @@ export const CaptureList = memo(function CaptureList({ stream, selected, picked,
                     key={key}
                     row={row}
                     preview={tellingPreview(row, shared)}
+                    columns={columns}
                     day={dayHeading(row.receivedAt, rows[index + above - 1]?.receivedAt)}
                     at={index + 1}
                     isSelected={row.id === selected}

@@ -12,6 +12,8 @@ interface Props {
   readonly row: RequestSummary
   /** The beginning of the body. */
   readonly preview: string
+  /** Paths whose values are shown. */
+  readonly columns: readonly string[]
   /** The day that begins with it in the list. */
   readonly day: string | undefined
   /** 1-based place in the list. */
@@ -26,6 +28,7 @@ interface Props {
 export const CaptureRow = memo(function CaptureRow({
   row,
   preview,
+  columns,
   day,
   at,
   isSelected,
@@ -36,6 +39,7 @@ export const CaptureRow = memo(function CaptureRow({
 }: Props) {
   const {
     attemptCount,
+    columns: values,
     deliveryCounts,
     duplicateOf,
     id,
@@ -88,6 +92,11 @@ export const CaptureRow = memo(function CaptureRow({
           </span>
         )}
         <span className="path">{path === '' ? (label === null ? '/' : '') : visible(path)}</span>
+        {columns.map((path) => (
+          <span key={path} className="column" title={path}>
+            {visible(values[path] ?? '')}
+          </span>
+        ))}
         <span className="preview">{preview}</span>
       </span>
       <span

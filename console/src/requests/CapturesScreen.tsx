@@ -34,9 +34,11 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
   const [address, change] = useCaptureAddress()
   const terms = useMemo(() => parseSearch(address.q), [address.q])
   const filters = useMemo(() => filtersOf(terms), [terms])
+  const columnsKey = endpoint.columns.join('\n')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other columns have other values, which are read again
   const stream = useMemo(
     () => new CaptureStream(captureSource(endpoint.id, filters), browser),
-    [endpoint.id, filters],
+    [endpoint.id, filters, columnsKey],
   )
   const deletions = useMemo(() => new Deletions(endpoint.id, stream), [endpoint.id, stream])
   // Values that change with every arrival are read by the parts that show them. This screen re-renders only when these
@@ -150,6 +152,7 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
         ) : (
           <CaptureList
             stream={stream}
+            columns={endpoint.columns}
             selected={address.r}
             picked={selection.picked}
             onOpen={open}

@@ -140,7 +140,7 @@ export function RequestPane({
                 sizeBytes={request.sizeBytes}
                 name={`request-${request.id}`}
                 pathBar={(line) => (
-                  <PathBar endpointId={endpoint.id} line={line} onFind={(q) => onChange({ q })} />
+                  <PathBar endpoint={endpoint} line={line} onFind={(q) => onChange({ q })} />
                 )}
               />
             ) : address.tab === 'headers' ? (

@@ -204,8 +204,8 @@ export const everySubscription = (minSeverity: Severity): readonly Subscription[
   SUBSCRIBABLE_KINDS.map((kind) => ({ kind, minSeverity }))
 
 /**
- * Subscriptions as they are stored. Those to every event are a severity, without the kinds: so they include the kinds
- * of later versions.
+ * Subscriptions as they are stored. A subscription to every event is a severity, without the kinds, so that it includes
+ * those of later versions.
  */
 export type StoredSubscriptions = Severity | readonly Subscription[]
 

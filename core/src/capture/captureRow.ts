@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { type Column, columnValues } from '../engine/columns/index.ts'
 import {
   asRead,
   type EvaluatedRequest,
@@ -24,6 +25,8 @@ export interface CaptureRow extends StoredParts {
   readonly bodyIsBinary: boolean
   /** JSON of a `Redaction`; null for a request that is stored as it came. */
   readonly redaction: string | null
+  /** JSON of the values of the endpoint's columns, by their paths; null without any. */
+  readonly columnValues: string | null
   /** Id of the data key that sealed it; null for a row in plain. */
   readonly sealedWith: string | null
   readonly sealed: Buffer | null
@@ -32,7 +35,13 @@ export interface CaptureRow extends StoredParts {
 }
 
 /** Converts a request to its row. The row of any request can be stored: NUL in texts becomes U+FFFD. */
-export function captureRow(request: EvaluatedRequest, redaction: Redaction | null = null): CaptureRow {
+export function captureRow(
+  request: EvaluatedRequest,
+  {
+    redaction = null,
+    columns = [],
+  }: { readonly redaction?: Redaction | null; readonly columns?: readonly Column[] } = {},
+): CaptureRow {
   const { headers, body, label, eventId, verification } = request
   const text = readText(body, request.bodyTruncated)
   const read = asRead(request)
@@ -63,6 +72,7 @@ export function captureRow(request: EvaluatedRequest, redaction: Redaction | nul
     bodyTruncated: request.bodyTruncated,
     bodyIsBinary: text === null,
     redaction: redaction === null ? null : JSON.stringify(redaction),
+    columnValues: columnValues(columns, request),
     sealedWith: null,
     sealed: null,
     storageBytes: requestStorageBytes(parts),

@@ -12,6 +12,7 @@ import {
   storedSettings,
   storingOf,
 } from '../endpoints/index.ts'
+import { type Column, storedColumns } from '../engine/columns/index.ts'
 import { ConditionSet, looksOf, type Path, storedCondition } from '../engine/conditions/index.ts'
 import { networkMatcher } from '../engine/networks.ts'
 import { hashWith, looksOfStoring, type Storing } from '../engine/storing/index.ts'
@@ -64,6 +65,8 @@ export interface CaptureSettings {
   readonly verification: PreparedVerification
   /** Path of event ids that replaces the provider's. */
   readonly eventIdPath: Path | null
+  /** Values of the body that lists show. */
+  readonly columns: readonly Column[]
   /** Takes data out before a capture is stored; null if it is stored as it came. */
   readonly storing: Storing | null
   /** What of a capture may repeat a value that `storing` takes out. */
@@ -134,6 +137,7 @@ export async function loadCaptureSettings(
       const endpointCriteria = new ConditionSet(
         (criteria[index] ?? []).map(({ id, match }) => ({ item: id, condition: storedCondition(match) })),
       )
+      const columns = storedColumns(endpoint.columns)
       const hash = hashes[index] ?? null
       const storing = storingOf(endpoint, hash)
       const derives = {
@@ -165,6 +169,7 @@ export async function loadCaptureSettings(
         response: safeResponse(own),
         script,
         ...derives,
+        columns,
         storing,
         repeating: repeatingOf(storing, derives),
         sealing: endpoint.encryptBodies ? dataKey : null,
@@ -180,7 +185,10 @@ export async function loadCaptureSettings(
           .filter(isOn)
           .reduce(
             (sum, { condition }) => sum + looksOf(condition),
-            endpointCriteria.looks + looksOfStoring(storing) + (script?.conditions.looks ?? 0),
+            endpointCriteria.looks +
+              looksOfStoring(storing) +
+              (script?.conditions.looks ?? 0) +
+              columns.length,
           ),
       }
       return captureIdsOf(settings, now).map((id) => [id, settings] as const)

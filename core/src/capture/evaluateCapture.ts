@@ -142,8 +142,8 @@ function evaluatedCapture(
   const dispatch = redactionFault === null ? planned : NO_DISPATCH
   const keepsOriginal = taken !== null && settings.originalMs !== null && dispatch.actions.length > 0
   const redaction = keepsOriginal ? { ...taken, original: true as const } : taken
-  const row = form === null ? captureRow(request) : captureRow(form.request, redaction)
-  const { sealing } = settings
+  const { columns, sealing } = settings
+  const row = captureRow(form?.request ?? request, { redaction, columns })
   return {
     ...(keepsOriginal ? { original: request } : NOTHING),
     row: sealing === null ? row : sealedRow(sealing, row),

@@ -74,7 +74,7 @@ function asItCame(settings: CaptureSettings, request: CapturedRequest, failureId
   }
   const form = storing && failedClosed(storing, evaluated, 'the capture could not be evaluated')
   const stored = form?.request ?? evaluated
-  const row = captureRow(stored, form?.redaction)
+  const row = captureRow(stored, { redaction: form?.redaction ?? null })
   return {
     row: sealing === null ? row : sealedRow(sealing, row),
     revision: settings.revision,

@@ -61,6 +61,7 @@ export const REQUEST_COLUMNS: readonly Column[] = [
   column('verdict_note', 'text', TEXT, (row) => row.verdictNote),
   column('dispatch_state', 'text', TEXT, (_row, { dispatchState }) => dispatchState),
   column('redaction', 'text', TEXT, (row) => row.redaction),
+  column('column_values', 'text', TEXT, (row) => row.columnValues),
   column('sealed_with', 'uuid', UUID, (row) => row.sealedWith),
   column('sealed', 'bytea', BYTEA, (row) => row.sealed),
   column('storage_bytes', 'integer', INT4, (row) => row.storageBytes),

@@ -35,6 +35,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
     manual: null,
   }),
   eventIdPath: null,
+  columns: [],
   storing: null,
   repeating: { label: false, eventId: false },
   sealing: null,

@@ -5,7 +5,7 @@ import { newId } from '../cells/index.ts'
 import {
   type CreateInput,
   checkDedupe,
-  checkEventIdPath,
+  checkPaths,
   checkResponse,
   checkStoring,
   countLiveEndpoints,
@@ -28,7 +28,7 @@ export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>
   return [
     ...checkResponse(input),
     ...checkSettings(NO_VERIFICATION, input),
-    ...checkEventIdPath(input.eventIdPath),
+    ...checkPaths(input),
     ...checkDedupe(input.dedupe, ctx.plan.limits),
     ...checkStoring(input),
     ...originalIssues(null, input),

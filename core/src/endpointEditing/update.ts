@@ -4,7 +4,7 @@ import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import {
   checkDedupe,
-  checkEventIdPath,
+  checkPaths,
   checkResponse,
   checkStoring,
   type EndpointRow,
@@ -20,6 +20,7 @@ import {
 import type { InputIssue } from '../engine/issues.ts'
 import { checkSettings } from '../engine/verification/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
+import { fillColumns } from '../requests/index.ts'
 import { checkAnswers, settleAnswers } from './answers.ts'
 import { endpointChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
@@ -44,6 +45,7 @@ export async function checkEndpointChange(
   }
   const changed = <Value>(value: Value, stored: Value) =>
     isDeepStrictEqual(value, stored) ? undefined : value
+  const known = endpointView(endpoint, ctx)
   issues.push(
     ...checkResponse({
       responseStatusCode: changed(input.responseStatusCode, endpoint.responseStatusCode),
@@ -52,13 +54,10 @@ export async function checkEndpointChange(
       responseBody: changed(input.responseBody, endpoint.responseBody),
     }),
     ...checkSettings(storedSettings(endpoint, ctx.secrets), input),
-    ...checkEventIdPath(changed(input.eventIdPath, endpoint.eventIdPath ?? '')),
-    ...checkDedupe(changed(input.dedupe, endpointView(endpoint, ctx).dedupe), ctx.plan.limits),
+    ...checkPaths({ ...input, eventIdPath: changed(input.eventIdPath, endpoint.eventIdPath ?? '') }),
+    ...checkDedupe(changed(input.dedupe, known.dedupe), ctx.plan.limits),
     ...checkStoring(input),
     ...originalIssues(endpoint, input),
-  )
-  const known = endpointView(endpoint, ctx)
-  issues.push(
     ...(await checkAnswers(ctx, endpoint.id, {
       responses: input.responses,
       answerFrom: isDeepStrictEqual(input.answerFrom, known.answerFrom) ? undefined : input.answerFrom,
@@ -69,7 +68,7 @@ export async function checkEndpointChange(
 }
 
 export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input: UpdateInput) {
-  return await ctx.db.transaction().execute(async (trx) => {
+  const changed = await ctx.db.transaction().execute(async (trx) => {
     const changes = withoutEqualAnswers(input, endpoint)
     await updateEndpoint(
       trx,
@@ -85,6 +84,8 @@ export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input:
     await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.update', endpointView(endpoint, ctx), view))
     return { ...view, ...(await prepareStoring(ctx, trx, { before: endpoint, endpoint: row }, input)) }
   })
+  await fillColumns(ctx, endpoint, changed)
+  return changed
 }
 
 /** Answers that a client has read and sends back: the list keeps its counts, and the relay its incident. */

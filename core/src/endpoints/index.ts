@@ -36,7 +36,7 @@ export {
   type UpdateInput,
   updateInput,
 } from './schema.ts'
-export { checkEventIdPath, settingsColumns } from './settings.ts'
+export { checkPaths, settingsColumns } from './settings.ts'
 export {
   checkOriginal,
   checkStoring,

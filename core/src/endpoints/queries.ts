@@ -18,7 +18,7 @@ const SELECT_ENDPOINTS = `
          e.responses, e.answer_from, (
            select json_object_agg(u.position, u.used)::text from response_uses u
            where u.endpoint_id = e.id and u.run_id = e.responses_run
-         ) as responses_used, e.provider, e.event_id_path, e.dedupe,
+         ) as responses_used, e.provider, e.event_id_path, e.columns, e.dedupe,
          e.signing_secret, e.signing_secret_set_at, e.handshake_token, e.signature_header, e.signature_algorithm,
          e.signature_encoding, e.signature_prefix, e.reject_unverified, e.allow_rehearsal, e.allowed_senders,
          e.store_rules, e.drop_headers, e.forward_original, e.original_hours, e.encrypt_bodies,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { withExample } from '../api/examples.ts'
 import { optional, Timestamp } from '../api/values.ts'
+import { COLUMNS_MAX } from '../engine/columns/index.ts'
 import { MAX_PATH_LENGTH } from '../engine/conditions/index.ts'
 import { networkOf } from '../engine/networks.ts'
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../engine/verification/index.ts'
@@ -66,6 +67,10 @@ const writable = {
   eventIdPath: optional(z.string().max(MAX_PATH_LENGTH * 2)).meta({
     description:
       'Path of the event id, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" restores the path of the provider',
+  }),
+  columns: optional(z.array(z.string().max(MAX_PATH_LENGTH)).max(COLUMNS_MAX)).meta({
+    description:
+      'Paths of values in the body, such as `body.data.amount`, which lists of requests show as `columns`; [] clears. The newest 100 stored requests get the values of new paths at once',
   }),
   dedupe: Dedupe.nullish().meta({
     description:
@@ -189,6 +194,7 @@ export const Endpoint = withExample(
     answerFrom: AnswerFrom.meta({ id: 'AnswerFrom' }).nullable(),
     provider: z.string().nullable(),
     eventIdPath: z.string().nullable().meta({ description: 'Null: the path of the provider' }),
+    columns: z.array(z.string()).meta({ description: 'Paths whose values lists of requests show' }),
     dedupe: Dedupe.meta({ id: 'Dedupe' })
       .nullable()
       .meta({ description: 'Null: every event is captured each time that it comes' }),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Insertable } from 'kysely'
+import { parseColumn } from '../engine/columns/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { parseEventIdPath } from '../engine/verification/index.ts'
 import type { EndpointsTable } from '../platform/db/index.ts'
@@ -23,6 +24,7 @@ export function settingsColumns(
   if (input.provider !== undefined) columns.provider = input.provider === '' ? null : input.provider
   if (input.eventIdPath !== undefined)
     columns.eventIdPath = input.eventIdPath === '' ? null : input.eventIdPath
+  if (input.columns !== undefined) columns.columns = JSON.stringify(input.columns)
   if (input.dedupe !== undefined) columns.dedupe = input.dedupe === null ? null : JSON.stringify(input.dedupe)
   if (input.responseStatusCode !== undefined) columns.responseStatusCode = input.responseStatusCode
   if (input.responseContentType !== undefined) columns.responseContentType = input.responseContentType
@@ -67,11 +69,15 @@ function manualColumns(input: Settings): Partial<Insertable<EndpointsTable>> {
   return columns
 }
 
-/** Checks the path to the event ids of an endpoint; `''` clears it, undefined changes nothing. */
-export function checkEventIdPath(path: string | undefined): InputIssue[] {
-  if (path === undefined || path === '') return []
-  const parsed = parseEventIdPath(path)
-  if ('path' in parsed) return []
-  const { code, reason } = parsed.problem
-  return [{ path: ['eventIdPath'], code, detail: reason }]
+/** Checks the paths of an endpoint: to its event ids, where `''` clears, and of its columns. Undefined changes nothing. */
+export function checkPaths({
+  columns,
+  eventIdPath,
+}: Partial<Pick<CreateInput, 'columns' | 'eventIdPath'>>): InputIssue[] {
+  const issueOf = (path: InputIssue['path'], parsed: ReturnType<typeof parseColumn>): InputIssue[] =>
+    'path' in parsed ? [] : [{ path, code: parsed.problem.code, detail: parsed.problem.reason }]
+  return [
+    ...(eventIdPath ? issueOf(['eventIdPath'], parseEventIdPath(eventIdPath)) : []),
+    ...(columns ?? []).flatMap((text, at) => issueOf(['columns', at], parseColumn(text))),
+  ]
 }

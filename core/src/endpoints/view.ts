@@ -94,6 +94,7 @@ export function endpointView(
     answerFrom: storedAnswerFrom(row.answerFrom),
     provider: row.provider,
     eventIdPath: row.eventIdPath,
+    columns: JSON.parse(row.columns),
     dedupe: storedDedupe(row.dedupe),
     rejectUnverified: row.rejectUnverified,
     allowRehearsal: row.allowRehearsal,

@@ -179,7 +179,8 @@ function* rowInSteps(settings: CaptureSettings, { line, body }: CheckedLine) {
     verification: line.verification,
   }
   const form = yield* storedFormInSteps(settings, request)
-  const row = form === null ? captureRow(request) : captureRow(form.request, form.redaction)
+  const { columns } = settings
+  const row = captureRow(form?.request ?? request, { redaction: form?.redaction ?? null, columns })
   return {
     row: settings.sealing === null ? row : sealedRow(settings.sealing, row),
     redactionFault: form?.redaction?.fault ?? null,

@@ -1,4 +1,5 @@
 export { capturedEventIds } from './capturedEventIds.ts'
+export { fillColumns } from './fillColumns.ts'
 export { applyFilters } from './filters.ts'
 export { findsRequest, requestView } from './find.ts'
 export { newestRequestId } from './followQueries.ts'

@@ -2,7 +2,7 @@ import { type AbortableQueryOptions, sql } from 'kysely'
 import { PARSED_BODY_BYTES_MAX } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
-import { STORED_REQUEST_COLUMNS, type StoredRequestRow } from './storedRequest.ts'
+import { STORED_REQUEST_COLUMNS } from './storedRequest.ts'
 
 /** The most octets of bodies that are read. */
 const READ_BYTES_MAX = 8 * 1024 * 1024
@@ -18,7 +18,7 @@ export async function newestRequests(
   endpointId: string,
   { last, label }: { readonly last: number; readonly label?: string | undefined },
   options: AbortableQueryOptions,
-): Promise<StoredRequestRow[]> {
+) {
   const sizes = await db
     .selectFrom('requests as r')
     .where('r.endpointId', '=', endpointId)
@@ -49,6 +49,7 @@ export async function newestRequests(
         'body',
       ),
     )
+    .select(['r.id', 'r.sealedWith'])
     .select(sealedMembers('r'))
     .orderBy('r.id', 'desc')
     .execute(options)

@@ -31,6 +31,7 @@ const SUMMARY_COLUMNS = [
   'r.duplicateOf',
   'r.redaction',
   'r.answeredBy',
+  'r.columnValues',
 ] as const
 
 type SummaryColumn = (typeof SUMMARY_COLUMNS)[number] extends `r.${infer Name}` ? Name : never

@@ -181,6 +181,10 @@ const summary = {
   bodyTruncated: z.boolean().meta({ description: 'An oversize trace: only a prefix of the body is kept' }),
   bodyIsBinary: z.boolean(),
   bodyPreview: z.string().nullable().meta({ description: 'First 200 characters of a text body' }),
+  columns: byName(z.string()).meta({
+    description:
+      'Values at the paths of `columns` of the endpoint, by path, as they are stored; their first 80 characters. Absent: lists, objects, values that are not there, and all of a request whose content is encrypted',
+  }),
   verification: z.object({ verdict: z.enum(VERDICTS), note: z.string() }).nullable(),
   state: z.enum(REQUEST_STATES).meta({ description: 'State of the latest delivery, whichever its action' }),
   attemptCount: z.int(),

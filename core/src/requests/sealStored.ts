@@ -47,7 +47,7 @@ const SEAL = statement(
     from requests r where r.endpoint_id = $1::uuid and r.id = any($2::bigint[])
   ), sealed as (
     update requests r set path = '', query_string = null, header_values = '', content_type = null, user_agent = null,
-      body_preview = null, decoded_text = null, body_is_binary = true, body = g.body, sealed = g.sealed,
+      body_preview = null, decoded_text = null, column_values = null, body_is_binary = true, body = g.body, sealed = g.sealed,
       sealed_with = $6::uuid, storage_bytes = g.storage_bytes
     from given g where r.endpoint_id = $1::uuid and r.id = g.id
   ), summed as (

@@ -39,6 +39,7 @@ export function sealedRow<Row extends PlainRow>({ id, key }: Pick<Sealing, 'id' 
     contentType: null,
     userAgent: null,
     decodedText: null,
+    columnValues: null,
     // Searches do not read binary bodies.
     bodyIsBinary: true,
     body: row.body.length === 0 ? row.body : sealBody(key, row.body, sealed),

@@ -50,6 +50,7 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
     ...redactionView(row.redaction),
     sealed: row.sealedWith !== null,
     shredded: isShredded(row),
+    columns: row.columnValues === null ? {} : JSON.parse(row.columnValues),
     answeredBy: row.answeredBy === null ? null : JSON.parse(row.answeredBy),
   }
 }

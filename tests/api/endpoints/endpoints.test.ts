@@ -35,6 +35,7 @@ describe('POST /api/v1/endpoints', () => {
       answerFrom: null,
       provider: null,
       eventIdPath: null,
+      columns: [],
       dedupe: null,
       rejectUnverified: false,
       allowRehearsal: true,

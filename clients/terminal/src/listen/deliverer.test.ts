@@ -19,6 +19,7 @@ const request = (id: number): WholeRequest => ({
   duplicateOf: null,
   redacted: false,
   redactedPaths: [],
+  columns: {},
   redactionFault: null,
   sealed: false,
   shredded: false,

@@ -87,6 +87,7 @@ const request = (members: Partial<WholeRequest>): WholeRequest => ({
   duplicateOf: null,
   redacted: false,
   redactedPaths: [],
+  columns: {},
   redactionFault: null,
   sealed: false,
   shredded: false,

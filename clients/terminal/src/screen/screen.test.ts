@@ -21,6 +21,7 @@ const request = (id: number, members: Partial<WholeRequest> = {}): WholeRequest 
   duplicateOf: null,
   redacted: false,
   redactedPaths: [],
+  columns: {},
   redactionFault: null,
   sealed: false,
   shredded: false,

@@ -69,6 +69,7 @@ function settings(): CaptureSettings {
       manual: null,
     }),
     eventIdPath: null,
+    columns: [],
     storing: null,
     repeating: { label: false, eventId: false },
     sealing: null,

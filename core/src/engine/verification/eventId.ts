@@ -142,7 +142,7 @@ function fieldValue(
 }
 
 /** The value at a path; the first one if a header or a query parameter is repeated. */
-function valueAt(path: Path, request: CapturedRequest): Node {
+export function valueAt(path: Path, request: CapturedRequest): Node {
   if (path.root === 'body' && path.segments.length === 0) return undefined
   let found: Node
   someValue(requestRoot({ ...request, label: null, eventId: null, verification: null }), path, (value) => {

@@ -286,6 +286,7 @@ export interface StatementRows {
   'events too old': {
     readonly id: number | null
   }
+  'fill columns of requests': never
   'find deliveries held by rules': {
     readonly id: number
     readonly workspaceId: string
@@ -372,6 +373,7 @@ export interface StatementRows {
     readonly responsesUsed: string | null
     readonly provider: string | null
     readonly eventIdPath: string | null
+    readonly columns: string
     readonly dedupe: string | null
     readonly signingSecret: Buffer | null
     readonly signingSecretSetAt: Date | null
@@ -463,6 +465,7 @@ export interface StatementRows {
     readonly duplicateOf: number | null
     readonly redaction: string | null
     readonly answeredBy: string | null
+    readonly columnValues: string | null
     readonly sealedWith: string | null
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
@@ -669,6 +672,7 @@ export interface StatementRows {
     readonly responsesUsed: string | null
     readonly provider: string | null
     readonly eventIdPath: string | null
+    readonly columns: string
     readonly dedupe: string | null
     readonly signingSecret: Buffer | null
     readonly signingSecretSetAt: Date | null
@@ -737,6 +741,7 @@ export interface StatementRows {
     readonly duplicateOf: number | null
     readonly redaction: string | null
     readonly answeredBy: string | null
+    readonly columnValues: string | null
     readonly sealedWith: string | null
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
@@ -765,6 +770,7 @@ export interface StatementRows {
     readonly duplicateOf: null
     readonly redaction: null
     readonly answeredBy: null
+    readonly columnValues: null
     readonly sealedWith: null
     readonly sealed: null
     readonly sealedKey: null
@@ -796,6 +802,7 @@ export interface StatementRows {
     readonly duplicateOf: number | null
     readonly redaction: string | null
     readonly answeredBy: string | null
+    readonly columnValues: string | null
     readonly sealedWith: string | null
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
@@ -824,6 +831,7 @@ export interface StatementRows {
     readonly duplicateOf: null
     readonly redaction: null
     readonly answeredBy: null
+    readonly columnValues: null
     readonly sealedWith: null
     readonly sealed: null
     readonly sealedKey: null
@@ -1163,6 +1171,7 @@ export interface StatementRows {
     readonly duplicateOf: number | null
     readonly redaction: string | null
     readonly answeredBy: string | null
+    readonly columnValues: string | null
     readonly sealedWith: string | null
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
@@ -1196,6 +1205,7 @@ export interface StatementRows {
     readonly duplicateOf: null
     readonly redaction: null
     readonly answeredBy: null
+    readonly columnValues: null
     readonly sealedWith: null
     readonly sealed: null
     readonly sealedKey: null

@@ -312,6 +312,7 @@ export interface EndpointsTable {
   responses: Generated<string>
   responsesRun: string | null
   answerFrom: string | null
+  columns: Generated<string>
   forwardOriginal: Generated<boolean>
   originalHours: number | null
   encryptBodies: Generated<boolean>
@@ -613,6 +614,7 @@ export interface RequestsTable {
   redaction: string | null
   answeredBy: string | null
   decodedText: string | null
+  columnValues: string | null
   sealedWith: string | null
   sealed: Buffer | null
 }
