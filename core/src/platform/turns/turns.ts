@@ -68,7 +68,7 @@ interface Line {
   readonly waiting: Set<Waiting>
   /** Running and waiting work. */
   readonly load: Load
-  /** Time by `performance.now()` until which refused callers were asked to wait. The next one is given a later time. */
+  /** Time until which refused callers were asked to wait. The next one is given a later time. */
   promisedUntil: number
 }
 
@@ -98,8 +98,12 @@ export class Turns {
   readonly #costs = new Costs()
   #running = 0
 
-  constructor(limits: TurnLimits) {
+  readonly #now: () => number
+
+  /** @param now in milliseconds, of a clock that never goes back */
+  constructor(limits: TurnLimits, now: () => number = () => performance.now()) {
     this.#limits = limits
+    this.#now = now
     this.#inAll = limits.inAll ?? Number.POSITIVE_INFINITY
   }
 
@@ -174,12 +178,12 @@ export class Turns {
     line.running += weight
     this.#running += weight
     const isMeasured = this.#limits.wait !== undefined
-    const startedAt = isMeasured ? performance.now() : 0
+    const startedAt = isMeasured ? this.#now() : 0
     let isOver = false
     return (isWhole = true) => {
       if (isOver) return
       isOver = true
-      if (isMeasured && isWhole) this.#costs.note(kind, size, performance.now() - startedAt)
+      if (isMeasured && isWhole) this.#costs.note(kind, size, this.#now() - startedAt)
       addTo(line.load, kind, -size)
       line.running -= weight
       this.#running -= weight
@@ -258,7 +262,7 @@ export class Turns {
 
   /** Refuses work. The wait it states allows for the callers that were refused before. */
   #refusal(line: Line, work: Work): LineTooLong {
-    const now = performance.now()
+    const now = this.#now()
     const at = Math.max(line.promisedUntil, now + this.#expectedWait(line, work))
     line.promisedUntil = at + this.#costs.of(work.kind, work.size) / this.#parallel(work)
     return new LineTooLong(this.#limits.wait?.noun ?? 'calls', at - now)
