@@ -14,8 +14,10 @@ const Numbered = z.object({ number: z.int() })
 const numbersAt = ({ received }: Receiver) =>
   received.map(({ body }) => Numbered.parse(JSON.parse(body.toString())).number)
 
+const far = await startFar(await createTestDatabase())
+const { alice } = await startService({ database: far })
+
 async function farEndpoint() {
-  const { alice } = await startService({ database: await startFar(await createTestDatabase()) })
   const endpoint = await alice.endpoint({ name: 'far' })
   const actionTo = async ({ url }: Receiver, delivery: object = {}) =>
     (
@@ -28,7 +30,7 @@ async function farEndpoint() {
     for (let number = 0; number < count; number += 1)
       expect((await endpoint.send({ body: JSON.stringify({ number }) })).status).toBe(200)
   }
-  return { alice, endpoint, actionTo, captureNumbers }
+  return { endpoint, actionTo, captureNumbers }
 }
 
 test('each capture is delivered once, in order where an action asks for it, while another receiver hangs', async () => {
@@ -48,7 +50,7 @@ test('each capture is delivered once, in order where an action asks for it, whil
 
 test('a failed attempt is retried, and a replay and a rehearsal arrive', async () => {
   await using receiver = await startReceiver({ status: 500 })
-  const { alice, endpoint, actionTo, captureNumbers } = await farEndpoint()
+  const { endpoint, actionTo, captureNumbers } = await farEndpoint()
   const actionId = await actionTo(receiver, { retry: { delays: ['1s'] } })
   await captureNumbers(1)
   await receiver.take(1)
@@ -63,4 +65,23 @@ test('a failed attempt is retried, and a replay and a rehearsal arrive', async (
   expect((await alice.post(endpoint.at('/replays'), rehearsal)).status).toBe(202)
   await receiver.take(4)
   expect(numbersAt(receiver)).toEqual([0, 0, 0, 0])
+})
+
+test('what was acknowledged is delivered though the connections to the database are cut', async () => {
+  await using plain = await startReceiver()
+  await using ordered = await startReceiver()
+  const { endpoint, actionTo } = await farEndpoint()
+  await actionTo(plain)
+  await actionTo(ordered, { order: { by: 'endpoint' } })
+  const acknowledged: number[] = []
+  const sent = Array.from({ length: 30 }, async (_, number) => {
+    const { status } = await endpoint.send({ body: JSON.stringify({ number }) })
+    if (status === 200) acknowledged.push(number)
+  })
+  await plain.take(1)
+  far.path.cut()
+  await Promise.all(sent)
+  const has = (receiver: Receiver) => acknowledged.every((number) => numbersAt(receiver).includes(number))
+  await eventually('every delivery', () => has(plain) && has(ordered))
+  expect(acknowledged.length).toBeGreaterThan(0)
 })
