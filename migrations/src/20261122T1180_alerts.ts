@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Alerts are sent by lanes: a channel, or the mails of a workspace. Channels hear of destinations that fail. */
+/** Alerts are sent by lanes: a channel, or the mails of a workspace. Channels get alerts about destinations that fail. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create index incidents_by_workspace on incidents (workspace_id, opened_at desc, id desc);
@@ -21,7 +21,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   )
 
   // Channels of all seven events of 0.1.0 with one severity get the events of later versions, too: the column holds the
-  // severity. Those of dead letters hear of failing destinations with the same severity.
+  // severity. Channels that get dead letters get failing destinations with the same severity.
   await sql`
     update alert_channels c set events = case
         when r.kinds = 7 and r.lowest = r.highest then to_jsonb(r.lowest)::text

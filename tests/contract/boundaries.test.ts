@@ -340,7 +340,7 @@ function fileGraph(): Graph {
   )
 }
 
-/** Folders of a package, and its files beside them, by those that they import. Some of the files stand above the folders, some below. */
+/** Folders of a package, and its files beside them, by those that they import. Some of the files import folders, some are imported by them. */
 function folderGraph(under: string): Graph {
   const nodeOf = (path: string) => path.slice(under.length).split('/')[0] ?? ''
   const graph = new Map<string, Set<string>>()

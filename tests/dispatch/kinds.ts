@@ -21,7 +21,7 @@ const Body = z.looseObject({
   request_id: z.int().nullish(),
 })
 
-/** A receiver that answers only as many messages as it is told to, and keeps the others waiting. */
+/** A receiver that answers only as many messages as a test admits, and keeps the others waiting. */
 export interface Gate extends Receiver {
   /** Answers so many further messages, those that wait first. */
   admit(count: number): void

@@ -103,7 +103,7 @@ test('a body that cannot be decoded is left out, with the reason', async () => {
   // Bytes of a long body are not text either.
   const long = gzipSync(randomBytes(100_000))
   expect(await read(encodedAs('gzip'), long)).toMatchObject({ ...leftOut, bodyBytes: 0 })
-  // What is no encoding at all is text, and masked as such.
+  // A body that is not encoded is text, and masked as such.
   expect(await read(encodedAs('gzip'), Buffer.from(EVENT))).toMatchObject({
     body: MASKED,
     bodyIsBinary: false,

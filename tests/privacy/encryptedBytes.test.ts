@@ -11,7 +11,7 @@ import { foundIn, planter, shownIn } from '../support/planted.ts'
 import { preparedFolder, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 
-/** What `encryptBodies` seals is in no byte of the database's folder, its WAL, the logs and a dump. */
+/** A capture that `encryptBodies` seals is in no byte of the database's folder, its WAL, the logs and a dump. */
 
 const env = { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8', CREEL_LOG_LEVEL: 'trace' }
 

@@ -43,7 +43,7 @@ export async function openApi(
   return api
 }
 
-/** What a verb of a command calls, and what it prints. */
+/** A verb of a command: its call, and the printed answer. */
 interface Verb<Answer, Options, Argument> {
   /** Meaning of `--json`. */
   readonly json: string

@@ -31,7 +31,7 @@ export type FollowEvent =
       readonly totalCount?: number | undefined
     }
 
-/** Callbacks. None is called after unsubscribing. */
+/** Callbacks, which end with the subscription. */
 export interface Follower {
   hear(event: FollowEvent): void
   /** Reports whether the stream is connected. */

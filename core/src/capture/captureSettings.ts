@@ -69,7 +69,7 @@ export interface CaptureSettings {
   readonly columns: readonly Column[]
   /** Takes data out before a capture is stored; null if it is stored as it came. */
   readonly storing: Storing | null
-  /** What of a capture may repeat a value that `storing` takes out. */
+  /** Members of a capture that may repeat a value that `storing` takes out. */
   readonly repeating: Repeating
   /** Seals captures; null if they are stored in plain. */
   readonly sealing: Sealing | null

@@ -2,7 +2,7 @@ import type { LoadedAction } from '../actions/index.ts'
 import { ORDER_BY_ENDPOINT } from '../deliveries/index.ts'
 import { hashWith, type Storing, takesOutText } from '../engine/storing/index.ts'
 
-/** What decides whether order keys are stored as they are. */
+/** Settings that decide whether order keys are stored as they are. */
 export interface KeyHiding {
   /** The data key of the endpoint, also of one that encrypts no more: keys would change in the middle of an order. */
   readonly dataKey: Buffer | null

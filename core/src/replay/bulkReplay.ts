@@ -44,7 +44,7 @@ export async function bulkReplay(
   { actionId, deadLettersOnly = false }: Through,
 ): Promise<{ queuedCount: number; deliveryCount: number; skippedCount: number }> {
   const actions = chooseActions(await listActions(ctx.db, endpointId), actionId)
-  // What was delivered once needs no condition to be delivered again.
+  // A dead letter was delivered before, so its condition holds.
   const paired = await pairUp(ctx, endpointId, requestIds, actions, actionId !== undefined || deadLettersOnly)
   const pairs = deadLettersOnly ? await ofDeadLetters(ctx, endpointId, paired) : paired
   const now = ctx.clock.now()

@@ -174,7 +174,7 @@ async function chunkBelow(
     .where('r.hiddenAt', 'is', null)
   if (range.since !== undefined) query = query.where('r.receivedAt', '>=', range.since)
   if (range.until !== undefined) query = query.where('r.receivedAt', '<', range.until)
-  // Of a sealed row PostgreSQL cannot tell.
+  // PostgreSQL cannot evaluate a sealed row.
   if (narrowed !== null) query = query.where(sql<SqlBool>`(r.sealed_with is not null or ${narrowed})`)
   return await query
     .select(['r.id', 'r.endpointId', 'r.receivedAt', 'r.method', 'r.path', 'r.queryString', 'r.contentType'])

@@ -129,7 +129,7 @@ export async function sweepOriginals(
   }
 }
 
-/** What a receiver answered. */
+/** Answer of a receiver. */
 export interface ReceivedAnswer {
   readonly statusCode: number
   readonly headers: readonly WireHeader[]

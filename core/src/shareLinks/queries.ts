@@ -123,7 +123,7 @@ export async function findLiveShareLinks(
 /** Bytes of a body that a link shows. A longer body is left out. */
 const SHOWN_BODY_BYTES = 262_144
 
-/** What a link shows. */
+/** Content of the page of a link. */
 export interface Shared {
   readonly endpointName: string
   readonly expiresAt: Date

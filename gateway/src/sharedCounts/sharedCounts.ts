@@ -23,8 +23,8 @@ export interface SharedLimitOptions {
   /** Time, in milliseconds, at which the units that this process uses are void; never by default. */
   readonly untilMs?: (id: string) => number
   /**
-   * Gives up units until this process uses `most`. Called when the processes have passed the limit together. Those that
-   * use the most are asked. Does nothing by default.
+   * Gives up units until this process uses `most`. Called when the processes have passed the limit together. The
+   * processes that use the most are asked. Does nothing by default.
    */
   readonly shed?: (id: string, most: number) => void
 }

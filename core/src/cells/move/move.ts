@@ -187,7 +187,7 @@ async function lookAt(snapshot: Db, workspaceId: string) {
   return row
 }
 
-/** What a transaction that brings a workspace has in the target, so far. */
+/** Progress of the transaction that brings a workspace to the target. */
 interface Arrival {
   readonly pair: Pair
   readonly big: readonly MovedTable[]

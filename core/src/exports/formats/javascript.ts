@@ -43,7 +43,7 @@ function vitest(request: ExportedRequest): string {
   return `${imported('{ env }', 'node:process')}
 ${imported('{ expect, test }', 'vitest')}
 
-/** Where the handler under test listens. */
+/** URL of the handler under test. */
 const handler = env.WEBHOOK_URL ?? 'http://127.0.0.1:3000/webhooks'
 
 test(${literal(`the handler takes ${what}`)}, async () => {
