@@ -5,6 +5,11 @@ import { startService, type TestService } from '../support/service.ts'
 
 /** The test helpers of creel-client, above all their messages when a test fails. */
 
+interface Paid {
+  readonly type: string
+  readonly n: number
+}
+
 let service: TestService
 let options: HookOptions
 
@@ -143,7 +148,19 @@ describe('sequence', () => {
       })
       const failure = await failureOf(hook.next({ body: /refunded/ }, { within: 0.3 }))
       expect(failure.message).toContain('order.paid')
-      await hook.next({ body: { type: 'order.paid' } })
+      const request = await hook.next({
+        body: { type: 'order.paid' },
+        where: (it) => it.json<Paid>().n === 1,
+      })
+      expect(request.json<Paid>()).toEqual({ type: 'order.paid', n: 1 })
+      expect(Object.keys(request)).not.toContain('json')
+    }, options))
+
+  test('names the request whose body is no JSON', () =>
+    withEndpoint(async (hook) => {
+      await fetch(hook.url, { method: 'PUT', body: 'no json' })
+      const [request] = await hook.sequence([{ method: 'PUT' }])
+      expect(() => request?.json()).toThrow(`The body is no JSON: #${request?.id} PUT / "no json"`)
     }, options))
 
   test('says so when what it misses was taken by an expectation before it', () =>

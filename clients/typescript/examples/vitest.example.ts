@@ -7,6 +7,6 @@ const test = base.extend({ hook: hookFixture() })
 test('tells of a paid order, once', async ({ hook }) => {
   await notifyPaid(hook.url, { id: 7 })
   const request = await hook.next({ method: 'POST', body: { type: 'order.paid' } })
-  expect(JSON.parse(request.body ?? '')).toEqual({ type: 'order.paid', order: { id: 7 } })
+  expect(request.json()).toEqual({ type: 'order.paid', order: { id: 7 } })
   await hook.none({}, { within: 0.3 })
 })

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../endpoint.ts'
-import type { CapturedRequest, EndpointChange } from '../types.ts'
-import { described, differences, type Matcher, summary } from './matcher.ts'
+import type { EndpointChange } from '../types.ts'
+import { described, differences, type HookRequest, hookRequest, type Matcher, summary } from './matcher.ts'
 
 /** Timeout of a hook. */
 export interface WaitOptions {
@@ -15,9 +15,9 @@ const NONE_SECONDS = 1
 export class HookError extends Error {
   override readonly name = 'HookError'
   /** All requests that arrived and that no expectation had taken. */
-  readonly arrived: readonly CapturedRequest[]
+  readonly arrived: readonly HookRequest[]
 
-  constructor(message: string, arrived: readonly CapturedRequest[]) {
+  constructor(message: string, arrived: readonly HookRequest[]) {
     super(message)
     this.arrived = arrived
   }
@@ -29,9 +29,9 @@ export class Hook {
   /** The URL to which the code under test must send. */
   readonly url: string
   /** Requests that arrived and are not taken, in order. */
-  #untaken: CapturedRequest[] = []
+  #untaken: HookRequest[] = []
   /** Requests that expectations have taken, in order. */
-  readonly #taken: CapturedRequest[] = []
+  readonly #taken: HookRequest[] = []
   #lastId = 0
 
   constructor(endpoint: Endpoint) {
@@ -44,7 +44,7 @@ export class Hook {
    *
    * @throws HookError when none came within 10 seconds, or `within`
    */
-  async next(matcher: Matcher = {}, { within = NEXT_SECONDS }: WaitOptions = {}): Promise<CapturedRequest> {
+  async next(matcher: Matcher = {}, { within = NEXT_SECONDS }: WaitOptions = {}): Promise<HookRequest> {
     const found = await this.#take(matcher, Date.now() + within * 1000)
     if (found !== null) return found
     throw this.#failure(`No request with ${described(matcher)} within ${within} s.`, matcher, this.#taken)
@@ -87,9 +87,9 @@ export class Hook {
   async sequence(
     matchers: readonly Matcher[],
     { within = NEXT_SECONDS }: WaitOptions = {},
-  ): Promise<readonly CapturedRequest[]> {
+  ): Promise<readonly HookRequest[]> {
     const until = Date.now() + within * 1000
-    const taken: CapturedRequest[] = []
+    const taken: HookRequest[] = []
     const earlier = [...this.#taken]
     for (const [at, matcher] of matchers.entries()) {
       const found = await this.#take(matcher, until, taken.at(-1)?.id ?? 0)
@@ -104,7 +104,7 @@ export class Hook {
   }
 
   /** Takes the first match above an id, or waits for it; null when the time is up. */
-  async #take(matcher: Matcher, until: number, aboveId = 0): Promise<CapturedRequest | null> {
+  async #take(matcher: Matcher, until: number, aboveId = 0): Promise<HookRequest | null> {
     for (;;) {
       const at = this.#untaken.findIndex(
         (request) => request.id > aboveId && differences(matcher, request).length === 0,
@@ -128,7 +128,7 @@ export class Hook {
       const request = await this.endpoint.requests.await({ afterId: this.#lastId, timeoutSeconds, signal })
       if (request === null) return until > Date.now()
       this.#lastId = request.id
-      this.#untaken.push(request)
+      this.#untaken.push(hookRequest(request))
       return true
     } catch (error) {
       if (signal.aborted) return false
@@ -137,7 +137,7 @@ export class Hook {
   }
 
   /** @param earlier requests that other expectations have taken */
-  #failure(what: string, matcher: Matcher, earlier: readonly CapturedRequest[]): HookError {
+  #failure(what: string, matcher: Matcher, earlier: readonly HookRequest[]): HookError {
     const arrived = this.#untaken.map(
       (request) =>
         `\n  ${summary(request)}${differences(matcher, request)

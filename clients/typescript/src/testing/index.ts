@@ -5,7 +5,7 @@ import { optionsOfEnvironment } from './environment.ts'
 import { Hook } from './hook.ts'
 
 export { Hook, HookError, type WaitOptions } from './hook.ts'
-export type { JsonPattern, Matcher } from './matcher.ts'
+export type { HookRequest, JsonPattern, Matcher } from './matcher.ts'
 export {
   Rehearsal,
   type RehearsalOptions,

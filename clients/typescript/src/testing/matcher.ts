@@ -1,5 +1,27 @@
 import type { CapturedRequest } from '../types.ts'
 
+/** A request that a hook got, as it was captured. */
+export type HookRequest = CapturedRequest & {
+  /**
+   * The body as JSON, decoded if it arrived compressed: `request.json<Order>().id`. The type is not checked.
+   *
+   * @throws Error when the body is no JSON
+   */
+  json<Body = unknown>(): Body
+}
+
+/** `json` is hidden from what compares or prints the members. */
+export function hookRequest(captured: CapturedRequest): HookRequest {
+  const json = () => {
+    try {
+      return JSON.parse(readBody(captured) ?? '')
+    } catch {
+      throw new Error(`The body is no JSON: ${summary(captured)}`)
+    }
+  }
+  return Object.defineProperty({ ...captured, json }, 'json', { enumerable: false })
+}
+
 /** JSON pattern. Only the named members are compared, at any depth; a list must match as a whole. */
 export type JsonPattern =
   | string
@@ -30,11 +52,11 @@ export interface Matcher {
    */
   readonly body?: JsonPattern
   /** Any other condition; named `where` in failures. */
-  readonly where?: (request: CapturedRequest) => boolean
+  readonly where?: (request: HookRequest) => boolean
 }
 
 /** How a request differs from a matcher, each difference in one line; empty when it matches. */
-export function differences(matcher: Matcher, request: CapturedRequest): readonly string[] {
+export function differences(matcher: Matcher, request: HookRequest): readonly string[] {
   const found: string[] = []
   const compare = (what: string, wanted: string | RegExp | undefined, got: string | null | undefined) => {
     if (wanted !== undefined && !textMatches(wanted, got)) found.push(difference(what, wanted, got))
