@@ -131,6 +131,16 @@ describe('the workflow of a release', () => {
 })
 
 describe('deploy/nginx', () => {
+  // Docker gives a container that is made anew another address.
+  test('looks the addresses of the gateways up again, with the nginx of compose', () => {
+    const servers = textOf('deploy/nginx/creel.conf').match(/^ *server gateway.*$/gm)
+    expect(servers).toHaveLength(2)
+    expect(servers?.filter((line) => !line.includes(' resolve '))).toEqual([])
+    // Older ones refuse the parameter.
+    const [, version = ''] = /image: nginx:(\S+)/.exec(textOf('deploy/docker/compose.yaml')) ?? []
+    expect(Bun.semver.order(`${version}.99`, '1.27.3')).toBe(1)
+  })
+
   test.skipIf(Bun.which('nginx') === null)(
     'passes on exactly what was sent, and goes on with one gateway when the other stops',
     async () => {
@@ -179,13 +189,17 @@ describe('deploy/nginx', () => {
   )
 })
 
-/** nginx with the shipped configuration, in front of these gateways instead of those that it names. */
+const UPSTREAM = /^upstream creel \{\n[^}]*\}$/m
+
+/** nginx with the shipped configuration, and its gateways named as the documentation says. */
 async function startNginx(gateways: readonly string[]): Promise<{ url: string } & AsyncDisposable> {
   const folder = await temporaryFolder()
   const port = await freePort()
+  const [upstream = ''] = UPSTREAM.exec(textOf('docs/quickstarts/nginx-and-managed-postgres.md')) ?? []
   const site = textOf('deploy/nginx/creel.conf')
     .replace('listen 80', `listen 127.0.0.1:${port}`)
-    .replaceAll(/gateway-(\d):4400/g, (_, number) => new URL(gateways[number - 1] ?? '').host)
+    .replace(UPSTREAM, upstream)
+    .replaceAll(/10\.0\.0\.1(\d):4400/g, (_, number) => new URL(gateways[number - 1] ?? '').host)
   const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   await writeFile(
     join(folder, 'nginx.conf'),
