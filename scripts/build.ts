@@ -11,6 +11,11 @@ import { basename, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { installMissing } from './install.ts'
 
+const ROOT = join(import.meta.dir, '..')
+
+const TARGETS = ['linux-x64', 'linux-arm64', 'linux-x64-musl', 'darwin-x64', 'darwin-arm64'] as const
+const own = `${process.platform}-${process.arch}`
+const values = readOptions()
 installMissing()
 // Only now, since they import packages.
 const { signMacho } = await import('./signMacho.ts')
@@ -20,7 +25,6 @@ const { packRuntime, packageRuntime, runtimeOfPackage } = await import(
 const { writeChecksums } = await import('./release/checksums.ts')
 const packageJson = await import('../creel/package.json', { with: { type: 'json' } })
 
-const ROOT = join(import.meta.dir, '..')
 /** The path from which `executable.ts` imports it; removed after the build. */
 const ARCHIVE = join(ROOT, 'dist', 'postgres.tar.zst')
 
@@ -32,7 +36,6 @@ const STAGE = join(ROOT, 'dist', 'stage')
 
 const SBOM = 'creel.cdx.json'
 
-const TARGETS = ['linux-x64', 'linux-arm64', 'linux-x64-musl', 'darwin-x64', 'darwin-arm64'] as const
 type Target = (typeof TARGETS)[number]
 /** Targets with a package of PostgreSQL. */
 type TargetWithPostgres = Exclude<Target, 'linux-x64-musl'>
@@ -41,13 +44,6 @@ type TargetWithPostgres = Exclude<Target, 'linux-x64-musl'>
 class BuildError extends Error {}
 
 const isTarget = (text: string): text is Target => TARGETS.some((target) => target === text)
-const own = `${process.platform}-${process.arch}`
-const { values } = parseArgs({
-  options: {
-    target: { type: 'string', default: own },
-    outdir: { type: 'string', default: join(ROOT, 'dist') },
-  },
-})
 const outdir = resolve(values.outdir)
 const wanted = values.target === 'all' ? TARGETS : [values.target]
 
@@ -75,6 +71,25 @@ try {
   await rm(ARCHIVE, { force: true })
   await rm(CONSOLE_PACK, { force: true })
   await rm(STAGE, { recursive: true, force: true })
+}
+
+/** Ends the process for `--help` and for words that are not understood. */
+function readOptions() {
+  const usage = `Usage: bun run build [--target ${[...TARGETS, 'all'].join('|')}] [--outdir dist]\n`
+  const options = {
+    target: { type: 'string', default: own },
+    outdir: { type: 'string', default: join(ROOT, 'dist') },
+    help: { type: 'boolean', short: 'h', default: false },
+  } as const
+  try {
+    const { values: read } = parseArgs({ options })
+    if (!read.help) return read
+    process.stdout.write(usage)
+    process.exit(0)
+  } catch (error) {
+    process.stderr.write(`build: ${error instanceof Error ? error.message : error}\n${usage}`)
+    process.exit(2)
+  }
 }
 
 /** @returns the name of the file that was made */
