@@ -290,6 +290,25 @@ describe('help', () => {
   })
 })
 
+describe('creel audit', () => {
+  test('names some members of a change, and none of a creation', async () => {
+    const client = await service.newClient()
+    const { id } = await client.endpoint({ name: 'audited' })
+    await client.patch(`/api/v1/endpoints/${id}`, {
+      name: 'renamed',
+      isActive: false,
+      provider: 'github',
+      allowRehearsal: true,
+      responseStatusCode: 202,
+    })
+    const words = ['audit', '--workspace', client.workspaceId, '--endpoint', id]
+    const { stdout } = await runCreel(words, { database })
+    const [, changed = '', made = ''] = stdout.trimEnd().split('\n')
+    expect(changed).toMatch(/endpoints\.update\s+endpoint renamed\s+(\w+ ){3}\w+ and \d more$/)
+    expect(made.trimEnd()).toMatch(/endpoints\.create\s+endpoint audited$/)
+  })
+})
+
 describe('what is printed', () => {
   test('is tab-separated lines where nobody looks', async () => {
     const { stdout } = await runCreel(['workspace', 'list'], { database })

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { appRouter } from '@creel/core'
 import { operatorRouter } from '@creel/core/operator'
 import { sql } from 'kysely'
@@ -417,6 +418,15 @@ describe('every change', () => {
       suspended.map(({ subject }) => subject).sort(),
     )
     expect(new Set(resumed.map(({ actor }) => actor))).toEqual(new Set(['service']))
+  })
+
+  test('has words in the page', async () => {
+    const page = Bun.file(join(import.meta.dir, '../../console/src/audit/auditSentence.ts'))
+    const worded = new Set((await page.text()).match(/(?<=^ {2}')\w+\.\w+(?=': )/gm))
+    // Its words depend on the value.
+    worded.add('watchdogs.setActive')
+    const left = Object.entries(STEPS).map(([name, { leaves = name }]) => leaves)
+    expect([...left, ...Object.keys(OPERATOR_STEPS)].filter((action) => !worded.has(action))).toEqual([])
   })
 
   test('of an operator, too', async () => {

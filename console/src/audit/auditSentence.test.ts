@@ -34,6 +34,15 @@ test('requests are counted, and belong to their endpoint', () => {
   expect(wordsOf({ ...moved, after: { deletedCount: 12 } })).toEndWith('12 requests of 5b1c2f6e')
 })
 
+test('a share link is named by its request', () => {
+  const subject = { type: 'shareLink', id: '5b1c2f6e-0d6b-4d0c-8a53-0b5a2f6f2f10', name: null }
+  const shared = { action: 'shareLinks.create', subject, after: { requestId: 4376 } }
+  expect(wordsOf(shared, 'orders')).toBe('Key ci shared request #4376')
+  expect(
+    wordsOf({ ...shared, action: 'shareLinks.revoke', before: { requestId: 7 }, after: null }),
+  ).toEndWith('revoked a share link of request #7')
+})
+
 test('an action without words is named as in the API', () => {
   expect(wordsOf({ action: 'boxes.open' })).toBe('Key ci did boxes.open on Billing')
 })

@@ -30,6 +30,7 @@ const VERBS: Readonly<Record<string, string>> = {
   'endpoints.remove': 'deleted the endpoint',
   'endpoints.resetResponses': 'reset the response counts of',
   'endpoints.rotateUrl': 'created a new capture URL for',
+  'endpoints.shred': 'destroyed the keys of the encrypted captures of',
   'endpoints.learnSigningSecret': 'stored the signing secret that the provider sent to',
   'endpoints.suspend': 'suspended the endpoint',
   'endpoints.resume': 'resumed the endpoint',
@@ -39,7 +40,14 @@ const VERBS: Readonly<Record<string, string>> = {
   'keys.revoke': 'revoked the API key',
   'erasures.start': 'started the erasure',
   'erasures.finish': 'finished the erasure',
+  'replays.start': 'started a replay of',
+  'replays.pause': 'paused a replay of',
+  'replays.resume': 'resumed a replay of',
+  'replays.cancel': 'cancelled a replay of',
+  'requests.confirm': "confirmed the sender's subscription to",
   'reconcile.start': 'started a reconciliation of',
+  'shareLinks.create': 'shared request',
+  'shareLinks.revoke': 'revoked a share link of request',
   'subscriptions.create': 'subscribed to',
   'subscriptions.rotateSecret': 'changed the secret of the subscription to',
   'subscriptions.end': 'ended the subscription to',
@@ -91,7 +99,11 @@ const ACTORS: Readonly<Record<Entry['actor']['kind'], (name: string) => string>>
 export function sentenceOf(entry: Entry, endpointName: string | undefined): AuditSentence {
   const { action, actor: by, after, before } = entry
   const actor = ACTORS[by.kind](by.name)
-  const named = entry.subject.name ?? endpointName ?? entry.subject.id.slice(0, 8)
+  const requestId = (after ?? before)?.requestId
+  const isLink = entry.subject.type === 'shareLink' && typeof requestId === 'number'
+  const named = isLink
+    ? `#${requestId}`
+    : (entry.subject.name ?? endpointName ?? entry.subject.id.slice(0, 8))
   const plain = PLAIN[action]
   if (plain !== undefined) return { actor, verb: plain, subject: '' }
   const counted = COUNTED[action]

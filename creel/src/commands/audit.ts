@@ -43,11 +43,21 @@ export function addAuditCommand(command: Command, parts: ProgramParts): void {
         From: ({ actor }) => actor.address ?? '',
         Action: ({ action: done }) => done,
         Subject: ({ subject }) => `${subject.type} ${subject.name ?? subject.id}`,
-        Changed: ({ before, after }) => Object.keys(after ?? before ?? {}).join(' '),
+        Changed: changedNames,
       })
       if (totalCount > items.length)
-        printHint(`${items.length} of ${totalCount}; Add --json to see the values before and after.`)
+        printHint(`${items.length} of ${totalCount}; add --json to see the values before and after.`)
     })
+}
+
+const NAMED_MAX = 4
+
+/** Names of the changed members, on a line. A creation or deletion has none: the action says it. */
+function changedNames({ before, after }: { before: object | null; after: object | null }): string {
+  if (before === null || after === null) return ''
+  const names = Object.keys({ ...before, ...after })
+  const rest = names.length - NAMED_MAX
+  return names.slice(0, NAMED_MAX).join(' ') + (rest > 0 ? ` and ${rest} more` : '')
 }
 
 function limit(text: string): number {
