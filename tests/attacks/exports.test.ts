@@ -14,14 +14,23 @@ let requests: string
 /** Requests with a body of 8 MiB, of just under 1 MiB, and of 8 MiB. */
 const ids: number[] = []
 
-const send = (path: string) =>
+/** Requests of an endpoint that encrypts, and the id of one with a body of 8 MiB. */
+let sealed: { readonly requests: string; readonly id: number }
+
+const send = (path: string, init: RequestInit = {}) =>
   fetch(service.creel.baseUrl + path, {
-    headers: { Authorization: `Bearer ${service.attackersKey}`, 'X-Forwarded-For': ATTACKER },
+    ...init,
+    headers: {
+      Authorization: `Bearer ${service.attackersKey}`,
+      'X-Forwarded-For': ATTACKER,
+      'Content-Type': 'application/json',
+      ...init.headers,
+    },
   })
 
 /** Reads an answer and drops it. */
-async function read(path: string) {
-  const answer = await send(path)
+async function read(path: string, headers: Readonly<Record<string, string>> = {}) {
+  const answer = await send(path, { headers })
   let length = 0
   for await (const chunk of answer.body ?? []) length += chunk.length
   return { status: answer.status, length, retryAfter: answer.headers.get('retry-after') }
@@ -35,16 +44,21 @@ beforeAll(async () => {
   const { creel, attackedPath } = service
   const [endpointId] = attackedPath.split('/').slice(-1)
   requests = `/api/v1/endpoints/${endpointId}/requests`
-  const url = `${creel.captureUrl}${attackedPath}`
-  const capture = async (bytes: number) => {
+  const capture = async (bytes: number, url = `${creel.captureUrl}${attackedPath}`) => {
     const body = JSON.stringify({ text: 'é"x\n'.repeat(bytes / 6) })
     expect((await fetch(url, { method: 'POST', body })).status).toBe(200)
   }
   const Listed = z.looseObject({ items: z.tuple([z.looseObject({ id: z.int() })], z.unknown()) })
+  const newest = async (path: string) => Listed.parse(await (await send(path)).json()).items[0].id
   for (const bytes of [8 * MIB, 1000 * KIB, 8 * MIB]) {
     await capture(bytes)
-    ids.push(Listed.parse(await (await send(requests)).json()).items[0].id)
+    ids.push(await newest(requests))
   }
+  const made = await send('/api/v1/endpoints', { method: 'POST', body: '{"encryptBodies":true}' })
+  const endpoint = z.looseObject({ id: z.string() }).parse(await made.json())
+  const path = `/api/v1/endpoints/${endpoint.id}/requests`
+  await capture(8 * MIB, `${creel.captureUrl}/hook/${endpoint.id}`)
+  sealed = { requests: path, id: await newest(path) }
   for (let at = 0; at < MANY; at += 50) await atOnce(50, () => capture(24 * KIB))
 })
 
@@ -73,4 +87,11 @@ describe('a client within its budget that reads much at once holds up no other w
       expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([])
     }, BUSY_MS),
   )
+
+  test('octets of sealed long bodies', () =>
+    service.attackedBy(async () => {
+      const path = `${sealed.requests}/${sealed.id}/body`
+      const parts = await atOnce(60, (at) => read(path, { Range: `bytes=${at * 130_000}-${at * 130_000}` }))
+      for (const { status, length } of parts) expect([status, length]).toEqual([206, 1])
+    }, BUSY_MS))
 })

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { wrongParts } from '../support/problems.ts'
+import { processorTime } from '../support/processorTime.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -400,8 +401,43 @@ test('a long body is read whole, in parts and in exports', async () => {
   expect(part).toMatchObject({ status: 206, text: body.slice(700_000, 700_010) })
   const last = await alice.get(path, { headers: { Range: 'bytes=-7' } })
   expect(last.text).toBe(body.slice(-7))
+  const across = await alice.get(path, { headers: { Range: 'bytes=65500-1114200' } })
+  expect(across.text).toBe(body.slice(65_500, 1_114_201))
   const exported = await alice.get(endpoint.at('/requests/export?format=ndjson&includeSecrets=true'))
   expect(JSON.parse(exported.text)).toMatchObject({ body })
+})
+
+test('an export reads each part of an encrypted body once, as of one in plain', async () => {
+  const body = 'a line of text\n'.repeat(1_000_000)
+  const exporting = async (settings: Readonly<Record<string, unknown>>) => {
+    const endpoint = await alice.endpoint(settings)
+    await endpoint.capture({ body, headers: { 'Content-Type': 'text/plain' } })
+    const spent = processorTime()
+    const { text } = await alice.get(endpoint.at('/requests/export?format=ndjson&includeSecrets=true'))
+    const milliseconds = spent()
+    expect(JSON.parse(text)).toMatchObject({ body })
+    return milliseconds
+  }
+  const plain = await exporting({})
+  expect((await exporting({ encryptBodies: true })) / plain).toBeLessThan(3)
+})
+
+test('a body of which parts are missing, or in another order, is not read', async () => {
+  const endpoint = await alice.endpoint({ encryptBodies: true })
+  const { id } = await endpoint.capture({ body: 'x'.repeat(200_000) })
+  const part = 65_536 + 28
+  const readAfter = async (octets: string) => {
+    await sql`update requests set body = ${sql.raw(octets)} where id = ${id}`.execute(service.db)
+    return await detailOf(endpoint, id)
+  }
+  expect(await detailOf(endpoint, id)).toMatchObject({ shredded: false })
+  expect(await readAfter(`substring(body from ${part + 1}) || substring(body for ${part})`)).toMatchObject({
+    shredded: true,
+  })
+  const back = `substring(body from octet_length(body) - ${part} + 1) || substring(body for octet_length(body) - ${part})`
+  expect(await readAfter(back)).toMatchObject({ shredded: false })
+  expect(await readAfter(`substring(body for ${3 * part})`)).toMatchObject({ shredded: true })
+  await alice.delete(endpoint.at(''))
 })
 
 test('captures go on while earlier requests are encrypted', async () => {

@@ -33,6 +33,7 @@ async function* bodyPieces(
   for (let from = 0; from < bodyBytes; from += SLICE_BYTES) {
     const slice = await sliceOfBody(db, { endpointId, id, from, bytes: SLICE_BYTES })
     if (slice === undefined) throw new Error('A request was purged while its body was exported.')
+    if (slice === null) return
     if (decoder === undefined) yield slice
     else {
       // The decoder keeps an incomplete character for the next slice.

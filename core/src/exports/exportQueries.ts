@@ -1,6 +1,6 @@
-import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../platform/db/index.ts'
-import { bodyBytesOf, sealedMembers } from '../platform/secrets/index.ts'
+import { sql } from 'kysely'
+import { type Db, run, statement } from '../platform/db/index.ts'
+import { bodyBytesOf, isShredded, partColumns, sealedColumns, sealedPart } from '../platform/secrets/index.ts'
 import {
   applyFilters,
   type RequestFilters,
@@ -52,8 +52,8 @@ export function matchingSizes(
     .execute()
 }
 
-/** Base64 without the line breaks that PostgreSQL inserts. */
-const base64 = (bytes: RawBuilder<Buffer>) => sql<string>`translate(encode(${bytes}, 'base64'), E'\n', '')`
+/** SQL of base64 without the line breaks that PostgreSQL inserts. */
+const base64 = (bytes: string) => `translate(encode(${bytes}, 'base64'), E'\\n', '')`
 
 export interface ExportRow extends Omit<RequestRow, 'body'> {
   readonly bodyBytes: number
@@ -83,7 +83,7 @@ export async function findForExport(
       ),
       sql<string | null>`case
         when octet_length(r.body) > ${bodyBytesMax} or r.sealed_with is not null then null
-        when r.body_is_binary or r.body_truncated then ${base64(sql`r.body`)}
+        when r.body_is_binary or r.body_truncated then ${sql.raw(base64('r.body'))}
         else convert_from(r.body, 'UTF8') end`.as('body'),
     ])
     .where('r.id', 'in', ids)
@@ -99,26 +99,27 @@ function textOf(row: Pick<RequestRow, 'bodyIsBinary' | 'bodyTruncated'>, body: B
   return body.toString(isTextBody(row) ? 'utf8' : 'base64')
 }
 
+/** `$4` octets of a body from position `$3`, counted from 0: in base64, or sealed. */
+const SLICE = statement(
+  'slice of body',
+  `select case when r.sealed_with is null
+      then ${base64('substring(r.body from $3::int + 1 for $4::int)')} end as slice,
+    case when r.sealed_with is not null then ${sealedPart('r', '$3::int', '$4::int')} end as sealed_body,
+    ${partColumns('r', '$3::int', '$4::int')}, ${sealedColumns('r')}
+  from requests r where r.endpoint_id = $1::uuid and r.id = $2::bigint`,
+)
+
 /**
  * A slice of a body, in base64; also of a request that was deleted since its export began.
  *
  * @param from offset, from 0
+ * @returns undefined without the request, null if it is shredded
  */
 export async function sliceOfBody(
   db: Db,
   { endpointId, id, from, bytes }: { endpointId: string; id: number; from: number; bytes: number },
-): Promise<string | undefined> {
-  const slice = sql<Buffer>`case when r.sealed_with is null then substring(r.body from ${from + 1}::int for ${bytes}::int) end`
-  const row = await db
-    .selectFrom('requests as r')
-    .where('r.endpointId', '=', endpointId)
-    .where('r.id', '=', id)
-    .select([
-      base64(slice).as('slice'),
-      sql<Buffer | null>`case when r.sealed_with is not null then r.body end`.as('sealedBody'),
-      ...sealedMembers('r'),
-    ])
-    .executeTakeFirst()
-  const opened = row?.sealedBody ?? null
-  return opened === null ? row?.slice : opened.toString('base64', from, from + bytes)
+): Promise<string | null | undefined> {
+  const [row] = await run(db, SLICE, [endpointId, id, from, bytes])
+  if (row === undefined) return undefined
+  return isShredded(row) ? null : (row.slice ?? row.sealedBody?.toString('base64'))
 }

@@ -51,6 +51,7 @@ export async function readBody(
   const reading = { db: ctx.db, workspaceId: ctx.workspace.id, signal: ctx.signal }
   const bytes = await readOctets(reading, { endpointId, requestId, from, length })
   if (bytes === undefined) throw notFound('request')
+  if (bytes === null) throw shredded()
   return { bytes, from, total: found.total }
 }
 

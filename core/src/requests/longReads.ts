@@ -2,7 +2,7 @@ import type { Context } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { countPiece } from '../platform/memory/index.ts'
-import { sealedColumns } from '../platform/secrets/index.ts'
+import { isShredded, partColumns, sealedColumns, sealedPart } from '../platform/secrets/index.ts'
 import { Turns, WAIT_MS_MAX, type WorkOptions } from '../platform/turns/index.ts'
 
 /** A body of more octets than this is long: it is read in turn, and counted. */
@@ -27,11 +27,11 @@ const PIECE_BYTES = 512 * 1024
 /** Garbage of reading a body, in body sizes: the database's hexadecimal text (two), the JSON text, and the octets. */
 const COPIES = 4
 
-/** Reads `$4` octets of a body from position `$3`, counted from 1, and no more. A sealed body is opened as a whole. */
+/** Reads `$4` octets of a body from position `$3`, counted from 0, and no more; of a sealed one the segments with them. */
 const PART = statement(
   'part of body',
-  `select r.id, case when r.sealed_with is null then substring(r.body from $3::int for $4::int) else r.body end as body,
-    ${sealedColumns('r')}
+  `select r.id, case when r.sealed_with is null then substring(r.body from $3::int + 1 for $4::int)
+    else ${sealedPart('r', '$3::int', '$4::int')} end as body, ${partColumns('r', '$3::int', '$4::int')}, ${sealedColumns('r')}
   from requests r where r.endpoint_id = $1::uuid and r.id = $2::bigint`,
   { notNull: ['body'] },
 )
@@ -64,13 +64,13 @@ export interface BodyRange {
 /**
  * Reads a part of a body: in its turn and in pieces if it is long.
  *
- * @returns undefined without the request
+ * @returns undefined without the request, null if it is shredded
  * @throws LineTooLong when too many long bodies wait to be read
  */
 export async function readOctets(
   { db, workspaceId, signal }: { db: Db; workspaceId: string; signal?: AbortSignal | undefined },
   range: BodyRange,
-): Promise<Buffer | undefined> {
+): Promise<Buffer | null | undefined> {
   const read = () => inPieces(db, range, signal)
   return range.length > LONG_BODY_BYTES
     ? await inTurn(workspaceId, range.length, read, { signal })
@@ -81,14 +81,14 @@ async function inPieces(
   db: Db,
   { endpointId, requestId, from, length }: BodyRange,
   signal: AbortSignal | undefined,
-): Promise<Buffer | undefined> {
+): Promise<Buffer | null | undefined> {
   const pieces: Buffer[] = []
   for (let at = 0; at < length || at === 0; at += PIECE_BYTES) {
     signal?.throwIfAborted()
     const bytes = Math.min(PIECE_BYTES, length - at)
-    const [row] = await run(db, PART, [endpointId, requestId, from + at + 1, bytes])
+    const [row] = await run(db, PART, [endpointId, requestId, from + at, bytes])
     if (row === undefined) return undefined
-    if (row.sealedWith !== null) return wholeOf(row.body, from, length)
+    if (isShredded(row)) return null
     pieces.push(row.body)
     if (row.body.length < bytes) break
   }
@@ -96,11 +96,6 @@ async function inPieces(
   const body = pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces)
   if (length > LONG_BODY_BYTES) countPiece(body.length * COPIES)
   return body
-}
-
-function wholeOf(opened: Buffer, from: number, length: number): Buffer {
-  if (opened.length > LONG_BODY_BYTES) countPiece(opened.length * COPIES)
-  return opened.subarray(from, from + length)
 }
 
 /** The most octets of long bodies in the answer of one batch, which is one text. */

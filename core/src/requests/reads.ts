@@ -112,7 +112,10 @@ async function withBody<Row extends RequestRow>(
   const { endpointId, id: requestId, omittedBytes: length = null } = row
   if (length === null) return row
   const body = await readOctets(reading, { endpointId, requestId, from: 0, length })
-  return body === undefined ? body : { ...row, body, omittedBytes: null }
+  if (body === undefined) return body
+  return body === null
+    ? { ...row, sealedKey: null, omittedBytes: null }
+    : { ...row, body, omittedBytes: null }
 }
 
 /**

@@ -1053,6 +1053,9 @@ export interface StatementRows {
   'part of body': {
     readonly id: number
     readonly body: Buffer
+    readonly partFrom: number | null
+    readonly partBytes: number | null
+    readonly segments: number
     readonly sealedWith: string | null
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
@@ -1328,6 +1331,16 @@ export interface StatementRows {
   })
   'sizes of begun attempts': {
     readonly bytes: number
+  }
+  'slice of body': {
+    readonly slice: string | null
+    readonly sealedBody: Buffer | null
+    readonly partFrom: number | null
+    readonly partBytes: number | null
+    readonly segments: number
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+    readonly sealedKey: Buffer | null
   }
   'slow down flow': never
   'states of subscriptions': {

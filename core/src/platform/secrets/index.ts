@@ -8,6 +8,7 @@ export {
   openBytes,
   openDataKey,
   openingRows,
+  partColumns,
   type SealedMembers,
   sealBody,
   sealBytes,
@@ -15,6 +16,7 @@ export {
   sealedColumns,
   sealedKeyOf,
   sealedMembers,
+  sealedPart,
   sealMembers,
 } from './sealedRows.ts'
 export {

@@ -36,11 +36,30 @@ export const sealedMembers = (row: string) =>
   ] as const
 
 /** Bytes that sealing adds: nonce and tag. */
-export const SEAL_BYTES = 28
+const SEAL_BYTES = 28
+
+/** Octets of a body that are sealed together: a part of a body is read, and opened, with no more than their rest. */
+const SEGMENT_BYTES = 64 * 1024
+const SEALED_SEGMENT_BYTES = SEGMENT_BYTES + SEAL_BYTES
+
+const segmentsOf = (row: string) =>
+  `((octet_length(${row}.body) + ${SEALED_SEGMENT_BYTES - 1}) / ${SEALED_SEGMENT_BYTES})`
 
 /** SQL of the length of the body of a row of `requests`, as it was captured. */
 export const bodyBytesOf = (row: string): string =>
-  `(octet_length(${row}.body) - case when ${row}.sealed_with is null then 0 else least(${SEAL_BYTES}, octet_length(${row}.body)) end)`
+  `(octet_length(${row}.body) - case when ${row}.sealed_with is null then 0 else ${SEAL_BYTES} * ${segmentsOf(row)} end)`
+
+/**
+ * SQL of a part of the body of a sealed row, `body` or `sealed_body` of its reader, which is opened with the columns of
+ * {@link partColumns}: the segments with the octets `from`, counted from 0, and the following.
+ */
+export const sealedPart = (row: string, from: string, bytes: string): string =>
+  `substring(${row}.body from ${from} / ${SEGMENT_BYTES} * ${SEALED_SEGMENT_BYTES} + 1
+    for ((${from} + ${bytes} - 1) / ${SEGMENT_BYTES} - ${from} / ${SEGMENT_BYTES} + 1) * ${SEALED_SEGMENT_BYTES})`
+
+/** See {@link sealedPart}. */
+export const partColumns = (row: string, from: string, bytes: string): string =>
+  `${from} as part_from, ${bytes} as part_bytes, ${segmentsOf(row)} as segments`
 
 const WORKSPACE_BYTES = 16
 
@@ -112,13 +131,44 @@ function openMembers(key: Uint8Array, sealed: Uint8Array): Readonly<Record<strin
   )
 }
 
-/** Seals the body of a row apart from its other members, to which it is bound. */
+/** Seals the body of a row apart from its other members, to which it is bound, in segments. */
 export function sealBody(key: Uint8Array, body: Uint8Array, sealed: Uint8Array): Buffer {
-  return sealBytes(key, body, bindingOf(sealed))
+  const segments: Buffer[] = []
+  for (let from = 0; from < body.length; from += SEGMENT_BYTES) {
+    const to = from + SEGMENT_BYTES
+    const binding = bindingOf(sealed, segments.length, to >= body.length)
+    segments.push(sealBytes(key, body.subarray(from, to), binding))
+  }
+  return Buffer.concat(segments)
 }
 
-/** Nonce and tag of the sealed members: no other row has the same. */
-const bindingOf = (sealed: Uint8Array) => sealed.subarray(0, SEAL_BYTES)
+/** Nonce and tag of the sealed members, which no other row has, and the place of the segment: none can be moved, or cut off. */
+function bindingOf(sealed: Uint8Array, segment: number, isLast: boolean): Buffer {
+  const place = Buffer.alloc(PLACE_BYTES)
+  place.writeUInt32BE(segment)
+  place.writeUInt8(Number(isLast), PLACE_BYTES - 1)
+  return Buffer.concat([sealed.subarray(0, SEAL_BYTES), place])
+}
+
+/** A number of four bytes, and one byte that says whether the segment is the last. */
+const PLACE_BYTES = 5
+
+/** Opens the body of a row, or the part that its columns name ({@link sealedPart}). */
+function openBody(key: Uint8Array, body: Buffer, sealed: Buffer, row: UnknownRow): Buffer {
+  const { partFrom: from = 0, partBytes = body.length, segments } = row
+  if (typeof from !== 'number' || typeof partBytes !== 'number') throw new TypeError('not a part of a body')
+  const first = Math.floor(from / SEGMENT_BYTES)
+  const last = (typeof segments === 'number' ? segments : Math.ceil(body.length / SEALED_SEGMENT_BYTES)) - 1
+  const opened: Buffer[] = []
+  for (let at = 0; at < body.length; at += SEALED_SEGMENT_BYTES) {
+    const segment = first + opened.length
+    const binding = bindingOf(sealed, segment, segment === last)
+    opened.push(openBytes(key, body.subarray(at, at + SEALED_SEGMENT_BYTES), binding))
+  }
+  const [only = Buffer.alloc(0)] = opened
+  const skipped = from - first * SEGMENT_BYTES
+  return (opened.length > 1 ? Buffer.concat(opened) : only).subarray(skipped, skipped + partBytes)
+}
 
 /** Whether the content of a row is gone for ever, because its key is. */
 export function isShredded(row: {
@@ -174,7 +224,7 @@ function opened(key: Buffer, sealed: Buffer, row: UnknownRow): UnknownRow | unde
     for (const name of BODIES) {
       const body = row[name]
       if (!(name in members) && Buffer.isBuffer(body) && body.length > 0)
-        selected[name] = openBytes(key, body, bindingOf(sealed))
+        selected[name] = openBody(key, body, sealed, row)
     }
     return selected
   } catch {
