@@ -42,6 +42,7 @@ async function forwarding(
   return endpoint
 }
 
+const Actions = z.object({ actions: z.array(z.looseObject({ id: z.string() })) })
 const Detail = z.looseObject({ originalUntil: z.string().nullable(), state: z.string() })
 const detailOf = (endpoint: TestEndpoint, id: number) =>
   alice.expect(alice.get(endpoint.at(`/requests/${id}`)), Detail)
@@ -111,14 +112,77 @@ test('a dead letter can be replayed until its time is over, and is not sent in p
   expect(String(receiver.received.at(-1)?.body)).toBe(SENT.body)
   await stateOf(endpoint, id, 'Succeeded')
 
+  const [action] = (await alice.expect(alice.get(endpoint.at('/actions')), Actions)).actions
+  const switchTo = (change: 'pause' | 'resume') => alice.post(endpoint.at(`/actions/${action?.id}/${change}`))
+  expect((await switchTo('pause')).status).toBe(200)
+  const waiting = await endpoint.capture(SENT)
   await service.clock.advance(3 * 3_600_000)
   const sentCount = receiver.received.length
   expect((await alice.post(endpoint.at(`/requests/${id}/replay`))).status).toBe(409)
-  await alice.post(endpoint.at('/requests/bulk-replay'), { requestIds: [id] })
-  await stateOf(endpoint, id, 'Errored')
+  const late = await alice.post(endpoint.at('/requests/bulk-replay'), { requestIds: [id] })
+  expect(late.body).toMatchObject({ queuedCount: 0, skippedCount: 1 })
+  expect((await switchTo('resume')).status).toBe(200)
+  await stateOf(endpoint, waiting.id, 'Errored')
   expect(receiver.received).toHaveLength(sentCount)
   await sweep()
   expect(await isStored(MAIL)).toBe(false)
+})
+
+test('a replay of many chooses actions by the original, as that of one and the capture do', async () => {
+  await using receiver = await startReceiver({ status: 503 })
+  const endpoint = await alice.endpoint(SETTINGS)
+  const action = {
+    kind: 'forward',
+    name: 'Hers',
+    url: receiver.url,
+    condition: { all: [{ path: 'body.email', op: 'eq', value: 'hers' }] },
+  }
+  expect((await alice.post(endpoint.at('/actions'), action)).status).toBe(201)
+  const body = '{"email":"hers"}'
+  const { id } = await endpoint.capture({ ...SENT, body })
+  const other = await endpoint.capture({ ...SENT, body: '{"email":"other"}' })
+  await stateOf(endpoint, id, 'DeadLetter')
+  receiver.answer = { status: 200 }
+  const queued = await alice.post(endpoint.at('/requests/bulk-replay'), { requestIds: [id, other.id] })
+  expect(queued.body).toMatchObject({ queuedCount: 1, deliveryCount: 1, skippedCount: 1 })
+  await stateOf(endpoint, id, 'Succeeded')
+  expect(receiver.received.map(({ body }) => String(body))).toEqual([body, body])
+})
+
+test('a duplicate that is stored without deliveries has no original, and is replayed as it is stored', async () => {
+  await using receiver = await startReceiver()
+  const endpoint = await forwarding(receiver, {
+    ...SETTINGS,
+    dedupe: { by: 'body.n', windowSeconds: 600, then: 'skip' },
+  })
+  const first = await endpoint.capture(SENT)
+  const { id } = await endpoint.capture(SENT)
+  await stateOf(endpoint, first.id, 'Succeeded')
+  expect(await detailOf(endpoint, id)).toMatchObject({
+    duplicateOf: first.id,
+    redacted: true,
+    redactedPaths: ['body.email', 'query.token', 'headers.x-secret'],
+    originalUntil: null,
+  })
+  const replay = await alice.post(endpoint.at(`/requests/${id}/replay`))
+  expect(replay.body).toMatchObject({ state: 'Succeeded' })
+  expect(receiver.received.map(({ body }) => String(body))).toEqual([SENT.body, '{"email":"***","n":1.5}'])
+})
+
+test('an original that was altered ends its delivery, and none beside it', async () => {
+  await using receiver = await startReceiver()
+  const endpoint = await forwarding(receiver)
+  const [action] = (await alice.expect(alice.get(endpoint.at('/actions')), Actions)).actions
+  await alice.post(endpoint.at(`/actions/${action?.id}/pause`))
+  const altered = await endpoint.capture(SENT)
+  const whole = await endpoint.capture(SENT)
+  await sql`
+    update request_originals set original = set_byte(original, 40, get_byte(original, 40) # 1)
+    where request_id = ${altered.id}`.execute(service.db)
+  await alice.post(endpoint.at(`/actions/${action?.id}/resume`))
+  await stateOf(endpoint, whole.id, 'Succeeded')
+  await stateOf(endpoint, altered.id, 'Errored')
+  expect(receiver.received).toHaveLength(1)
 })
 
 test('the message of a notify action has what is stored, at the capture and in a replay', async () => {

@@ -50,7 +50,8 @@ interface Claims {
   /** One more column of `requests`, and its value. */
   readonly column: string
   readonly value: string
-  readonly dispatchState: string
+  /** SQL of columns of `requests` that are not stored as they were given. */
+  readonly instead: Readonly<Record<string, string>>
   readonly counts: CounterChange
   readonly duplicateOf: string
 }
@@ -62,7 +63,7 @@ const NO_CLAIMS: Claims = {
   isTaken: "j.state = 'stored'",
   column: '',
   value: '',
-  dispatchState: 'i.dispatch_state',
+  instead: {},
   counts: {},
   duplicateOf: 'null::bigint',
 }
@@ -116,7 +117,11 @@ numbered as (
   isTaken: "j.state in ('stored', 'discarded')",
   column: ', duplicate_of',
   value: ', n.duplicate_of',
-  dispatchState: "case when n.is_skipped then 'Skipped' else i.dispatch_state end",
+  instead: {
+    dispatch_state: "case when n.is_skipped then 'Skipped' else i.dispatch_state end",
+    // An original is stored for deliveries only.
+    redaction: "case when n.is_skipped then (i.redaction::jsonb - 'original')::text else i.redaction end",
+  },
   counts: {
     claimed: '(select count(*) from claimed k where k.endpoint_id = o.endpoint_id and k.is_new)',
     discarded: {
@@ -195,7 +200,7 @@ ${claims.drawn} as (
 ),${claims.decided}
 inserted as (
   insert into requests (id, ${COLUMN_NAMES}${claims.column})
-  select n.id, ${REQUEST_COLUMNS.map(({ name }) => (name === 'dispatch_state' ? claims.dispatchState : `i.${name}`)).join(', ')}${claims.value}
+  select n.id, ${REQUEST_COLUMNS.map(({ name }) => claims.instead[name] ?? `i.${name}`).join(', ')}${claims.value}
   from numbered n
   join unnest(${COLUMN_ARRAYS}) with ordinality as i (${COLUMN_NAMES}, place) on i.place = n.place
 ),

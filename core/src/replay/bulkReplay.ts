@@ -4,7 +4,14 @@ import { flowSignal, insertDeliveries } from '../deliveries/index.ts'
 import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { run, statement } from '../platform/db/index.ts'
-import { findReplayable, findReplayableSizes, sendsRequest, storedRequest } from '../requests/index.ts'
+import {
+  findOriginals,
+  findReplayable,
+  findReplayableSizes,
+  hasOriginal,
+  sendsRequest,
+  storedRequest,
+} from '../requests/index.ts'
 import { chooseActions } from './replayRequest.ts'
 
 /** Requests in memory at once, with their bodies, while conditions are evaluated. */
@@ -34,7 +41,8 @@ export interface Through {
  * Queues captured requests again, with the full retry schedule. Without `actionId`, each goes through the enabled
  * actions with a matching condition, or through those of its dead letters.
  *
- * @returns requests queued, deliveries created, and ids skipped: absent, binned, oversize, or no action matched
+ * @returns requests queued, deliveries created, and ids skipped: absent, binned, oversize, without their key or
+ *   original, or no action matched
  * @throws DomainError as a single replay does
  */
 export async function bulkReplay(
@@ -98,7 +106,7 @@ async function pairUp(
   isForced: boolean,
 ): Promise<Pair[]> {
   const dispatchable = actions.map((action) => ({ ...action, condition: storedCondition(action.condition) }))
-  const found = await findReplayableSizes(ctx.db, endpointId, requestIds)
+  const found = await findReplayableSizes(ctx, endpointId, requestIds)
   if (isForced || dispatchable.every(({ condition }) => condition.test.kind === 'always')) {
     return found.flatMap(({ id, bodyBytes }) =>
       actions.map((action) => ({ requestId: id, bodyBytes, action })),
@@ -107,10 +115,15 @@ async function pairUp(
   const pairs: Pair[] = []
   for (let at = 0; at < found.length; at += EVALUATED_AT_ONCE) {
     const ids = found.slice(at, at + EVALUATED_AT_ONCE).map(({ id }) => id)
-    for (const row of await findReplayable(ctx.db, endpointId, ids)) {
-      const chosen = new Set(
-        planDispatch(dispatchable, requestRoot(storedRequest(row))).actions.map(({ id }) => id),
-      )
+    const rows = await findReplayable(ctx, endpointId, ids)
+    const originals = await findOriginals(
+      ctx,
+      ctx.db,
+      rows.flatMap(({ id, redaction }) => (hasOriginal(redaction) ? [{ endpointId, requestId: id }] : [])),
+    )
+    for (const row of rows) {
+      const request = originals.get(row.id) ?? storedRequest(row)
+      const chosen = new Set(planDispatch(dispatchable, requestRoot(request)).actions.map(({ id }) => id))
       for (const action of actions)
         if (chosen.has(action.id)) pairs.push({ requestId: row.id, bodyBytes: row.body.length, action })
     }

@@ -84,7 +84,7 @@ export const replayRoutes = router({
     path: '/api/v1/endpoints/{endpointId}/requests/bulk-replay',
     summary: 'Queue replays of up to 500 captured requests, with the full retry schedule',
     description:
-      'Ids that are absent, in the recycle bin, oversize, matched by no action, or without a dead letter with `deadLettersOnly` are skipped.',
+      'Ids that are absent, in the recycle bin, oversize, shredded, without the original that is forwarded, matched by no action, or without a dead letter with `deadLettersOnly` are skipped.',
     input: z.object({
       endpointId,
       ...requestIdsInput,

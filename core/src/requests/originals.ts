@@ -58,10 +58,11 @@ interface Stored {
 /**
  * Reads originals that have not expired.
  *
- * @returns originals by the ids of their requests; those whose key is gone are absent
+ * @returns originals by the ids of their requests; those whose key is gone are absent, and those that were altered,
+ *   which are logged
  */
 export async function findOriginals(
-  { secrets, clock }: Pick<Services, 'secrets' | 'clock'>,
+  { secrets, clock, log }: Pick<Services, 'secrets' | 'clock' | 'log'>,
   db: Db | Trx,
   requests: readonly { readonly endpointId: string; readonly requestId: number }[],
 ): Promise<ReadonlyMap<number, EvaluatedRequest>> {
@@ -73,7 +74,15 @@ export async function findOriginals(
     join request_originals o using (endpoint_id, request_id)
     join creel_keys.original_keys k using (endpoint_id, request_id)
     where o.expires_at > ${clock.now()}`.execute(db)
-  return new Map(rows.map((row) => [row.requestId, requestOf(openBytes(keyOf(secrets, row), row.original))]))
+  const opened = new Map<number, EvaluatedRequest>()
+  for (const row of rows) {
+    try {
+      opened.set(row.requestId, requestOf(openBytes(keyOf(secrets, row), row.original)))
+    } catch (error) {
+      log.error({ err: error, requestId: row.requestId }, 'an original was altered: it is read as gone')
+    }
+  }
+  return opened
 }
 
 const NONE: ReadonlyMap<number, EvaluatedRequest> = new Map()

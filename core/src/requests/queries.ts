@@ -1,4 +1,5 @@
 import { type AbortableQueryOptions, type Selectable, sql } from 'kysely'
+import type { Services } from '../api/services.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { type Db, type RequestsTable, run, statement, type Trx } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
@@ -112,8 +113,15 @@ export async function findAwaited(
   return row?.id
 }
 
-/** Stored requests that can be replayed, oldest first. Deleted ones, oversize traces, and those whose key is gone cannot. */
-function replayable(db: Db, endpointId: string, ids: readonly number[]) {
+/**
+ * Stored requests that can be replayed, oldest first. Deleted ones, oversize traces, and those whose key or original is
+ * gone cannot.
+ */
+function replayable(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  endpointId: string,
+  ids: readonly number[],
+) {
   return db
     .selectFrom('requests')
     .where('endpointId', '=', endpointId)
@@ -122,19 +130,32 @@ function replayable(db: Db, endpointId: string, ids: readonly number[]) {
     .where('hiddenAt', 'is', null)
     .where('bodyTruncated', '=', false)
     .where(sql<boolean>`(sealed_with is null or creel_keys.data_key(sealed_with) is not null)`)
+    .where(
+      sql<boolean>`(redaction::jsonb -> 'original' is null or exists (
+        select from request_originals o
+        where o.endpoint_id = requests.endpoint_id and o.request_id = requests.id and o.expires_at > ${clock.now()}))`,
+    )
     .orderBy('id')
 }
 
-export function findReplayableSizes(db: Db, endpointId: string, ids: readonly number[]) {
-  return replayable(db, endpointId, ids)
+export function findReplayableSizes(
+  services: Pick<Services, 'db' | 'clock'>,
+  endpointId: string,
+  ids: readonly number[],
+) {
+  return replayable(services, endpointId, ids)
     .select(['id', sql<number>`octet_length(body)`.as('bodyBytes')])
     .execute()
 }
 
 /** Reads those requests that can be replayed, with their bodies. */
-export function findReplayable(db: Db, endpointId: string, ids: readonly number[]) {
-  return replayable(db, endpointId, ids)
-    .select(['id', ...STORED_REQUEST_COLUMNS])
+export function findReplayable(
+  services: Pick<Services, 'db' | 'clock'>,
+  endpointId: string,
+  ids: readonly number[],
+) {
+  return replayable(services, endpointId, ids)
+    .select(['id', 'redaction', ...STORED_REQUEST_COLUMNS])
     .select(sealedMembers('requests'))
     .execute()
 }
