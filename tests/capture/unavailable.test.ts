@@ -83,8 +83,8 @@ describe('while Postgres is away', () => {
       }
     }
     await Promise.all([...Array.from({ length: 16 }, sender), disturb()])
-    const stored = await service.db.selectFrom('requests').select('bodyPreview').execute()
-    const bodies = new Set(stored.map(({ bodyPreview }) => bodyPreview))
+    const stored = await service.db.selectFrom('requests').select('body').execute()
+    const bodies = new Set(stored.map(({ body }) => body.toString()))
     expect(acknowledged.filter((body) => !bodies.has(body))).toEqual([])
   })
 })
