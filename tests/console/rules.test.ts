@@ -44,8 +44,21 @@ test('a rule is written by a form, previewed after the saved ones, and its refus
   await page.getByRole('button', { name: 'Add step' }).click()
   await step(3).getByLabel('Kind of step 3').selectOption('rename')
   await step(3).getByLabel('From').fill('body.name')
+  // A condition as text is refused where it is typed, while it is no JSON and while it is no condition.
+  const when = page.getByRole('region', { name: 'When' })
+  await when.getByText('{…} JSON').click()
+  const typed = when.getByRole('textbox', { name: 'When' })
+  await typed.click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText('{"path":"body.amount"')
+  await when.getByText('This is not a JSON object yet.').waitFor()
   await page.getByRole('button', { name: /Save as v1/ }).click()
+  await when.getByRole('alert').waitFor()
   await step(3).getByRole('alert').waitFor()
+  expect(await stored()).toHaveLength(1)
+  await typed.click()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.insertText(',"op":"exists","value":true}')
   await step(3).getByLabel('To').fill('body.customer')
   await step(3).getByRole('button', { name: 'Move step 3 up' }).click()
   await page.getByRole('button', { name: /Save as v1/ }).click()
@@ -53,6 +66,7 @@ test('a rule is written by a form, previewed after the saved ones, and its refus
   expect(Object((await stored())[1]).rule).toEqual({
     version: 1,
     name: 'Second',
+    when: { path: 'body.amount', op: 'exists', value: true },
     steps: [
       { op: 'remove', paths: ['body.amount'] },
       { op: 'rename', from: 'body.name', to: 'body.customer' },

@@ -1,8 +1,8 @@
 import {
   type ConditionText,
   conditionOfAddress,
-  documentOfText,
   textOfCondition,
+  writtenOf,
 } from '../conditions/ConditionField.tsx'
 import type { Action } from '../trpc.ts'
 import { type AuthDraft, authOf, draftOfAuth } from './AuthFields.tsx'
@@ -91,7 +91,7 @@ export function membersOf(draft: ActionDraft, secrets: TypedSecrets) {
   const { alertChannelId, condition, kind, messageTemplate, name, url } = draft
   const shared = {
     ...(name.trim() === '' ? {} : { name: name.trim() }),
-    condition: documentOfText(condition) ?? (condition.as === 'json' ? condition.text : {}),
+    condition: writtenOf(condition),
   }
   if (kind === 'notify') return { ...shared, alertChannelId, messageTemplate }
   const { signingSecret } = secrets

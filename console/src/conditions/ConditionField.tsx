@@ -5,7 +5,7 @@ import { Segments } from '../parts/Segments.tsx'
 import { useSettled } from '../parts/usePersisted.ts'
 import { creel } from '../trpc.ts'
 import { count } from '../words/format.ts'
-import { parsed } from '../words/json.ts'
+import { isRecord, parsed } from '../words/json.ts'
 import type { ProblemWords } from '../words/problem.ts'
 import { ConditionBuilder } from './ConditionBuilder.tsx'
 import { ALWAYS, conditionOf, draftOf, EMPTY_LEAF, type GroupDraft } from './model.ts'
@@ -15,8 +15,9 @@ export type ConditionText =
   | { readonly as: 'builder'; readonly draft: GroupDraft }
   | { readonly as: 'json'; readonly text: string }
 
-/** Draft of a stored condition; in the builder if that can show it. */
+/** Draft of a condition; in the builder if that can show it. A text is one that is no JSON yet. */
 export function textOfCondition(document: unknown): ConditionText {
+  if (typeof document === 'string') return { as: 'json', text: document }
   const draft = draftOf(document)
   return draft === null ? { as: 'json', text: JSON.stringify(document, null, 2) } : { as: 'builder', draft }
 }
@@ -42,6 +43,10 @@ export function documentOfText(condition: ConditionText): unknown {
   return condition.as === 'builder' ? conditionOf(condition.draft) : parsed(condition.text)
 }
 
+/** The document, or its text where that is no JSON, which the API refuses at its member. */
+export const writtenOf = (condition: ConditionText): unknown =>
+  documentOfText(condition) ?? (condition.as === 'json' ? condition.text : {})
+
 interface Props {
   readonly endpointId: string
   readonly label: string
@@ -60,6 +65,7 @@ export function ConditionField({ endpointId, label, value, onChange, member, pro
   const items = (problems?.items ?? []).filter(
     ({ pointer }) => pointer === prefix || pointer.startsWith(`${prefix}/`),
   )
+  const document = documentOfText(value)
   const show = (as: 'builder' | 'json') => {
     setRefusal('')
     if (as === value.as) return
@@ -67,8 +73,7 @@ export function ConditionField({ endpointId, label, value, onChange, member, pro
       onChange({ as: 'json', text: JSON.stringify(conditionOf(value.draft), null, 2) })
       return
     }
-    const document = value.text.trim() === '' ? {} : documentOfText(value)
-    const draft = document === undefined ? null : draftOf(document)
+    const draft = draftOf(value.text.trim() === '' ? {} : document)
     if (draft === null) setRefusal('The builder cannot show this condition. Edit it as JSON.')
     else onChange({ as: 'builder', draft })
   }
@@ -105,7 +110,8 @@ export function ConditionField({ endpointId, label, value, onChange, member, pro
           }))}
         />
       )}
-      <ConditionTest endpointId={endpointId} condition={documentOfText(value)} />
+      <ConditionTest endpointId={endpointId} condition={document} />
+      {!isRecord(document) && <p className="warn">This is not a JSON object yet.</p>}
       {(refusal !== '' || items.length > 0) && (
         <p className="field-problem" role="alert">
           {[refusal, ...items.map(({ detail }) => detail)].join(' ')}

@@ -1,6 +1,6 @@
 import { ChevronDown, ChevronUp, Plus, X } from 'lucide-react'
 import { useState } from 'react'
-import { ConditionField, documentOfText, textOfCondition } from '../conditions/ConditionField.tsx'
+import { ConditionField, textOfCondition, writtenOf } from '../conditions/ConditionField.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Select, TextField } from '../parts/Field.tsx'
 import { linesOf } from '../words/headers.ts'
@@ -92,8 +92,7 @@ export function RuleForm({ endpointId, document, problem, onChange }: Props) {
         value={condition}
         onChange={(next) => {
           setCondition(next)
-          const written = documentOfText(next)
-          if (written !== undefined) change({ when: written })
+          change({ when: writtenOf(next) })
         }}
       />
       <ol className="cards" aria-label="Steps of the rule, in the order they run">

@@ -66,6 +66,7 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
   })
   const { change, draft } = form
   const endpointId = endpointOf(draft)
+  const match = documentOfText(draft.match)
   const close = () => {
     form.forget()
     onClose()
@@ -107,7 +108,7 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
           />
           <Suggestion
             endpointId={endpointId}
-            match={documentOfText(draft.match)}
+            match={match}
             onUse={(every, grace) => change({ every: inUnits(every), grace: inUnits(grace) })}
           />
         </>
@@ -124,6 +125,7 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
       <FormFoot
         form={form}
         submit={watchdog === undefined ? 'Create watchdog' : 'Save'}
+        isOff={!isRecord(match)}
         onCancel={close}
         removal={watchdog === undefined ? undefined : removal}
       />
