@@ -17,6 +17,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       add column dedupe text,
       -- A constant default rewrites no row.
       add column allow_rehearsal boolean not null default true,
+      add column allow_cors boolean not null default false,
       -- JSON: rule documents, or the steps of one rule.
       add column store_rules text not null default '[]',
       -- JSON: names of headers.

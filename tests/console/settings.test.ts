@@ -19,11 +19,13 @@ test('senders, a scheme of signatures and the original are set, and a refusal is
   await page.getByLabel('Encoding').selectOption('base64')
   await page.getByLabel('Secret or public key').fill('correct horse')
   await page.getByLabel('Allow replays of many requests').uncheck()
+  await page.getByLabel('Allow pages in browsers to send').check()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved', { exact: true }).first().waitFor()
   expect(await stored()).toMatchObject({
     rejectUnverified: true,
     allowRehearsal: false,
+    allowCors: true,
     allowedSenders: ['127.0.0.1/32', '10.0.0.0/8'],
     verification: {
       source: 'manual',

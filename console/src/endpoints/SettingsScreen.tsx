@@ -4,7 +4,7 @@ import { useAddress } from '../address.ts'
 import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { DurationField } from '../parts/DurationField.tsx'
-import { SelectField, TextField } from '../parts/Field.tsx'
+import { CheckField, SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
 import { Card } from '../parts/Page.tsx'
 import { Problem } from '../parts/Problem.tsx'
@@ -212,6 +212,11 @@ function ResponseSettings({ form }: { form: SettingsForm }) {
             {...form.field('headers', 'responseHeaders')}
           />
           <TextField label="Body" rows={4} {...form.field('body', 'responseBody')} />
+          <CheckField
+            label="Allow pages in browsers to send (CORS)"
+            hint="Any origin may send and read the answers. Preflights are answered and not captured."
+            {...form.field('allowsPages', 'allowCors')}
+          />
         </div>
         <div className="field">
           <span className="label">Preview</span>

@@ -43,6 +43,7 @@ export interface SettingsDraft {
   readonly contentType: string
   readonly headers: string
   readonly body: string
+  readonly allowsPages: boolean
   /** Scripted answers, as JSON. */
   readonly answers: string
   /** One name per line. */
@@ -85,6 +86,7 @@ export function draftOf(endpoint: Endpoint): SettingsDraft {
     contentType: endpoint.responseContentType,
     headers: headerLines(endpoint.responseHeaders).join('\n'),
     body: endpoint.responseBody,
+    allowsPages: endpoint.allowCors,
     answers: JSON.stringify({ responses: written, answerFrom: endpoint.answerFrom }, null, 2),
     dropHeaders: endpoint.dropHeaders.join('\n'),
     storeRules: textOfRules(endpoint.storeRules),
@@ -151,6 +153,7 @@ function groupsOf(draft: SettingsDraft): Members[] {
     { responseContentType: draft.contentType },
     { responseHeaders: headersOf(draft.headers) },
     { responseBody: draft.body },
+    { allowCors: draft.allowsPages },
     answersOf(draft.answers) ?? {},
     { dropHeaders: namesOf(draft.dropHeaders) },
     { storeRules: rulesOf(draft.storeRules) },

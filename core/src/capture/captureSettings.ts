@@ -56,6 +56,8 @@ export interface CaptureSettings {
   readonly captureBytesPerMinute: number
   /** Whether captures that are not verified are answered 401. */
   readonly rejectUnverified: boolean
+  /** Whether pages of any origin may send and read the answers. */
+  readonly allowCors: boolean
   /** Whether the endpoint takes captures from an address; undefined if it takes them from all. */
   readonly isAllowedSender: ((address: string | null) => boolean) | undefined
   readonly response: ServedResponse
@@ -165,6 +167,7 @@ export async function loadCaptureSettings(
         captureRatePerMinute: limits.captureRatePerMinute,
         captureBytesPerMinute: limits.captureBytesPerMinute,
         rejectUnverified: endpoint.rejectUnverified,
+        allowCors: endpoint.allowCors,
         isAllowedSender: allowedSendersOf(endpoint.allowedSenders),
         response: safeResponse(own),
         script,

@@ -21,6 +21,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   captureRatePerMinute: 1_000,
   captureBytesPerMinute: 1_000,
   rejectUnverified: false,
+  allowCors: false,
   isAllowedSender: undefined,
   response: safeResponse({
     responseStatusCode: 200,

@@ -20,7 +20,8 @@ const SELECT_ENDPOINTS = `
            where u.endpoint_id = e.id and u.run_id = e.responses_run
          ) as responses_used, e.provider, e.event_id_path, e.columns, e.dedupe,
          e.signing_secret, e.signing_secret_set_at, e.handshake_token, e.signature_header, e.signature_algorithm,
-         e.signature_encoding, e.signature_prefix, e.reject_unverified, e.allow_rehearsal, e.allowed_senders,
+         e.signature_encoding, e.signature_prefix, e.reject_unverified, e.allow_rehearsal, e.allow_cors,
+         e.allowed_senders,
          e.store_rules, e.drop_headers, e.forward_original, e.original_hours, e.encrypt_bodies,
          exists (select from creel_keys.endpoint_keys k where k.endpoint_id = e.id) as has_data_key,
          coalesce(e.capture_id, e.id) as capture_id, e.previous_capture_id, e.previous_capture_until,

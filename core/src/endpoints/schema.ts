@@ -83,6 +83,10 @@ const writable = {
   allowRehearsal: optional(z.boolean()).meta({
     description: 'Whether replays of many requests may be started; default true',
   }),
+  allowCors: optional(z.boolean()).meta({
+    description:
+      'Lets pages of any origin send and read the answers: a CORS preflight is answered 204 and not captured, and every answer has `Access-Control-Allow-Origin: *` unless `responseHeaders` set another; default false',
+  }),
   allowedSenders: optional(z.array(Network).max(100)).meta({
     description:
       'Networks (CIDR) or addresses; captures from elsewhere are answered 403 and not stored. [] clears',
@@ -200,6 +204,7 @@ export const Endpoint = withExample(
       .meta({ description: 'Null: every event is captured each time that it comes' }),
     rejectUnverified: z.boolean(),
     allowRehearsal: z.boolean(),
+    allowCors: z.boolean(),
     allowedSenders: z.array(z.string()),
     storeRules: StoreRules,
     dropHeaders: z.array(z.string()),

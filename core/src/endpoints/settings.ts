@@ -38,6 +38,7 @@ export function settingsColumns(
     columns.answerFrom = input.answerFrom === null ? null : JSON.stringify(input.answerFrom)
   if (input.rejectUnverified !== undefined) columns.rejectUnverified = input.rejectUnverified
   if (input.allowRehearsal !== undefined) columns.allowRehearsal = input.allowRehearsal
+  if (input.allowCors !== undefined) columns.allowCors = input.allowCors
   if (input.allowedSenders !== undefined) columns.allowedSenders = JSON.stringify(input.allowedSenders)
   if (input.storeRules !== undefined) columns.storeRules = JSON.stringify(input.storeRules ?? [])
   if (input.dropHeaders !== undefined) columns.dropHeaders = JSON.stringify(input.dropHeaders ?? [])

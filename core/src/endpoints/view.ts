@@ -98,6 +98,7 @@ export function endpointView(
     dedupe: storedDedupe(row.dedupe),
     rejectUnverified: row.rejectUnverified,
     allowRehearsal: row.allowRehearsal,
+    allowCors: row.allowCors,
     allowedSenders: JSON.parse(row.allowedSenders),
     storeRules: JSON.parse(row.storeRules),
     dropHeaders: JSON.parse(row.dropHeaders),

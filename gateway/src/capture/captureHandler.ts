@@ -20,6 +20,7 @@ import { createBodyBudget } from './bodyBudget.ts'
 import { answerOf, FOREIGN, NOT_FOUND, rateLimited, UNVERIFIED, unavailable } from './captureAnswers.ts'
 import { type CapturedBody, receiveBody } from './capturedBody.ts'
 import { type CaptureTarget, parseTarget } from './captureTarget.ts'
+import { allowed, isAllowedPreflight, PREFLIGHT } from './cors.ts'
 import { nextTurn } from './nextTurn.ts'
 import { answerScripted, hasScript } from './scriptedAnswers.ts'
 
@@ -58,7 +59,7 @@ export function createCaptureHandler({
   onError,
 }: CaptureOptions): RequestHandler {
   const conclude = (exchange: WireExchange, result: CaptureResult, settings?: CaptureSettings) => {
-    answerCapture(exchange, result)
+    answerCapture(exchange, result, settings)
     if (log.isLevelEnabled('debug')) logCapture(log, exchange, result, settings)
   }
 
@@ -73,6 +74,10 @@ export function createCaptureHandler({
     const foreign = captures.refuseForeign(settings, exchange.address)
     if (foreign !== undefined) {
       return finish(exchange, refuseForeign(exchange, { settings, target }, foreign))
+    }
+    if (isAllowedPreflight(exchange.head, settings)) {
+      exchange.answer(PREFLIGHT, true)
+      return
     }
     const refusal = captures.refuseEarly(settings)
     if (refusal === undefined) receiveBodyOf(exchange, target, settings)
@@ -260,9 +265,9 @@ function countResult(result: CaptureResult): void {
 }
 
 /** Counts the result of a capture and answers its sender. The rest of a refused body need not be read. */
-function answerCapture(exchange: WireExchange, result: CaptureResult): void {
+function answerCapture(exchange: WireExchange, result: CaptureResult, settings?: CaptureSettings): void {
   countResult(result)
-  exchange.answer(answerTo(result), true)
+  exchange.answer(allowed(answerTo(result), settings), true)
 }
 
 /** Neither query, headers nor body: they may hold secrets. */

@@ -34,6 +34,16 @@ export class ReadyAnswer {
     this.#body = body
   }
 
+  /** Whether it has a header of this name, which is in lower case. */
+  has(name: string): boolean {
+    return this.#headers.some((given, at) => at % 2 === 0 && given.toLowerCase() === name)
+  }
+
+  /** The same answer with further headers, names and values in turn. */
+  with(headers: readonly string[]): ReadyAnswer {
+    return new ReadyAnswer(this.#status, [...this.#headers, ...headers], this.#body)
+  }
+
   /** The same answer for callers in the process. A server sets the fields of the connection. */
   toResponse({ isHead, traceId }: Omit<AnswerForm, 'closes'>): Response {
     const headers = new Headers()

@@ -39,6 +39,7 @@ describe('POST /api/v1/endpoints', () => {
       dedupe: null,
       rejectUnverified: false,
       allowRehearsal: true,
+      allowCors: false,
       allowedSenders: [],
       storeRules: [],
       dropHeaders: [],

@@ -54,6 +54,7 @@ function settings(): CaptureSettings {
     captureRatePerMinute: 1_000_000,
     captureBytesPerMinute: unlimited,
     rejectUnverified: false,
+    allowCors: false,
     isAllowedSender: undefined,
     response: safeResponse({
       responseStatusCode: 200,

@@ -384,6 +384,7 @@ export interface StatementRows {
     readonly signaturePrefix: string | null
     readonly rejectUnverified: boolean
     readonly allowRehearsal: boolean
+    readonly allowCors: boolean
     readonly allowedSenders: string
     readonly storeRules: string
     readonly dropHeaders: string
@@ -683,6 +684,7 @@ export interface StatementRows {
     readonly signaturePrefix: string | null
     readonly rejectUnverified: boolean
     readonly allowRehearsal: boolean
+    readonly allowCors: boolean
     readonly allowedSenders: string
     readonly storeRules: string
     readonly dropHeaders: string

@@ -307,6 +307,7 @@ export interface EndpointsTable {
   eventIdPath: string | null
   dedupe: string | null
   allowRehearsal: Generated<boolean>
+  allowCors: Generated<boolean>
   storeRules: Generated<string>
   dropHeaders: Generated<string>
   responses: Generated<string>
