@@ -16,7 +16,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       add column tls_set_at timestamptz,
       add column signing_scheme text not null default 'creel',
       add column paused_at timestamptz,
-      add column drain_per_second integer;
+      add column drain_per_second integer,
+      -- Whether order keys are digests for the sake of deliveries that wait, although no rule hides the keys any more.
+      add column keeps_key_digests boolean not null default false;
 
     -- While it is paused or drained, or while its policy bounds how deliveries start, they wait as rows and not as jobs.
     alter table actions add column governed boolean not null generated always as (

@@ -5,6 +5,7 @@ import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import { applyPolicy, dropDeliveries, policyText, resumeDeliveries, wakeFlows } from '../deliveries/index.ts'
+import type { EndpointRow } from '../endpoints/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable, Trx } from '../platform/db/index.ts'
 import { authColumns } from './auth.ts'
@@ -25,12 +26,18 @@ import type { UpdateInput } from './schema.ts'
 import { schemeColumns, signingColumns } from './signing.ts'
 import { tlsColumns } from './tls.ts'
 import { actionView } from './view.ts'
+import { warningsMember } from './warnings.ts'
 
 /**
  * Changes the named members of an action. Switching it on resumes its waiting deliveries.
  * @throws DomainError `not_found` when it was deleted meanwhile
  */
-export async function changeAction(ctx: Context, { endpointId, id }: ActionRow, input: UpdateInput) {
+export async function changeAction(
+  ctx: Context,
+  endpoint: EndpointRow,
+  { endpointId, id }: ActionRow,
+  input: UpdateInput,
+) {
   return await ctx.db.transaction().execute(async (trx) => {
     const actions = await lockActions(trx, endpointId)
     const stored = actions.find((action) => action.id === id)
@@ -52,7 +59,7 @@ export async function changeAction(ctx: Context, { endpointId, id }: ActionRow, 
     const view = actionView(row, channels)
     const before = actionView(stored, channels)
     await recordChange(trx, ctx, actionChange('actions.update', { row, before, after: view }))
-    return view
+    return { ...view, ...warningsMember(endpoint, row) }
   })
 }
 

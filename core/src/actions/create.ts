@@ -15,6 +15,7 @@ import type { CreateInput } from './schema.ts'
 import { type SigningInput, schemeColumns, signingColumns } from './signing.ts'
 import { type TlsInput, tlsColumns } from './tls.ts'
 import { actionView } from './view.ts'
+import { warningsMember } from './warnings.ts'
 
 type View = ReturnType<typeof actionView>
 
@@ -57,7 +58,7 @@ const DEFAULT_TEMPLATE = '{{endpoint.name}}: {{method}} {{label}} (request {{req
  * Adds an action, last by default.
  * @throws DomainError `limit_reached` when the endpoint has all the actions that its plan has room for
  */
-export async function createAction(ctx: Context, endpoint: Pick<EndpointRow, 'id'>, input: CreateInput) {
+export async function createAction(ctx: Context, endpoint: EndpointRow, input: CreateInput) {
   const channels = await listChannelStates(ctx, ctx.workspace.id, ctx.plan)
   const channelName = channels.find(({ id }) => id === input.alertChannelId)?.name
   return await ctx.db.transaction().execute(async (trx) => {
@@ -75,7 +76,7 @@ export async function createAction(ctx: Context, endpoint: Pick<EndpointRow, 'id
     if (row === undefined) throw new Error('The action that was just inserted is gone.')
     const view = actionView(row, channels)
     await recordChange(trx, ctx, actionChange('actions.create', { row, before: null, after: view }))
-    return view
+    return { ...view, ...warningsMember(endpoint, row) }
   })
 }
 

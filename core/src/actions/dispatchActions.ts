@@ -30,6 +30,8 @@ export type LoadedAction = DispatchAction &
     readonly policy: DeliveryPolicy
     /** Null if its deliveries have no order. */
     readonly orderKeyOf: OrderKeyOf | null
+    /** Whether keys stay digests because deliveries wait under digests that a rule for storing has demanded. */
+    readonly keepsKeyDigests: boolean
   }
 
 /** Actions that a request is dispatched to. `state` is the state of the request until it has an attempt. */
@@ -114,6 +116,7 @@ export async function loadDispatchActions(
       'tlsClientKey',
       'deliveryPolicy',
       'governed',
+      'keepsKeyDigests',
     ])
     .execute()
   for (const { endpointId, condition, ...action } of rows)

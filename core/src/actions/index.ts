@@ -5,7 +5,15 @@ export { addAction, hostOf } from './create.ts'
 export { CERTIFICATE_CHECK, SEALED_ACTIONS } from './declarations.ts'
 export * from './dispatchActions.ts'
 export { pauseGone } from './pause.ts'
-export { type ActionRow, applyActionLimits, findAction, listActions, lockActions } from './queries.ts'
+export {
+  type ActionRow,
+  applyActionLimits,
+  findAction,
+  listActions,
+  lockActions,
+  updateAction,
+} from './queries.ts'
 
 export { SIGNING_SECRET } from './schema.ts'
 export { signingColumns, signingIssues } from './signing.ts'
+export { actionWarnings } from './warnings.ts'

@@ -112,7 +112,7 @@ export const actionRoutes = router({
     errors: ['feature_not_in_plan'],
     finds: findsAction,
     check: (ctx, input) => checkActionChange(ctx, ctx.action, input),
-  }).mutation(({ ctx, input }) => changeAction(ctx, ctx.action, input)),
+  }).mutation(({ ctx, input }) => changeAction(ctx, ctx.endpoint, ctx.action, input)),
 
   pause: route({
     method: 'POST',

@@ -115,6 +115,10 @@ export const Action = z
     apiRequestName: z.null().meta({ description: 'Always null in v1' }),
     slotMapping: z.record(z.string(), z.string()).meta({ description: 'Always {} in v1' }),
     requestUnavailable: z.boolean().meta({ description: 'Always false in v1' }),
+    warnings: z.array(z.string()).optional().meta({
+      description:
+        'Only in the answer to a change, if the action reads what the endpoint takes out before storing. It still works when a request is captured',
+    }),
   })
   .meta({ id: 'Action' })
 

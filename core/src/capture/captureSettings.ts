@@ -147,7 +147,7 @@ export async function loadCaptureSettings(
         eventIdPath: eventIdPathOf(endpoint.eventIdPath),
       }
       const dataKey = dataKeys[index] ?? null
-      const hiding = { dataKey: dataKey?.key ?? null, storing }
+      const hiding = { dataKey: dataKey?.key ?? null, storing, hash, provider: derives.verification.provider }
       const endpointActions = withStoredKeys(actions.get(endpoint.id) ?? [], hiding)
       const own = { ...endpoint, responseHeaders: JSON.parse(endpoint.responseHeaders) }
       const script = answerScript(endpoint, own, endpointActions, isOn)

@@ -30,7 +30,7 @@ export function repeatingOf(
   storing: Storing | null,
   { verification: { provider }, eventIdPath }: Derives,
 ): Repeating {
-  const mayRepeat = (text: string) => storing !== null && takesOutText(storing, text)
+  const mayRepeat = (text: string) => storing !== null && takesOutText(storing, text, provider)
   return {
     label: labelReads(provider).some(mayRepeat),
     eventId: eventIdReads(eventIdPath, provider).some(mayRepeat),

@@ -1,7 +1,5 @@
-import { listActions } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
-import { orderDigest } from '../capture/index.ts'
-import { rekeyDeliveries, storedPolicy } from '../deliveries/index.ts'
+import { keepOrder } from '../capture/index.ts'
 import {
   type CreateInput,
   checkOriginal,
@@ -9,15 +7,12 @@ import {
   ensureDataKey,
   findDataKey,
   type StoringInput,
-  storingOf,
+  type UpdateInput,
 } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
-import { hashWith } from '../engine/storing/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { openDataKey } from '../platform/secrets/index.ts'
 import { sealEarlier } from '../sealing/index.ts'
 import { storingWarnings } from '../storeRules/index.ts'
-import { ensureHashKey } from '../workspaces/index.ts'
 
 /**
  * Makes the data key of an endpoint that encrypts its captures. Requests that are stored already are then sealed in the
@@ -29,50 +24,33 @@ export async function prepareStoring(
   ctx: Pick<Context, 'clock' | 'secrets' | 'workspace'>,
   trx: Trx,
   { before, endpoint }: { readonly before: EndpointRow | null; readonly endpoint: EndpointRow },
-  { storeRules, dropHeaders, encryptBodies }: StoringInput & Pick<Partial<CreateInput>, 'encryptBodies'>,
+  input: Partial<UpdateInput>,
 ): Promise<{ warnings?: string[] }> {
-  const takesOut = Boolean(storeRules?.length || dropHeaders?.length)
-  if (!takesOut && encryptBodies !== true) return {}
+  const { encryptBodies } = input
+  const mayWarn = WARNING_MEMBERS.some((member) => input[member] !== undefined)
+  if (!mayWarn && encryptBodies !== true) return {}
   const of = { workspaceId: ctx.workspace.id, endpointId: endpoint.id, secrets: ctx.secrets }
   const known = await findDataKey(trx, of)
   if (encryptBodies === true) {
     await ensureDataKey(trx, of)
     await sealEarlier(trx, endpoint.id)
   }
-  if (before !== null && known === undefined) await keepOrder(ctx, trx, before, endpoint)
-  const warnings = takesOut ? await storingWarnings(trx, endpoint, storingInput(endpoint)) : []
-  return { warnings: encryptBodies === true ? [SEARCH_LOST, ...warnings] : warnings }
+  if (before !== null) await keepOrder(ctx, trx, { before, endpoint, hadDataKey: known !== undefined })
+  const warnings = mayWarn ? await storingWarnings(trx, endpoint, storingInput(endpoint)) : null
+  if (warnings === null && encryptBodies !== true) return {}
+  return { warnings: [...(encryptBodies === true ? [SEARCH_LOST] : []), ...(warnings ?? [])] }
 }
 
-/**
- * Replaces the order keys of deliveries that wait by the digests that later captures will have, where the change hides
- * them: a held key would no longer hold, and dead letters would keep a value.
- */
-async function keepOrder(
-  { clock, secrets, workspace }: Pick<Context, 'clock' | 'secrets' | 'workspace'>,
-  trx: Trx,
-  before: EndpointRow,
-  endpoint: EndpointRow,
-): Promise<void> {
-  const actions = (await listActions(trx, endpoint.id)).map(({ id, deliveryPolicy }) => ({
-    id,
-    by: storedPolicy(deliveryPolicy).order?.by,
-  }))
-  if (actions.every(({ by }) => by === undefined)) return
-  const workspaceId = workspace.id
-  const hash = hashWith(await ensureHashKey(trx, { workspaceId, secrets, now: clock.now() }))
-  const ref = await findDataKey(trx, { workspaceId, endpointId: endpoint.id })
-  const dataKey = ref === undefined ? null : openDataKey(secrets, ref.sealedKey)
-  const [earlier, later] = [
-    { dataKey: null, storing: storingOf(before, hash) },
-    { dataKey, storing: storingOf(endpoint, hash) },
-  ]
-  for (const { id: actionId, by } of actions) {
-    const digest = orderDigest(later, by)
-    if (digest !== null && orderDigest(earlier, by) === null)
-      await rekeyDeliveries(trx, { endpointId: endpoint.id, actionId }, digest)
-  }
-}
+/** Members that decide what rules for storing take out, and what reads it. */
+const WARNING_MEMBERS = [
+  'storeRules',
+  'dropHeaders',
+  'provider',
+  'signatureHeader',
+  'eventIdPath',
+  'dedupe',
+  'columns',
+] as const
 
 const storingInput = ({ storeRules, dropHeaders }: EndpointRow): StoringInput => ({
   storeRules: JSON.parse(storeRules),

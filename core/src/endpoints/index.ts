@@ -40,11 +40,14 @@ export { checkPaths, settingsColumns } from './settings.ts'
 export {
   checkOriginal,
   checkStoring,
+  conditionWarnings,
   DropHeaders,
   ORIGINAL_HOURS,
   preparedStoring,
   StoreRulesInput,
   type StoringInput,
   storingOf,
+  type TakenOut,
+  takenOutOf,
 } from './storing.ts'
 export { captureUrlOf, endpointView, type StoredVerification, storedSettings } from './view.ts'

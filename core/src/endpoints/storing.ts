@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { HEADER_NAME } from '../engine/conditions/index.ts'
+import { type Condition, HEADER_NAME, pathsOf } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
-import { DROP_HEADERS_MAX, parseStoreRules, type Storing } from '../engine/storing/index.ts'
+import { findProvider, type ProviderRow } from '../engine/providers/index.ts'
+import { DROP_HEADERS_MAX, parseStoreRules, type Storing, takesOut } from '../engine/storing/index.ts'
 
 const document = z.record(z.string(), z.unknown())
 
@@ -96,4 +97,38 @@ export function storingOf(
   if (row.storeRules === '[]' && row.dropHeaders === '[]') return null
   const stored = { storeRules: JSON.parse(row.storeRules), dropHeaders: JSON.parse(row.dropHeaders) }
   return preparedStoring(stored, hash)
+}
+
+/** What an endpoint takes out of its captures. */
+export interface TakenOut {
+  readonly storing: Storing
+  /** Decides where the label is read. */
+  readonly provider: ProviderRow | undefined
+}
+
+/** Reads what settings take out; null if that is nothing. */
+export function takenOutOf(
+  { provider }: { readonly provider: string | null },
+  input: StoringInput,
+): TakenOut | null {
+  const storing = preparedStoring(input, null)
+  return storing && { storing, provider: provider === null ? undefined : findProvider(provider) }
+}
+
+/**
+ * Names what a condition reads that is taken out.
+ *
+ * @param whose the owner of the condition, as the sentences name it
+ */
+export function conditionWarnings(
+  { storing, provider }: TakenOut,
+  whose: string,
+  condition: Condition,
+): string[] {
+  return pathsOf(condition, { absent: true })
+    .filter((path) => takesOut(storing, path, provider))
+    .map(
+      ({ text }) =>
+        `The condition of the ${whose} reads ${text}, which is not stored as it came. It is evaluated before.`,
+    )
 }

@@ -101,7 +101,7 @@ export async function neverMatchedPaths(
   condition: Condition,
   { afterId, signal }: { readonly afterId: number; readonly signal?: AbortSignal },
 ): Promise<readonly Path[]> {
-  const paths = pathsOf(condition)
+  const paths = pathsOf(condition, { absent: false })
   let left = paths
   let isEmpty = true
   if (left.length === 0) return []

@@ -1,2 +1,2 @@
-export { storingWarnings } from './preview.ts'
 export { storeRuleRoutes } from './routes.ts'
+export { storingWarnings } from './warnings.ts'

@@ -21,7 +21,7 @@ export const StoringPreview = z
       .meta({ description: 'The rule that faulted: only a trace would be stored' }),
     warnings: z
       .array(z.string())
-      .meta({ description: 'Conditions, orders and event ids that read what is taken out' }),
+      .meta({ description: 'What reads a value that is taken out: conditions, orders, event ids, columns' }),
     stored: z.object({
       method: z.string(),
       path: z.string(),

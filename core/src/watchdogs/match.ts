@@ -73,3 +73,14 @@ export function listCriteria(db: Db, endpointId: string): Promise<Criteria[]> {
     .select(['c.id', 'c.match'])
     .execute()
 }
+
+/** Names and conditions of an endpoint's watchdogs, oldest first. */
+export function listMatches(db: Db, endpointId: string): Promise<{ name: string; match: string }[]> {
+  return db
+    .selectFrom('watchdogs as w')
+    .innerJoin('watchdogCriteria as c', 'c.id', 'w.criteriaId')
+    .where('w.endpointId', '=', endpointId)
+    .orderBy('w.createdAt')
+    .select(['w.name', 'c.match'])
+    .execute()
+}

@@ -15,13 +15,20 @@ const REKEY = statement(
   { isPrepared: false },
 )
 
-/** Replaces the order keys of an action's deliveries by their digests, as later captures have them. */
+/**
+ * Replaces the order keys of an action's deliveries by their digests, as later captures have them.
+ *
+ * @param digest null leaves them
+ * @returns whether some delivery has a key
+ */
 export async function rekeyDeliveries(
   trx: Trx,
   { endpointId, actionId }: { readonly endpointId: string; readonly actionId: string },
-  digest: (key: string) => string,
-): Promise<void> {
+  digest: ((key: string) => string) | null,
+): Promise<boolean> {
   const rows = await run(trx, KEYS, [endpointId, actionId])
   const keys = [...new Set(rows.flatMap(({ orderKey }) => orderKey ?? []))]
-  if (keys.length > 0) await run(trx, REKEY, [endpointId, keys, keys.map(digest), actionId])
+  if (keys.length > 0 && digest !== null)
+    await run(trx, REKEY, [endpointId, keys, keys.map(digest), actionId])
+  return keys.length > 0
 }

@@ -5,13 +5,20 @@ import type { ReadRoot } from './readRoot.ts'
 
 const NOTE_MAX = 300
 
-/** The paths that a condition reads, each once, in its order; without paths that are only tested for absence. */
-export function pathsOf({ test: whole }: Condition): readonly Path[] {
+/**
+ * The paths that a condition reads, each once, in its order.
+ *
+ * @param absent whether those count that are only tested for absence
+ */
+export function pathsOf(
+  { test: whole }: Condition,
+  { absent }: { readonly absent: boolean },
+): readonly Path[] {
   const paths = new Map<string, Path>()
   const visit = (test: Test): void => {
     if (test.kind === 'all' || test.kind === 'any') test.tests.forEach(visit)
     if (test.kind === 'not') visit(test.test)
-    if (test.kind !== 'leaf' || (test.op === 'exists' && test.value === false)) return
+    if (test.kind !== 'leaf' || (!absent && test.op === 'exists' && test.value === false)) return
     if (!paths.has(test.path.text)) paths.set(test.path.text, test.path)
   }
   visit(whole)

@@ -1,18 +1,30 @@
 import { type Path, parsePath, type Segment, segmentIn } from '../conditions/index.ts'
+import type { ProviderRow } from '../providers/index.ts'
 import type { CompiledStep, StoreTarget } from '../rules/index.ts'
+import { labelReads } from '../verification/index.ts'
 import type { Storing } from './storing.ts'
 
-/** Whether rules for storing may change what a path reads, in some request. */
-export function takesOut({ rules, dropped }: Pick<Storing, 'rules' | 'dropped'>, path: Path): boolean {
+type Takes = Pick<Storing, 'rules' | 'dropped'>
+
+/**
+ * Whether rules for storing may change what a path reads, in some request.
+ *
+ * @param provider of the endpoint, which decides where the label is read
+ */
+export function takesOut(storing: Takes, path: Path, provider: ProviderRow | undefined): boolean {
+  const { rules, dropped } = storing
   if (path.root === 'headers' && dropped.has(path.name.toLowerCase())) return true
+  if (path.root === 'fact' && path.fact === 'contentType' && dropped.has('content-type')) return true
+  if (path.root === 'fact' && path.fact === 'label')
+    return labelReads(provider).some((text) => takesOutText(storing, text, provider))
   return rules.some(({ steps }) => steps.some((step) => changes(step, path)))
 }
 
 /** The same for a path as text. A text that is no path is taken for one into the body. */
-export function takesOutText(storing: Pick<Storing, 'rules' | 'dropped'>, text: string): boolean {
+export function takesOutText(storing: Takes, text: string, provider: ProviderRow | undefined): boolean {
   const [parsed, body] = [text, 'body'].map((path) => parsePath(path, { every: true, deliveryFacts: false }))
   const read = parsed !== undefined && 'path' in parsed ? parsed : body
-  return read !== undefined && 'path' in read && takesOut(storing, read.path)
+  return read !== undefined && 'path' in read && takesOut(storing, read.path, provider)
 }
 
 function changes(step: CompiledStep, path: Path): boolean {

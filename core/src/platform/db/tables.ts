@@ -43,6 +43,7 @@ export interface ActionsTable {
   signingScheme: Generated<string>
   pausedAt: Date | null
   drainPerSecond: number | null
+  keepsKeyDigests: Generated<boolean>
   governed: GeneratedAlways<boolean>
 }
 

@@ -22,7 +22,7 @@ export function unmatchedNote(step: CompiledStep, draft: Draft, meter: Meter): s
 
 /** {@link unmatchedNote} for a rule's condition. */
 export function unmatchedWhen(when: Condition, draft: Draft): string | null {
-  return unmatchedWords(unmatchedPaths(pathsOf(when), draft))
+  return unmatchedWords(unmatchedPaths(pathsOf(when, { absent: false }), draft))
 }
 
 function pathsRead(step: CompiledStep): readonly Path[] {
