@@ -42,8 +42,8 @@ export function ActionForm({ endpoint, action, options, onClose }: Props) {
         : creel.actions.update.mutate({ endpointId: endpoint.id, actionId: action.id, ...members })
     },
     stale,
-    onSaved: ({ name }) => {
-      toast(`${name} saved`)
+    onSaved: ({ name, warnings = [] }) => {
+      toast([`${name} saved.`, ...warnings].join(' '))
       close()
     },
   })

@@ -69,6 +69,9 @@ export function PrivacySettings({ endpoint, form }: { endpoint: Endpoint; form: 
             {...form.field('originalHours')}
           />
         )}
+        {rules !== undefined && (
+          <StoringWarnings endpoint={endpoint} headers={namesOf(dropHeaders)} rules={rules} />
+        )}
         <p className="acts">
           <Button onClick={() => setTried(!isTried)}>{isTried ? 'Hide the preview' : 'Preview'}</Button>
         </p>
@@ -84,6 +87,30 @@ interface Props {
   readonly endpointId: string
   readonly headers: readonly string[]
   readonly rules: Endpoint['storeRules']
+}
+
+/** Names what reads a value that the unsaved settings would take out. */
+function StoringWarnings({ endpoint, headers, rules }: Omit<Props, 'endpointId'> & { endpoint: Endpoint }) {
+  const tried = { dropHeaders: [...headers], storeRules: rules }
+  const settled = useSettled(JSON.stringify(tried))
+  const { dropHeaders, storeRules } = endpoint
+  const isChanged = settled !== undefined && settled !== JSON.stringify({ dropHeaders, storeRules })
+  const preview = useQuery({
+    queryKey: ['storing warnings', endpoint.id, settled],
+    queryFn: () =>
+      creel.endpoints.previewStoring.mutate({ endpointId: endpoint.id, ...tried, sample: { body: '' } }),
+    enabled: isChanged,
+    retry: false,
+  })
+  return (
+    <div role="status" aria-label="Readers of what is taken out">
+      {(isChanged ? preview.data?.warnings : undefined)?.map((warning) => (
+        <p key={warning} className="banner">
+          {warning}
+        </p>
+      ))}
+    </div>
+  )
 }
 
 /** Shows what would be stored of a captured or a pasted request under the unsaved settings; nothing is saved. */
@@ -126,18 +153,13 @@ function StoringPreview({ endpointId, headers, rules }: Props) {
 type Preview = Answers['endpoints']['previewStoring']
 
 function Outcome({ preview }: { readonly preview: Preview }) {
-  const { redacted, redactedPaths, redactionFault, stored, warnings } = preview
+  const { redacted, redactedPaths, redactionFault, stored } = preview
   return (
     <div className="field" role="status" aria-label="What would be stored">
       <span className="label">
         {redacted ? `Taken out: ${redactedPaths.join(', ')}` : 'Nothing is taken out'}
       </span>
       {redactionFault !== null && <p className="problem">Only a trace would be stored: {redactionFault}</p>}
-      {warnings.map((warning) => (
-        <p key={warning} className="banner">
-          {warning}
-        </p>
-      ))}
       <p className="sees">{wordsOf(stored)}</p>
     </div>
   )

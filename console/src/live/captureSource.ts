@@ -55,7 +55,15 @@ export interface Loaded {
 /** Source of a list of captures. */
 export interface CaptureSource {
   /** The newest captures that match, and the total number. No match up to `lastId` is missing. */
-  newest(limit: number): Promise<Loaded & { totalCount: number; isEstimate: boolean; lastId: number }>
+  newest(limit: number): Promise<
+    Loaded & {
+      readonly totalCount: number
+      readonly isEstimate: boolean
+      /** Whether text was searched that is encrypted in some captures, which the search does not find. */
+      readonly omitsSealed: boolean
+      readonly lastId: number
+    }
+  >
   /** The next page of older captures. */
   older(below: Below, limit: number): Promise<Loaded>
   /**
@@ -86,6 +94,7 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
         ...list,
         below,
         isEstimate,
+        omitsSealed: list.search?.sealed === true,
         lastId: Math.max(0, before?.items[0]?.id ?? 0, list.items[0]?.id ?? 0),
       }
     },

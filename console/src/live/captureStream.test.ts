@@ -77,6 +77,7 @@ class World implements CaptureSource {
       below: this.#belowLast(this.stored, limit),
       totalCount: this.stored.length,
       isEstimate: false,
+      omitsSealed: false,
       lastId: this.stored[0]?.id ?? 0,
     })
   }

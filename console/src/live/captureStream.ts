@@ -22,6 +22,8 @@ export interface Captures {
   readonly totalCount: number
   /** A long search has not looked through all that is stored: `totalCount` is an estimate until all rows are loaded. */
   readonly isEstimate: boolean
+  /** Whether text was searched that is encrypted in some captures, which the search does not find. */
+  readonly omitsSealed: boolean
   /** Number of captures since the list was opened that do not match. */
   readonly others: number
   readonly isLoading: boolean
@@ -71,6 +73,7 @@ const NONE: Captures = {
   rows: [],
   totalCount: 0,
   isEstimate: false,
+  omitsSealed: false,
   others: 0,
   isLoading: true,
   below: null,
@@ -133,7 +136,7 @@ export class CaptureStream extends Store<Captures> {
   async open({ keepsBars = false } = {}): Promise<void> {
     const opening = ++this.#opening
     try {
-      const { items, below, lastId, totalCount, isEstimate } = await this.source.newest(PAGE)
+      const { items, below, lastId, totalCount, isEstimate, omitsSealed } = await this.source.newest(PAGE)
       if (opening !== this.#opening) return
       this.#newest = Math.max(this.#newest, lastId)
       this.#waiting = []
@@ -143,6 +146,7 @@ export class CaptureStream extends Store<Captures> {
         below,
         totalCount,
         isEstimate,
+        omitsSealed,
         others: 0,
         isLoading: false,
         problem: null,

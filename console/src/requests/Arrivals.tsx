@@ -17,7 +17,7 @@ interface Props {
  * below.
  */
 export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered }: Props) {
-  const { bars, others, rejectedBefore, totalCount, isEstimate } = useSyncExternalStore(
+  const { bars, others, rejectedBefore, totalCount, isEstimate, omitsSealed } = useSyncExternalStore(
     stream.subscribe,
     stream.get,
   )
@@ -76,6 +76,11 @@ export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered 
         {isEstimate && 'about '}
         <b>{count(totalCount)}</b> {isFiltered ? 'match' : 'stored'}
       </span>
+      {omitsSealed && (
+        <span title="The other filters find encrypted captures: method, label, event id, state, time.">
+          encrypted text is not searched
+        </span>
+      )}
       {refusedCount > 0 && (
         <span
           className="refused-count"

@@ -76,6 +76,11 @@ export function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
           {shown.redactionFault ?? shown.redactedPaths.join(', ')}
         </Fact>
       )}
+      {'originalUntil' in shown && shown.originalUntil !== null && (
+        <Fact name="Original" title={fullTime(shown.originalUntil)}>
+          kept until {fullTime(shown.originalUntil)} at the latest: replays send it until then
+        </Fact>
+      )}
       {shown.duplicateOf !== null && (
         <Fact name="Duplicate">
           of{' '}

@@ -75,6 +75,8 @@ function Results({ q, all }: { readonly q: string; readonly all: readonly Endpoi
     return () => leaving.abort()
   }, [endpoints, q])
   const isDone = searchedCount === endpoints.length
+  const matching = found.filter(({ items }) => items.length > 0)
+  const sealed = found.filter(({ omitsSealed }) => omitsSealed).map(({ endpoint }) => endpoint.name)
   const matchCount = found.reduce((sum, { totalCount }) => sum + totalCount, 0)
   return (
     <>
@@ -89,10 +91,13 @@ function Results({ q, all }: { readonly q: string; readonly all: readonly Endpoi
       <Problem error={error} />
       <p role="status" className="hint">
         {isDone
-          ? `${plural(matchCount, 'result')} in ${plural(found.length, 'endpoint')}`
+          ? `${plural(matchCount, 'result')} in ${plural(matching.length, 'endpoint')}`
           : `Searching ${count(searchedCount + 1)} of ${plural(endpoints.length, 'endpoint')}…`}
       </p>
-      {found.map((one) => (
+      {sealed.length > 0 && (
+        <p className="banner">The text of encrypted captures is not searched: {sealed.join(', ')}.</p>
+      )}
+      {matching.map((one) => (
         <FoundIn key={one.endpoint.id} found={one} q={q} />
       ))}
     </>
@@ -166,6 +171,8 @@ interface Found {
   readonly totalCount: number
   /** Whether older requests were not looked through. */
   readonly isEstimate: boolean
+  /** Whether text was searched that is encrypted in some of its captures. */
+  readonly omitsSealed: boolean
 }
 
 /** Endpoints in the order in which they are searched: the latest capture first, those without captures not at all. */
@@ -176,8 +183,7 @@ function searched(endpoints: readonly Endpoint[]): Endpoint[] {
 }
 
 /**
- * Searches endpoints one after the other, because searches of a workspace wait for each other anyway. An endpoint
- * without matches gives nothing.
+ * Searches endpoints one after the other, because searches of a workspace wait for each other anyway.
  *
  * @param tell called with all results so far, and the number of endpoints that were searched
  */
@@ -190,7 +196,7 @@ async function searchAll(
   for (const [index, endpoint] of endpoints.entries()) {
     const one = await searchOne(endpoint, filters, signal)
     if (signal.aborted) return
-    if (one.items.length > 0) found.push(one)
+    found.push(one)
     tell([...found], index + 1)
   }
 }
@@ -204,7 +210,8 @@ async function searchOne(endpoint: Endpoint, filters: Filters, signal: AbortSign
     )
   const first = await read({})
   const { items, totalCount } = first
-  if (first.search?.complete !== false) return { endpoint, items, totalCount, isEstimate: false }
+  const omitsSealed = first.search?.sealed === true
+  if (first.search?.complete !== false) return { endpoint, items, totalCount, isEstimate: false, omitsSealed }
   const all = [...items]
   let page = first
   while (page.next !== null && all.length < SHOWN_MAX) {
@@ -213,7 +220,7 @@ async function searchOne(endpoint: Endpoint, filters: Filters, signal: AbortSign
   }
   const isEstimate = page.next !== null
   const about = isEstimate ? Math.max(all.length, page.totalCount) : all.length
-  return { endpoint, items: all.slice(0, SHOWN_MAX), totalCount: about, isEstimate }
+  return { endpoint, items: all.slice(0, SHOWN_MAX), totalCount: about, isEstimate, omitsSealed }
 }
 
 /** Characters of a body that are shown before a match. */

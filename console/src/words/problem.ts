@@ -16,6 +16,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   unsendable: 'The request cannot be sent.',
   unsafe_path: 'Nothing was sent:',
   rule_fault: 'A rule failed on this request.',
+  original_gone: 'Nothing was sent: the original of the request is gone, and only a part of it is stored.',
+  shredded: 'Nothing was sent: the key of the content of the request was destroyed.',
 }
 
 /** Explains why an attempt failed: the sentence for its code, then the service's detail. */

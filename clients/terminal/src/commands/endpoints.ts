@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { allEndpoints, chooseEndpoint } from '../api/endpointChoice.ts'
 import { durationSeconds } from '../duration.ts'
-import { printHint, printTable, printText } from '../output/print.ts'
+import { printHint, printTable, printText, printWarnings } from '../output/print.ts'
 import { agoText } from '../output/text.ts'
 import { addVerb, type ClientOptions, isConfirmed } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
@@ -42,9 +42,11 @@ export function addEndpointsCommands(command: Command, tools: TerminalTools): vo
       return { made, namesakes: all.filter(({ id, name }) => name === made.name && id !== made.id).length }
     },
     inJson: ({ made }) => made,
-    print: ({ made: { id, name, url }, namesakes }) => {
+    print: ({ made, namesakes }) => {
+      const { id, name, url } = made
       printText(url)
       printHint(`Created the endpoint "${name}". Next: creel listen ${id.slice(0, 8)} --to <port>`)
+      printWarnings(made)
       if (namesakes === 0) return
       printHint(
         `Other endpoints have this name too (${namesakes}). Use the id ${id.slice(0, 8)} for this one.`,
@@ -81,7 +83,10 @@ export function addEndpointsCommands(command: Command, tools: TerminalTools): vo
       const body = await membersOf(options, api, { method: 'PATCH', route })
       return await api.calls.endpoints.update({ ...body, endpointId: id })
     },
-    print: ({ name }) => printText(`Changed the endpoint "${name}".`),
+    print: (changed) => {
+      printText(`Changed the endpoint "${changed.name}".`)
+      printWarnings(changed)
+    },
   })
 
   addVerb(

@@ -5,7 +5,7 @@ import type { ApiClient } from '../api/apiClient.ts'
 import { requireMembers } from '../api/bodyMembers.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { ClientError, usageError } from '../clientError.ts'
-import { printHint, printTable, printText } from '../output/print.ts'
+import { printHint, printTable, printText, printWarnings } from '../output/print.ts'
 import { addVerb, type ClientOptions, isConfirmed } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { assignments } from '../words.ts'
@@ -21,7 +21,11 @@ interface NounOptions extends ClientOptions, ActionOptions {
 }
 
 /** A changed or created item. Members that are not listed are kept unchanged. */
-const Changed = z.looseObject({ id: z.string(), name: z.string().nullish() })
+const Changed = z.looseObject({
+  id: z.string(),
+  name: z.string().nullish(),
+  warnings: z.array(z.string()).optional(),
+})
 
 /** Adds the command `list` of a noun, which prints all items or a JSON object for each. */
 export function addNounList(command: Command, noun: Noun, tools: TerminalTools): void {
@@ -57,6 +61,7 @@ export function addNounChanges(command: Command, noun: Noun, tools: TerminalTool
     print: (made) => {
       printText(made.id)
       printHint(`Created the ${noun.one} "${made.name ?? ''}".`)
+      printWarnings(made)
     },
   })
 
@@ -73,7 +78,10 @@ export function addNounChanges(command: Command, noun: Noun, tools: TerminalTool
         await api.call('PUT', pathOf(noun.item, place, stored.id), { query: place.query, body }),
       )
     },
-    print: (changed) => printText(`Changed the ${noun.one} "${changed.name ?? changed.id}".`),
+    print: (changed) => {
+      printText(`Changed the ${noun.one} "${changed.name ?? changed.id}".`)
+      printWarnings(changed)
+    },
   })
 
   const remove = command

@@ -3,7 +3,7 @@ import { itemsByIdOf } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
 import { chooseEndpoint, endpointIdOf } from '../api/endpointChoice.ts'
 import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
-import { printTable, printText } from '../output/print.ts'
+import { printHint, printTable, printText } from '../output/print.ts'
 import { requestText, stateText } from '../output/requestText.ts'
 import { clockText, sizeText } from '../output/text.ts'
 import { byteOutput } from '../output/write.ts'
@@ -44,8 +44,15 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
       run: async (api, options: EndpointOption & FilterOptions & { limit?: number }) => {
         const endpoint = await chooseEndpoint(api, options.endpoint, { onlyReads: true })
         const input = { ...filterQuery(options), endpointId: endpoint.id, pageSize: 100, partial: true }
-        const all = itemsByIdOf((from) => api.calls.requests.list({ ...input, ...from }))
-        return await firstOf(all, options.limit ?? 20)
+        let omitsSealed = false
+        const all = itemsByIdOf(async (from) => {
+          const page = await api.calls.requests.list({ ...input, ...from })
+          omitsSealed ||= page.search?.sealed === true
+          return page
+        })
+        const rows = await firstOf(all, options.limit ?? 20)
+        if (omitsSealed) printHint(`The text of encrypted requests of "${endpoint.name}" is not searched.`)
+        return rows
       },
       print: (rows) =>
         printTable(rows, {

@@ -23,6 +23,15 @@ export function printHint(...lines: Text[]): void {
   writeLines(process.stderr, lines)
 }
 
+/** Prints the warnings of an answer, as hints. */
+export function printWarnings({
+  warnings = [],
+}: {
+  readonly warnings?: readonly string[] | undefined
+}): void {
+  for (const warning of warnings) printHint(`Warning: ${warning}`)
+}
+
 const isTerminal = () => process.stdout.isTTY === true
 
 /**

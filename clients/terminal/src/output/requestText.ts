@@ -3,7 +3,7 @@ import { SafeText } from './safeText.ts'
 import { clockText, sizeText } from './text.ts'
 
 /** A request, with its body as it is read if it is known to be encoded. */
-type Readable = WholeRequest & { readonly decodedBody?: CapturedRequest['decodedBody'] }
+type Readable = WholeRequest & Partial<Pick<CapturedRequest, 'decodedBody' | 'originalUntil'>>
 
 /** Characters of a body shown by default. */
 const BODY_CHARACTERS = 20_000
@@ -15,7 +15,8 @@ const BODY_CHARACTERS = 20_000
  */
 export function requestText(request: Readable, { width }: { width: number }): SafeText[] {
   const { id, method, path, queryString, receivedAt, ip, sizeBytes, label, verification } = request
-  const { eventId, senderAttempt, duplicateOf } = request
+  const { eventId, senderAttempt, duplicateOf, redacted, redactedPaths, redactionFault, originalUntil } =
+    request
   const target = `${path === '' ? '/' : path}${queryString === null ? '' : `?${queryString}`}`
   const facts = [
     `#${id}`,
@@ -32,6 +33,11 @@ export function requestText(request: Readable, { width }: { width: number }): Sa
     SafeText.styled('bold', SafeText.of(`${method} ${target}`).cut(width)),
     SafeText.of(facts.filter((fact) => fact !== '').join('  ')),
     ...(verification === null ? [] : [SafeText.of(`${verification.verdict}: ${verification.note}`)]),
+    // Older services take nothing out.
+    ...(redacted === true
+      ? [SafeText.of(`taken out before storing: ${redactionFault ?? redactedPaths.join(', ')}`).cut(width)]
+      : []),
+    ...(originalUntil ? [SafeText.of(`replays send the original until ${originalUntil} at the latest`)] : []),
     SafeText.of(''),
     ...request.rawHeaders.map(({ name, value }) => {
       const plain = SafeText.of(`${name}: `)
