@@ -20,7 +20,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- Text of a body that arrived encoded, which searches read.
       add column decoded_text text,
       -- JSON: values of the body by their paths, for the columns of the endpoint.
-      add column column_values text;
+      add column column_values text,
+      -- What people noted on it, in UTF-8; sealed where the content is. Captures leave it out.
+      add column note bytea;
 
     -- The index has the order of the list, and no entry for requests without an id.
     create index requests_by_event on requests (endpoint_id, event_id, id) where event_id is not null;

@@ -105,7 +105,8 @@ test('a workspace moves under load: nothing is lost, none comes twice, and numbe
   const endpoint = await one.owner.endpoint({ name: 'moving' })
   await one.owner.post(endpoint.at('/actions'), { kind: 'forward', name: 'to us', url: receiver.url })
   const sealed = await one.owner.endpoint({ name: 'sealed', encryptBodies: true })
-  await sealed.capture({ body: 'sealed before' })
+  const noted = await sealed.capture({ body: 'sealed before' })
+  await one.owner.patch(sealed.at(`/requests/${noted.id}`), { note: 'moves, too' })
   const sending = sendNumbers(endpoint)
   const following = follow(endpoint)
   await eventually('some captures', () => sending.sent() > 200)
@@ -126,7 +127,7 @@ test('a workspace moves under load: nothing is lost, none comes twice, and numbe
   expect((await one.owner.get(sealed.at('/requests'))).body).toMatchObject({
     items: [
       { bodyPreview: 'sealed after', sealed: true, shredded: false },
-      { bodyPreview: 'sealed before', sealed: true, shredded: false },
+      { bodyPreview: 'sealed before', note: 'moves, too', sealed: true, shredded: false },
     ],
   })
   await eventually('every delivery', () => receiver.received.length >= sent)

@@ -50,6 +50,7 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'GET /api/v1/endpoints/{}/requests/await',
   'GET /api/v1/requests/{}',
   'GET /api/v1/endpoints/{}/requests/{}',
+  'PATCH /api/v1/endpoints/{}/requests/{}',
   'DELETE /api/v1/endpoints/{}/requests/{}',
   'POST /api/v1/endpoints/{}/requests/bulk-delete',
   'POST /api/v1/endpoints/{}/requests/{}/replay',

@@ -48,6 +48,7 @@ const WRITING = [
   'create_endpoint',
   'script_answers',
   'reset_answers',
+  'note_request',
   'save_rule',
   'arm_watchdog',
   'create_action',

@@ -70,12 +70,15 @@ async function worldOf(client: Client, mail: string) {
     json({}, `/users/${encodeURIComponent(mail)}`),
   ]
   for (const one of sent) await endpoint.capture(one)
+  const [last] = await endpoint.requests('pageSize=1')
   await receiver.take(sent.length)
   const others = [
     await endpoint.capture(json({ email: `n${mail}` })),
     await endpoint.capture(json({ email: `first.${mail}` })),
   ]
   await receiver.take(sent.length + others.length)
+  for (const noted of [last, ...others])
+    await client.patch(endpoint.at(`/requests/${noted?.id}`), { note: `asked by ${mail}` })
   receiver.answer = { status: 200 }
   return { receiver, endpoint, others, sentCount: sent.length }
 }
@@ -89,7 +92,7 @@ test('a dry run counts, and changes nothing; an erasure deletes captures, attemp
   await client.delete(endpoint.at(`/requests/${second?.id}`))
 
   const dry = await erase(client, { value: mail, dryRun: true })
-  const counts = { requests: sentCount - 1, binnedRequests: 1, attempts: sentCount + 2 }
+  const counts = { requests: sentCount - 1, binnedRequests: 1, attempts: sentCount + 2, notes: 3 }
   expect(dry).toMatchObject({
     dryRun: true,
     counts,
@@ -101,7 +104,9 @@ test('a dry run counts, and changes nothing; an erasure deletes captures, attemp
   await foreign.capture(json({ email: mail }))
   const done = await erase(client, { value: mail })
   expect(done).toMatchObject({ counts, valueHash: dry.valueHash })
-  expect((await endpoint.requests()).map(({ id }) => id)).toEqual(others.map(({ id }) => id).toReversed())
+  const left = await endpoint.requests()
+  expect(left.map(({ id }) => id)).toEqual(others.map(({ id }) => id).toReversed())
+  expect(left).toMatchObject(others.map(() => ({ note: null })))
   expect(await foreign.requests()).toHaveLength(1)
   const bin = await client.expect(client.get('/api/v1/recycle-bin'), z.looseObject({ totalCount: z.int() }))
   expect(bin.totalCount).toBe(0)

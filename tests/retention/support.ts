@@ -37,9 +37,9 @@ export async function rowsOf({ db }: TestService, endpointId: string) {
 const lengths = (...columns: string[]) =>
   columns.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ')
 
-/** Bytes of a request by its row: the body, and everything else, which counts at least 1 KiB. */
+/** Bytes of a request by its row: the body, the note, and everything else, which counts at least 1 KiB. */
 export const BYTES_OF_REQUEST = sql.raw(
-  `octet_length(r.body) + greatest(1024, ${lengths(
+  `octet_length(r.body) + coalesce(octet_length(r.note), 0) + greatest(1024, ${lengths(
     'r.method',
     'r.path',
     'r.query_string',

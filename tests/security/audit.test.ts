@@ -257,6 +257,9 @@ const STEPS: Readonly<Record<string, Step>> = {
     run: ({ client, ids }) => client.post(`/api/v1/watchdogs/${ids.watchdogId}/active`, { active: false }),
   },
   'watchdogs.remove': { run: ({ client, ids }) => client.delete(`/api/v1/watchdogs/${ids.watchdogId}`) },
+  'requests.update': {
+    run: (world) => world.client.patch(at(world, `/requests/${world.ids.requestId}`), { note: 'x' }),
+  },
   'requests.remove': {
     run: (world) => world.client.delete(at(world, `/requests/${world.ids.requestId}`)),
   },

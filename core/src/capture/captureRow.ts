@@ -40,7 +40,12 @@ export function captureRow(
   {
     redaction = null,
     columns = [],
-  }: { readonly redaction?: Redaction | null; readonly columns?: readonly Column[] } = {},
+    note = null,
+  }: {
+    readonly redaction?: Redaction | null
+    readonly columns?: readonly Column[]
+    readonly note?: Uint8Array | null
+  } = {},
 ): CaptureRow {
   const { headers, body, label, eventId, verification } = request
   const text = readText(body, request.bodyTruncated)
@@ -63,6 +68,7 @@ export function captureRow(
     sealed: null,
     verdict: verification?.verdict ?? null,
     verdictNote: verification === null ? null : storable(verification.note),
+    note,
   }
   return {
     ...parts,

@@ -5,6 +5,7 @@ import { forgetLabels, listedLabels } from '../events/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { forgetAnswers, nextAnswers } from '../rehearsals/index.ts'
+import { forgetNotes } from '../requests/index.ts'
 import { eraseAttempts, eraseRequests, reduceRequests } from '../retention/index.ts'
 import { forgetAgentEvents, nextAgentEvents } from '../subscriptions/index.ts'
 import type { ValueFinder } from './match.ts'
@@ -143,16 +144,23 @@ async function requestStep(
   if (last === undefined) return { counts: {}, next: null, erase: nothing }
   const found = await matching(rows, ({ request }) => finder.inRequest(request))
   const ids = found.map(({ id }) => id)
+  const noted = rows.filter(({ note }) => finder.inText(note)).map(({ id }) => id)
   // Attempts that hold the value themselves were counted before.
   const attempts = ids.length === 0 ? [] : await attemptsWhere(db, endpointId, { requestIds: ids })
   const others = await matching(attempts, (attempt) => !attemptHolds(finder, attempt))
   const binnedRequests = found.filter(({ isBinned }) => isBinned).length
   return {
     scannedRequests: rows.length,
-    counts: { requests: ids.length - binnedRequests, binnedRequests, attempts: others.length },
+    counts: {
+      requests: ids.length - binnedRequests,
+      binnedRequests,
+      attempts: others.length,
+      notes: noted.length,
+    },
     endpointId,
     next: { ...part, afterId: last.id },
     erase: async (trx) => {
+      if (noted.length > 0) await forgetNotes(trx, endpointId, noted)
       if (ids.length === 0) return
       if (mode === 'delete') await eraseRequests(services, trx, endpointId, ids)
       else await reduceRequests(trx, endpointId, ids)

@@ -8,6 +8,7 @@ export const Counts = z.object({
   replayResults: z.int().meta({ description: 'Answers that replays recorded' }),
   alerts: z.int().meta({ description: 'Messages of alerts' }),
   agentEvents: z.int().meta({ description: 'Events that wait to be sent to agents' }),
+  notes: z.int().meta({ description: 'Notes on captures' }),
 })
 
 /** Progress of an erasure as it is stored. */
@@ -51,4 +52,5 @@ export const NOTHING_FOUND = {
   replayResults: 0,
   alerts: 0,
   agentEvents: 0,
+  notes: 0,
 }

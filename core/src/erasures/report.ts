@@ -25,6 +25,7 @@ export function reportOf(row: ErasureRow, names: ReadonlyMap<string, string>): z
     `| answers that replays recorded | ${counts.replayResults} |`,
     `| messages of alerts | ${counts.alerts} |`,
     `| events that waited for agents | ${counts.agentEvents} |`,
+    `| notes on captures | ${counts.notes} |`,
     '',
     ...endpoints.map(
       ({ endpointId, requests }) =>

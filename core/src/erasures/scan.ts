@@ -20,6 +20,7 @@ export interface Range {
 export interface ScannedRequest {
   readonly id: number
   readonly isBinned: boolean
+  readonly note: string | null
   readonly request: EvaluatedRequest
 }
 
@@ -45,11 +46,16 @@ export async function nextRequests(db: Db, range: Range): Promise<readonly Scann
     .selectFrom('requests')
     .where('endpointId', '=', range.endpointId)
     .where('id', 'in', ids)
-    .select(['id', 'deletedAt', ...STORED_REQUEST_COLUMNS])
+    .select(['id', 'deletedAt', 'note', ...STORED_REQUEST_COLUMNS])
     .select(sealedMembers('requests'))
     .orderBy('id')
     .execute()
-  return rows.map((row) => ({ id: row.id, isBinned: row.deletedAt !== null, request: storedRequest(row) }))
+  return rows.map((row) => ({
+    id: row.id,
+    isBinned: row.deletedAt !== null,
+    note: row.note?.toString() ?? null,
+    request: storedRequest(row),
+  }))
 }
 
 /** An attempt with everything that it recorded. */

@@ -42,10 +42,14 @@ const STAGED = {
   verdict_note: 'text',
   redaction: 'text',
   column_values: 'text',
+  note: 'bytea',
   sealed_with: 'uuid',
   sealed: 'bytea',
   storage_bytes: 'integer',
 } as const
+
+const byteText = (bytes: Uint8Array | null) =>
+  bytes === null ? null : `\\x${Buffer.from(bytes).toString('hex')}`
 
 /** A row of `requests` as it is staged: JSON without its body, which is stored with the other bodies of its batch. */
 export function stagedHead(row: CaptureRow): string {
@@ -70,7 +74,8 @@ export function stagedHead(row: CaptureRow): string {
     redaction: row.redaction,
     column_values: row.columnValues,
     sealed_with: row.sealedWith,
-    sealed: row.sealed === null ? null : `\\x${row.sealed.toString('hex')}`,
+    note: byteText(row.note),
+    sealed: byteText(row.sealed),
     storage_bytes: row.storageBytes,
     body_bytes: row.body.length,
   }

@@ -180,7 +180,8 @@ function* rowInSteps(settings: CaptureSettings, { line, body }: CheckedLine) {
   }
   const form = yield* storedFormInSteps(settings, request)
   const { columns } = settings
-  const row = captureRow(form?.request ?? request, { redaction: form?.redaction ?? null, columns })
+  const note = line.note === null ? null : Buffer.from(line.note)
+  const row = captureRow(form?.request ?? request, { redaction: form?.redaction ?? null, columns, note })
   return {
     row: settings.sealing === null ? row : sealedRow(settings.sealing, row),
     redactionFault: form?.redaction?.fault ?? null,

@@ -6,7 +6,7 @@ import { isCredentialName, MASK } from '../engine/credentials.ts'
 import { storedHeaders, type WireHeader } from '../engine/message/index.ts'
 import { isEventId } from '../engine/verification/index.ts'
 import { VERDICTS } from '../engine/words/index.ts'
-import { outcomeOf, type RequestRow } from '../requests/index.ts'
+import { Note, outcomeOf, type RequestRow } from '../requests/index.ts'
 import { type ExportRow, isTextBody } from './exportQueries.ts'
 import type { ExportedRequest } from './formats/index.ts'
 
@@ -74,6 +74,7 @@ export function lineOf(
     verification: row.verdict === null ? null : { verdict: row.verdict, note: row.verdictNote ?? '' },
     state,
     deliveryCounts,
+    note: row.note?.toString() ?? null,
     rawHeaders: (includeSecrets ? headers : withoutSecrets(headers)).map(headerMember),
     body: row.bodyBytes === 0 ? null : body,
     ...(isTextBody(row) ? {} : { bodyEncoding: 'base64' }),
@@ -136,6 +137,7 @@ export const ImportLine = z
       .object({ verdict: z.enum(VERDICTS), note: z.string().max(300).regex(STORABLE_TEXT) })
       .nullable()
       .default(null),
+    note: Note.regex(STORABLE_TEXT).nullable().default(null),
     rawHeaders: z.array(Header).max(FIELDS_MAX).default([]),
     body: z.string().nullable().default(null),
     bodyEncoding: encoding,

@@ -7,6 +7,7 @@ export { type HistoricMatch, neverMatchedPaths, newestMatching } from './history
 export { SEARCH_PAGES } from './jobs.ts'
 export { countLong, inTurn } from './longReads.ts'
 export { evictedRequests } from './metrics.ts'
+export { forgetNotes } from './note.ts'
 export {
   findAnswer,
   findOriginals,
@@ -32,6 +33,7 @@ export {
   DecodedBody,
   filterInput,
   issuesOfRequestIds,
+  Note,
   RequestDetail,
   type RequestFilters,
   requestIdsInput,

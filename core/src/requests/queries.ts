@@ -33,6 +33,7 @@ const SUMMARY_COLUMNS = [
   'r.redaction',
   'r.answeredBy',
   'r.columnValues',
+  'r.note',
 ] as const
 
 type SummaryColumn = (typeof SUMMARY_COLUMNS)[number] extends `r.${infer Name}` ? Name : never
@@ -49,6 +50,7 @@ export interface RequestSummaryRow extends Pick<Selectable<RequestsTable>, Summa
   readonly firstRequestId: number | null
   /** Id of the data key that sealed its content; null if it is stored in plain. */
   readonly sealedWith: string | null
+  readonly sealed: Buffer | null
   /** Null also if the key is gone: then the content is, too. */
   readonly sealedKey: Buffer | null
 }

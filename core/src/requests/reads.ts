@@ -15,7 +15,7 @@ const IS_VISIBLE = 'r.deleted_at is null and r.hidden_at is null'
 const SUMMARY = `
   r.id, r.endpoint_id, r.received_at, r.method, r.path, r.content_type, r.size_bytes, r.ip, r.user_agent, r.label,
   r.event_id, r.body_truncated, r.body_is_binary, ${bodyPreviewOf('r')} as body_preview, r.verdict, r.verdict_note, r.imported, r.reconciled,
-  r.duplicate_of, r.redaction, r.answered_by, r.column_values, ${sealedColumns('r')},
+  r.duplicate_of, r.redaction, r.answered_by, r.column_values, r.note, ${sealedColumns('r')},
   ${OUTCOMES} as outcomes,
   ${SENDER_ATTEMPT} as sender_attempt, ${FIRST_REQUEST_ID} as first_request_id`
 

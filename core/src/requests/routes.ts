@@ -12,6 +12,7 @@ import { followEvents, followRequests } from './follow.ts'
 import { followWhole } from './followWhole.ts'
 import { listOlder, listRequests, selectIds } from './list.ts'
 import { newestRequests } from './newest.ts'
+import { noteRequest } from './note.ts'
 import { binRequests } from './remove.ts'
 import {
   BodyDownload,
@@ -20,6 +21,7 @@ import {
   issuesOfFilters,
   issuesOfRequestIds,
   listInput,
+  Note,
   RequestDetail,
   RequestSummary,
   refusedFilters,
@@ -270,6 +272,32 @@ export const requestRoutes = router({
     )
     return { sampleCount: rows.length, paths: shapeOf(rows) }
   }),
+
+  update: route({
+    method: 'PATCH',
+    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}',
+    summary: 'Set or remove the note of a captured request',
+    tool: {
+      name: 'note_request',
+      title: 'Write a note on a captured request',
+      description:
+        'Sets the note of a captured request, which people see beside it; null removes it. A note that is there is replaced: read the request first.',
+      effect: 'adds',
+    },
+    description:
+      'The note is for people: nothing is evaluated or forwarded again, searches do not read it, and share links do not show it. Where the content is encrypted, the note is, too.',
+    input: z.object({
+      endpointId,
+      requestId,
+      note: Note.nullable().meta({ description: 'Plain text; null removes the note' }),
+    }),
+    example: { note: 'Paid twice: refunded on Monday.' },
+    output: RequestSummary,
+    errors: ['shredded'],
+    finds: findsEndpoint,
+  }).mutation(async ({ ctx, input: { requestId: id, note } }) =>
+    summaryView(await noteRequest(ctx, id, note), ctx.endpoint.id),
+  ),
 
   remove: route({
     method: 'DELETE',

@@ -120,6 +120,11 @@ export type ListFilters = RequestFilters & { readonly beforeId?: number | undefi
 /** The kinds of `answeredBy`. */
 export const ANSWER_KINDS = ['response', 'action', 'fallback', 'endpoint'] as const
 
+const NOTE_CHARACTERS_MAX = 2_000
+
+/** Text that people keep beside a request. */
+export const Note = z.string().trim().min(1).max(NOTE_CHARACTERS_MAX)
+
 const AnsweredBy = z
   .object({
     kind: z.enum(ANSWER_KINDS),
@@ -185,6 +190,7 @@ const summary = {
     description:
       'Values at the paths of `columns` of the endpoint, by path, as they are stored; their first 80 characters. Absent: lists, objects, values that are not there, and all of a request whose content is encrypted',
   }),
+  note: z.string().nullable().meta({ description: 'What people noted on it; null without one' }),
   verification: z.object({ verdict: z.enum(VERDICTS), note: z.string() }).nullable(),
   state: z.enum(REQUEST_STATES).meta({ description: 'State of the latest delivery, whichever its action' }),
   attemptCount: z.int(),

@@ -40,14 +40,14 @@ const NEXT = statement(
 const SEAL = statement(
   'seal stored requests',
   `with given as (
-    select * from unnest($2::bigint[], $3::bytea[], $4::bytea[], $5::int[]) as g (id, body, sealed, storage_bytes)
+    select * from unnest($2::bigint[], $3::bytea[], $4::bytea[], $5::int[], $7::bytea[]) as g (id, body, sealed, storage_bytes, note)
   ), before as (
     select r.id, r.deleted_at is null and r.hidden_at is null as is_counted, octet_length(r.body) as bytes,
       ${storageBytesOf('r')} as storage_bytes
     from requests r where r.endpoint_id = $1::uuid and r.id = any($2::bigint[])
   ), sealed as (
     update requests r set path = '', query_string = null, header_values = '', content_type = null, user_agent = null,
-      body_preview = null, decoded_text = null, column_values = null, body_is_binary = true, body = g.body, sealed = g.sealed,
+      body_preview = null, decoded_text = null, column_values = null, body_is_binary = true, body = g.body, sealed = g.sealed, note = g.note,
       sealed_with = $6::uuid, storage_bytes = g.storage_bytes
     from given g where r.endpoint_id = $1::uuid and r.id = g.id
   ), summed as (
@@ -111,6 +111,7 @@ export async function sealNext(
     encodeArray(BYTEA, stored, ({ sealed }) => sealed),
     encodeArray(INT4, stored, ({ storageBytes }) => storageBytes),
     sealing.id,
+    encodeArray(BYTEA, stored, ({ note }) => note),
   ])
   await forgetPaged(trx, endpointId, ids)
   const [leftId = null] = next.filter((id) => busy.has(id))

@@ -1,4 +1,4 @@
-import { type DataKeyRef, sealBody, sealMembers } from '../platform/secrets/index.ts'
+import { type DataKeyRef, sealBody, sealMembers, sealNote } from '../platform/secrets/index.ts'
 import { bodyPreview } from './bodyPreview.ts'
 import { requestStorageBytes, type StoredParts } from './storageBytes.ts'
 
@@ -43,6 +43,7 @@ export function sealedRow<Row extends PlainRow>({ id, key }: Pick<Sealing, 'id' 
     // Searches do not read binary bodies.
     bodyIsBinary: true,
     body: row.body.length === 0 ? row.body : sealBody(key, row.body, sealed),
+    note: row.note && sealNote(key, row.note, sealed),
     sealedWith: id,
     sealed,
   }

@@ -23,9 +23,11 @@ export interface StoredParts {
   readonly sealed: Uint8Array | null
   readonly verdict: string | null
   readonly verdictNote: string | null
+  /** What people noted on it, as stored. A capture has none. */
+  readonly note: Uint8Array | null
 }
 
-/** The columns of {@link StoredParts}, except the body. Trailers are among the header fields. */
+/** The columns of {@link StoredParts}, except body and note. Trailers are among the header fields. */
 const COLUMNS = [
   'method',
   'path',
@@ -47,8 +49,8 @@ const COLUMNS = [
 const utf8Length = (text: string | null): number => (text === null ? 0 : Buffer.byteLength(text))
 
 /**
- * Bytes that a request counts against `storedBytesMax` and `CREEL_STORAGE_MAX`: its body plus everything else that is
- * stored, which counts at least 1 KiB. The row holds this number (`storage_bytes`), and every removal of the row
+ * Bytes that a request counts against `storedBytesMax` and `CREEL_STORAGE_MAX`: its body and note plus everything else that
+ * is stored, which counts at least 1 KiB. The row holds this number (`storage_bytes`), and every removal of the row
  * subtracts it.
  */
 export function requestStorageBytes(parts: StoredParts): number {
@@ -67,7 +69,7 @@ export function requestStorageBytes(parts: StoredParts): number {
     (parts.sealed?.length ?? 0) +
     utf8Length(parts.verdict) +
     utf8Length(parts.verdictNote)
-  return parts.body.length + Math.max(OVERHEAD_BYTES, rest)
+  return parts.body.length + (parts.note?.length ?? 0) + Math.max(OVERHEAD_BYTES, rest)
 }
 
 /**
@@ -75,7 +77,7 @@ export function requestStorageBytes(parts: StoredParts): number {
  * row.
  */
 export const measuredBytes = (row: string): string =>
-  `(octet_length(${row}.body) + greatest(${OVERHEAD_BYTES}, ${COLUMNS.map(
+  `(octet_length(${row}.body) + coalesce(octet_length(${row}.note), 0) + greatest(${OVERHEAD_BYTES}, ${COLUMNS.map(
     (column) => `coalesce(octet_length(${row}.${column}), 0)`,
   ).join(' + ')}))`
 

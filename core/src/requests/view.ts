@@ -51,6 +51,7 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
     sealed: row.sealedWith !== null,
     shredded: isShredded(row),
     columns: row.columnValues === null ? {} : JSON.parse(row.columnValues),
+    note: row.note?.toString() ?? null,
     answeredBy: row.answeredBy === null ? null : JSON.parse(row.answeredBy),
   }
 }

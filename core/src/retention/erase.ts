@@ -37,7 +37,7 @@ const REDUCE = statement(
   ), reduced as (
     update requests r set path = '', query_string = null, header_names = '', header_values = '', content_type = null,
       ip = null, user_agent = null, label = null, event_id = null, body = '', body_preview = null, decoded_text = null, body_truncated = true,
-      body_is_binary = false, verdict_note = null, sealed_with = null, sealed = null, redaction = $3::text, column_values = null, storage_bytes = ${TRACE_STORAGE_BYTES}
+      body_is_binary = false, verdict_note = null, sealed_with = null, sealed = null, redaction = $3::text, column_values = null, note = null, storage_bytes = ${TRACE_STORAGE_BYTES}
     from before b where r.endpoint_id = $1::uuid and r.id = b.id
     returning r.id
   ), summed as (

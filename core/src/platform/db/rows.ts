@@ -467,6 +467,7 @@ export interface StatementRows {
     readonly redaction: string | null
     readonly answeredBy: string | null
     readonly columnValues: string | null
+    readonly note: Buffer | null
     readonly sealedWith: string | null
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
@@ -744,6 +745,7 @@ export interface StatementRows {
     readonly redaction: string | null
     readonly answeredBy: string | null
     readonly columnValues: string | null
+    readonly note: Buffer | null
     readonly sealedWith: string | null
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
@@ -773,6 +775,7 @@ export interface StatementRows {
     readonly redaction: null
     readonly answeredBy: null
     readonly columnValues: null
+    readonly note: null
     readonly sealedWith: null
     readonly sealed: null
     readonly sealedKey: null
@@ -805,6 +808,7 @@ export interface StatementRows {
     readonly redaction: string | null
     readonly answeredBy: string | null
     readonly columnValues: string | null
+    readonly note: Buffer | null
     readonly sealedWith: string | null
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
@@ -834,6 +838,7 @@ export interface StatementRows {
     readonly redaction: null
     readonly answeredBy: null
     readonly columnValues: null
+    readonly note: null
     readonly sealedWith: null
     readonly sealed: null
     readonly sealedKey: null
@@ -1177,6 +1182,7 @@ export interface StatementRows {
     readonly redaction: string | null
     readonly answeredBy: string | null
     readonly columnValues: string | null
+    readonly note: Buffer | null
     readonly sealedWith: string | null
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
@@ -1211,6 +1217,7 @@ export interface StatementRows {
     readonly redaction: null
     readonly answeredBy: null
     readonly columnValues: null
+    readonly note: null
     readonly sealedWith: null
     readonly sealed: null
     readonly sealedKey: null
@@ -1491,4 +1498,5 @@ export interface StatementRows {
     readonly nextAttemptAt: Date | null
   }
   'write breaker': never
+  'write note': never
 }

@@ -617,6 +617,7 @@ export interface RequestsTable {
   answeredBy: string | null
   decodedText: string | null
   columnValues: string | null
+  note: Buffer | null
   sealedWith: string | null
   sealed: Buffer | null
 }

@@ -18,6 +18,7 @@ export {
   sealedMembers,
   sealedPart,
   sealMembers,
+  sealNote,
 } from './sealedRows.ts'
 export {
   checkSecretKey,

@@ -150,6 +150,14 @@ function bindingOf(sealed: Uint8Array, segment: number, isLast: boolean): Buffer
   return Buffer.concat([sealed.subarray(0, SEAL_BYTES), place])
 }
 
+/** Seals the note of a row, which may change without the rest, and which is bound to the members as the body is. */
+export function sealNote(key: Uint8Array, note: Uint8Array, sealed: Uint8Array): Buffer {
+  return sealBytes(key, note, noteBinding(sealed))
+}
+
+const noteBinding = (sealed: Uint8Array) =>
+  Buffer.concat([sealed.subarray(0, SEAL_BYTES), Buffer.from('note')])
+
 /** A number of four bytes, and one byte that says whether the segment is the last. */
 const PLACE_BYTES = 5
 
@@ -226,6 +234,7 @@ function opened(key: Buffer, sealed: Buffer, row: UnknownRow): UnknownRow | unde
       if (!(name in members) && Buffer.isBuffer(body) && body.length > 0)
         selected[name] = openBody(key, body, sealed, row)
     }
+    if (Buffer.isBuffer(row.note)) selected.note = openBytes(key, row.note, noteBinding(sealed))
     return selected
   } catch {
     return undefined
@@ -234,6 +243,7 @@ function opened(key: Buffer, sealed: Buffer, row: UnknownRow): UnknownRow | unde
 
 function forget(row: UnknownRow): void {
   row.sealedKey = null
+  if (Buffer.isBuffer(row.note)) row.note = null
   for (const name of BODIES) if (Buffer.isBuffer(row[name])) row[name] = Buffer.alloc(0)
 }
 
