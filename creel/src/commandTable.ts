@@ -69,7 +69,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         name: 'requests',
-        description: 'list, read, delete, export and import captured requests',
+        description: 'list, read, note, delete, export, import captured requests',
         load: async () => (await import('@creel/terminal/commands/requests')).addRequestsCommands,
       },
       {

@@ -49,7 +49,12 @@ interface Verb<Answer, Options, Argument> {
   readonly json: string
   readonly examples: readonly string[]
   /** @returns undefined when nothing was done, for a reason that it has printed */
-  readonly run: (api: ApiClient, options: Options, argument: Argument) => Promise<Answer | undefined>
+  readonly run: (
+    api: ApiClient,
+    options: Options,
+    argument: Argument,
+    second?: string,
+  ) => Promise<Answer | undefined>
   /** What `--json` prints in place of the answer; of a list, an item on each line. */
   readonly inJson?: (answer: Answer) => unknown
   /** Whether the answer is a list that `--json` prints as one array. */
@@ -64,8 +69,9 @@ export function addVerb<Answer, Options extends ClientOptions = ClientOptions, A
   { json, examples, run, inJson, isOneArray, print }: Verb<Answer, Options, Argument>,
 ): void {
   withClientOptions(command, { json, examples }).action(async (...given) => {
-    const [argument, options = argument] = given.slice(0, -1)
-    const answer = await run(await openApi(options, tools), options, argument)
+    const options = given.at(-2)
+    const [argument, second] = given.slice(0, -2)
+    const answer = await run(await openApi(options, tools), options, argument, second)
     if (answer === undefined) return
     if (options.json !== true) return await print(answer, options, argument)
     const shown = inJson?.(answer) ?? answer

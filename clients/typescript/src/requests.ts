@@ -157,6 +157,11 @@ export class Requests {
     throw new CreelError({ code: 'unexpected_answer', status: response.status, detail })
   }
 
+  /** Writes a note on a request, for people, in place of the one before; null removes it. */
+  note(requestId: number, note: string | null, options: CallOptions = {}): Promise<CapturedRequestSummary> {
+    return this.#calls.update({ ...this.#at(requestId), note }, options)
+  }
+
   /** Moves a request to the recycle bin. */
   delete(requestId: number, options: CallOptions = {}): Promise<void> {
     return this.#calls.remove(this.#at(requestId), options)

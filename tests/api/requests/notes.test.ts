@@ -6,6 +6,7 @@ import type { Client, TestEndpoint } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { startService, type TestService } from '../../support/service.ts'
+import { emptyHome, environmentOf, fails, succeeds } from '../../terminal/support.ts'
 
 /** Notes of people on captured requests. */
 
@@ -166,4 +167,18 @@ describe('a note', () => {
       expect((await write(endpoint, id, 'again')).body).toMatchObject({ status: 409, code: 'shredded' })
     }
   })
+})
+
+test('the terminal writes, shows and removes a note', async () => {
+  const env = environmentOf(alice, await emptyHome())
+  const endpoint = await alice.endpoint()
+  const { id } = await endpoint.capture()
+  const noted = await succeeds(['requests', 'note', String(id), 'Paid twice'], env)
+  expect(noted).toContain(`#${id}`)
+  expect(await noteOf(endpoint, id)).toBe('Paid twice')
+  expect(await succeeds(['requests', 'get', String(id)], env)).toContain('note: Paid twice')
+  const json = await succeeds(['requests', 'note', String(id), '--remove', '--json'], env)
+  expect(JSON.parse(json)).toMatchObject({ id, note: null })
+  expect(await fails(['requests', 'note', String(id)], env)).toMatchObject({ exitCode: 2 })
+  expect(await fails(['requests', 'note', String(id), 'x', '--remove'], env)).toMatchObject({ exitCode: 2 })
 })

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { itemsByIdOf } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
 import { chooseEndpoint, endpointIdOf } from '../api/endpointChoice.ts'
+import { usageError } from '../clientError.ts'
 import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
 import { printHint, printTable, printText } from '../output/print.ts'
 import { requestText, stateText } from '../output/requestText.ts'
@@ -14,6 +15,10 @@ import { addExportCommand, addImportCommand } from './transfer.ts'
 
 interface EndpointOption extends ClientOptions {
   readonly endpoint?: string
+}
+
+interface NoteOptions extends EndpointOption {
+  readonly remove?: boolean
 }
 
 interface DeleteOptions extends EndpointOption {
@@ -94,6 +99,26 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
       await output.write(Buffer.from(request.body ?? '', request.bodyIsBinary ? 'base64' : 'utf8'))
       return output.end()
     },
+  })
+
+  const note = command
+    .command('note')
+    .description('write a note on a captured request, for people')
+    .argument('<id>', 'id of the request', requestIdOption)
+    .argument('[text]', 'the note, in place of the one before')
+    .option(...ENDPOINT)
+    .option('--remove', 'remove the note')
+  addVerb(note, tools, {
+    json: 'print the request, without its body, on one line',
+    examples: ['creel requests note 12 "Paid twice: refunded"', 'creel requests note 12 --remove'],
+    run: async (api, { endpoint, remove = false }: NoteOptions, requestId: number, text?: string) => {
+      if ((text !== undefined) === remove)
+        throw usageError('Give the note, or --remove.', 'creel requests note 12 "Paid twice: refunded"')
+      const endpointId = await endpointIdOf(api, endpoint, requestId)
+      return await api.calls.requests.update({ endpointId, requestId, note: text ?? null })
+    },
+    print: ({ id, note: now }) =>
+      printText(now === null ? `Removed the note of #${id}.` : `Wrote the note of #${id}.`),
   })
 
   const remove = command

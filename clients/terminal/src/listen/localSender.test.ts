@@ -88,6 +88,7 @@ const request = (members: Partial<WholeRequest>): WholeRequest => ({
   redacted: false,
   redactedPaths: [],
   columns: {},
+  note: null,
   redactionFault: null,
   sealed: false,
   shredded: false,

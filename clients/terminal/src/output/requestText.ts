@@ -38,6 +38,8 @@ export function requestText(request: Readable, { width }: { width: number }): Sa
       ? [SafeText.of(`taken out before storing: ${redactionFault ?? redactedPaths.join(', ')}`).cut(width)]
       : []),
     ...(originalUntil ? [SafeText.of(`replays send the original until ${originalUntil} at the latest`)] : []),
+    // Older services have no notes.
+    ...(request.note ? SafeText.lines(`note: ${request.note}`) : []),
     SafeText.of(''),
     ...request.rawHeaders.map(({ name, value }) => {
       const plain = SafeText.of(`${name}: `)

@@ -22,6 +22,7 @@ const request = (id: number, members: Partial<WholeRequest> = {}): WholeRequest 
   redacted: false,
   redactedPaths: [],
   columns: {},
+  note: null,
   redactionFault: null,
   sealed: false,
   shredded: false,
