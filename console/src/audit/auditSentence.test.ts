@@ -43,6 +43,11 @@ test('a share link is named by its request', () => {
   ).toEndWith('revoked a share link of request #7')
 })
 
+test('a request is named by its id', () => {
+  const subject = { type: 'request', id: '12', name: null }
+  expect(wordsOf({ action: 'requests.update', subject })).toBe('Key ci changed the note of request #12')
+})
+
 test('an action without words is named as in the API', () => {
   expect(wordsOf({ action: 'boxes.open' })).toBe('Key ci did boxes.open on Billing')
 })

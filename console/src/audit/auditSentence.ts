@@ -45,6 +45,7 @@ const VERBS: Readonly<Record<string, string>> = {
   'replays.resume': 'resumed a replay of',
   'replays.cancel': 'cancelled a replay of',
   'requests.confirm': "confirmed the sender's subscription to",
+  'requests.update': 'changed the note of request',
   'reconcile.start': 'started a reconciliation of',
   'shareLinks.create': 'shared request',
   'shareLinks.revoke': 'revoked a share link of request',
@@ -99,11 +100,12 @@ const ACTORS: Readonly<Record<Entry['actor']['kind'], (name: string) => string>>
 export function sentenceOf(entry: Entry, endpointName: string | undefined): AuditSentence {
   const { action, actor: by, after, before } = entry
   const actor = ACTORS[by.kind](by.name)
-  const requestId = (after ?? before)?.requestId
-  const isLink = entry.subject.type === 'shareLink' && typeof requestId === 'number'
-  const named = isLink
-    ? `#${requestId}`
-    : (entry.subject.name ?? endpointName ?? entry.subject.id.slice(0, 8))
+  const { type, id } = entry.subject
+  const requestId = type === 'request' ? id : type === 'shareLink' ? (after ?? before)?.requestId : undefined
+  const named =
+    requestId !== undefined
+      ? `#${requestId}`
+      : (entry.subject.name ?? endpointName ?? entry.subject.id.slice(0, 8))
   const plain = PLAIN[action]
   if (plain !== undefined) return { actor, verb: plain, subject: '' }
   const counted = COUNTED[action]

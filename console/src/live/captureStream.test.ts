@@ -22,6 +22,7 @@ const row = (id: number, state: RequestSummary['state'] = 'NotAttempted'): Reque
   redacted: false,
   redactedPaths: [],
   columns: {},
+  note: null,
   redactionFault: null,
   sealed: false,
   shredded: false,

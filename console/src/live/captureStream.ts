@@ -294,7 +294,7 @@ export class CaptureStream extends Store<Captures> {
   }
 
   #hear(event: FollowEvent): void {
-    if (event.kind === 'changed') this.#mark(event.states)
+    if (event.kind === 'changed') this.mark(event.states)
     else if (event.kind === 'passed') {
       this.#newest = Math.max(this.#newest, event.lastId)
       this.#change({ others: this.get().others + event.count })
@@ -315,7 +315,8 @@ export class CaptureStream extends Store<Captures> {
     }
   }
 
-  #mark(states: readonly RequestOutcome[]): void {
+  /** Gives rows what has changed of them. */
+  mark(states: readonly (RequestOutcome & Partial<RequestSummary>)[]): void {
     const rows = [...this.get().rows]
     const now = new Map(states.map((one) => [one.id, one]))
     const marked = (row: RequestSummary) => (now.has(row.id) ? { ...row, ...now.get(row.id) } : row)

@@ -86,8 +86,8 @@ export function Erasures() {
 }
 
 function wordsOf({ counts, dryRun, progress, state }: Erasure): string {
-  const { requests, binnedRequests, attempts, replayResults, alerts, agentEvents } = counts
-  const others = replayResults + alerts + agentEvents
+  const { requests, binnedRequests, attempts, replayResults, alerts, agentEvents, notes } = counts
+  const others = replayResults + alerts + agentEvents + notes
   const found = `${requests + binnedRequests} captures, ${attempts} attempts, ${others} others`
   if (state === 'failed') return `Failed after ${found}`
   if (state !== 'done') return `${progress.scannedRequests} captures looked through: ${found}`

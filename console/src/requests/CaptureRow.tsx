@@ -1,3 +1,4 @@
+import { StickyNote } from 'lucide-react'
 import { memo } from 'react'
 import { useToday } from '../parts/Clock.tsx'
 import { Method, StateMark, triesText, VerdictMark, worstState } from '../parts/StateMark.tsx'
@@ -46,6 +47,7 @@ export const CaptureRow = memo(function CaptureRow({
     label,
     senderAttempt,
     method,
+    note,
     path,
     receivedAt,
     sizeBytes,
@@ -92,6 +94,11 @@ export const CaptureRow = memo(function CaptureRow({
           </span>
         )}
         <span className="path">{path === '' ? (label === null ? '/' : '') : visible(path)}</span>
+        {note !== null && (
+          <span className="row-note" title={visible(note)}>
+            <StickyNote size={12} aria-label="Note:" /> {visible(note)}
+          </span>
+        )}
         {columns.map((path) => (
           <span key={path} className="column" title={path}>
             {visible(values[path] ?? '')}

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import type { CaptureAddress, ChangeAddress } from '../address.ts'
 import { asRead, isLong } from '../body/asRead.ts'
@@ -18,6 +19,7 @@ import { Fields } from './Fields.tsx'
 import { PathBar } from './PathBar.tsx'
 import { requestQuery } from './queries.ts'
 import { Facts, HandshakeLine, Steps, Title, VerdictLine } from './RequestHead.tsx'
+import { RequestNote } from './RequestNote.tsx'
 import { RequestTools } from './RequestTools.tsx'
 
 const EditAndSend = lazyPart(async () => (await import('./EditAndSend.tsx')).EditAndSend)
@@ -47,6 +49,7 @@ export function RequestPane({
   onRemove,
 }: Props) {
   const detail = useQuery(requestQuery(endpoint.id, requestId, row))
+  const [notedId, setNotedId] = useState<number | null>(null)
   const request = detail.data
   const shown = request ?? row
   const isMissing = statusOf(detail.error) === 404
@@ -75,6 +78,16 @@ export function RequestPane({
         </div>
         {shown !== undefined && <Facts shown={shown} />}
         {request !== undefined && (
+          <RequestNote
+            key={requestId}
+            endpointId={endpoint.id}
+            request={request}
+            isEdited={notedId === requestId}
+            onEdit={(isEdited) => setNotedId(isEdited ? requestId : null)}
+            onNoted={(noted) => stream.mark([noted])}
+          />
+        )}
+        {request !== undefined && (
           <RequestTools
             endpoint={endpoint}
             request={request}
@@ -82,6 +95,7 @@ export function RequestPane({
             onFind={(q) => onChange({ q })}
             onCompare={compare}
             onEdit={edit}
+            onNote={() => setNotedId(requestId)}
             onRemove={onRemove}
           />
         )}

@@ -9,6 +9,7 @@ import {
   Search,
   Send,
   Share2,
+  StickyNote,
   Trash2,
 } from 'lucide-react'
 import { useState } from 'react'
@@ -38,6 +39,7 @@ interface Props {
   readonly onFind: (search: string) => void
   readonly onCompare: () => void
   readonly onEdit: () => void
+  readonly onNote: () => void
   readonly onRemove: () => void
 }
 
@@ -48,6 +50,7 @@ export function RequestTools({
   onFind,
   onCompare,
   onEdit,
+  onNote,
   onRemove,
 }: Props) {
   const actions = useQuery(actionsQuery(endpoint.id))
@@ -102,6 +105,13 @@ export function RequestTools({
       <CopyButton className="button spare" label="Copy as fetch" text={() => asFetch(request)}>
         fetch
       </CopyButton>
+      {request.note === null && !request.shredded && (
+        <Writes>
+          <Button onClick={onNote} label="Add a note">
+            <StickyNote size={13} /> <span className="spare">Add a note</span>
+          </Button>
+        </Writes>
+      )}
       <Menu
         button={
           <>

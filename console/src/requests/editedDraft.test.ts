@@ -20,6 +20,7 @@ const request: RequestDetail = {
   redacted: false,
   redactedPaths: [],
   columns: {},
+  note: null,
   redactionFault: null,
   sealed: false,
   shredded: false,

@@ -1,0 +1,67 @@
+import { StickyNote } from 'lucide-react'
+import { Button } from '../parts/Button.tsx'
+import { TextField } from '../parts/Field.tsx'
+import { FormFoot } from '../parts/FormFoot.tsx'
+import { useForm } from '../parts/useForm.ts'
+import { Writes } from '../parts/Writes.tsx'
+import { creel, type RequestSummary } from '../trpc.ts'
+import { visible } from '../words/visible.ts'
+
+interface Props {
+  readonly endpointId: string
+  readonly request: Pick<RequestSummary, 'id' | 'note'>
+  readonly isEdited: boolean
+  readonly onEdit: (isEdited: boolean) => void
+  readonly onNoted: (row: RequestSummary) => void
+}
+
+/** The note of a request, if it has one, or the form that writes it. */
+export function RequestNote({ isEdited, onEdit, ...props }: Props) {
+  const { note } = props.request
+  if (isEdited) return <NoteForm {...props} onClose={() => onEdit(false)} />
+  if (note === null) return null
+  return (
+    <section className="note" aria-label="Note">
+      <StickyNote size={14} aria-hidden />
+      <p>{visible(note)}</p>
+      <Writes>
+        <Button look="quiet small" onClick={() => onEdit(true)} aria-label="Edit the note">
+          Edit
+        </Button>
+      </Writes>
+    </section>
+  )
+}
+
+type FormProps = Omit<Props, 'isEdited' | 'onEdit'> & { readonly onClose: () => void }
+
+function NoteForm({ endpointId, request, onNoted, onClose }: FormProps) {
+  const ids = { endpointId, requestId: request.id }
+  const form = useForm({
+    keptAs: `note:${request.id}`,
+    begin: () => ({ note: request.note ?? '' }),
+    stored: async () => ({ note: (await creel.requests.get.query({ ...ids, bodyBytesMax: 0 })).note ?? '' }),
+    save: ({ note }) => creel.requests.update.mutate({ ...ids, note: note.trim() === '' ? null : note }),
+    stale: [['request', endpointId, request.id]],
+    onSaved: (row) => {
+      form.forget()
+      onNoted(row)
+      onClose()
+    },
+  })
+  const cancel = () => {
+    form.forget()
+    onClose()
+  }
+  return (
+    <form className="form note-form" onSubmit={form.submit}>
+      <TextField
+        label="Note"
+        hint="For people, in plain text. Empty removes it."
+        rows={3}
+        {...form.field('note')}
+      />
+      <FormFoot form={form} submit="Save" isOff={!form.isChanged} onCancel={cancel} />
+    </form>
+  )
+}
