@@ -42,7 +42,8 @@ h1,p,li,dd,code{overflow-wrap:anywhere}
 fieldset{margin:1rem 0;padding:.5rem 1rem .75rem;border:1px solid var(--line);border-radius:8px}
 legend{padding:0 .35rem;color:var(--soft);font-weight:550}
 label{display:block;padding:.25rem 0}
-input{accent-color:var(--accent)}
+label:has(input){display:flex;align-items:baseline;gap:.5rem}
+input{flex:none;margin:0;accent-color:var(--accent)}
 select{width:100%;padding:.4rem .5rem;border:1px solid var(--input);border-radius:6px;background:var(--surface);color:inherit;font:inherit}
 button,.button{display:inline-block;margin:1rem .5rem 0 0;padding:.45rem 1.1rem;border:1px solid var(--line);border-radius:6px;background:var(--surface);color:inherit;font:inherit;font-weight:550;text-decoration:none;cursor:pointer}
 .primary{border-color:var(--accent);background:var(--accent);color:var(--on)}

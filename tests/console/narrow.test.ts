@@ -159,3 +159,24 @@ test('a stranger is told what this is and how to sign in, once, and lands on the
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Watchdogs' }).first().waitFor()
 })
+
+test.each([
+  [WIDTH, 740],
+  [768, 1024],
+])(
+  'Save stands at the lower edge, and nothing of the head is cut off, at %d pixels',
+  async (width, height) => {
+    const { page, goTo } = opened
+    const endpoint = await service.alice.endpoint({ name: 'whole' })
+    await page.setViewportSize({ width, height })
+    await goTo(`/e/${endpoint.id}/settings`)
+    await page.getByLabel('Endpoint name').fill('changed')
+    const save = await page.locator('.save-bar').boundingBox()
+    expect(Math.round((save?.y ?? 0) + (save?.height ?? 0))).toBe(height)
+    await goTo(`/e/${endpoint.id}`)
+    await page.getByRole('link', { name: 'Settings' }).waitFor()
+    const ends = await page.evaluate<number[]>(`
+    [...document.querySelectorAll('.page-bar :is(a, button)')].map((one) => one.getBoundingClientRect().right)`)
+    expect(Math.max(...ends)).toBeLessThanOrEqual(width)
+  },
+)

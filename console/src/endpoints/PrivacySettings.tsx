@@ -47,7 +47,7 @@ export function PrivacySettings({ endpoint, form }: { endpoint: Endpoint; form: 
           label="Rules before storing"
           rows={8}
           placeholder={EXAMPLE}
-          hint="Steps keep, remove, redact, hash and set on body.…, headers.…, query.…, path and ip; or rules with when and steps."
+          hint="Steps keep, remove, redact, hash and set, on paths of body, headers and query, on path and ip; or rules with when and steps."
           {...ruleField}
           problem={rules === undefined ? 'This is not a JSON list yet.' : ruleField.problem}
         />

@@ -73,7 +73,7 @@ export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string 
           <ResponseSettings form={form} />
           <AnswerSettings endpoint={endpoint} form={form} />
           <PrivacySettings endpoint={endpoint} form={form} />
-          <div className="save-bar" data-changed={isChanged}>
+          <div className="save-bar">
             {form.saved?.warnings?.map((warning) => (
               <p key={warning} className="banner" role="status">
                 {warning}

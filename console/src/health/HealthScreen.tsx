@@ -9,6 +9,7 @@ import { openIncidentsQuery } from '../queries.ts'
 import { creel } from '../trpc.ts'
 import { ago, bytes, count, fullTime, plural } from '../words/format.ts'
 import { isRecord } from '../words/json.ts'
+import { problemOf } from '../words/problem.ts'
 
 const LOOK_EVERY_MS = 5_000
 const WAITING_MAX = 100
@@ -22,13 +23,18 @@ export function HealthScreen() {
   })
   const usage = useQuery({ queryKey: ['usage'], queryFn: () => creel.workspace.usage.query({}) })
   const incidents = useQuery(openIncidentsQuery)
+  const refusal = waiting.error === null ? undefined : problemOf(waiting.error)
   const rows = waiting.data?.waiting ?? []
   const late = rows.filter(({ isPaused, nextAttemptAt }) => !isPaused && isPast(nextAttemptAt))
   return (
     <Page title="Health">
       <Service />
       <Card title="Deliveries that wait">
-        <Problem error={waiting.error} />
+        {refusal?.status === 403 ? (
+          <p className="hint">{refusal.detail}</p>
+        ) : (
+          <Problem error={waiting.error} />
+        )}
         {waiting.isLoading && <Bones />}
         {waiting.data !== undefined && rows.length === 0 && <p className="hint">No delivery waits.</p>}
         {late.length > 0 && (

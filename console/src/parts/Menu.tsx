@@ -108,16 +108,19 @@ const MOVES = [
 ] as const
 
 /** Buttons that move a thing up and down in its list. */
-export const MoveButtons = ({ name, isBusy, hasKeys = false, onMove }: MoveProps) =>
-  MOVES.map(({ by, words, key, Icon }) => (
-    <Button
-      key={by}
-      look="quiet icon small"
-      onClick={() => onMove(by)}
-      disabled={isBusy}
-      aria-label={`Move ${name} ${words}`}
-      title={hasKeys ? `Move ${words} (Alt ${key})` : `Move ${words}`}
-    >
-      <Icon size={14} />
-    </Button>
-  ))
+export const MoveButtons = ({ name, isBusy, hasKeys = false, onMove }: MoveProps) => (
+  <span className="moves">
+    {MOVES.map(({ by, words, key, Icon }) => (
+      <Button
+        key={by}
+        look="quiet icon small"
+        onClick={() => onMove(by)}
+        disabled={isBusy}
+        aria-label={`Move ${name} ${words}`}
+        title={hasKeys ? `Move ${words} (Alt ${key})` : `Move ${words}`}
+      >
+        <Icon size={14} />
+      </Button>
+    ))}
+  </span>
+)

@@ -94,12 +94,14 @@ function Item({ watchdog, isOpen, onClose }: { watchdog: Watchdog; isOpen: boole
             {endpointName}
           </Link>
         </span>
-        <Button look="small" disabled={turn.isPending} onClick={() => turn.mutate()}>
-          {active ? 'Pause' : 'Resume'}
-        </Button>
-        <Link className="button small" href={isOpen ? '/watchdogs' : `/watchdogs/${id}`}>
-          {isOpen ? 'Close' : 'Change'}
-        </Link>
+        <span className="acts">
+          <Button look="small" disabled={turn.isPending} onClick={() => turn.mutate()}>
+            {active ? 'Pause' : 'Resume'}
+          </Button>
+          <Link className="button small" href={isOpen ? '/watchdogs' : `/watchdogs/${id}`}>
+            {isOpen ? 'Close' : 'Change'}
+          </Link>
+        </span>
       </div>
       <Problem error={turn.error} />
       <p className="facts">
