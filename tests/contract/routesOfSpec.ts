@@ -62,6 +62,7 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'POST /api/v1/endpoints/{}/requests/import',
 
   'POST /api/v1/endpoints/{}/requests/{}/listen-attempts',
+  'GET /api/v1/health',
   'GET /api/v1/samples',
   'POST /api/v1/endpoints/{}/samples',
 

@@ -50,7 +50,8 @@ describe('/readyz', () => {
   test('answers 200 with database and queue reachable', async () => {
     const answer = await fetch(`${service.baseUrl}/readyz`)
     expect(answer.status).toBe(200)
-    expect(await answer.json()).toEqual({ status: 'ready', checks: { database: 'ok', queue: 'ok' } })
+    const checks = { database: 'ok', queue: 'ok' }
+    expect(await answer.json()).toEqual({ status: 'ready', checks, jobs: 'ok' })
   })
 
   test('answers 503 while the database is away', async () => {
@@ -60,6 +61,7 @@ describe('/readyz', () => {
       expect(await answer.json()).toEqual({
         status: 'unavailable',
         checks: { database: 'unavailable', queue: 'unavailable' },
+        jobs: expect.stringMatching(/^(ok|unknown)$/),
       })
       expect((await fetch(`${service.baseUrl}/healthz`)).status).toBe(200)
     })

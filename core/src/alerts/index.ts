@@ -30,3 +30,4 @@ export {
   sealMessages,
 } from './queries.ts'
 export { type Named, raiseSingle, type SingleAlert } from './raise.ts'
+export { wordsOf } from './texts.ts'

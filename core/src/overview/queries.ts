@@ -106,33 +106,3 @@ export async function readOverview(
     alarmedWatchdogCount: troubles?.alarmedWatchdogCount ?? 0,
   }
 }
-
-/** Actions whose waiting deliveries are looked at. */
-const HEALTH_ACTIONS_MAX = 1000
-/** Waiting deliveries that are counted for each action. */
-const WAITING_MAX = 100
-
-const WAITING = statement(
-  'waiting deliveries of workspace',
-  `select a.id as action_id, a.name as action_name, a.endpoint_id, e.name as endpoint_name,
-    a.paused_at is not null as is_paused, w.waiting_count, w.oldest_at, w.next_attempt_at
-  from (
-    select id, name, endpoint_id, paused_at from actions where workspace_id = $1::uuid
-    order by id limit ${HEALTH_ACTIONS_MAX}
-  ) a
-  join endpoints e on e.id = a.endpoint_id and e.deleted_at is null
-  cross join lateral (
-    select count(*)::int as waiting_count, min(d.created_at) as oldest_at, min(d.next_attempt_at) as next_attempt_at
-    from (
-      select created_at, next_attempt_at from deliveries
-      where action_id = a.id and finished_at is null limit ${WAITING_MAX}
-    ) d
-  ) w
-  where w.waiting_count > 0
-  order by w.waiting_count desc, a.id limit ${OVERVIEW_ENDPOINTS}`,
-)
-
-/** Actions with deliveries that wait, the most first. Each looks at {@link WAITING_MAX} deliveries at most. */
-export async function readWaiting(db: Db, workspaceId: string) {
-  return await run(db, WAITING, [workspaceId])
-}

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { requireOwner } from '../api/access.ts'
 import type { Context } from '../api/context.ts'
-import { router, typedOnly, typedStream } from '../api/route.ts'
+import { route, router, typedStream } from '../api/route.ts'
 import { Timestamp } from '../api/values.ts'
 import { type OpenStream, openStream } from '../streams/index.ts'
-import { OVERVIEW_ENDPOINTS, type OverviewRow, readWaiting } from './queries.ts'
+import { Health, readHealth } from './health.ts'
+import { OVERVIEW_ENDPOINTS, type OverviewRow } from './queries.ts'
 import { joinWorkspace } from './workspaceWatch.ts'
 
 /** Changes of a workspace since the previous event; the first event contains everything. */
@@ -32,30 +32,22 @@ const WorkspaceEvent = z.object({
   alarmedWatchdogCount: z.int(),
 })
 
-/** Deliveries of an action that wait for an attempt. */
-const Waiting = z.object({
-  actionId: z.uuid(),
-  actionName: z.string(),
-  endpointId: z.uuid(),
-  endpointName: z.string(),
-  isPaused: z.boolean(),
-  /** At most 1,000 are counted. */
-  waitingCount: z.int(),
-  oldestAt: Timestamp.nullable(),
-  nextAttemptAt: Timestamp.nullable(),
-})
-
-/** Follow the whole workspace: counts of its endpoints, incidents, alarms. For its owner: the deliveries that wait. */
+/** Follow the whole workspace: counts of its endpoints, incidents, alarms. Read its health. */
 export const overviewRoutes = router({
   follow: typedStream({ input: z.object({}), narrows: true }).subscription(({ ctx }) =>
     openStream(ctx, (open) => Promise.resolve(followWorkspace(ctx, open))),
   ),
 
-  health: typedOnly({
+  health: route({
+    method: 'GET',
+    path: '/api/v1/health',
+    summary: 'Read what waits in the workspace, and what is wrong',
+    description:
+      'Problems are open incidents, failing alert channels, paused actions with deliveries that wait, work that has been due for two minutes, and storage that is nearly full. `/readyz` has the state of the service itself.',
     input: z.object({}),
-    output: z.object({ waiting: z.array(Waiting) }),
-    gate: requireOwner,
-  }).query(async ({ ctx }) => ({ waiting: [...(await readWaiting(ctx.db, ctx.workspace.id))] })),
+    output: Health,
+    shared: [],
+  }).query(({ ctx }) => readHealth(ctx)),
 })
 
 /**

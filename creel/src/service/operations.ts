@@ -9,8 +9,21 @@ import type { GatewayProcesses } from './options.ts'
 import type { RunningCell } from './runningCell.ts'
 import type { OpenServices } from './services.ts'
 
-/** Minimum interval of summing over all endpoints, since `/readyz` is public. */
-const STORAGE_EVERY_MS = 5000
+/** Minimum interval of summing over endpoints or queues, since `/readyz` is public. */
+const READ_EVERY_MS = 5000
+
+/** Time for which jobs may be due, as in the alert rules for Prometheus. */
+const LATE_SECONDS = 120
+
+/** Gives what was read last, for {@link READ_EVERY_MS}. */
+function sparingly<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  let last: { readonly at: number; readonly value: Promise<Value> } | undefined
+  return () => {
+    if (last === undefined || performance.now() - last.at > READ_EVERY_MS)
+      last = { at: performance.now(), value: read() }
+    return last.value
+  }
+}
 
 export interface OperationsOptions {
   readonly processes?: GatewayProcesses | undefined
@@ -35,17 +48,15 @@ export function operationsOf(
   // One that is out of reach would delay the figures of the others until they are given up.
   const reached = () =>
     running.filter(({ services: { cell } }) => cell === null || cells?.all().get(cell.name) === 'ok')
-  let read: { readonly at: number; readonly most: Promise<number> } | undefined
-  const mostBytes = () => {
-    if (read === undefined || performance.now() - read.at > STORAGE_EVERY_MS) {
-      const storages = Promise.all(reached().map((cell) => readStorage(cell.services.db)))
-      read = {
-        at: performance.now(),
-        most: storages.then((all) => Math.max(0, ...all.map(({ totalBytes }) => totalBytes))),
-      }
-    }
-    return read.most
-  }
+  const mostBytes = sparingly(async () => {
+    const all = await Promise.all(reached().map((cell) => readStorage(cell.services.db)))
+    return Math.max(0, ...all.map(({ totalBytes }) => totalBytes))
+  })
+  const jobsNote = sparingly(async () => {
+    const loads = await Promise.all(reached().map(({ opened }) => readQueueLoad(opened.boss)))
+    const late = Math.max(0, ...loads.flat().map(({ lagSeconds }) => lagSeconds))
+    return late < LATE_SECONDS ? 'ok' : `late: due for ${Math.round(late)} s`
+  })
   const storageNote = async (bound: number) => {
     const share = (await mostBytes()) / Math.max(1, bound)
     return share < NEARLY_FULL ? 'ok' : `nearly full: ${Math.round(share * 100)} % of CREEL_STORAGE_MAX`
@@ -57,6 +68,7 @@ export function operationsOf(
     },
     ...(processes !== undefined && { metricsOfProgram: () => processes.metrics() }),
     notes: {
+      jobs: jobsNote,
       ...(processes !== undefined && { processes: () => processesNote(processes) }),
       ...(!dispatches && {
         dispatch: () => Promise.resolve('off: deliveries and alerts wait (CREEL_DISPATCH=off)'),

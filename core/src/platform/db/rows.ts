@@ -1461,6 +1461,16 @@ export interface StatementRows {
   'timeline of replica': {
     readonly timeline: string | null
   }
+  'troubles of workspace': {
+    readonly kind: string
+    readonly subjectType: string
+    readonly subjectId: string
+    readonly subjectName: string
+    readonly endpointId: string | null
+    readonly count: number
+    readonly reason: string | null
+    readonly since: Date | null
+  }
   'uncounted bytes': {
     readonly hidden: number
     readonly binned: number
@@ -1487,15 +1497,22 @@ export interface StatementRows {
     readonly encoding: string
   }
   'wait for flow': Record<never, never>
+  'waiting alerts and events of workspace': {
+    readonly queue: string
+    readonly waitingCount: number
+    readonly oldestAt: Date | null
+    readonly dueAt: Date | null
+  }
   'waiting deliveries of workspace': {
     readonly actionId: string
     readonly actionName: string
     readonly endpointId: string
     readonly endpointName: string
-    readonly isPaused: boolean
+    readonly pausedAt: Date | null
     readonly waitingCount: number
     readonly oldestAt: Date | null
     readonly nextAttemptAt: Date | null
+    readonly dueAt: Date | null
   }
   'write breaker': never
   'write note': never
