@@ -36,30 +36,3 @@ test('endpoints are filtered and grouped, and a counter leads to the requests th
   expect(await page.locator('.row').count()).toBe(2)
   expect(faults).toEqual([])
 })
-
-test('the owner sees what waits, how long, and the state of the service; a key does not', async () => {
-  await using receiver = await startReceiver({ status: 500 })
-  const service = await startConsoleService()
-  const { alice } = service
-  const endpoint = await alice.endpoint({ name: 'waits' })
-  await alice.post(endpoint.at('/actions'), {
-    kind: 'forward',
-    name: 'Billing',
-    url: receiver.url,
-    delivery: { retry: { delays: ['1h'] } },
-  })
-  await endpoint.captureMany(2)
-  await receiver.take(2)
-  const { url } = await service.operator.sessions.link({ workspace: alice.workspaceId })
-  const owner = await openConsole(alice, {}, url.split('#')[1] ?? '')
-  await owner.goTo('/health')
-  const row = owner.page.getByRole('row').filter({ hasText: 'Billing' })
-  await row.getByRole('cell', { name: '2', exact: true }).waitFor()
-  await owner.page.getByText('ready', { exact: true }).waitFor()
-  await owner.page.getByText('Version').waitFor()
-  expect(owner.faults).toEqual([])
-  const keyed = await openConsole(alice)
-  await keyed.goTo('/health')
-  await keyed.page.getByText("Only the workspace's owner may do this").waitFor()
-  expect(await keyed.page.getByText('Billing').count()).toBe(0)
-})

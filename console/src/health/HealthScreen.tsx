@@ -1,101 +1,186 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { servedVersion } from '../parts/Boundary.tsx'
+import { Button } from '../parts/Button.tsx'
 import { Card, Page } from '../parts/Page.tsx'
 import { Bones, Problem } from '../parts/Problem.tsx'
 import { Badge } from '../parts/StateMark.tsx'
 import { Table } from '../parts/Table.tsx'
-import { openIncidentsQuery } from '../queries.ts'
-import { creel } from '../trpc.ts'
-import { ago, bytes, count, fullTime, plural } from '../words/format.ts'
-import { isRecord } from '../words/json.ts'
+import { type Answers, creel } from '../trpc.ts'
+import { ago, bytes, count, fullTime, interval, limitOfBytes } from '../words/format.ts'
 import { problemOf } from '../words/problem.ts'
+import { Runbook } from './Runbook.tsx'
+import { type Readiness, readinessOf, serviceTroubles } from './readiness.ts'
 
 const LOOK_EVERY_MS = 5_000
-const WAITING_MAX = 100
+const BUILD_EVERY_MS = 60_000
+/** Number to which the service counts what waits at one place. */
+const WAITING_MAX = 1_000
 
-/** The state of the service, and of the workspace: deliveries that wait, their age, storage, incidents. */
+type Health = Answers['workspace']['health']
+type Trouble = Health['problems'][number]
+
+/** Problems of the workspace and of the service, queues, storage and version. */
 export function HealthScreen() {
-  const waiting = useQuery({
+  const health = useQuery({
     queryKey: ['health'],
     queryFn: () => creel.workspace.health.query({}),
     refetchInterval: LOOK_EVERY_MS,
   })
-  const usage = useQuery({ queryKey: ['usage'], queryFn: () => creel.workspace.usage.query({}) })
-  const incidents = useQuery(openIncidentsQuery)
-  const refusal = waiting.error === null ? undefined : problemOf(waiting.error)
-  const rows = waiting.data?.waiting ?? []
-  const late = rows.filter(({ isPaused, nextAttemptAt }) => !isPaused && isPast(nextAttemptAt))
+  const ready = useQuery({
+    queryKey: ['readyz'],
+    queryFn: async () => readinessOf(await (await fetch('/readyz', { cache: 'no-store' })).json()),
+    refetchInterval: LOOK_EVERY_MS,
+  })
+  const { data } = health
+  const refusal = health.error === null ? undefined : problemOf(health.error)
+  const troubles = [...serviceTroubles(ready.data), ...(data?.problems ?? [])]
   return (
     <Page title="Health">
-      <Service />
-      <Card title="Deliveries that wait">
+      <Card title="Problems">
         {refusal?.status === 403 ? (
           <p className="hint">{refusal.detail}</p>
         ) : (
-          <Problem error={waiting.error} />
+          <Problem error={health.error ?? ready.error} />
         )}
-        {waiting.isLoading && <Bones />}
-        {waiting.data !== undefined && rows.length === 0 && <p className="hint">No delivery waits.</p>}
-        {late.length > 0 && (
-          <p className="hint">{plural(late.length, 'action')} with an attempt that is due now.</p>
-        )}
-        {rows.length > 0 && (
-          <Table heads={['Action', 'Endpoint', 'Waiting', 'Oldest', 'Next attempt']}>
-            {rows.map(
-              ({ actionId, actionName, endpointId, endpointName, isPaused, waitingCount, ...times }) => (
-                <tr key={actionId}>
-                  <th scope="row">
-                    <Link className="link" href={`/e/${endpointId}/actions/${actionId}`}>
-                      {actionName}
-                    </Link>
-                  </th>
-                  <td>{endpointName}</td>
-                  <td>
-                    {waitingCount < WAITING_MAX ? count(waitingCount) : `${count(WAITING_MAX)} or more`}
-                  </td>
-                  <td>
-                    {times.oldestAt !== null && (
-                      <span title={fullTime(times.oldestAt)}>{ago(times.oldestAt)}</span>
-                    )}
-                  </td>
-                  <td>
-                    {isPaused ? (
-                      <Badge tone="warn">paused</Badge>
-                    ) : isPast(times.nextAttemptAt) ? (
-                      'now'
-                    ) : (
-                      ago(times.nextAttemptAt)
-                    )}
-                  </td>
-                </tr>
-              ),
-            )}
-          </Table>
-        )}
+        {health.isLoading && <Bones />}
+        {data !== undefined && troubles.length === 0 && <p className="hint">Nothing is wrong.</p>}
+        <ul className="cards">
+          {troubles.map((trouble) => (
+            <TroubleItem key={`${trouble.code} ${trouble.title} ${trouble.actionId}`} trouble={trouble} />
+          ))}
+        </ul>
       </Card>
-      <Card title="Storage and incidents">
-        <Problem error={usage.error ?? incidents.error} />
-        <dl className="facts">
-          <Fact name="Stored">
-            {usage.data !== undefined && bytes(usage.data.storage.bytes)}{' '}
-            <Link className="link" href="/usage">
-              Usage
-            </Link>
-          </Fact>
-          <Fact name="Open incidents">
-            {incidents.data?.totalCount}{' '}
-            <Link className="link" href="/alerts">
-              Alerts
-            </Link>
-          </Fact>
-        </dl>
-      </Card>
+      {data !== undefined && <Queues queues={data.queues} />}
+      {data !== undefined && data.actions.length > 0 && <Actions actions={data.actions} />}
+      <Service readiness={ready.data} health={data} />
     </Page>
   )
 }
 
-const isPast = (at: string | null): boolean => at !== null && Date.parse(at) <= Date.now()
+function TroubleItem({ trouble }: { readonly trouble: Trouble }) {
+  const { actionId, detail, endpointId, runbook, since, title } = trouble
+  const place =
+    endpointId === null ? null : `/e/${endpointId}${actionId === null ? '' : `/actions/${actionId}`}`
+  return (
+    <li className="item trouble">
+      <span className="item-name">{title}</span>
+      <span className="item-what">
+        {detail}
+        {since !== null && <span title={fullTime(since)}> · since {ago(since)}</span>}
+      </span>
+      {place !== null && (
+        <Link className="button small" href={place}>
+          Show
+        </Link>
+      )}
+      {runbook !== null && <Runbook address={runbook} />}
+    </li>
+  )
+}
+
+const QUEUE_WORDS: Readonly<Record<Health['queues'][number]['queue'], string>> = {
+  deliveries: 'Deliveries',
+  alerts: 'Alerts',
+  events: 'Events for agents',
+}
+
+const Queues = ({ queues }: { readonly queues: Health['queues'] }) => (
+  <Card title="Queues">
+    <Table heads={['Queue', 'Waiting', 'Oldest', 'Late by']}>
+      {queues.map(({ lateSeconds, oldestAt, queue, waitingCount }) => (
+        <tr key={queue}>
+          <th scope="row">{QUEUE_WORDS[queue]}</th>
+          <td data-head="waiting">{count(waitingCount)}</td>
+          <td data-head="oldest">{oldestAt === null ? '–' : <Time at={oldestAt} />}</td>
+          <td data-head="late by">{lateSeconds > 0 ? interval(lateSeconds) : '–'}</td>
+        </tr>
+      ))}
+    </Table>
+  </Card>
+)
+
+const Actions = ({ actions }: { readonly actions: Health['actions'] }) => (
+  <Card title="Deliveries that wait">
+    <Table heads={['Action', 'Endpoint', 'Waiting', 'Oldest', 'Next attempt']}>
+      {actions.map(({ actionId, actionName, endpointId, endpointName, isPaused, ...waiting }) => (
+        <tr key={actionId}>
+          <th scope="row">
+            <Link className="link" href={`/e/${endpointId}/actions/${actionId}`}>
+              {actionName}
+            </Link>
+          </th>
+          <td>{endpointName}</td>
+          <td data-head="waiting">
+            {count(waiting.waitingCount)}
+            {waiting.waitingCount >= WAITING_MAX && ' or more'}
+          </td>
+          <td data-head="oldest">{waiting.oldestAt !== null && <Time at={waiting.oldestAt} />}</td>
+          <td data-head="next">
+            {isPaused ? (
+              <Badge tone="warn">paused</Badge>
+            ) : waiting.nextAttemptAt !== null && Date.parse(waiting.nextAttemptAt) > Date.now() ? (
+              ago(waiting.nextAttemptAt)
+            ) : (
+              'now'
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
+  </Card>
+)
+
+const Time = ({ at }: { readonly at: string }) => <span title={fullTime(at)}>{ago(at)}</span>
+
+interface ServiceProps {
+  readonly readiness: Readiness | undefined
+  readonly health: Health | undefined
+}
+
+/** Readiness as monitoring systems read it, version and storage. */
+function Service({ readiness, health }: ServiceProps) {
+  const served = useQuery({ queryKey: ['build'], queryFn: servedVersion, refetchInterval: BUILD_EVERY_MS })
+  return (
+    <Card
+      title={
+        <>
+          Service{' '}
+          {readiness !== undefined && (
+            <Badge tone={readiness.status === 'ready' ? 'ok' : 'bad'}>{readiness.status}</Badge>
+          )}
+        </>
+      }
+      name="Service"
+    >
+      <dl className="facts">
+        <Fact name="Version">{health?.version}</Fact>
+        {health !== undefined && (
+          <Fact name="Stored">
+            {bytes(health.storage.bytes)} of {limitOfBytes(health.storage.bytesMax)}{' '}
+            <Link className="link" href="/usage">
+              Usage
+            </Link>
+          </Fact>
+        )}
+        {readiness?.states.map(([name, state]) => (
+          <Fact key={name} name={name}>
+            {state}
+          </Fact>
+        ))}
+      </dl>
+      {served.data === 'other' && (
+        <p className="acts">
+          A newer build is serving than the one that this page is of.
+          <Button look="small" onClick={() => location.reload()}>
+            Reload
+          </Button>
+        </p>
+      )}
+    </Card>
+  )
+}
 
 function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
@@ -104,48 +189,4 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
       <dd>{children}</dd>
     </div>
   )
-}
-
-/** Readiness of the service as monitoring systems read it, and its version. */
-function Service() {
-  const ready = useQuery({
-    queryKey: ['readyz'],
-    queryFn: () => jsonOf('/readyz'),
-    refetchInterval: LOOK_EVERY_MS,
-  })
-  const description = useQuery({
-    queryKey: ['description'],
-    queryFn: () => jsonOf('/openapi/v1.json'),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
-  const { status, checks, ...notes } = ready.data ?? {}
-  const info = description.data?.info
-  const shown = { ...(isRecord(checks) ? checks : {}), ...notes }
-  return (
-    <Card
-      title={
-        <>
-          Service{' '}
-          {typeof status === 'string' && <Badge tone={status === 'ready' ? 'ok' : 'bad'}>{status}</Badge>}
-        </>
-      }
-      name="Service"
-    >
-      <Problem error={ready.error} />
-      <dl className="facts">
-        <Fact name="Version">{isRecord(info) && typeof info.version === 'string' && info.version}</Fact>
-        {Object.entries(shown).map(([name, state]) => (
-          <Fact key={name} name={name}>
-            {String(state)}
-          </Fact>
-        ))}
-      </dl>
-    </Card>
-  )
-}
-
-/** The JSON of a public page of the service, whatever its status. */
-async function jsonOf(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const parsed: unknown = await (await fetch(path, { cache: 'no-store' })).json()
-  return isRecord(parsed) ? parsed : {}
 }

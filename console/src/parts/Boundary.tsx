@@ -193,7 +193,7 @@ function reloadOnce(error: unknown): void {
 }
 
 /** Whether the service serves this version of the page or another; undefined while it does not answer. */
-async function servedVersion(): Promise<'same' | 'other' | undefined> {
+export async function servedVersion(): Promise<'same' | 'other' | undefined> {
   try {
     const response = await watched(() => fetch(new URL('/console/', location.href), { cache: 'no-store' }))
     if (!response.ok) return undefined

@@ -76,7 +76,9 @@ export function ago(at: string | null, now = Date.now()): string {
 export function bytes(size: number): string {
   if (size < 1000) return `${size} B`
   if (size < 1_000_000) return `${(size / 1000).toFixed(size < 10_000 ? 1 : 0)} kB`
-  return `${(size / 1_000_000).toFixed(1)} MB`
+  return size < 1_000_000_000
+    ? `${(size / 1_000_000).toFixed(1)} MB`
+    : `${(size / 1_000_000_000).toFixed(1)} GB`
 }
 
 /** Milliseconds for display; a dash if unknown. */

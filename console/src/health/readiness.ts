@@ -1,0 +1,68 @@
+import type { Answers } from '../trpc.ts'
+import { isRecord } from '../words/json.ts'
+
+/** The answer of `/readyz`: checks and notes, each with a short text. */
+export interface Readiness {
+  readonly status: string
+  readonly states: readonly (readonly [name: string, state: string])[]
+}
+
+/** Reads an answer of `/readyz`, whatever version gave it. */
+export function readinessOf(answer: unknown): Readiness {
+  const { status, checks, ...notes } = isRecord(answer) ? answer : {}
+  const states = Object.entries({ ...(isRecord(checks) ? checks : {}), ...notes })
+  return {
+    status: typeof status === 'string' ? status : 'unavailable',
+    states: states.map(([name, state]) => [name, String(state)]),
+  }
+}
+
+/** Sections of the runbook, by the names of checks and notes. */
+const SECTIONS: Readonly<Record<string, string>> = {
+  cells: 'creelcelloutofreach',
+  database: 'creelcapturesunavailable',
+  gateways: 'creelgatewayrestarts',
+  jobs: 'creelqueuelags',
+  processes: 'creelgatewayrestarts',
+  queue: 'creelcapturesunavailable',
+  replica: 'creelreplicaunused',
+  storage: 'creelstoragenearlyfull',
+}
+
+type Trouble = Answers['workspace']['health']['problems'][number]
+
+/** Troubles of the service itself: every check or note that does not begin with `ok`. */
+export function serviceTroubles(readiness: Readiness | undefined): Trouble[] {
+  return (readiness?.states ?? [])
+    .filter(([, state]) => !/^ok\b/.test(state))
+    .map(([name, state]) => {
+      const section = SECTIONS[name.startsWith('cell ') ? 'cells' : name]
+      return {
+        code: `service.${name}`,
+        title: `Service: ${name}`,
+        detail: state,
+        since: null,
+        endpointId: null,
+        actionId: null,
+        runbook: section === undefined ? null : `docs/runbook.md#${section}`,
+      }
+    })
+}
+
+/**
+ * A section of a page in Markdown as plain text: its paragraphs and items, each on one line.
+ *
+ * @param anchor the heading in lower case
+ */
+export function sectionOf(page: string, anchor: string): string {
+  const found = page.split(/^## /m).find((section) => section.split('\n', 1)[0]?.toLowerCase() === anchor)
+  return (found ?? '')
+    .split('\n')
+    .slice(1)
+    .join('\n')
+    .trim()
+    .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[`*]/g, '')
+    .replaceAll(/\n(?!\n|- )\s*(?=\S)/g, ' ')
+    .replaceAll(/\n{2,}/g, '\n')
+}
