@@ -1,7 +1,7 @@
 import type { Context } from '../api/context.ts'
 import { notFound, shredded } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
-import { type EndpointRow, updateCounters } from '../endpoints/index.ts'
+import { updateCounters } from '../endpoints/index.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
 import { isShredded, keyOfRow, openDataKey, sealNote } from '../platform/secrets/index.ts'
 import { lockCounters, type RequestSummaryRow, summariesOf } from './queries.ts'
@@ -31,11 +31,10 @@ const WRITE_NOTE = statement(
  * @throws DomainError `not_found`; `shredded` when the key of its content is gone
  */
 export async function noteRequest(
-  ctx: Context & { readonly endpoint: Pick<EndpointRow, 'id'> },
-  requestId: number,
-  note: string | null,
+  ctx: Context,
+  endpointId: string,
+  { requestId, note }: { readonly requestId: number; readonly note: string | null },
 ): Promise<RequestSummaryRow> {
-  const endpointId = ctx.endpoint.id
   return await ctx.db.transaction().execute(async (trx) => {
     await lockCounters(trx, endpointId)
     const [row] = await summariesOf(trx, endpointId, [requestId], {})

@@ -294,10 +294,11 @@ export const requestRoutes = router({
     example: { note: 'Paid twice: refunded on Monday.' },
     output: RequestSummary,
     errors: ['shredded'],
-    finds: findsEndpoint,
-  }).mutation(async ({ ctx, input: { requestId: id, note } }) =>
-    summaryView(await noteRequest(ctx, id, note), ctx.endpoint.id),
-  ),
+    findsWhenWrong: findsRequest,
+  }).mutation(async ({ ctx, input: { requestId: id, note, ...of } }) => {
+    const { endpoint } = await findsEndpoint(ctx, of)
+    return summaryView(await noteRequest(ctx, endpoint.id, { requestId: id, note }), endpoint.id)
+  }),
 
   remove: route({
     method: 'DELETE',

@@ -23,7 +23,7 @@ export interface StoredParts {
   readonly sealed: Uint8Array | null
   readonly verdict: string | null
   readonly verdictNote: string | null
-  /** What people noted on it, as stored. A capture has none. */
+  /** The note of people on it, as stored. A capture has none. */
   readonly note: Uint8Array | null
 }
 
