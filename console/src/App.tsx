@@ -3,11 +3,14 @@ import { Link, Route, Switch, useLocation } from 'wouter'
 import { EndpointPage, FirstEndpoint } from './endpoints/EndpointPage.tsx'
 import { session } from './live/outage.ts'
 import { hasLoadedAnything } from './live/queryClient.ts'
-import { Boundary, Loading, lazyScreen } from './parts/Boundary.tsx'
+import { Boundary, Loading, lazyPart, lazyScreen } from './parts/Boundary.tsx'
 import { Toasts } from './parts/Toasts.tsx'
 import { Shell } from './shell/Shell.tsx'
-import { SignInAgain, SignInHere, SignInScreen } from './signIn/SignIn.tsx'
 
+const signIn = () => import('./signIn/SignIn.tsx')
+const SignInScreen = lazyPart(async () => (await signIn()).SignInScreen)
+const SignInHere = lazyPart(async () => (await signIn()).SignInHere)
+const SignInAgain = lazyPart(async () => (await signIn()).SignInAgain)
 const WatchdogsScreen = lazyScreen(
   async () => (await import('./watchdogs/WatchdogsScreen.tsx')).WatchdogsScreen,
 )

@@ -22,7 +22,7 @@ import { session } from '../live/outage.ts'
 import { queryClient } from '../live/queryClient.ts'
 import { Button } from '../parts/Button.tsx'
 import { meQuery, openIncidentsQuery, watchdogsQuery } from '../queries.ts'
-import { Mark, signOut } from '../signIn/SignIn.tsx'
+import { Mark, signOut } from '../signIn/session.tsx'
 import { hasPlan } from '../words/format.ts'
 import { applyTheme } from './applyTheme.ts'
 
