@@ -95,7 +95,7 @@ describe('requests', () => {
     expect(new Set(ids).size).toBe(120)
   })
 
-  test('are replayed, deleted and cleared', async () => {
+  test('are replayed, noted, deleted and cleared', async () => {
     await using receiver = await startReceiver()
     await using endpoint = await creel.endpoints.create()
     const action = await endpoint.actions.create({ kind: 'forward', url: receiver.url })
@@ -107,6 +107,8 @@ describe('requests', () => {
     expect((await receiver.take(2)).map(({ body }) => body.toString())).toEqual(['{"id":1}', '{"id":1}'])
     const triggers = await Array.fromAsync(endpoint.deliveries.list(), ({ trigger }) => trigger)
     expect(triggers).toEqual(['replay', 'capture'])
+    expect(await endpoint.requests.note(request?.id ?? 0, 'seen')).toMatchObject({ note: 'seen' })
+    expect(await endpoint.requests.note(request?.id ?? 0, null)).toMatchObject({ note: null })
     await endpoint.requests.delete(request?.id ?? 0)
     await send(endpoint, 'a', 'b')
     expect(await endpoint.requests.clear()).toEqual({ deletedCount: 2 })

@@ -104,6 +104,8 @@ describe('/mcp', () => {
       state: 'Succeeded',
     })
     expect((await receiver.take(2)).at(-1)?.body.toString()).toBe('{"id":1}')
+    const noted = await call(client, 'note_request', { endpointId, requestId, note: 'replayed by an agent' })
+    expect(noted).toMatchObject({ id: requestId, note: 'replayed by an agent' })
     const Attempts = z.looseObject({ items: z.array(z.looseObject({ id: z.int(), trigger: z.string() })) })
     const { items } = Attempts.parse(await call(client, 'read_deliveries', { endpointId, requestId }))
     expect(items.map(({ trigger }) => trigger)).toEqual(['replay', 'capture'])
