@@ -51,11 +51,12 @@ export function evaluateCapture(
 ): EvaluatedCapture {
   const known = readVerdict(settings, request, publicUrl)
   const root = requestRoot(known.request)
-  return evaluatedCapture(settings, known, planDispatch(settings.actions, root), {
+  const dispatch = planDispatch(settings.actions, root)
+  return evaluatedCapture(settings, known, dispatch, {
     criteriaIds: settings.criteria.holding(root),
     candidates: settings.script === null ? null : responsesFor(settings.script, root),
-    form: storedFormOf(settings, known.request),
-    root,
+    orderKeys: orderKeysOf(dispatch.actions, root),
+    form: storedFormOf(settings, known.request), // Last: it changes the parsed body.
   })
 }
 
@@ -92,8 +93,9 @@ function* decideInSteps(settings: CaptureSettings, known: Known): Generator<void
   const dispatch = yield* planDispatchInSteps(settings.actions, root)
   const criteriaIds = yield* settings.criteria.holdingInSteps(root)
   const candidates = settings.script === null ? null : yield* responsesForInSteps(settings.script, root)
+  const orderKeys = orderKeysOf(dispatch.actions, root)
   const form = yield* storedFormInSteps(settings, known.request, settings.repeating)
-  return evaluatedCapture(settings, known, dispatch, { criteriaIds, candidates, form, root })
+  return evaluatedCapture(settings, known, dispatch, { criteriaIds, candidates, orderKeys, form })
 }
 
 /** Decisions before the conditions, which may depend on them. */
@@ -126,14 +128,14 @@ function evaluatedCapture(
   {
     criteriaIds,
     candidates,
+    orderKeys,
     form,
-    root,
   }: {
     readonly criteriaIds: readonly string[]
     readonly candidates: readonly number[] | null
+    readonly orderKeys: ReadonlyMap<string, string | null>
     /** The request as it is stored; null if the endpoint takes nothing out. */
     readonly form: StoredForm | null
-    readonly root: ReadRoot
   },
 ): EvaluatedCapture {
   const taken = form?.redaction ?? null
@@ -156,7 +158,7 @@ function evaluatedCapture(
     criteriaIds,
     claim,
     candidates,
-    orderKeys: orderKeysOf(dispatch.actions, root),
+    orderKeys,
     handshake,
   }
 }

@@ -11,9 +11,8 @@ import { chained, orderDigests } from './orderKeys.ts'
 
 /**
  * Keeps the order of deliveries that wait while settings change what order keys are stored as. If the change hides keys,
- * theirs are replaced by the digests that later captures will have: a held key would no longer hold, and dead letters
- * would keep a value. If it shows keys again, later captures have digests, too, as long as deliveries with digests are
- * there.
+ * theirs become the digests that later captures will have: a held key would no longer hold, and dead letters would keep a
+ * value. If it shows keys again, later captures have digests as long as deliveries with digests are there.
  */
 export async function keepOrder(
   { clock, secrets, workspace }: Pick<Context, 'clock' | 'secrets' | 'workspace'>,

@@ -19,8 +19,6 @@ interface OrderedAction {
   readonly keepsKeyDigests: boolean
 }
 
-type Digest = (key: string) => string
-
 /**
  * The digests that are stored instead of the order keys of an action, as parts: the workspace's, for keys that rules take
  * out, and the data key's, of that digest or of the key itself. Null: that part does not apply.
@@ -28,7 +26,7 @@ type Digest = (key: string) => string
 export function orderDigests(
   { dataKey, storing, hash, provider }: KeyHiding,
   { by, keepsKeyDigests }: OrderedAction,
-): { readonly ofWorkspace: Digest | null; readonly ofDataKey: Digest | null } {
+): { readonly ofWorkspace: Storing['hash']; readonly ofDataKey: Storing['hash'] } {
   if (by === undefined || by === ORDER_BY_ENDPOINT) return { ofWorkspace: null, ofDataKey: null }
   // A data key hides them, too.
   const isTakenOut = dataKey === null && storing !== null && takesOutText(storing, by, provider)
@@ -55,7 +53,7 @@ export function withStoredKeys(actions: readonly LoadedAction[], hiding: KeyHidi
 }
 
 /** Digests that are taken one after the other, as one; null without any. */
-export function chained(digests: readonly (Digest | null)[]): Digest | null {
+export function chained(digests: readonly Storing['hash'][]): Storing['hash'] {
   const parts = digests.filter((digest) => digest !== null)
   return parts.length === 0 ? null : (key) => parts.reduce((text, digest) => digest(text), key)
 }

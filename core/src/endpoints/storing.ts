@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Condition, HEADER_NAME, pathsOf } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
+import { ByHeaderName } from '../engine/message/index.ts'
 import { findProvider, type ProviderRow } from '../engine/providers/index.ts'
 import { DROP_HEADERS_MAX, parseStoreRules, type Storing, takesOut } from '../engine/storing/index.ts'
 
@@ -82,7 +83,9 @@ export function preparedStoring(
   if ('issues' in parsed) {
     throw new Error(`Stored rules are not valid: ${parsed.issues[0]?.detail ?? 'no reason given'}`)
   }
-  const dropped = new Set((dropHeaders ?? []).map((name) => name.toLowerCase()))
+  const dropped = new ByHeaderName(
+    (dropHeaders ?? []).map((name) => [name, `headers.${name.toLowerCase()}`] as const),
+  )
   return parsed.rules.length === 0 && dropped.size === 0 ? null : { rules: parsed.rules, dropped, hash }
 }
 

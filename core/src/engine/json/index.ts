@@ -1,7 +1,7 @@
 export { canonicalJson, significand } from './canonical.ts'
 export { eachJsonDifference, type JsonDifference, sameJson, sameNumber } from './diff.ts'
 
-export { nestsDeeper, parseForLooks } from './native.ts'
+export { isLossless, nestsDeeper, parseForLooks, plainOf } from './native.ts'
 export {
   isUnopened,
   MAX_JSON_DEPTH,

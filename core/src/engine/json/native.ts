@@ -34,6 +34,14 @@ export function readNatively(text: string, maxDepth: number): { value: LazyJson 
   }
 }
 
+/**
+ * Whether a result of {@link parseForLooks} has lost nothing of its text, so that it is what {@link readNatively} would
+ * read.
+ */
+export function isLossless(value: unknown, text: string, maxDepth: number): value is LazyJson {
+  return !INEXACT_NUMBER.test(text) && isFaithful(value, maxDepth)
+}
+
 /** A run of digits that a double may not hold, as in `9007199254740993`. Fractions may match, too, and lose nothing. */
 const LONG_NUMBER = /\d{16}/
 
@@ -54,21 +62,26 @@ export function parseForLooks(text: string): unknown {
  * Whether the objects of a parsed value are in the order of the text, nest at most `depthLeft` deep, and have no member
  * `__proto__`, which would set the prototype of an object that is built from the members.
  */
-function isFaithful(value: Plain, depthLeft: number): boolean {
+function isFaithful(value: unknown, depthLeft: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (depthLeft <= 0) return false
   if (Array.isArray(value)) {
     for (const item of value) if (!isFaithful(item, depthLeft - 1)) return false
     return true
   }
+  if (!hasMembers(value)) return true
   let isFirst = true
   for (const name in value) {
     // `JSON.parse` puts names that are integers first, wherever they were in the text.
     if ((isFirst && beginsWithDigit(name)) || name === '__proto__') return false
     isFirst = false
-    if (!isFaithful(value[name] ?? null, depthLeft - 1)) return false
+    if (!isFaithful(value[name], depthLeft - 1)) return false
   }
   return true
+}
+
+function hasMembers(value: object): value is Readonly<Record<string, unknown>> {
+  return !(value instanceof JsonNumber)
 }
 
 /** True of all names that are integers. Other names that begin with a digit are read or written by hand needlessly. */
@@ -110,7 +123,12 @@ export function writeNatively(node: Node): string | undefined {
   return plain === undefined ? undefined : JSON.stringify(plain)
 }
 
-function plainOf(node: Node): unknown {
+/**
+ * A node in plain objects and arrays, as `JSON.parse` of its text makes it.
+ *
+ * @returns undefined where {@link writeNatively} does
+ */
+export function plainOf(node: Node): unknown {
   if (Array.isArray(node)) {
     const items: unknown[] = []
     for (const item of node) {

@@ -65,3 +65,30 @@ export function valuesByName(pairs: Iterable<readonly [string, string]>): Record
   const grouped = Map.groupBy(pairs, ([name]) => name)
   return Object.fromEntries([...grouped].map(([name, group]) => [name, group.map(([, value]) => value)]))
 }
+
+/**
+ * Values by names of headers, without regard to case. Most headers have a length that no name has, and are not converted
+ * to lower case, which takes longest.
+ */
+export class ByHeaderName<Value> {
+  private readonly values: ReadonlyMap<string, Value>
+  private readonly lengths: ReadonlySet<number>
+
+  constructor(entries: readonly (readonly [name: string, value: Value])[]) {
+    this.values = new Map(entries.map(([name, value]) => [name.toLowerCase(), value]))
+    this.lengths = new Set(entries.map(([name]) => name.length))
+  }
+
+  get(name: string): Value | undefined {
+    return this.lengths.has(name.length) ? this.values.get(name.toLowerCase()) : undefined
+  }
+
+  get size(): number {
+    return this.values.size
+  }
+
+  /** In lower case. */
+  names(): Iterable<string> {
+    return this.values.keys()
+  }
+}

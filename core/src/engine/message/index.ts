@@ -11,16 +11,18 @@ export {
 } from './bodyFormat.ts'
 export * from './capturedRequest.ts'
 export { asRead, DECODING_FAULTS, decodedBody, readBytesMax, withoutEncoding } from './contentEncoding.ts'
-export { forwardableHeaders, joinedHeaders, storedHeaders, valuesByName } from './headers.ts'
+export { ByHeaderName, forwardableHeaders, joinedHeaders, storedHeaders, valuesByName } from './headers.ts'
 export {
   type FormValue,
   formBody,
   jsonBody,
+  keepJson,
   kindOfBody,
   multipartFields,
   PARSED_BODY_BYTES_MAX,
   type ParsedBody,
   parsedBody,
+  takeJson,
   urlEncodedPairs,
 } from './parsedBody.ts'
 

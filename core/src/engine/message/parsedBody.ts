@@ -63,7 +63,9 @@ const NONE: ParsedBody = { kind: 'none', value: undefined }
 
 interface Parsed {
   readonly body: Uint8Array
-  json?: ParsedBody
+  /** The text that was parsed as JSON. */
+  text?: string
+  json?: ParsedBody | undefined
   form?: ParsedBody
 }
 
@@ -90,10 +92,11 @@ function isParsable(request: BodyOf): boolean {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-function parseJson(bytes: Uint8Array): ParsedBody {
-  if (isTooDeep(bytes)) return NONE
+function parseJson(parsed: Parsed): ParsedBody {
+  if (isTooDeep(parsed.body)) return NONE
   try {
-    return { kind: 'json', value: parseForLooks(utf8.decode(bytes)) }
+    parsed.text = utf8.decode(parsed.body)
+    return { kind: 'json', value: parseForLooks(parsed.text) }
   } catch {
     return NONE
   }
@@ -117,8 +120,26 @@ function parseForm(bytes: Uint8Array): ParsedBody {
 export function jsonBody(request: BodyOf): ParsedBody {
   if (!isParsable(request)) return NONE
   const parsed = parsedOf(request.body)
-  parsed.json ??= parseJson(request.body)
+  parsed.json ??= parseJson(parsed)
   return parsed.json
+}
+
+/**
+ * {@link jsonBody} for a caller that changes the value: later readers of the body parse it again.
+ *
+ * @returns the value, and the text without a byte order mark; undefined if the body is not JSON
+ */
+export function takeJson(request: BodyOf): { readonly value: unknown; readonly text: string } | undefined {
+  const json = jsonBody(request)
+  if (json.kind !== 'json') return undefined
+  const parsed = parsedOf(request.body)
+  parsed.json = undefined
+  return parsed.text === undefined ? undefined : { value: json.value, text: parsed.text }
+}
+
+/** Keeps the JSON value that a body was written from, so that its readers need not parse it. It is not changed later. */
+export function keepJson(body: Uint8Array, value: unknown): void {
+  parsedOf(body).json = { kind: 'json', value }
 }
 
 /** The body read as `application/x-www-form-urlencoded` whatever its content type says. Never throws. */

@@ -1,5 +1,11 @@
 import { type DeliveryFacts, looksOf } from '../conditions/index.ts'
-import { type EvaluatedRequest, isNamed, readBytesMax, type WireHeader } from '../message/index.ts'
+import {
+  type ByHeaderName,
+  type EvaluatedRequest,
+  isNamed,
+  readBytesMax,
+  type WireHeader,
+} from '../message/index.ts'
 import {
   machineStopwatch,
   type RuleReport,
@@ -14,8 +20,8 @@ import type { CompiledStep, Rule } from '../rules/index.ts'
 /** Data that an endpoint takes out of its captures before they are stored. */
 export interface Storing {
   readonly rules: readonly Rule[]
-  /** Names of headers, in lower case. */
-  readonly dropped: ReadonlySet<string>
+  /** Paths of headers that are dropped. */
+  readonly dropped: ByHeaderName<string>
   /** Keyed digest of a text; null without the key of the workspace: then a step that needs it faults. */
   readonly hash: ((text: string) => string) | null
 }
@@ -40,8 +46,9 @@ export type Derived = Pick<EvaluatedRequest, 'label' | 'eventId'>
 
 /** The keyed digest of a workspace: equal texts have equal digests, which only a holder of the key can make. */
 export function hashWith(key: Uint8Array): (text: string) => string {
-  // Half the time of `createHmac`: captures wait for it.
-  return (text) => new Bun.CryptoHasher('sha256', key).update(text).digest('hex')
+  // A third of the time of `createHmac`, because the key is prepared once: captures wait for it.
+  const keyed = new Bun.CryptoHasher('sha256', key)
+  return (text) => keyed.copy().update(text).digest('hex')
 }
 
 /** Rules for storing read nothing of a delivery: there is none yet. */
@@ -137,8 +144,10 @@ function faultIn({ rules }: Storing, { rules: reports }: RunResult): string {
 /** The type of a request whose headers were changed; an imported one may have a type without a header. */
 function contentTypeOf(headers: readonly WireHeader[], request: EvaluatedRequest): string | null {
   const typeIn = (lines: readonly WireHeader[]) => lines.find(([name]) => isNamed(name, 'content-type'))
-  if (headers === request.headers || typeIn(request.headers) === undefined) return request.contentType
-  return typeIn(headers)?.[1] ?? null
+  if (headers === request.headers) return request.contentType
+  const line = typeIn(request.headers)
+  if (line === undefined) return request.contentType
+  return (headers.includes(line) ? line : typeIn(headers))?.[1] ?? null
 }
 
 /** The digest of a value that was read from a request and may not be stored itself; null without the key. */
@@ -175,10 +184,9 @@ function withoutDropped(
 ): readonly WireHeader[] {
   if (dropped.size === 0) return headers
   return headers.filter(([field]) => {
-    const name = field.toLowerCase()
-    const isDropped = dropped.has(name)
-    if (isDropped) paths.add(`headers.${name}`)
-    return !isDropped
+    const path = dropped.get(field)
+    if (path !== undefined) paths.add(path)
+    return path === undefined
   })
 }
 
@@ -219,7 +227,7 @@ function namedBy({ rules, dropped }: Storing): ReadonlySet<string> {
     ...targets.map((target) =>
       target.root === 'headers' ? `headers.${target.name.toLowerCase()}` : target.text,
     ),
-    ...[...dropped].map((name) => `headers.${name}`),
+    ...[...dropped.names()].map((name) => `headers.${name}`),
   ])
 }
 

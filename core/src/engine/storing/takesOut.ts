@@ -13,8 +13,9 @@ type Takes = Pick<Storing, 'rules' | 'dropped'>
  */
 export function takesOut(storing: Takes, path: Path, provider: ProviderRow | undefined): boolean {
   const { rules, dropped } = storing
-  if (path.root === 'headers' && dropped.has(path.name.toLowerCase())) return true
-  if (path.root === 'fact' && path.fact === 'contentType' && dropped.has('content-type')) return true
+  if (path.root === 'headers' && dropped.get(path.name) !== undefined) return true
+  if (path.root === 'fact' && path.fact === 'contentType' && dropped.get('content-type') !== undefined)
+    return true
   if (path.root === 'fact' && path.fact === 'label')
     return labelReads(provider).some((text) => takesOutText(storing, text, provider))
   return rules.some(({ steps }) => steps.some((step) => changes(step, path)))

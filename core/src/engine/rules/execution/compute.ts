@@ -9,7 +9,7 @@ import type { Meter } from './meter.ts'
 export interface CallContext {
   readonly draft: Draft
   readonly meter: Meter
-  readonly facts: CallFacts
+  readonly facts: () => CallFacts
   /** The action's signing secret; null when it has none. */
   readonly secret: () => Uint8Array | null
   /** Keyed digest of a text, for `hash` steps; null without the key. */
@@ -28,7 +28,7 @@ export interface CallContext {
 export function evaluate(call: Call, context: CallContext): Value {
   const values = call.args.map((argument) => argumentValue(argument, context))
   context.meter.checkTime()
-  return call.called.call(values, context.facts)
+  return call.called.call(values, context.facts())
 }
 
 function argumentValue(argument: CompiledArgument, context: CallContext): Value {

@@ -1,11 +1,21 @@
 import { type DeliveryFacts, type Path, type ReadRoot, requestRoot } from '../../conditions/index.ts'
-import { type LazyJson, opened, parseLazily, writeJson } from '../../json/index.ts'
+import {
+  isLossless,
+  type LazyJson,
+  MAX_JSON_DEPTH,
+  opened,
+  parseLazily,
+  plainOf,
+  writeJson,
+} from '../../json/index.ts'
 import {
   asRead,
   bodyStructure,
   type EvaluatedRequest,
   headerText,
   headerValues,
+  keepJson,
+  takeJson,
   textOf,
   urlEncodedPairs,
   type WireHeader,
@@ -41,10 +51,12 @@ export class Draft implements ReadRoot {
   /** Names, in lower case, of the headers that a step wrote. */
   readonly writtenHeaders = new Set<string>()
 
+  /** @param isForStoring whether the request was just read, so that its body is parsed, and the result will be */
   constructor(
     private readonly request: EvaluatedRequest,
     private readonly facts: DeliveryFacts,
     private readonly meter: Meter,
+    private readonly isForStoring: boolean,
   ) {
     this.headerLines = request.headers
     this.asRead = asRead(request)
@@ -291,7 +303,10 @@ export class Draft implements ReadRoot {
    */
   bytes(): Uint8Array {
     if (!this.touched) return this.request.body
-    const bytes = Buffer.from(this.bodyAsText())
+    const document = this.read()
+    const plain = this.isForStoring && document.kind === 'json' ? plainOf(document.root) : undefined
+    const bytes = Buffer.from(plain === undefined ? this.bodyAsText() : JSON.stringify(plain))
+    if (plain !== undefined) keepJson(bytes, plain)
     if (bytes.length > RUN_LIMITS.outputBytes) {
       throw new Fault('too_large', `The body would be over ${RUN_LIMITS.outputBytes} bytes.`)
     }
@@ -306,7 +321,7 @@ export class Draft implements ReadRoot {
   }
 
   private read(): Document {
-    this.document ??= this.meter.reading(() => readDocument(this.asRead))
+    this.document ??= this.meter.reading(() => readDocument(this.asRead, this.isForStoring))
     return this.document
   }
 }
@@ -315,9 +330,12 @@ export class Draft implements ReadRoot {
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** The body, of the kind that `bodyStructure` decides, up to the payload cap; digits and order kept. */
-function readDocument(request: EvaluatedRequest): Document {
+function readDocument(request: EvaluatedRequest, isForStoring: boolean): Document {
   if (request.body.length === 0) return { kind: 'empty' }
   const structure = bodyStructure(request, (body) => {
+    const taken = isForStoring ? takeJson(request) : undefined
+    if (taken !== undefined && isLossless(taken.value, taken.text, MAX_JSON_DEPTH))
+      return { root: opened(taken.value), original: taken.text }
     const original = textOf(body)
     if (original === undefined) return undefined
     const read = parseLazily(original.startsWith('\ufeff') ? original.slice(1) : original)

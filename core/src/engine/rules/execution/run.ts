@@ -131,7 +131,7 @@ class RuleRun {
     private readonly input: RunInput,
   ) {
     this.meter = new Meter(input.stopwatch ?? machineStopwatch)
-    this.draft = new Draft(input.request, input.facts, this.meter)
+    this.draft = new Draft(input.request, input.facts, this.meter, input.isForStoring === true)
     this.progress = rules.map(() => ({ matched: false, note: null, timeLeft: 0, steps: [], fault: null }))
   }
 
@@ -200,16 +200,16 @@ class RuleRun {
     const changed = runStep(step, {
       draft,
       meter,
-      facts: callFacts(input, meter, key, index),
+      facts: () => callFacts(input, meter, key, index),
       secret: input.secret,
       hash: input.hash ?? null,
       found,
-      raw: () => this.raw(),
+      raw: this.raw,
     })
     own.steps.push({ index, op: step.op, changed, note: readsRaw(step) ? LATE : note, found })
   }
 
-  private raw(): Uint8Array {
+  private readonly raw = (): Uint8Array => {
     this.bytes ??= this.draft.bytes()
     return this.bytes
   }

@@ -89,7 +89,7 @@ function keep(targets: SortedTargets, draft: Draft, meter: Meter): boolean {
   if (headers.size === 0) return changed
   const stays = (name: string) => {
     const lower = name.toLowerCase()
-    return headers.has(lower) || lower === 'content-type' || isProtectedHeader(lower)
+    return headers.get(name) !== undefined || lower === 'content-type' || isProtectedHeader(lower)
   }
   return draft.keepHeaders(stays) || changed
 }
@@ -132,7 +132,7 @@ function remove(
     changed = draft.changeQuery(without) || changed
   }
   for (const part of parts) changed = draft.changePart(part, () => '', found) || changed
-  const stays = (name: string) => !isTarget(headers, name.toLowerCase(), found)
+  const stays = (name: string) => !isTarget(headers, name, found)
   return (headers.size > 0 && draft.keepHeaders(stays)) || changed
 }
 
@@ -156,7 +156,7 @@ function substitute(
   }
   if (headers.size > 0) {
     const replaced = (name: string, value: string) =>
-      isTarget(headers, name.toLowerCase(), found) ? replacement(value) : undefined
+      isTarget(headers, name, found) ? replacement(value) : undefined
     changed = draft.replaceHeaders(replaced) || changed
   }
   if (query.size > 0) {
@@ -183,7 +183,11 @@ function placesOfAll(
 }
 
 /** Whether a name is a target; `found` gets its text. */
-function isTarget(targets: ReadonlyMap<string, string>, name: string, found: string[] | null): boolean {
+function isTarget(
+  targets: Pick<SortedTargets['headers'], 'get'>,
+  name: string,
+  found: string[] | null,
+): boolean {
   const text = targets.get(name)
   if (text !== undefined) found?.push(text)
   return text !== undefined

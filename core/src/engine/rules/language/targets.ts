@@ -1,5 +1,6 @@
 import { bodyPathPattern, HEADER_PATH_PATTERN, type Path, parsePath } from '../../conditions/index.ts'
 import type { ItemCode } from '../../issues.ts'
+import { ByHeaderName } from '../../message/index.ts'
 import { CONNECTION_FIELDS } from '../../words/index.ts'
 
 /** Path that a step may write: a part of the body, or a header. */
@@ -19,8 +20,8 @@ export type StoreTarget =
 /** Targets of a step, by the part of a request that they change. */
 export interface SortedTargets {
   readonly body: readonly Extract<Target, { root: 'body' }>[]
-  /** Texts of targets by the names of headers, in lower case. */
-  readonly headers: ReadonlyMap<string, string>
+  /** Texts of targets. */
+  readonly headers: ByHeaderName<string>
   readonly query: ReadonlyMap<string, string>
   readonly parts: readonly WholePart[]
 }
@@ -29,10 +30,8 @@ export interface SortedTargets {
 export function sortedTargets(targets: readonly StoreTarget[]): SortedTargets {
   return {
     body: targets.filter((target) => target.root === 'body'),
-    headers: new Map(
-      targets.flatMap((target) =>
-        target.root === 'headers' ? [[target.name.toLowerCase(), target.text]] : [],
-      ),
+    headers: new ByHeaderName(
+      targets.flatMap((target) => (target.root === 'headers' ? [[target.name, target.text]] : [])),
     ),
     query: new Map(
       targets.flatMap((target) => (target.root === 'query' ? [[target.name, target.text]] : [])),
