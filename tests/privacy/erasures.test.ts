@@ -197,6 +197,34 @@ test('keys, labels, refusals, incidents and attempts under way keep nothing of w
   await expectCountersEqualRows(service, endpoint.id)
 })
 
+test.each(['delete', 'redact'])(
+  'an original that is kept for deliveries is found, too, and ends: %s',
+  async (mode) => {
+    const client = await service.newClient()
+    const mail = 'lise@erasure.example'
+    await using receiver = await startReceiver({ status: 410 })
+    const endpoint = await client.endpoint({
+      storeRules: [{ op: 'hash', paths: ['body.email'] }],
+      forwardOriginal: true,
+    })
+    await client.post(endpoint.at('/actions'), { kind: 'forward', name: 'App', url: receiver.url })
+    const { id } = await endpoint.capture(json({ email: mail }))
+    const other = await endpoint.capture(json({ email: `n${mail}` }))
+    await receiver.take(2)
+    const originals = async () => {
+      const { rows } = await sql<{ requestId: number }>`
+      select o.request_id from request_originals o join creel_keys.original_keys k using (endpoint_id, request_id)
+      where endpoint_id = ${endpoint.id} order by request_id`.execute(service.db)
+      return rows.map(({ requestId }) => requestId)
+    }
+    expect(await originals()).toEqual([id, other.id])
+    expect((await erase(client, { value: mail, dryRun: true })).counts).toMatchObject({ requests: 1 })
+    expect(await originals()).toEqual([id, other.id])
+    expect((await erase(client, { value: mail, mode })).counts).toMatchObject({ requests: 1 })
+    expect(await originals()).toEqual([other.id])
+  },
+)
+
 test('nothing is erased in a workspace that moves to another cell', async () => {
   const client = await service.newClient()
   const endpoint = await client.endpoint()

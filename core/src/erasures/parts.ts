@@ -5,7 +5,7 @@ import { forgetLabels, listedLabels } from '../events/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { forgetAnswers, nextAnswers } from '../rehearsals/index.ts'
-import { forgetNotes } from '../requests/index.ts'
+import { forgetNotes, forgetOriginals } from '../requests/index.ts'
 import { eraseAttempts, eraseRequests, reduceRequests } from '../retention/index.ts'
 import { forgetAgentEvents, nextAgentEvents } from '../subscriptions/index.ts'
 import type { ValueFinder } from './match.ts'
@@ -24,7 +24,7 @@ const ROWS_MAX = 100
 
 /** An erasure that a job holds. */
 export interface Work {
-  readonly services: Pick<Services, 'db' | 'enqueue' | 'clock'>
+  readonly services: Pick<Services, 'db' | 'enqueue' | 'clock' | 'secrets' | 'log'>
   readonly workspaceId: string
   readonly finder: ValueFinder
   readonly mode: 'delete' | 'redact'
@@ -139,10 +139,12 @@ async function requestStep(
 ): Promise<Step> {
   const { endpointId } = part
   const { db } = services
-  const rows = await nextRequests(db, part)
+  const rows = await nextRequests(services, part)
   const last = rows.at(-1)
   if (last === undefined) return { counts: {}, next: null, erase: nothing }
-  const found = await matching(rows, ({ request }) => finder.inRequest(request))
+  const found = await matching(rows, ({ request, original }) =>
+    [request, original].some((each) => each !== undefined && finder.inRequest(each)),
+  )
   const ids = found.map(({ id }) => id)
   const noted = rows.filter(({ note }) => finder.inText(note)).map(({ id }) => id)
   // Attempts that hold the value themselves were counted before.
@@ -162,6 +164,7 @@ async function requestStep(
     erase: async (trx) => {
       if (noted.length > 0) await forgetNotes(trx, endpointId, noted)
       if (ids.length === 0) return
+      await forgetOriginals(trx, endpointId, ids)
       if (mode === 'delete') await eraseRequests(services, trx, endpointId, ids)
       else await reduceRequests(trx, endpointId, ids)
     },

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
+import type { Services } from '../api/services.ts'
 import { headersFromText } from '../deliveries/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { headerText } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
-import { STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
+import { findOriginals, STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
 import type { ValueFinder } from './match.ts'
 
 /** Rows, and bytes of bodies, that one read holds in memory. One row is read whatever its size. */
@@ -22,10 +23,16 @@ export interface ScannedRequest {
   readonly isBinned: boolean
   readonly note: string | null
   readonly request: EvaluatedRequest
+  /** As it came, if that is kept for its deliveries. */
+  readonly original: EvaluatedRequest | undefined
 }
 
 /** The next captures of a range in every state: stored, in the recycle bin, and hidden. None: the range is done. */
-export async function nextRequests(db: Db, range: Range): Promise<readonly ScannedRequest[]> {
+export async function nextRequests(
+  services: Pick<Services, 'db' | 'secrets' | 'clock' | 'log'>,
+  range: Range,
+): Promise<readonly ScannedRequest[]> {
+  const { db } = services
   const sizes = await db
     .selectFrom('requests')
     .where('endpointId', '=', range.endpointId)
@@ -33,9 +40,9 @@ export async function nextRequests(db: Db, range: Range): Promise<readonly Scann
     .where('id', '<=', range.upToId)
     .select([
       'id',
-      sql<number>`octet_length(body) + octet_length(header_values) + coalesce(octet_length(sealed), 0)`.as(
-        'bytes',
-      ),
+      sql<number>`octet_length(body) + octet_length(header_values) + coalesce(octet_length(sealed), 0) + coalesce((
+        select octet_length(o.original) from request_originals o
+        where o.endpoint_id = requests.endpoint_id and o.request_id = requests.id), 0)`.as('bytes'),
     ])
     .orderBy('id')
     .limit(ROWS_MAX)
@@ -50,11 +57,14 @@ export async function nextRequests(db: Db, range: Range): Promise<readonly Scann
     .select(sealedMembers('requests'))
     .orderBy('id')
     .execute()
+  const of = ids.map((requestId) => ({ endpointId: range.endpointId, requestId }))
+  const originals = await findOriginals(services, db, of)
   return rows.map((row) => ({
     id: row.id,
     isBinned: row.deletedAt !== null,
     note: row.note?.toString() ?? null,
     request: storedRequest(row),
+    original: originals.get(row.id),
   }))
 }
 

@@ -103,9 +103,12 @@ export async function originalUntil(
   return row?.expiresAt ?? null
 }
 
-export async function forgetOriginals(trx: Trx, endpointId: string): Promise<void> {
-  await sql`delete from creel_keys.original_keys where endpoint_id = ${endpointId}`.execute(trx)
-  await trx.deleteFrom('requestOriginals').where('endpointId', '=', endpointId).execute()
+/** Destroys originals of an endpoint, and their keys: of some requests, or of all. */
+export async function forgetOriginals(trx: Trx, endpointId: string, requestIds?: readonly number[]) {
+  const isAll = requestIds === undefined
+  const of = sql`endpoint_id = ${endpointId} and (${isAll} or request_id = any(${requestIds ?? []}::bigint[]))`
+  await sql`delete from creel_keys.original_keys where ${of}`.execute(trx)
+  await sql`delete from request_originals where ${of}`.execute(trx)
 }
 
 /** Rows that one statement deletes. */

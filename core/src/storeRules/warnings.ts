@@ -43,13 +43,14 @@ export async function storingWarnings(
 
 function eventIdWarnings({ storing, provider }: TakenOut, { eventIdPath, dedupe }: Readers): string[] {
   const by = storedDedupe(dedupe)?.by
+  const read = new Set(eventIdReads(eventIdPathOf(eventIdPath), provider))
+  const hidden = [...read].filter((text) => takesOutText(storing, text, provider))
   return [
-    ...eventIdReads(eventIdPathOf(eventIdPath), provider)
-      .filter((text) => takesOutText(storing, text, provider))
-      .map(
-        (text) =>
-          `The event id is read from ${text}, which is not stored as it came: its digest is shown instead.`,
-      ),
+    ...(hidden.length > 0
+      ? [
+          `The event id is read from ${hidden.join(', ')}, which is not stored as it came: its digest is shown instead.`,
+        ]
+      : []),
     ...(by !== undefined && by !== 'event' && takesOutText(storing, by, provider)
       ? [`\`dedupe\` compares ${by}, which is not stored as it came. It is compared before.`]
       : []),
