@@ -4,7 +4,7 @@ import { ATTACKER, type AttackedService, startAttackedService } from './attacked
 
 const KIB = 1024
 const MIB = 1024 * KIB
-/** Limit for the processor time of the service during one answer to the bystander. */
+/** Limit for the processor time of one turn of the service's event loop. */
 const BUSY_MS = 200
 /** Short requests of the attacked endpoint. */
 const MANY = 200

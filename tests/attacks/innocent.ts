@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 
 /**
  * The bystander, in its own worker, so that the attacker's event loop does not delay it. It captures and reads all the
- * time, and also calls the bare echo. To the message `account` it answers with the results since the last one, and to a
+ * time, calls the bare echo, and looks whether the service's event loop turns. To the message `account` it answers with the results since the last one, and to a
  * number with the results so far, after as many rounds of calls.
  */
 
@@ -23,8 +23,10 @@ export interface Innocent {
 export interface Account {
   readonly worstMs: number
   readonly medianMs: number
-  /** The most processor time that the service's event loop used while one answer was awaited; 0 where it is unknown. */
+  /** The most processor time that the service's event loop used before it saw a look at it; 0 where it is unknown. */
   readonly worstBusyMs: number
+  /** How much longer the service's event loop took than on a processor of its own; 1 where it is unknown. */
+  readonly stretch: number
   /** Worst answer of the bare echo in the same time. */
   readonly echoWorstMs: number
   /** Statuses other than 200, and failures. */
@@ -34,6 +36,9 @@ export interface Account {
 declare const self: Worker
 
 let times: number[] = []
+/** Process of the service, and the times of its event loop at the last account. */
+let service = 0
+let before = timesOf(0)
 let worstBusyMs = 0
 let echoWorstMs = 0
 let wrong: string[] = []
@@ -44,16 +49,24 @@ self.onmessage = ({ data }: MessageEvent<Innocent | 'account' | number>) => {
   if (typeof data === 'number') roundsLeft = data
   else if (data === 'account') {
     postMessage(account())
+    before = timesOf(service)
     times = []
     worstBusyMs = 0
     echoWorstMs = 0
     wrong = []
-  } else void live(data)
+  } else {
+    service = data.pid
+    before = timesOf(service)
+    void live(data)
+    void watch(data)
+  }
 }
 
 function account(): Account {
   const sorted = times.toSorted((a, b) => a - b)
+  const { ranMs, waitedMs } = timesOf(service)
   return {
+    stretch: 1 + (waitedMs - before.waitedMs) / Math.max(1, ranMs - before.ranMs),
     worstMs: sorted.at(-1) ?? 0,
     medianMs: sorted[sorted.length >> 1] ?? 0,
     worstBusyMs,
@@ -62,11 +75,11 @@ function account(): Account {
   }
 }
 
-async function live({ baseUrl, captureUrl, echoUrl, key, address, pauseMs, pid }: Innocent): Promise<void> {
+async function live({ baseUrl, captureUrl, echoUrl, key, address, pauseMs }: Innocent): Promise<void> {
   const headers = { 'X-Forwarded-For': address }
   for (;;) {
-    await timed(pid, () => fetch(captureUrl, { method: 'POST', headers, body: '{"innocent":true}' }))
-    await timed(pid, () =>
+    await timed(() => fetch(captureUrl, { method: 'POST', headers, body: '{"innocent":true}' }))
+    await timed(() =>
       fetch(`${baseUrl}/api/v1/me`, { headers: { ...headers, Authorization: `Bearer ${key}` } }),
     )
     const startedAt = performance.now()
@@ -80,9 +93,8 @@ async function live({ baseUrl, captureUrl, echoUrl, key, address, pauseMs, pid }
   }
 }
 
-async function timed(pid: number, call: () => Promise<Response>): Promise<void> {
+async function timed(call: () => Promise<Response>): Promise<void> {
   const startedAt = performance.now()
-  const busyBefore = busyMs(pid)
   try {
     // An idle connection may be closed just when it is used again: clients then open another (RFC 9112 §9.5).
     const answer = await call().catch(call)
@@ -92,11 +104,45 @@ async function timed(pid: number, call: () => Promise<Response>): Promise<void> 
     wrong.push(String(error))
   }
   times.push(performance.now() - startedAt)
-  worstBusyMs = Math.max(worstBusyMs, busyMs(pid) - busyBefore)
 }
 
-/** Processor time of a process's first thread, which runs its event loop. Other work of the machine does not add to it. */
-function busyMs(pid: number): number {
-  const path = `/proc/${pid}/schedstat`
-  return existsSync(path) ? Number(readFileSync(path, 'latin1').split(' ')[0]) / 1e6 : 0
+/** Pause between looks at the event loop: a turn that takes longer is seen. */
+const LOOK_MS = 20
+
+/**
+ * Looks at the service's event loop all the time, by a request that it only has to answer. What PostgreSQL takes, and
+ * the time in which this thread gets no processor, does not count: the service may use both for others.
+ */
+async function watch({ baseUrl, pid }: Innocent): Promise<void> {
+  const { hostname, port } = new URL(baseUrl)
+  let seen = () => {}
+  const open = () =>
+    Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: { data: () => seen(), close: () => seen() },
+    }).catch(() => undefined)
+  let socket = await open()
+  for (;;) {
+    if (socket === undefined || socket.readyState !== 1) socket = await open()
+    const [busy, waited] = [timesOf(pid), timesOf('thread-self')]
+    const { promise, resolve } = Promise.withResolvers<void>()
+    seen = resolve
+    if (socket === undefined) resolve()
+    else socket.write('GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n')
+    await promise
+    const passedMs = timesOf(pid).ranMs - busy.ranMs - (timesOf('thread-self').waitedMs - waited.waitedMs)
+    worstBusyMs = Math.max(worstBusyMs, passedMs)
+    await Bun.sleep(LOOK_MS)
+  }
+}
+
+/**
+ * Processor time of a thread, and its time without a processor although it had work. That of a process is of its first
+ * thread, which runs its event loop.
+ */
+function timesOf(task: number | 'thread-self') {
+  const path = `/proc/${task}/schedstat`
+  const [ran, waited] = existsSync(path) ? readFileSync(path, 'latin1').split(' ') : []
+  return { ranMs: Number(ran ?? 0) / 1e6, waitedMs: Number(waited ?? 0) / 1e6 }
 }
