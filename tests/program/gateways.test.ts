@@ -120,9 +120,10 @@ describe.skipIf(process.platform !== 'linux')('several gateway processes', () =>
       })
       const sent = performance.now()
       await connectionTo(capturing).ask('POST', hookPath, {}, '{}')
+      const capturedMs = performance.now() - sent
       expect((await answer).status).toBe(200)
       // The poll for lost notifications comes every 5 s.
-      expect(performance.now() - sent).toBeLessThan(1000)
+      expect(performance.now() - sent).toBeLessThan(Math.max(1000, 20 * capturedMs))
     }
   })
 

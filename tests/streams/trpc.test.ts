@@ -112,11 +112,15 @@ describe('@trpc/client against /trpc', () => {
     const following = follow(client, endpoint.id)
     await following.began
     await using rest = await openEvents(client, endpoint.at('/requests/stream'))
+    const askedAt = performance.now()
+    await client.get('/api/v1/me')
+    const callMs = performance.now() - askedAt
     const startedAt = performance.now()
     const [key] = await service.operator.keys.list({ workspace: client.workspaceId })
     await service.operator.keys.revoke({ workspace: client.workspaceId, key: key?.id ?? '' })
     expect(await following.ended).toMatchObject({ data: { problem: { code: 'unauthorized', status: 401 } } })
     expect(await rest.next()).toBeUndefined()
-    expect(performance.now() - startedAt).toBeLessThan(6_000)
+    // Five seconds, and the duration of a query on this machine.
+    expect(performance.now() - startedAt).toBeLessThan(5_000 + Math.max(1_000, 20 * callMs))
   })
 })
