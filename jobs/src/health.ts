@@ -3,7 +3,7 @@ import type { PgBoss } from 'pg-boss'
 
 export interface QueueLoad {
   readonly queue: string
-  /** Due jobs that no worker has taken. Jobs of deliveries count each of their attempts. */
+  /** Due jobs that no worker has taken. */
   readonly depth: number
   /** Age of the oldest due job; 0 when there is none. */
   readonly lagSeconds: number
@@ -31,7 +31,7 @@ export async function readQueueLoad(boss: PgBoss): Promise<QueueLoad[]> {
     from pgboss.queue q
     left join (
       select name,
-             sum(case jsonb_typeof(data -> 'attempts') when 'array' then jsonb_array_length(data -> 'attempts') else 1 end)::int as depth,
+             count(*)::int as depth,
              greatest(0, extract(epoch from pgboss.job_now() - min(start_after)))::float8 as lag_seconds
       from pgboss.job where state < 'active' and start_after <= pgboss.job_now() group by name
     ) due on due.name = q.name

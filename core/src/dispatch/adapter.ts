@@ -62,6 +62,20 @@ export interface Ended<One extends Send, Result extends Outcome> {
 /** Lanes that an adapter finds: those whose work was due before a time, or all of a workspace that have work. */
 export type LanesWith = { readonly dueBefore: Date } | { readonly workspaceId: string }
 
+/** Sends that are due and have not begun. */
+export interface Waiting {
+  /** The most that are counted is {@link WAITING_MAX}. */
+  readonly count: number
+  /** When the first was due; null without any. */
+  readonly dueAt: Date | null
+}
+
+export const WAITING_MAX = 100_000
+
+/** SQL that reads {@link Waiting} from rows with a `due_at`. */
+export const waitingOf = (rows: string): string =>
+  `select count(*)::int as count, min(due_at) as due_at from (${rows} limit ${WAITING_MAX}) due`
+
 /** One kind of sends: how they are stored and what they send. The scheduler decides when. */
 export interface Adapter<One extends Send, Result extends Outcome> {
   readonly kind: LaneKind
@@ -90,10 +104,14 @@ export interface Adapter<One extends Send, Result extends Outcome> {
   record(services: Services, trx: Trx, ended: readonly Ended<One, Result>[]): Promise<readonly DueLane[]>
   /** Records results whose ends change nothing else, in one statement. False, and nothing is done, if that is not so. */
   recordAlone?(services: Services, ended: readonly Ended<One, Result>[]): Promise<boolean>
+  /** Whether the end of a send lets others of its lane start; true if absent. */
+  frees?(ended: Ended<One, Result>): boolean
   /** Called when results are recorded and committed. */
   recorded?(services: Services, ended: readonly Ended<One, Result>[]): void
   /** Finds lanes whose jobs may be missing. */
   find(db: Db, which: LanesWith): Promise<readonly Lane[]>
+  /** Reads how much waits, for metrics. Lanes that are paused or off do not count. */
+  waiting(db: Db, now: Date): Promise<Waiting | undefined>
   /** Reads an announcement of this or another process. An adapter that has this announces the ends of its sends. */
   heard?(announced: string): { readonly lane: Lane; readonly signal: Signal } | undefined
   /** Sends that may start now; all if absent. */

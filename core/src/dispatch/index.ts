@@ -1,5 +1,5 @@
 export type { Adapter, Ended, LaneKind, LanesWith, Look, Outcome, Room, Send, Signal } from './adapter.ts'
-export { SIGNALS } from './adapter.ts'
+export { SIGNALS, waitingOf } from './adapter.ts'
 export {
   type DueLane,
   LANE_SWEEP,
@@ -11,8 +11,8 @@ export {
   queueRecovery,
   type SharedJob,
 } from './jobs.ts'
-export { type Lanes, lanesOf } from './lanes.ts'
-export { sendsInFlight } from './metrics.ts'
+export { type Lanes, lanesOf, type SendLoad } from './lanes.ts'
+export { sendLagSeconds, sendsInFlight, sendsWaiting } from './metrics.ts'
 export { LATE_MS_MAX, LEAD_MS_MAX, type PacedStart, type StartPlace } from './pacing.ts'
 export { Recorder, type Recording } from './recorder.ts'
 export {
@@ -21,9 +21,8 @@ export {
   retryAfterOf,
   retryAfterSeconds,
 } from './retryPolicy.ts'
-export type { RunningLanes } from './scheduler.ts'
+export type { RunningLanes, SendSlot } from './scheduler.ts'
 export {
-  type Admission,
   dividedLimits,
   type HeldSlot,
   SLOT_LIMITS,

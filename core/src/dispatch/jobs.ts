@@ -57,6 +57,8 @@ export const LANE_SWEEP = queue({
   payload: NO_PAYLOAD,
   options: { policy: 'short', retryLimit: 0, expireInSeconds: 60, deleteAfterSeconds: 3600 },
   cron: '* * * * *',
+  // Without sends, each run would queue lanes again that no worker looks at.
+  calls: true,
 })
 
 type JobServices = Pick<Services, 'enqueue' | 'clock'>

@@ -10,6 +10,20 @@ export const sendsInFlight = new Gauge({
   registers,
 })
 
+export const sendsWaiting = new Gauge({
+  name: 'creel_sends_waiting',
+  help: 'Sends that are due and have not begun, by kind; those of paused actions do not count',
+  labelNames: ['kind'] as const,
+  registers,
+})
+
+export const sendLagSeconds = new Gauge({
+  name: 'creel_send_lag_seconds',
+  help: 'How long the first of the sends that are due has waited, by kind',
+  labelNames: ['kind'] as const,
+  registers,
+})
+
 /** Looks at lanes for sends that may start. */
 export const laneLooks = new Counter({
   name: 'creel_lane_looks_total',
@@ -21,4 +35,6 @@ export const laneLooks = new Counter({
 for (const kind of LANE_KINDS) {
   sendsInFlight.set({ kind }, 0)
   laneLooks.inc({ kind }, 0)
+  sendsWaiting.set({ kind }, 0)
+  sendLagSeconds.set({ kind }, 0)
 }

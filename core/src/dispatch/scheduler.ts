@@ -34,8 +34,14 @@ const WATCHES_MAX = 10_000
 const RECORD_MS_MIN = 1000
 
 /** The sends of one kind in this process. */
-export interface RunningLanes {
+export interface RunningLanes<One extends Send = Send> {
   readonly queue: LaneQueue
+  /**
+   * Holds a slot for a send that is claimed elsewhere, if it could begin at once.
+   *
+   * @returns undefined when no slot is free: the send waits in its lane
+   */
+  readonly hold: (lane: Lane, bytes: number) => SendSlot<One> | undefined
   /**
    * Looks at the lane of a job. Resolves soon: if the look takes long, another one is queued, so that no job waits for
    * slots.
@@ -47,6 +53,13 @@ export interface RunningLanes {
   stop(timeoutMs: number): Promise<void>
 }
 
+/** A held slot. Call exactly one of the methods, once. */
+export interface SendSlot<One extends Send> {
+  /** Begins the send, which is claimed. */
+  begin(send: One): void
+  release(): void
+}
+
 /** State of a lane in this process. */
 interface Watch {
   /** Resolves at the end of the look that is under way; it does not fail. */
@@ -56,6 +69,8 @@ interface Watch {
   /** The weakest signal that leads to another look. */
   opensBy: Signal
   timer: ReturnType<typeof setTimeout> | undefined
+  /** When the timer ends, by the clock of the process. */
+  timerAt: number
 }
 
 /**
@@ -68,7 +83,7 @@ export function startLanes<One extends Send, Result extends Outcome>(
   services: Services,
   adapter: Adapter<One, Result>,
   slots: Slots,
-): RunningLanes {
+): RunningLanes<One> {
   const { kind, queue } = adapter
   const { log, db, clock } = services
   const watches = new Map<string, Watch>()
@@ -87,15 +102,19 @@ export function startLanes<One extends Send, Result extends Outcome>(
     async record(batch) {
       const lanes = await recordBatch(batch)
       adapter.recorded?.(services, batch)
-      if (adapter.heard === undefined) for (const lane of lanes) void signal(lane, 'end')
+      const now = clock.now().getTime()
+      for (const lane of lanes) {
+        if (lane.dueAt.getTime() > now) expect(lane)
+        else if (adapter.heard === undefined) void signal(lane, 'end')
+      }
     },
   })
 
-  async function recordBatch(batch: readonly Ended<One, Result>[]): Promise<readonly Lane[]> {
+  async function recordBatch(batch: readonly Ended<One, Result>[]): Promise<readonly DueLane[]> {
     const dueAt = clock.now()
-    const ended = batch.map(({ lane }) => ({ ...lane, dueAt }))
-    const haveJobs = jobs.missing(ended, dueAt).length === 0
-    if (haveJobs && (await adapter.recordAlone?.(services, batch)) === true) return ended
+    const freed = batch.filter((one) => adapter.frees?.(one) ?? true).map(({ lane }) => ({ ...lane, dueAt }))
+    const haveJobs = jobs.missing(freed, dueAt).length === 0
+    if (haveJobs && (await adapter.recordAlone?.(services, batch)) === true) return freed
     return await withJobs(async (trx) => {
       const left = await adapter.record(services, trx, batch)
       return { value: left, left }
@@ -116,11 +135,41 @@ export function startLanes<One extends Send, Result extends Outcome>(
     return value
   }
 
+  function watchOf({ id }: Lane): Watch {
+    const watch = watches.get(id) ?? {
+      looking: null,
+      heard: null,
+      opensBy: 'work',
+      timer: undefined,
+      timerAt: Number.POSITIVE_INFINITY,
+    }
+    watches.set(id, watch)
+    return watch
+  }
+
+  /** Looks at a lane when a send of it becomes due, if that is soon. Its job makes up for the others. */
+  function expect({ dueAt, ...lane }: DueLane): void {
+    const waitMs = dueAt.getTime() - clock.now().getTime()
+    if (stopping.signal.aborted || waitMs > TIMER_MS_MAX) return
+    const watch = watchOf(lane)
+    // The look under way may not see it.
+    if (watch.looking !== null) watch.heard = 'change'
+    else lookIn(lane, watch, waitMs)
+  }
+
+  /** Leads to a look after so many milliseconds, unless one comes sooner. */
+  function lookIn(lane: Lane, watch: Watch, waitMs: number): void {
+    const at = clock.now().getTime() + waitMs
+    if (watch.timer !== undefined && watch.timerAt <= at) return
+    clearTimeout(watch.timer)
+    watch.timerAt = at
+    watch.timer = setTimeout(() => void look(lane, watch), waitMs)
+  }
+
   /** @returns the end of the look, if there is one */
   function signal(lane: Lane, heard: Signal): Promise<void> {
     if (stopping.signal.aborted) return Promise.resolve()
-    const watch = watches.get(lane.id) ?? { looking: null, heard: null, opensBy: 'work', timer: undefined }
-    watches.set(lane.id, watch)
+    const watch = watchOf(lane)
     if (watch.looking === null) return opens(watch.opensBy, heard) ? look(lane, watch) : Promise.resolve()
     if (watch.heard === null || opens(watch.heard, heard)) watch.heard = heard
     return watch.looking
@@ -137,8 +186,7 @@ export function startLanes<One extends Send, Result extends Outcome>(
       .then((nextMs) => {
         watch.looking = null
         if (stopping.signal.aborted) return
-        if (nextMs !== null && nextMs <= TIMER_MS_MAX)
-          watch.timer = setTimeout(() => void look(lane, watch), nextMs)
+        if (nextMs !== null && nextMs <= TIMER_MS_MAX) lookIn(lane, watch, nextMs)
         else if (watch.opensBy === 'work' || watches.size > WATCHES_MAX) watches.delete(lane.id)
       })
     return watch.looking
@@ -168,8 +216,7 @@ export function startLanes<One extends Send, Result extends Outcome>(
       for (const send of found.sends) {
         unused -= 1
         slots.use(lane, send.bytes)
-        const attempt = run(lane, send).finally(() => running.delete(attempt))
-        running.add(attempt)
+        begin(lane, send)
       }
       await found.afterwards?.()
       return found
@@ -199,6 +246,11 @@ export function startLanes<One extends Send, Result extends Outcome>(
       await adapter.postpone(services, lane)
       throw err
     }
+  }
+
+  function begin(lane: Lane, send: One): void {
+    const ended = run(lane, send).finally(() => running.delete(ended))
+    running.add(ended)
   }
 
   async function run(lane: Lane, send: One): Promise<void> {
@@ -237,6 +289,23 @@ export function startLanes<One extends Send, Result extends Outcome>(
 
   return {
     queue,
+
+    hold(lane, bytes) {
+      if (stopping.signal.aborted || recorder.isBehind || !slots.takeIdle(lane, bytes)) return undefined
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const held = promise.finally(() => running.delete(held))
+      running.add(held)
+      return {
+        begin(send) {
+          begin(lane, send)
+          resolve()
+        },
+        release() {
+          slots.release(lane, bytes, null)
+          resolve()
+        },
+      }
+    },
 
     async run(job) {
       const { laneId: id, workspaceId } = queue.payload.parse(job)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Admission, dividedLimits, SLOT_LIMITS, type SlotLane, Slots } from './slots.ts'
+import { dividedLimits, SLOT_LIMITS, type SlotLane, Slots } from './slots.ts'
 
 const MINUTE_MS = 60_000
 
@@ -17,7 +17,7 @@ const lane = (workspaceId: string, id = workspaceId): SlotLane => ({
 
 /** Asks `count` times for a slot; returns the number of slots. */
 const fill = (slots: Slots, of: SlotLane, count: number): number =>
-  Array.from({ length: count }, () => slots.admit(of, 1)).filter((admission) => admission === 'start').length
+  Array.from({ length: count }, () => slots.admit(of, 1)).filter((isTaken) => isTaken).length
 
 /** Makes a lane known for answers that take as long. */
 function answered(slots: Slots, of: SlotLane, durationMs: number): void {
@@ -32,8 +32,6 @@ const flood = (slots: Slots, workspaceId: string, lanes: number): number =>
     0,
   )
 
-const afterMs = (admission: Admission) => (typeof admission === 'object' ? admission.afterMs : admission)
-
 describe('a lane', () => {
   test('has as many slots as connections, and more once it is known to be answered at once', () => {
     const { slots } = make()
@@ -42,51 +40,33 @@ describe('a lane', () => {
     expect(fill(slots, lane('a'), 1000)).toBe(384)
   })
 
-  test('that is answered fast waits for a slot, one that is slow or stuck is deferred', () => {
-    const { slots, clock } = make()
-    answered(slots, lane('fast'), 900)
-    answered(slots, lane('slow'), 1000)
-    for (const name of ['fast', 'slow', 'new']) expect(fill(slots, lane(name), 128)).toBe(128)
-    clock.ms = 249
-    expect(['fast', 'slow', 'new'].map((name) => afterMs(slots.admit(lane(name), 1)))).toEqual([
-      'wait',
-      1000,
-      'wait',
-    ])
-    clock.ms = 250
-    expect(slots.admit(lane('fast'), 1)).toBe('wait')
-    expect(slots.admit(lane('new'), 1)).toEqual({ afterMs: 1000 })
-    clock.ms = 1000
-    expect(slots.admit(lane('fast'), 1)).toEqual({ afterMs: 1000 })
-  })
-
-  test('that is never answered defers each send to a later time, and keeps sixteen slots', () => {
+  test('that is never answered keeps sixteen slots', () => {
     const { slots } = make()
     const dead = lane('a', 'dead')
     expect(fill(slots, dead, 128)).toBe(128)
     for (let at = 0; at < 128; at += 1) slots.release(dead, 1, { durationMs: 15_000, answered: false })
-    expect(fill(slots, dead, 16)).toBe(16)
-    const [first, second] = [slots.admit(dead, 1), slots.admit(dead, 1)]
-    expect(Number(afterMs(second))).toBeGreaterThan(Number(afterMs(first)))
-    fill(slots, dead, 1000)
-    expect(slots.giveUp(dead)).toBe(60_000)
+    expect(fill(slots, dead, 100)).toBe(16)
     slots.release(dead, 1, { durationMs: 5, answered: true })
     expect(fill(slots, dead, 1)).toBe(1)
   })
 
-  test('without a job goes ahead only where none of its sends waits', () => {
-    const { slots, clock } = make()
+  test('begins sends that no look has claimed only in half of its slots, while none waits and it is answered', async () => {
+    const { slots } = make()
     const a = lane('a')
-    expect(
-      Array.from({ length: 65 }, () => slots.admitAhead(a, 1)).filter((isAhead) => isAhead),
-    ).toHaveLength(64)
-    fill(slots, a, 65)
-    for (let at = 0; at < 128; at += 1) slots.release(a, 1, { durationMs: 3, answered: true })
-    expect(slots.admitAhead(a, 1)).toBe(false)
-    clock.ms = 1000
-    expect(slots.admitAhead(a, 1)).toBe(true)
+    expect(Array.from({ length: 65 }, () => slots.takeIdle(a, 1)).filter((isTaken) => isTaken)).toHaveLength(
+      64,
+    )
+    for (let at = 0; at < 64; at += 1) slots.release(a, 1, { durationMs: 3, answered: true })
+    expect(slots.takeIdle(a, 1)).toBe(true)
+    slots.release(a, 1, null)
+    for (let at = 0; at < 1536; at += 1) slots.take(lane('busy'), 1)
+    const waiting = slots.hold(a, 1)
+    slots.giveBack(lane('busy'), 1000)
+    expect(slots.takeIdle(a, 1)).toBe(false)
+    slots.giveBack(a, await waiting)
+    expect(slots.takeIdle(a, 1)).toBe(true)
     slots.release(a, 1, { durationMs: 15_000, answered: false })
-    expect(slots.admitAhead(a, 1)).toBe(false)
+    expect(slots.takeIdle(a, 1)).toBe(false)
   })
 
   test('that holds its slots leaves others of its workspace some, and those with fast answers an eighth', () => {
@@ -117,15 +97,16 @@ describe('a workspace', () => {
     expect(flood(slots, 'a', 60)).toBeGreaterThan(400)
   })
 
-  test('with more than a quarter gets none of those that become free while another waits', () => {
+  test('with more than a quarter gets none of those that become free while another waits', async () => {
     const { slots } = make()
     for (let at = 0; at < 1400; at += 1) slots.take(lane('a', String(at % 20)), 1)
     // Slow lanes find four in the reserve.
     answered(slots, lane('b'), 2000)
     expect(fill(slots, lane('b'), 100)).toBe(4)
+    const waiting = slots.hold(lane('b'), 200)
     for (let at = 0; at < 20; at += 1) slots.giveBack(lane('a', String(at)), 20)
     expect(fill(slots, lane('a', '1'), 100)).toBe(0)
-    expect(fill(slots, lane('b'), 200)).toBeGreaterThan(100)
+    expect(await waiting).toBeGreaterThan(100)
   })
 
   test('with fourteen lanes that are answered after 290 s leaves the reserve, however many such workspaces there are', () => {
@@ -141,15 +122,13 @@ describe('a workspace', () => {
   test('that holds much of the memory for bodies leaves others as much as it holds', () => {
     const limits = { ...SLOT_LIMITS, bytes: 1000 }
     const { slots } = make(limits)
-    expect(slots.admit(lane('a'), 5000)).toBe('start')
-    expect(slots.admit(lane('b'), 1)).toBe('wait')
+    expect(slots.admit(lane('a'), 5000)).toBe(true)
+    expect(slots.admit(lane('b'), 1)).toBe(false)
     slots.release(lane('a'), 5000, null)
-    const held = Array.from({ length: 20 }, () => slots.admit(lane('a'), 100)).filter(
-      (one) => one === 'start',
-    )
+    const held = Array.from({ length: 20 }, () => slots.admit(lane('a'), 100)).filter((isTaken) => isTaken)
     expect(held).toHaveLength(5)
-    expect(slots.admit(lane('b'), 250)).toBe('start')
-    expect(slots.admit(lane('c'), 200)).toBe('start')
+    expect(slots.admit(lane('b'), 250)).toBe(true)
+    expect(slots.admit(lane('c'), 200)).toBe(true)
   })
 })
 
@@ -259,13 +238,13 @@ test('whatever comes and ends: bounds hold, a newcomer gets a slot while few hol
         if (what === 'ends') {
           for (const one of held.splice(0, times))
             slots.release(one, 1, { durationMs, answered: durationMs < 9000 })
-        } else for (let at = 0; at < times; at += 1) if (slots.admit(of, 1) === 'start') held.push(of)
+        } else for (let at = 0; at < times; at += 1) if (slots.admit(of, 1)) held.push(of)
         expect(slots.size).toBe(held.length)
         expect(held.length).toBeLessThanOrEqual(limits.total)
         expect(count((one) => one.id === of.id)).toBeLessThanOrEqual(limits.perFastLane)
         // Four workspaces never hold so much that a fifth gets nothing.
         const stranger = lane('stranger', String(held.length))
-        expect(slots.admit(stranger, 1)).toBe('start')
+        expect(slots.admit(stranger, 1)).toBe(true)
         slots.release(stranger, 1, null)
       }
       for (const one of held) slots.release(one, 1, null)

@@ -55,11 +55,6 @@ const FAST_MS = 1000
 const UNPROVEN_MS = 250
 /** If a lane's sends take less than this, some may be claimed ahead. They wait for at most a second. */
 const AHEAD_MS = 250
-/** For this time after a send found no slot, others may still wait for one. */
-const WAITED_MS = 1000
-/** Bounds of the time for which a send is deferred because its lane has no free slot. */
-const DEFER_MAX_MS = 60_000
-const DEFER_MIN_MS = 1000
 /** The most lanes whose answers are remembered. The one that is idle for longest is dropped first. */
 const LANES_MAX = 10_000
 
@@ -68,9 +63,6 @@ export interface SlotLane {
   readonly id: string
   readonly workspaceId: string
 }
-
-/** Decision about a send: start it now, wait for a slot that will be free soon, or defer it. */
-export type Admission = 'start' | 'wait' | { readonly afterMs: number }
 
 /** Time for which a send held its slot, and whether the receiver answered. */
 export interface HeldSlot {
@@ -101,12 +93,8 @@ interface LaneState {
   averageMs: number
   /** Consecutive sends without an answer. */
   failures: number
-  /** Expected time of a slot for the next deferred send. */
-  freeAtMs: number
   /** When a slot was last given back, or the first one taken. */
   movedAtMs: number
-  /** When a send of a job last found no slot. */
-  waitedAtMs: number
   /** Looks that wait for slots. */
   waiting: number
 }
@@ -125,8 +113,7 @@ interface LaneState {
  *
  * The rule "as many as it leaves free" keeps room for one more workspace or lane, however many there are.
  *
- * Sends of jobs wait some milliseconds for a slot if their lane is answered fast. Others are deferred, each to a later
- * time, so that a backlog is not looked at again and again. Times are milliseconds of any monotonic clock.
+ * Times are milliseconds of any monotonic clock.
  */
 export class Slots {
   readonly limits: SlotLimits
@@ -134,8 +121,6 @@ export class Slots {
   /** Busy lanes, and idle ones in the order in which they became idle. */
   readonly #lanes = new Map<string, LaneState>()
   readonly #workspaces = new Map<string, Load>()
-  /** Workspaces that found no slot, with the time, in the order of it. */
-  readonly #refused = new Map<string, number>()
   /** The workspace that asked for slots last, and another one that asked before it. */
   #asked = { id: '', atMs: Number.NEGATIVE_INFINITY }
   #askedBefore = this.#asked
@@ -156,49 +141,31 @@ export class Slots {
     return this.#running
   }
 
-  /** Takes a slot for a send of a job when there is one. Give every `start` back through {@link release}. */
-  admit(lane: SlotLane, bytes: number): Admission {
+  /**
+   * Takes a slot for a send that no look has claimed, if no other is before it: the lane is answered, none of its looks
+   * waits for slots, and half of its slots stay free for them.
+   *
+   * @returns false if it took none: the send waits in its lane
+   */
+  takeIdle(lane: SlotLane, bytes: number): boolean {
+    const state = this.#lane(lane)
+    const isBusy =
+      state.failures > 0 ||
+      state.waiting > 0 ||
+      state.running >= this.limits.perLane / 2 ||
+      this.#loadOf(lane.workspaceId).running >= this.limits.total / 2 ||
+      this.#bytes + bytes > this.limits.bytes / 2
+    return !isBusy && this.admit(lane, bytes)
+  }
+
+  /** Takes a slot if there is one. Give it back through {@link release}. */
+  admit(lane: SlotLane, bytes: number): boolean {
     const now = this.#now()
     const state = this.#lane(lane)
-    if (state.running < this.#limitOf(state)) {
-      const room = this.#room(lane.workspaceId, bytes, now)
-      if (room !== null && roomOf(room, state, now) > 0) {
-        this.take(lane, bytes)
-        return 'start'
-      }
-      this.#refuse(lane, now)
-    }
-    state.waitedAtMs = now
-    return isSlow(state, now) ? { afterMs: this.#defer(state, now) } : 'wait'
-  }
-
-  /**
-   * Takes a slot for a send that has no job, if no other is in line before it: the lane is answered, none of its sends
-   * waits, and half of its slots stay free for sends from the queue.
-   *
-   * @returns false if it took none: the send must be queued
-   */
-  admitAhead(lane: SlotLane, bytes: number): boolean {
-    const { failures, running, waiting, waitedAtMs } = this.#lane(lane)
-    const isBusy =
-      failures > 0 ||
-      waiting > 0 ||
-      running >= this.limits.perLane / 2 ||
-      this.#loadOf(lane.workspaceId).running >= this.limits.total / 2 ||
-      this.#bytes + bytes > this.limits.bytes / 2 ||
-      this.#now() - waitedAtMs < WAITED_MS
-    return !isBusy && this.admit(lane, bytes) === 'start'
-  }
-
-  /** Whether a lane fails, is answered slowly, or is stuck. */
-  isSlow(laneId: string): boolean {
-    const state = this.#lanes.get(laneId)
-    return state !== undefined && isSlow(state, this.#now())
-  }
-
-  /** Defers a send whose wait for a slot took too long. Returns the milliseconds until it should be tried again. */
-  giveUp(lane: SlotLane): number {
-    return this.#defer(this.#lane(lane), this.#now())
+    const room = this.#room(lane.workspaceId, bytes, now)
+    if (state.running >= this.#limitOf(state) || room === null || roomOf(room, state, now) < 1) return false
+    this.take(lane, bytes)
+    return true
   }
 
   /**
@@ -243,7 +210,6 @@ export class Slots {
       const averageMs = state.averageMs === 0 ? durationMs : (state.averageMs + durationMs) / 2
       state.averageMs = Math.max(1, averageMs)
       state.failures = answered ? 0 : state.failures + 1
-      if (answered && durationMs < FAST_MS) state.freeAtMs = 0
     }
     this.#count(lane, -1, -bytes)
   }
@@ -258,7 +224,9 @@ export class Slots {
 
   /** Slots that the lane may have besides, whatever others hold. */
   #own(state: LaneState): number {
-    return Math.min(this.#limitOf(state), this.limits.perLane) - state.running
+    const free = this.#limitOf(state) - state.running
+    // While all connections are in use, sends are claimed many at once, so that a claim costs little for each.
+    return state.running > this.limits.perLane && free < this.limits.perLane ? 0 : free
   }
 
   /** What lanes of the workspace may have besides; null if none may have any. */
@@ -298,10 +266,6 @@ export class Slots {
       this.#asked = { id: workspaceId, atMs: now }
     }
     this.#asked.atMs = now
-    for (const [id, atMs] of this.#refused) {
-      if (now - atMs >= WAITED_MS) this.#refused.delete(id)
-      else if (id !== workspaceId && this.#isBelowShare(id)) return 'wait'
-    }
     // Few hold a quarter, so that this ends soon.
     for (const id of this.#line.workspaces) if (id !== workspaceId && this.#isBelowShare(id)) return 'wait'
     return now - this.#askedBefore.atMs < ALONE_AFTER_MS ? 'some' : 'none'
@@ -311,22 +275,10 @@ export class Slots {
     return (this.#workspaces.get(workspaceId)?.running ?? 0) < this.limits.total * SHARE
   }
 
-  #refuse({ workspaceId }: SlotLane, now: number): void {
-    this.#refused.delete(workspaceId)
-    this.#refused.set(workspaceId, now)
-  }
-
   #limitOf({ failures, averageMs }: LaneState): number {
     if (failures >= this.limits.perDeadLane) return this.limits.perDeadLane
     const isFast = failures === 0 && averageMs > 0 && averageMs < AHEAD_MS
     return isFast ? this.limits.perFastLane : this.limits.perLane
-  }
-
-  /** Defers a send. Each deferred send gets the next free time. */
-  #defer(state: LaneState, now: number): number {
-    const turnMs = Math.max(state.averageMs, state.running === 0 ? 0 : now - state.movedAtMs)
-    state.freeAtMs = Math.max(state.freeAtMs, now) + turnMs / this.#limitOf(state)
-    return Math.min(DEFER_MAX_MS, Math.max(DEFER_MIN_MS, state.freeAtMs - now))
   }
 
   #count(lane: SlotLane, slots: number, bytes: number): void {
@@ -340,7 +292,6 @@ export class Slots {
     load.bytes += bytes
     if (load.running > 0) this.#workspaces.set(lane.workspaceId, load)
     else this.#workspaces.delete(lane.workspaceId)
-    if (slots > 0) this.#refused.delete(lane.workspaceId)
     if (state.running === 0) {
       this.#lanes.delete(lane.id)
       this.#lanes.set(lane.id, state)
@@ -355,14 +306,11 @@ export class Slots {
   #lane({ id }: SlotLane): LaneState {
     let state = this.#lanes.get(id)
     if (state === undefined) {
-      const longAgo = Number.NEGATIVE_INFINITY
       state = {
         running: 0,
         averageMs: 0,
         failures: 0,
-        freeAtMs: 0,
-        movedAtMs: longAgo,
-        waitedAtMs: longAgo,
+        movedAtMs: Number.NEGATIVE_INFINITY,
         waiting: 0,
       }
       this.#lanes.set(id, state)

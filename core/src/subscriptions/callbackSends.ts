@@ -7,6 +7,7 @@ import {
   type Look,
   nextAttemptAt,
   retryAfterOf,
+  waitingOf,
 } from '../dispatch/index.ts'
 import { isSealed } from '../keys/index.ts'
 import { type RowsOf, run, statement } from '../platform/db/index.ts'
@@ -105,6 +106,12 @@ const LEFT = statement(
   group by s.id`,
 )
 
+const WAITING = statement(
+  'events waiting',
+  waitingOf(`select next_at as due_at from event_deliveries
+    where state = 'waiting' and next_at <= $1::timestamptz and (leased_until is null or leased_until <= $1::timestamptz)`),
+)
+
 /** Subscriptions with messages that were due before `$1`, or, if that is null, those of the workspace `$2`. */
 const FIND = statement(
   'subscriptions with events to send',
@@ -179,6 +186,7 @@ export const CALLBACK_SENDS: Adapter<CallbackSend, CallbackResult> = {
     )
   },
 
+  waiting: async (db, now) => (await run(db, WAITING, [now]))[0],
   find: async (db, which) =>
     await run(db, FIND, 'dueBefore' in which ? [which.dueBefore, null] : [null, which.workspaceId]),
 }

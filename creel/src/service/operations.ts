@@ -1,6 +1,7 @@
-import { checkDatabase, type ReplicaState } from '@creel/core'
+import { checkDatabase, type ReplicaState, readSendLoad } from '@creel/core'
 import { type CellPlace, cellUp } from '@creel/core/cells'
 import { breakersOpen, flowDeliveries, pausedActions, readFlowFigures } from '@creel/core/deliveries'
+import { sendLagSeconds, sendsWaiting } from '@creel/core/dispatch'
 import { queueDepth, queueLagSeconds, replicaLagBytes, replicaLagSeconds } from '@creel/core/platform/metrics'
 import { NEARLY_FULL, readStorage, storageBytes, storageMaxBytes } from '@creel/core/retention'
 import type { Operations } from '@creel/gateway'
@@ -99,6 +100,14 @@ export function operationsOf(
           { state },
           sumOf(ofState, ([, deliveries]) => deliveries),
         )
+      const loads = figures.flatMap(({ sends }) => sends)
+      for (const [kind, ofKind] of Map.groupBy(loads, (one) => one.kind)) {
+        sendsWaiting.set(
+          { kind },
+          sumOf(ofKind, ({ waiting }) => waiting),
+        )
+        sendLagSeconds.set({ kind }, Math.max(...ofKind.map(({ lagSeconds }) => lagSeconds)))
+      }
       const queues = figures.flatMap(({ load }) => load)
       for (const [queue, ofQueue] of Map.groupBy(queues, (one) => one.queue)) {
         queueDepth.set(
@@ -116,8 +125,12 @@ function databaseChecks({ services, boss }: OpenServices): Operations['checks'] 
 }
 
 async function figuresOf({ services, boss }: OpenServices) {
-  const [flows, load] = await Promise.all([readFlowFigures(services.db), readQueueLoad(boss)])
-  return { flows, load }
+  const [flows, load, sends] = await Promise.all([
+    readFlowFigures(services.db),
+    readQueueLoad(boss),
+    readSendLoad(services),
+  ])
+  return { flows, load, sends }
 }
 
 function sumOf<One>(all: Iterable<One>, figure: (one: One) => number): number {

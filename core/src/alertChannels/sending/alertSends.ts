@@ -1,4 +1,4 @@
-import type { Adapter, Look } from '../../dispatch/index.ts'
+import { type Adapter, type Look, waitingOf } from '../../dispatch/index.ts'
 import { isSealed } from '../../keys/index.ts'
 import { type RowsOf, run, statement } from '../../platform/db/index.ts'
 import { type AlertResult, makeAttempt } from './attempt.ts'
@@ -77,6 +77,12 @@ const NEXT = statement(
   from unnest($1::uuid[]) as l (id)`,
 )
 
+const WAITING = statement(
+  'alerts waiting',
+  waitingOf(`select next_attempt_at as due_at from alert_deliveries
+    where next_attempt_at <= $1::timestamptz and (leased_until is null or leased_until <= $1::timestamptz)`),
+)
+
 /** Lanes with sends that were due before `$1`, or, if that is null, that the workspace `$2` has. */
 const FIND = statement(
   'lanes of alerts to send',
@@ -127,6 +133,7 @@ export function alertSends(onNotified: OnNotified): Adapter<AlertSend, AlertResu
       })
     },
 
+    waiting: async (db, now) => (await run(db, WAITING, [now]))[0],
     find: async (db, which) =>
       await run(db, FIND, 'dueBefore' in which ? [which.dueBefore, null] : [null, which.workspaceId]),
   }

@@ -57,11 +57,7 @@ export const replicaLagSeconds = gauge(
   'Age of what the replica has replayed last, while there is more; -1 when it is out of reach, 0 without one',
 )
 
-export const queueDepth = gauge(
-  'creel_queue_depth',
-  'Jobs that are due and not yet taken; of deliveries, the attempts in them',
-  'queue',
-)
+export const queueDepth = gauge('creel_queue_depth', 'Jobs that are due and not yet taken', 'queue')
 
 export const queueLagSeconds = gauge(
   'creel_queue_lag_seconds',
