@@ -20,7 +20,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       -- Whether order keys are digests for the sake of deliveries that wait, although no rule hides the keys any more.
       add column keeps_key_digests boolean not null default false;
 
-    -- While it is paused or drained, or while its policy bounds how deliveries start, they wait as rows and not as jobs.
+    -- Whether it is paused or drained, or its policy bounds how deliveries start.
     alter table actions add column governed boolean not null generated always as (
       paused_at is not null or drain_per_second is not null or coalesce(
         delivery_policy::jsonb ?| array['concurrency', 'rate', 'order', 'breaker', 'backlogAlertSeconds'], false)
@@ -46,8 +46,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       insert into action_flows (action_id) values (new.id) on conflict do nothing;
       return null;
     end $$;
-    create trigger start_flow after insert or update on actions
-    for each row when (new.governed) execute function start_action_flow();
+    create trigger start_flow after insert on actions
+    for each row execute function start_action_flow();
+    insert into action_flows (action_id) select id from actions;
 
     create table failing_actions (
       action_id uuid primary key,

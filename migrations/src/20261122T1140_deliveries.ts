@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Deliveries of governed actions wait as rows. Attempts name their process, and every stored byte is counted. */
+/** Deliveries wait as rows. Attempts name their process, and every stored byte is counted. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table deliveries
-      -- Null while its attempts have jobs. Else waiting, sending, or behind another of its key; held is a dead letter that stops its key.
+      -- Waiting, sending, or behind another of its key; held is a dead letter that stops its key. Null for other dead letters.
       add column flow_state text,
       -- When the next attempt of a waiting one is due.
       add column flow_due_at timestamptz,
@@ -12,7 +12,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       add column order_key text,
       -- The delivery of the same key that must end first.
       add column behind_id bigint;
-    -- Partial: deliveries of actions that are not governed are in none of them.
+    update deliveries d set flow_due_at = next_attempt_at, flow_state = case when exists (
+      select from delivery_attempts t
+      where t.delivery_id = d.id and t.attempt_number = d.attempt_count + 1 and t.state = 'Pending'
+    ) then 'sending' else 'waiting' end
+    where finished_at is null;
+    drop index deliveries_by_action;
     create index deliveries_waiting on deliveries (action_id, flow_due_at, id)
     where flow_state = 'waiting';
     create index deliveries_by_flow_state on deliveries (action_id, flow_state, id)

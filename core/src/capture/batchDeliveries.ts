@@ -2,24 +2,20 @@ import type { LoadedAction } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
 import {
   type AttemptSlot,
-  attemptJobs,
   beginFirstAttempts,
   type ClaimedFirst,
-  DUE_ATTEMPTS,
   type FirstAttempts,
+  flowSignal,
   leaseFrom,
-  type NewDelivery,
   NO_POLICY,
-  type SlotRequest,
   type StartedDelivery,
   startedDelivery,
-  startInFlowsParameters,
   startParameters,
 } from '../deliveries/index.ts'
-import type { LaneJobs, SharedJob } from '../dispatch/index.ts'
+import type { Lane, LaneJobs, SharedJob } from '../dispatch/index.ts'
 import type { Pipeline, TextRow, Trx } from '../platform/db/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
-import { asStored, type EvaluatedCapture, flowOf } from './evaluateCapture.ts'
+import { asStored, type EvaluatedCapture, orderKeyOf } from './evaluateCapture.ts'
 
 /** Captures of one endpoint in a batch, in the order of the batch. */
 export interface Group {
@@ -29,11 +25,10 @@ export interface Group {
 
 export type DeliveryServices = Pick<
   Services,
-  'db' | 'plans' | 'secrets' | 'clock' | 'enqueue' | 'log' | 'workerId'
+  'db' | 'plans' | 'secrets' | 'clock' | 'enqueue' | 'log' | 'workerId' | 'endpointChanges'
 > & {
   readonly firstAttempts: FirstAttempts
-  /** Jobs of the flows of governed actions. */
-  readonly flowJobs: LaneJobs
+  readonly laneJobs: LaneJobs
 }
 
 interface Planned {
@@ -41,15 +36,14 @@ interface Planned {
   readonly action: LoadedAction
   /** Number of later captures of the endpoint in the batch. */
   readonly newer: number
-  /** Set if the action is governed. */
-  readonly flow: NewDelivery['flow']
+  readonly orderKey: string | null
   /** Held if this process makes the first attempt as soon as the capture is committed. */
   readonly slot: AttemptSlot | undefined
 }
 
 /**
  * The deliveries of one batch, from the plan to the first attempts. Their rows are written in the transaction of the
- * captures. The first attempt is claimed if a slot is free in this process, else it gets a job.
+ * captures. The first attempt is claimed if a slot is free in this process, else it waits in its lane.
  */
 export class BatchDeliveries {
   readonly #services: DeliveryServices
@@ -57,7 +51,9 @@ export class BatchDeliveries {
   /** End of the lease of attempts whose action has no time limit of its own. */
   readonly #leaseUntil: Date
   readonly #planned = new Map<Group, readonly Planned[]>()
-  readonly #flowJobs: readonly SharedJob[]
+  /** Lanes with deliveries that wait. */
+  readonly #lanes: readonly Lane[]
+  readonly #jobs: readonly SharedJob[]
   #started: readonly StartedDelivery[] = []
 
   /** Holds slots. {@link begin} or {@link release} gives them back. */
@@ -73,24 +69,27 @@ export class BatchDeliveries {
       )
       if (planned.length > 0) this.#planned.set(group, planned)
     }
-    const flows = this.#all.flatMap(({ flow, capture, action: { id } }) =>
-      flow === null ? [] : [{ id, workspaceId: capture.settings.workspaceId, dueAt: this.#now }],
+    this.#lanes = this.#all.flatMap(({ slot, capture, action: { id } }) =>
+      slot === undefined ? [{ id, workspaceId: capture.settings.workspaceId }] : [],
     )
-    this.#flowJobs = services.flowJobs.missing(flows, this.#now)
+    this.#jobs = services.laneJobs.missing(
+      this.#lanes.map((lane) => ({ ...lane, dueAt: this.#now })),
+      this.#now,
+    )
   }
 
-  /** Whether some deliveries need a job, which must be queued in the same transaction. */
+  /** Whether lanes need jobs, which must be queued in the same transaction. */
   get needJobs(): boolean {
-    return this.#flowJobs.length > 0 || this.#all.some(needsJob)
+    return this.#jobs.length > 0
   }
 
   /** Adds the statement that starts the deliveries of a group, after the one that stores its captures. */
   add(pipeline: Pipeline, group: Group): void {
     const planned = this.#planned.get(group)
     if (planned === undefined) return
-    const starting = planned.map(({ capture, action, newer, flow, slot }) => ({
+    const starting = planned.map(({ capture, action, newer, orderKey, slot }) => ({
       newer,
-      flow,
+      orderKey,
       actionId: action.id,
       actionName: action.name,
       kind: action.kind,
@@ -100,10 +99,7 @@ export class BatchDeliveries {
     }))
     const claim = { now: this.#now, workerId: this.#services.workerId }
     const stored = group.captures.length
-    if (planned.some(({ flow }) => flow !== null)) {
-      const parameters = startInFlowsParameters(group.settings, stored, starting, claim)
-      pipeline.execute('start deliveries in flows', parameters)
-    } else pipeline.execute('start deliveries', startParameters(group.settings, stored, starting, claim))
+    pipeline.execute('start deliveries', startParameters(group.settings, stored, starting, claim))
   }
 
   /** @param rows rows that the statements of {@link add} returned */
@@ -111,28 +107,18 @@ export class BatchDeliveries {
     this.#started = rows.map(startedDelivery)
   }
 
-  /** Queues the first attempts that are not claimed, and the flows that have no job. */
+  /** Queues the jobs that lanes need. */
   async enqueue(trx: Trx): Promise<void> {
-    const attempts = this.#each((planned, { deliveryId }) => {
-      const { action, capture } = planned
-      return needsJob(planned)
-        ? {
-            deliveryId,
-            attempt: 1,
-            ...sizeOf(capture, action),
-            yields: this.#services.firstAttempts.isSlow(action.id),
-          }
-        : undefined
-    })
-    await this.#services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(attempts))
-    await this.#services.flowJobs.insert(this.#services, trx, this.#flowJobs)
+    await this.#services.laneJobs.insert(this.#services, trx, this.#jobs)
   }
 
-  /** Begins the claimed attempts. Call it once the captures are committed. */
+  /** Begins the claimed attempts, and leads to looks at the other ones. Call it once the captures are committed. */
   begin(): void {
+    const { laneJobs, endpointChanges } = this.#services
     const claimed = this.#each((planned, started) => this.#claimed(planned, started))
     if (claimed.length > 0) void beginFirstAttempts(this.#services, claimed)
-    this.#services.flowJobs.haveCommitted(this.#flowJobs)
+    laneJobs.haveCommitted(this.#jobs)
+    endpointChanges.announce(this.#lanes.map((lane) => flowSignal('work', lane)))
   }
 
   /** Gives the slots back. Call it when the captures are not known to be committed. */
@@ -153,11 +139,13 @@ export class BatchDeliveries {
   }
 
   #plan(capture: EvaluatedCapture, action: LoadedAction, newer: number): Planned {
-    const flow = flowOf(capture, action)
     const isForward = action.kind === 'forward' && action.url !== null
+    const lane = { id: action.id, workspaceId: capture.settings.workspaceId }
     const slot =
-      isForward && flow === null ? this.#services.firstAttempts.hold(sizeOf(capture, action)) : undefined
-    return { capture, action, newer, flow, slot }
+      isForward && !action.governed
+        ? this.#services.firstAttempts.hold(lane, capture.row.body.length)
+        : undefined
+    return { capture, action, newer, orderKey: orderKeyOf(capture, action), slot }
   }
 
   #claimed({ capture, action, slot }: Planned, started: StartedDelivery): ClaimedFirst | undefined {
@@ -175,12 +163,4 @@ export class BatchDeliveries {
     const claim = { slot, attemptId, now: this.#now }
     return { ...started, ...endpoint, ...claim, request, workspaceId, plan, sealing, action }
   }
-}
-
-function sizeOf({ settings, row }: EvaluatedCapture, { id }: LoadedAction): SlotRequest {
-  return { actionId: id, workspaceId: settings.workspaceId, bodyBytes: row.body.length }
-}
-
-function needsJob({ slot, flow }: Planned): boolean {
-  return slot === undefined && flow === null
 }

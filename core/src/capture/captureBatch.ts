@@ -43,13 +43,17 @@ export async function storeBatch(
       : await connection.pipeline.exclusively(() => storeGenerally(services, connection, plain, captures))
   endTimer()
   captureBatchSize.observe(captures.length)
+  const signalsOf = way === 'general' ? flowSignalsOf : () => NO_SIGNALS
   services.endpointChanges.announce(
     captures.flatMap((capture, index) =>
-      outcomes[index]?.state === 'stored' ? [capture.settings.endpointId, ...flowSignalsOf(capture)] : [],
+      outcomes[index]?.state === 'stored' ? [capture.settings.endpointId, ...signalsOf(capture)] : [],
     ),
   )
   return outcomes
 }
+
+/** A plain batch gives its own, for the deliveries that wait. */
+const NO_SIGNALS: readonly string[] = []
 
 const STORED: CaptureOutcome = { state: 'stored', id: null, duplicateOf: null }
 

@@ -83,8 +83,6 @@ export interface CaptureSettings {
   readonly dedupe: DedupeSettings | null
   /** In position order. */
   readonly actions: readonly LoadedAction[]
-  /** Whether some of the actions are governed. */
-  readonly hasFlows: boolean
   /** Conditions of watchdogs, by the ids of their criteria. */
   readonly criteria: ConditionSet<string>
   /** Comparisons with each value of a capture that the conditions of actions and watchdogs may make (`looksOf`). */
@@ -182,7 +180,6 @@ export async function loadCaptureSettings(
         hash,
         dedupe: dedupeSettings(endpoint.dedupe, limits),
         actions: endpointActions,
-        hasFlows: endpointActions.some(({ governed }) => governed),
         criteria: endpointCriteria,
         looks: endpointActions
           .filter(isOn)

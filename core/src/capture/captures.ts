@@ -99,7 +99,7 @@ export function createCaptures(
 ): Captures {
   const cache = createSettingsCache(load, services.clock)
   const queue = createCaptureQueue(
-    { ...services, firstAttempts, flowJobs: new LaneJobs(DELIVERY_LANES) },
+    { ...services, firstAttempts, laneJobs: new LaneJobs(DELIVERY_LANES) },
     pool,
   )
   const evaluator = createEvaluations(services)

@@ -3,7 +3,7 @@ import { flowSignal, insertDeliveries, type NewDelivery } from '../deliveries/in
 import type { Trx } from '../platform/db/index.ts'
 import { insertOriginals, type Original } from '../requests/index.ts'
 import type { CaptureOutcome } from './captureStatement.ts'
-import { type EvaluatedCapture, flowOf } from './evaluateCapture.ts'
+import { type EvaluatedCapture, orderKeyOf } from './evaluateCapture.ts'
 
 export interface StoredCapture {
   readonly capture: EvaluatedCapture
@@ -54,15 +54,9 @@ export function storedOf(
   })
 }
 
-const NO_SIGNALS: readonly string[] = []
-
-/** Signals for the deliveries of a capture that wait in flows. Announce them once it is committed. */
-export function flowSignalsOf({ dispatch, settings }: EvaluatedCapture): readonly string[] {
-  if (!settings.hasFlows) return NO_SIGNALS
-  const { workspaceId } = settings
-  return dispatch.actions.flatMap(({ governed, id }) =>
-    governed ? [flowSignal('work', { id, workspaceId })] : [],
-  )
+/** Signals for the lanes of a capture's deliveries. Announce them once it is committed. */
+export function flowSignalsOf({ dispatch, settings: { workspaceId } }: EvaluatedCapture): readonly string[] {
+  return dispatch.actions.map(({ id }) => flowSignal('work', { id, workspaceId }))
 }
 
 function deliveriesOf({ capture, requestId }: StoredCapture): NewDelivery[] {
@@ -74,8 +68,7 @@ function deliveriesOf({ capture, requestId }: StoredCapture): NewDelivery[] {
     actionId: action.id,
     actionName: action.name,
     kind: action.kind,
-    bodyBytes: row.body.length,
-    flow: flowOf(capture, action),
+    orderKey: orderKeyOf(capture, action),
     trigger: 'capture',
     createdAt: row.receivedAt,
   }))

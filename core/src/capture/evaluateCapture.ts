@@ -1,5 +1,4 @@
 import { type DispatchPlan, type LoadedAction, planDispatch, planDispatchInSteps } from '../actions/index.ts'
-import type { NewDelivery } from '../deliveries/index.ts'
 import { type ReadRoot, requestRoot } from '../engine/conditions/index.ts'
 import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
 import type { StoredForm } from '../engine/storing/index.ts'
@@ -182,9 +181,9 @@ function orderKeysOf(actions: readonly LoadedAction[], root: ReadRoot): Readonly
   return new Map(actions.map(({ id, orderKeyOf }) => [id, orderKeyOf === null ? null : orderKeyOf(root)]))
 }
 
-/** The order key of a capture's delivery in the flow of an action; null if the action is not governed. */
-export function flowOf({ orderKeys }: EvaluatedCapture, { id, governed }: LoadedAction): NewDelivery['flow'] {
-  return governed ? { orderKey: orderKeys?.get(id) ?? null } : null
+/** The order key of a capture's delivery through an action; null if it waits for no other. */
+export function orderKeyOf({ orderKeys }: EvaluatedCapture, { id }: LoadedAction): string | null {
+  return orderKeys?.get(id) ?? null
 }
 
 /**

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { START_DELIVERIES, START_IN_FLOWS } from '../deliveries/index.ts'
+import { START_DELIVERIES } from '../deliveries/index.ts'
 import {
   type Db,
   encodeArray,
@@ -39,7 +39,6 @@ const STATEMENTS = {
   'count and evict': COUNT_AND_EVICT,
   copy: COPY,
   'start deliveries': START_DELIVERIES,
-  'start deliveries in flows': START_IN_FLOWS,
   'note criteria': NOTE_CRITERIA,
   'claim events': CLAIM_EVENTS,
   'captured ids': CAPTURED_IDS,
@@ -60,8 +59,7 @@ export type Way = 'plain' | 'evicting' | 'general'
  * batch is stored whole or not at all.
  *
  * First attempts for which this process has slots are claimed in the same round trip, and begin when it has returned.
- * The jobs of the others are queued in the same transaction. One more statement inserts the recovery job of the claimed
- * attempts.
+ * Jobs for the lanes of the others are queued in the same transaction.
  *
  * Its knowledge about an endpoint is kept with the settings under which it was learned.
  */

@@ -44,7 +44,6 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   hash: null,
   dedupe: null,
   actions: [],
-  hasFlows: false,
   script: null,
   criteria: new ConditionSet([]),
   looks: 0,

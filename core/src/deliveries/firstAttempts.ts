@@ -1,17 +1,12 @@
 import type { Services } from '../api/services.ts'
+import type { Lane, RunningLanes } from '../dispatch/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import type { DataKeyRef } from '../platform/secrets/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf, forwardActions } from './attemptOf.ts'
 import type { ForwardSettings } from './dueAttempts.ts'
-
-/** A request for a slot: one attempt through an action, with the bytes of its body. */
-export interface SlotRequest {
-  readonly actionId: string
-  readonly workspaceId: string
-  readonly bodyBytes: number
-}
+import type { FlowSend } from './flow/pick.ts'
 
 /** A held slot for an attempt. Call exactly one of the methods, once. */
 export interface AttemptSlot {
@@ -25,15 +20,29 @@ export interface FirstAttempts {
   /**
    * Holds a slot for an attempt that could begin at once.
    *
-   * @returns undefined when no slot is free: the delivery needs a job
+   * @param bytes of the body
+   * @returns undefined when no slot is free: the delivery waits in its lane
    */
-  hold(one: SlotRequest): AttemptSlot | undefined
-  /** Whether the action answers slowly or not at all, so that attempts wait for slots and others should come first. */
-  isSlow(actionId: string): boolean
+  hold(lane: Lane, bytes: number): AttemptSlot | undefined
 }
 
 /** Never has a slot: for a process that runs no jobs. */
-export const NO_FIRST_ATTEMPTS: FirstAttempts = { hold: () => undefined, isSlow: () => false }
+export const NO_FIRST_ATTEMPTS: FirstAttempts = { hold: () => undefined }
+
+/** First attempts in the slots of the scheduler. */
+export function firstAttemptsOf({ hold }: RunningLanes<FlowSend>): FirstAttempts {
+  return {
+    hold(lane, bytes) {
+      const slot = hold(lane, bytes)
+      return (
+        slot && {
+          begin: (attempt) => slot.begin({ attempt, isBound: false, bytes, leaseUntil: attempt.leaseUntil }),
+          release: () => slot.release(),
+        }
+      )
+    },
+  }
+}
 
 /** A first attempt that the transaction of its capture has claimed and committed. */
 export interface ClaimedFirst {

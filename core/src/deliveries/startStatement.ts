@@ -1,5 +1,4 @@
 import {
-  BOOL,
   encodeArray,
   encoded,
   type Field,
@@ -19,16 +18,12 @@ export interface StartingDelivery {
   readonly actionName: string
   readonly kind: string
   readonly receivedAt: Date
-  /** URL of its first attempt, which is claimed with it; null leaves the attempt to a job. */
+  /** Null if it waits for no other. */
+  readonly orderKey: string | null
+  /** URL of its first attempt, which is claimed with it; null leaves the attempt to a look at its lane. */
   readonly claimedUrl: string | null
   /** End of the lease of that attempt. */
   readonly leaseUntil: Date
-}
-
-/** A delivery of an endpoint with governed actions. It may wait in the flow of its action. */
-export interface StartingInFlow extends StartingDelivery {
-  /** Null if its action is not governed. */
-  readonly flow: { readonly orderKey: string | null } | null
 }
 
 export interface StartedDelivery {
@@ -42,23 +37,9 @@ export interface StartedDelivery {
 /**
  * Starts deliveries of the captures that the same transaction has just stored. They are the `$3` newest of the endpoint
  * `$1`, because its counter row is locked. If a URL is given, the first attempt is claimed: its row is Pending, with
- * its lease, before the capture is answered.
+ * its lease, before the capture is answered. The others wait in the lanes of their actions.
  */
-export const START_DELIVERIES = startText({ columns: '', values: '', fields: '', arrays: '' })
-
-/**
- * The same for an endpoint with governed actions: `$13` marks the deliveries of such actions, and `$14` has their order
- * keys. It is a separate statement, so that other endpoints send fewer parameters.
- */
-export const START_IN_FLOWS = startText({
-  columns: ', flow_state, flow_due_at, order_key',
-  values: ", case when in_flow then 'waiting' end, case when in_flow then received_at end, order_key",
-  fields: ', in_flow, order_key',
-  arrays: ', $13::boolean[], $14::text[]',
-})
-
-function startText(flow: Readonly<Record<'columns' | 'values' | 'fields' | 'arrays', string>>): string {
-  return `
+export const START_DELIVERIES = `
 with stored as (
   select id, row_number() over (order by id desc) - 1 as newer
   from requests where endpoint_id = $1::uuid order by id desc limit $3::integer
@@ -66,13 +47,15 @@ with stored as (
   select p.*, s.id as request_id,
          exists (select from transformation_rules t where t.action_id = p.action_id) as has_rules
   from unnest($4::integer[], $5::uuid[], $6::text[], $7::text[], $8::timestamptz[], $9::text[],
-    $11::timestamptz[]${flow.arrays}) with ordinality
-    as p (newer, action_id, action_name, kind, received_at, url, lease_until${flow.fields}, place)
+    $11::timestamptz[], $13::text[]) with ordinality
+    as p (newer, action_id, action_name, kind, received_at, url, lease_until, order_key, place)
   join stored s on s.newer = p.newer
 ), started as (
   insert into deliveries
-    (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at, next_attempt_at${flow.columns})
-  select $2::uuid, $1::uuid, request_id, action_id, action_name, kind, 'capture', received_at, received_at${flow.values}
+    (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at, next_attempt_at,
+     flow_state, flow_due_at, order_key)
+  select $2::uuid, $1::uuid, request_id, action_id, action_name, kind, 'capture', received_at, received_at,
+         case when url is null then 'waiting' else 'sending' end, received_at, order_key
   from planned order by place
   returning id, request_id, action_id
 ), begun as (
@@ -88,7 +71,6 @@ select s.id, p.request_id, b.id as attempt_id, p.has_rules
 from planned p join started s using (request_id, action_id)
 left join begun b on b.delivery_id = s.id
 order by p.place`
-}
 
 /**
  * The parameters of {@link START_DELIVERIES}.
@@ -115,20 +97,7 @@ export function startParameters(
     field(TIMESTAMPTZ, now),
     encoded(encodeArray(TIMESTAMPTZ, deliveries, ({ leaseUntil }) => leaseUntil)),
     field(INT4, workerId),
-  ]
-}
-
-/** The parameters of {@link START_IN_FLOWS}, as {@link startParameters}. */
-export function startInFlowsParameters(
-  endpoint: { readonly endpointId: string; readonly workspaceId: string },
-  stored: number,
-  deliveries: readonly StartingInFlow[],
-  claim: { readonly now: Date; readonly workerId: number | null },
-): Field[] {
-  return [
-    ...startParameters(endpoint, stored, deliveries, claim),
-    encoded(encodeArray(BOOL, deliveries, ({ flow }) => flow !== null)),
-    encoded(encodeArray(TEXT, deliveries, ({ flow }) => flow?.orderKey ?? null)),
+    encoded(encodeArray(TEXT, deliveries, ({ orderKey }) => orderKey)),
   ]
 }
 

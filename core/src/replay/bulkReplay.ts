@@ -7,7 +7,7 @@ import { run, statement } from '../platform/db/index.ts'
 import {
   findOriginals,
   findReplayable,
-  findReplayableSizes,
+  findReplayableIds,
   hasOriginal,
   sendsRequest,
   storedRequest,
@@ -57,24 +57,21 @@ export async function bulkReplay(
   const pairs = deadLettersOnly ? await ofDeadLetters(ctx, endpointId, paired) : paired
   const now = ctx.clock.now()
   const { id: workspaceId } = ctx.workspace
-  const signals = pairs.flatMap(({ action: { id, governed } }) =>
-    governed ? [flowSignal('work', { id, workspaceId })] : [],
-  )
+  const signals = pairs.map(({ action: { id } }) => flowSignal('work', { id, workspaceId }))
   await ctx.db.transaction().execute(async (trx) => {
     await insertDeliveries(
       ctx,
       trx,
-      pairs.map(({ requestId, bodyBytes, action }) => ({
+      pairs.map(({ requestId, action }) => ({
         workspaceId,
         endpointId,
         requestId,
         actionId: action.id,
         actionName: action.name,
         kind: action.kind,
-        bodyBytes,
         trigger: 'bulkReplay',
         // Replays are outside of the order.
-        flow: action.governed ? { orderKey: null } : null,
+        orderKey: null,
         createdAt: now,
       })),
     )
@@ -86,7 +83,6 @@ export async function bulkReplay(
 
 interface Pair {
   readonly requestId: number
-  readonly bodyBytes: number
   readonly action: ActionRow
 }
 
@@ -106,11 +102,9 @@ async function pairUp(
   isForced: boolean,
 ): Promise<Pair[]> {
   const dispatchable = actions.map((action) => ({ ...action, condition: storedCondition(action.condition) }))
-  const found = await findReplayableSizes(ctx, endpointId, requestIds)
+  const found = await findReplayableIds(ctx, endpointId, requestIds)
   if (isForced || dispatchable.every(({ condition }) => condition.test.kind === 'always')) {
-    return found.flatMap(({ id, bodyBytes }) =>
-      actions.map((action) => ({ requestId: id, bodyBytes, action })),
-    )
+    return found.flatMap(({ id }) => actions.map((action) => ({ requestId: id, action })))
   }
   const pairs: Pair[] = []
   for (let at = 0; at < found.length; at += EVALUATED_AT_ONCE) {
@@ -124,8 +118,7 @@ async function pairUp(
     for (const row of rows) {
       const request = originals.get(row.id) ?? storedRequest(row)
       const chosen = new Set(planDispatch(dispatchable, requestRoot(request)).actions.map(({ id }) => id))
-      for (const action of actions)
-        if (chosen.has(action.id)) pairs.push({ requestId: row.id, bodyBytes: row.body.length, action })
+      for (const action of actions) if (chosen.has(action.id)) pairs.push({ requestId: row.id, action })
     }
   }
   return pairs

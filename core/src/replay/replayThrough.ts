@@ -196,7 +196,6 @@ async function beginReplay(
     ...(stored === undefined ? {} : { stored }),
     sealing,
     rules,
-    inFlow: false,
     startedAt: now,
     leaseUntil,
     retentionEndsAt: new Date(request.receivedAt.getTime() + retentionMs(plan.limits)),

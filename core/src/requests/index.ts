@@ -22,7 +22,7 @@ export {
 export { previewing } from './previewing.ts'
 export {
   findReplayable,
-  findReplayableSizes,
+  findReplayableIds,
   lockCounters,
   type RequestRow,
   requestsWithHeaders,

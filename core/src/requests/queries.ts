@@ -140,14 +140,12 @@ function replayable(
     .orderBy('id')
 }
 
-export function findReplayableSizes(
+export function findReplayableIds(
   services: Pick<Services, 'db' | 'clock'>,
   endpointId: string,
   ids: readonly number[],
 ) {
-  return replayable(services, endpointId, ids)
-    .select(['id', sql<number>`octet_length(body)`.as('bodyBytes')])
-    .execute()
+  return replayable(services, endpointId, ids).select('id').execute()
 }
 
 /** Reads those requests that can be replayed, with their bodies. */

@@ -78,7 +78,6 @@ function settings(): CaptureSettings {
     hash: null,
     dedupe: null,
     actions: [],
-    hasFlows: false,
     criteria: new ConditionSet([]),
     looks: 0,
   }

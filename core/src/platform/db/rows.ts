@@ -6,7 +6,10 @@ export interface StatementRows {
   'add uses of response': {
     readonly used: number
   }
-  'adopt deliveries': never
+  'alerts waiting': {
+    readonly count: number
+    readonly dueAt: Date | null
+  }
   'announce endpoints': {
     readonly pgNotify: string | null
   }
@@ -256,6 +259,10 @@ export interface StatementRows {
     readonly lastAttemptAt: null
     readonly nextAttemptAt: null
   })
+  'deliveries waiting': {
+    readonly count: number
+    readonly dueAt: Date | null
+  }
   'detach search pages': never
   'detach search pages of evicted requests': never
   'detach search pages with requests': never
@@ -286,14 +293,16 @@ export interface StatementRows {
   'events too old': {
     readonly id: number | null
   }
+  'events waiting': {
+    readonly count: number
+    readonly dueAt: Date | null
+  }
   'fill columns of requests': never
   'find deliveries held by rules': {
     readonly id: number
     readonly workspaceId: string
     readonly actionId: string
-    readonly attemptCount: number
     readonly flowState: string | null
-    readonly bodyBytes: number
   }
   'find deliveries that hold keys': {
     readonly id: number
@@ -541,10 +550,6 @@ export interface StatementRows {
     readonly endpointId: string
     readonly suspendedByPlan: boolean
   }
-  'flows of actions': {
-    readonly id: string
-    readonly workspaceId: string
-  }
   'flows of workspace': {
     readonly id: string
     readonly workspaceId: string
@@ -600,11 +605,7 @@ export interface StatementRows {
     readonly id: number
     readonly deliveryId: number
   }
-  'insert deliveries': {
-    readonly id: number
-    readonly requestId: number
-    readonly actionId: string
-  }
+  'insert deliveries': never
   'insert search page': {
     readonly id: number
   }
@@ -648,6 +649,10 @@ export interface StatementRows {
     readonly endpoints: number
     readonly remark: string | null
     readonly archiveMode: string
+  }
+  'lanes of actions': {
+    readonly id: string
+    readonly workspaceId: string
   }
   'lanes of alerts to send': {
     readonly id: string
@@ -906,7 +911,10 @@ export interface StatementRows {
   'lock failures of actions': {
     readonly actionId: string
   }
-  'lock flow': Record<never, never>
+  'lock flow': {
+    readonly isBound: boolean
+    readonly isLocked: boolean
+  }
   'lock lane of alerts': {
     readonly isOurs: boolean
   }
@@ -1120,6 +1128,7 @@ export interface StatementRows {
     readonly searched: Buffer | null
   }
   'read flow': {
+    readonly kind: string
     readonly deliveryPolicy: string | null
     readonly pausedAt: Date | null
     readonly drainPerSecond: number | null
@@ -1133,6 +1142,7 @@ export interface StatementRows {
     readonly clockAt: Date
     readonly workspaceId: string
     readonly sealedUntil: Date | null
+    readonly isBound: boolean
     readonly sending: number
   }
   'read flow figures': {
@@ -1318,6 +1328,10 @@ export interface StatementRows {
   'seconds behind': {
     readonly seconds: number
   }
+  'sends of replays waiting': {
+    readonly count: number
+    readonly dueAt: Date | null
+  }
   'settings of server': {
     readonly name: string
     readonly value: string
@@ -1415,6 +1429,12 @@ export interface StatementRows {
   }
   'sweep event deliveries': never
   'sweep share links': never
+  'take any deliveries': {
+    readonly id: number | null
+    readonly attempt: number
+    readonly bodyBytes: number
+    readonly nextAt: Date | null
+  }
   'take deliveries': {
     readonly id: number | null
     readonly attempt: number
