@@ -4,21 +4,25 @@ import { ALERT_FAN_OUT } from './alerts/index.ts'
 import type { Services } from './api/services.ts'
 import {
   BACKLOG_CHECK,
-  type Dispatcher,
-  type DispatcherOptions,
-  DUE_ATTEMPTS,
   FAILING_CHECK,
+  type FirstAttempts,
   finishNotify,
+  firstAttemptsOf,
   flowSends,
-  queueArrived,
   RECOVERY_SWEEP,
   recoverInterrupted,
-  startDispatcher,
   startPresence,
   watchBacklogs,
   watchFailing,
 } from './deliveries/index.ts'
-import { LANE_SWEEP, type Lanes, lanesOf } from './dispatch/index.ts'
+import {
+  LANE_SWEEP,
+  type Lanes,
+  lanesOf,
+  type RunningLanes,
+  type SendLoad,
+  type Slots,
+} from './dispatch/index.ts'
 import { ERASURE_RUNS, ERASURE_SWEEP, runErasure, sweepErasures } from './erasures/index.ts'
 import { IMPORT_SWEEP, sweepImports } from './exports/index.ts'
 import type { Trx } from './platform/db/index.ts'
@@ -70,15 +74,17 @@ function work<Payload>(
   }
 }
 
+const DELIVERIES = lanesOf(flowSends(pauseGone))
+
 /** Sends that the scheduler makes, by kind. */
-export const LANES: readonly Lanes[] = [
-  lanesOf(flowSends(pauseGone)),
+const LANES: readonly Lanes[] = [
+  DELIVERIES,
   lanesOf(alertSends(finishNotify)),
   lanesOf(CALLBACK_SENDS),
   lanesOf(REHEARSAL_SENDS),
 ]
 
-/** Every queue but {@link DUE_ATTEMPTS} and those of {@link LANES}, with its work. */
+/** Every queue but those of {@link LANES}, with its work. */
 export const QUEUE_WORK: readonly QueueWork[] = [
   work(RECOVERY_SWEEP, recoverInterrupted),
   work(BACKLOG_CHECK, watchBacklogs),
@@ -109,9 +115,7 @@ export const QUEUE_WORK: readonly QueueWork[] = [
   work(STATISTICS, ({ db }) => analyzeOutgrown(db)),
 ]
 
-/** Every queue. The jobs of the first are taken in batches, for the dispatcher. */
 export const QUEUES: readonly Queue[] = [
-  DUE_ATTEMPTS,
   ...LANES.map(({ queue }) => queue),
   ...QUEUE_WORK.map(({ queue }) => queue),
 ]
@@ -124,13 +128,25 @@ export async function queueWorkOf(
   trx: Trx,
   workspaceId: string,
 ): Promise<void> {
-  await queueArrived(services, trx, workspaceId)
   for (const lanes of LANES) await lanes.queueArrived(services, trx, workspaceId)
 }
 
-/** Starts the sending side of deliveries. */
-export function startDispatch(services: Services, options: Omit<DispatcherOptions, 'pauseGone'>): Dispatcher {
-  return startDispatcher(services, { ...options, pauseGone })
+/** Reads what waits of every kind of sends. */
+export function readSendLoad(services: Services): Promise<readonly SendLoad[]> {
+  return Promise.all(LANES.map((lanes) => lanes.readLoad(services)))
+}
+
+/** The sending side of a process. */
+export interface RunningSends {
+  readonly lanes: readonly RunningLanes[]
+  readonly firstAttempts: FirstAttempts
+}
+
+/** Starts the sends of every kind, which share the slots. */
+export function startSends(services: Services, slots: Slots): RunningSends {
+  const deliveries = DELIVERIES.start(services, slots)
+  const others = LANES.filter((lanes) => lanes !== DELIVERIES).map((lanes) => lanes.start(services, slots))
+  return { lanes: [deliveries, ...others], firstAttempts: firstAttemptsOf(deliveries) }
 }
 
 /** The parts of a process in which a loop may run; `process` is any. */
@@ -149,7 +165,7 @@ interface Loop {
   start(services: Services): RunningLoop | Promise<RunningLoop>
 }
 
-/** Every loop of core. {@link startDispatch} is apart: its queue and captures hand it attempts. */
+/** Every loop of core. {@link startSends} is apart: captures hand it attempts. */
 const LOOPS: readonly Loop[] = [
   { part: 'process', start: startPresence },
   { part: 'gateway', start: startHeartbeat },

@@ -23,15 +23,16 @@ export { STREAM_PING_MS } from './api/route.ts'
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
 export { REFUSED } from './api/values.ts'
 export {
-  LANES,
   type LoopPart,
   QUEUE_WORK,
   QUEUES,
   type QueueWork,
   queueWorkOf,
   type RunningLoop,
-  startDispatch,
+  type RunningSends,
+  readSendLoad,
   startLoops,
+  startSends,
 } from './background.ts'
 export { ITEM_CODES } from './engine/issues.ts'
 export { isPlainObject } from './engine/plainObject.ts'

@@ -50,9 +50,13 @@ export function createBoss(
   return boss
 }
 
-/** Creates the queues that are missing, and updates those that differ. Safe to call from several processes at once. */
+/** A queue of former versions, whose jobs named attempts of deliveries. Those wait in lanes now. */
+const FORMER_QUEUE = 'deliveries.attempt'
+
+/** Creates the queues that are missing, updates those that differ, and deletes a former one. Safe to call from several processes at once. */
 export async function createQueues(boss: PgBoss): Promise<void> {
   const queues = new Map((await boss.getQueues()).map((known) => [known.name, known]))
+  if (queues.has(FORMER_QUEUE)) await boss.deleteQueue(FORMER_QUEUE)
   for (const { name, options } of QUEUES) {
     const known = queues.get(name)
     // Policy and partition are fixed when a queue is made.

@@ -1,19 +1,18 @@
 import {
-  LANES,
   QUEUE_WORK,
   QUEUES,
   type Queue,
   type QueueWork,
+  type RunningSends,
   type Services,
-  startDispatch,
   startLoops,
+  startSends,
 } from '@creel/core'
-import { DUE_ATTEMPTS, type FirstAttempts, NO_FIRST_ATTEMPTS } from '@creel/core/deliveries'
+import { type FirstAttempts, NO_FIRST_ATTEMPTS } from '@creel/core/deliveries'
 import { dividedLimits, Slots } from '@creel/core/dispatch'
 import { isDeadlock } from '@creel/core/platform/db'
 import { sleep, within } from '@creel/core/platform/time'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
-import { startAttemptWorker } from './attemptWorker.ts'
 
 /**
  * Options of all other queues: a few jobs at a time, each settled on its own. New jobs are announced. A backlog is
@@ -31,6 +30,9 @@ const SCHEDULED_POLL_SECONDS = 15
 
 /** Delay before another try to queue the next run of a chain. */
 const CHAIN_RETRY_MS = 1000
+
+/** Nothing is sent: first attempts wait in their lanes like the others. */
+const NO_SENDS: RunningSends = { lanes: [], firstAttempts: NO_FIRST_ATTEMPTS }
 
 /** The workers of this process. */
 export interface RunningWorkers {
@@ -52,26 +54,22 @@ export async function startWorkers(
   { dispatches = true, processes = 1 }: { readonly dispatches?: boolean; readonly processes?: number } = {},
 ): Promise<RunningWorkers> {
   const slots = new Slots(dividedLimits(processes))
-  const dispatcher = startDispatch(services, { slots })
-  const lanes = dispatches ? LANES.map((one) => one.start(services, slots)) : []
+  const { lanes, firstAttempts } = dispatches ? startSends(services, slots) : NO_SENDS
   const stopping = new AbortController()
   const loops = await startLoops(services, 'jobs', { calls: dispatches })
   const isWorked = ({ calls = false }: Queue) => dispatches || !calls
-  if (isWorked(DUE_ATTEMPTS)) await startAttemptWorker(boss, services, dispatcher, stopping.signal)
   const laneWork = lanes.map(({ queue, run }) => ({ queue, run: (_: Services, job: unknown) => run(job) }))
   const worked = [...laneWork, ...QUEUE_WORK.filter(({ queue }) => isWorked(queue))]
   for (const work of worked) await startWorker(boss, services, work, stopping.signal)
   await Promise.all([schedule(boss, QUEUES.filter(isWorked)), runNow(boss, QUEUES.filter(isWorked))])
   return {
-    // Without dispatching, first attempts wait in their queue like the others.
-    firstAttempts: dispatches ? dispatcher.firstAttempts : NO_FIRST_ATTEMPTS,
+    firstAttempts,
     async stop(timeoutMs) {
       stopping.abort()
       // Stops the queues itself: pg-boss's graceful stop checks only every half second whether jobs have ended.
       const others = Promise.all(worked.map(({ queue }) => boss.offWork(queue.name)))
-      if (isWorked(DUE_ATTEMPTS)) await boss.offWork(DUE_ATTEMPTS.name)
       const parts = [...lanes, loops].map((one) => one.stop(timeoutMs))
-      await Promise.all([dispatcher.drain(timeoutMs), ...parts, within(others, timeoutMs)])
+      await Promise.all([...parts, within(others, timeoutMs)])
     },
   }
 }

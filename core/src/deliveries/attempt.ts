@@ -36,8 +36,6 @@ export interface Attempt {
   readonly leaseUntil: Date
   /** No attempt is made at or after this. */
   readonly retentionEndsAt: Date
-  /** Whether its delivery waits between attempts in the flow of its action, and not as a job. */
-  readonly inFlow: boolean
   /** Why the attempt ends unsent, decided when it was claimed; null if it is sent. */
   readonly refusal: Refusal | null
   /** Id of the replay of many requests that it belongs to. */
@@ -54,7 +52,7 @@ export interface ForwardAction extends Target {
   /** Null if it has neither a client certificate nor its own certificate authority. */
   readonly tls: TlsIdentity | null
   readonly policy: DeliveryPolicy
-  /** Whether its deliveries wait in its flow, which keeps their order and pace. */
+  /** Whether its lane has a pace, an order or a breaker, is paused or drained. */
   readonly isGoverned: boolean
 }
 

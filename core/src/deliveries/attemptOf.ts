@@ -69,7 +69,6 @@ interface Claim {
   readonly now: Date
   readonly action: ForwardAction
   readonly rules: RuleSet
-  readonly inFlow?: boolean
 }
 
 /** Builds a claimed attempt, with its retention, its lease and the reason not to send it, if there is one. */
@@ -77,7 +76,7 @@ export function attemptOf(
   services: Pick<Services, 'secrets' | 'plans'>,
   row: Omit<ClaimedDelivery, 'deliveryId'> & Pick<Attempt, 'deliveryId'>,
   request: EvaluatedRequest,
-  { id, now, action, rules, inFlow = false }: Claim,
+  { id, now, action, rules }: Claim,
 ): Attempt {
   const keptMs = retentionMs(planOf(services.plans, row.plan).limits)
   return {
@@ -91,7 +90,6 @@ export function attemptOf(
     requestId: row.requestId,
     request,
     rules,
-    inFlow,
     startedAt: now,
     leaseUntil: leaseFrom(now, action.policy),
     retentionEndsAt: new Date(request.receivedAt.getTime() + keptMs),

@@ -3,9 +3,8 @@ import { run, statement } from '../platform/db/index.ts'
 import { findOriginals, hasOriginal, STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
-import type { DueAttempt } from './attemptJobs.ts'
 import { attemptOf, forwardActions, leaseFrom, leaseSql, withOriginal } from './attemptOf.ts'
-import { ACTION_OFF_HOURS, type DueRow, dueParameters, SELECT_DUE } from './dueAttempts.ts'
+import { ACTION_OFF_HOURS, type DueAttempt, type DueRow, dueParameters, SELECT_DUE } from './dueAttempts.ts'
 
 /**
  * Members of a due attempt that forwards need. SQL names them as the type does: renaming many rows takes as long as
@@ -49,19 +48,18 @@ export type ClaimServices = Pick<Services, 'db' | 'clock' | 'workerId' | 'secret
 export interface Claimed {
   /** The forwards to make now, those that end unsent included. */
   readonly attempts: readonly Attempt[]
-  /** Due attempts that are not forwarded now: for `claimDeferred`. */
+  /** Those that cannot be made now. */
   readonly others: readonly DueAttempt[]
 }
 
 /**
- * `$3` is now, `$4` the end of a lease of the usual length, `$5` the process that makes the attempts. `$6` tells
- * whether the flow of a governed action has taken the deliveries: those of governed actions begin in no other way. Two
- * workers that claim the same attempt meet in `delivery_attempts_by_delivery`: one of them inserts nothing.
+ * `$3` is now, `$4` the end of a lease of the usual length, `$5` the process that makes the attempts. A look has taken
+ * the deliveries. Two claims of the same attempt meet in `delivery_attempts_by_delivery`: one of them inserts nothing.
  */
 const CLAIM_FORWARDS = statement(
   'claim forwards',
   `with due as (
-    select d.*, d.kind = 'forward' and d.sealed_until is null and (case when $6::boolean then d.flow_state = 'sending' else d.flow_state is null and not d.governed end) and (d.is_active and not d.suspended_by_plan
+    select d.*, d.kind = 'forward' and d.sealed_until is null and d.flow_state = 'sending' and (d.is_active and not d.suspended_by_plan
       or coalesce($3::timestamptz >= d.off_since + interval '${ACTION_OFF_HOURS} hours', false)) as is_ready
     from (${SELECT_DUE}) d
   ), begun as (
@@ -87,18 +85,14 @@ function columnOf(member: string): string {
 }
 
 /**
- * Begins forwards: writes their Pending rows, with the lease, before anything is sent. It is one statement, durable
+ * Begins forwards that a look has taken: writes their Pending rows, with the lease, before anything is sent. It is one statement, durable
  * when it returns. Safe to call twice for the same attempt: only one caller gets it.
  *
  * An attempt that is lost after that is recovered as Interrupted, when its lease ends or its process is silent.
  *
- * @param isFlow the deliveries were taken by the flow of their action; `services.db` is the transaction that took them
+ * @param services `db` is the transaction that took them
  */
-export async function claimForwards(
-  services: ClaimServices,
-  due: readonly DueAttempt[],
-  isFlow = false,
-): Promise<Claimed> {
+export async function claimForwards(services: ClaimServices, due: readonly DueAttempt[]): Promise<Claimed> {
   if (due.length === 0) return { attempts: [], others: [] }
   const now = services.clock.now()
   const rows = await run(services.db, CLAIM_FORWARDS, [
@@ -106,7 +100,6 @@ export async function claimForwards(
     now,
     leaseFrom(now),
     services.workerId,
-    isFlow,
   ])
   const shaped = rows.filter(({ attemptId, hasRules }) => attemptId !== null && hasRules)
   const ruleSets = await loadRuleSets(
@@ -124,7 +117,7 @@ export async function claimForwards(
     if (row.attemptId === null) continue
     const rules = ruleSets.get(row.actionId) ?? NO_RULE_SET
     try {
-      const claim = { id: row.attemptId, now, action: actionOf(row), rules, inFlow: isFlow }
+      const claim = { id: row.attemptId, now, action: actionOf(row), rules }
       attempts.push(withOriginal(attemptOf(services, row, storedRequest(row), claim), row, originals))
     } catch (err) {
       // A secret that cannot be opened fails this delivery only.

@@ -1,7 +1,13 @@
 import type { Selectable } from 'kysely'
 import { type ActionsTable, encodeArray, INT4, INT8, type RowsOf, statement } from '../platform/db/index.ts'
 import { sealedColumns } from '../platform/secrets/index.ts'
-import type { DueAttempt } from './attemptJobs.ts'
+
+/** An attempt of a delivery that is due. */
+export interface DueAttempt {
+  readonly deliveryId: number
+  /** Its number, from 1. */
+  readonly attempt: number
+}
 
 /** How long a queued delivery waits for its action to be switched on again. */
 export const ACTION_OFF_HOURS = 24
@@ -58,7 +64,6 @@ export const FIND_DUE = statement('find due attempts', `${SELECT_DUE} order by d
  * A due attempt with everything that it needs, in one row.
  *
  * - `captureId`: the endpoint's id in its capture URL.
- * - `flowState`: null while its attempts have jobs; else it waits as a row of its action's flow, see `flow/`.
  * - `sealedUntil`: until then no attempt of the workspace begins, because it is about to be in another cell; null if it
  *   may begin.
  */
@@ -74,10 +79,6 @@ export function dueParameters(due: readonly DueAttempt[]): Buffer[] {
 
 export function offUntil(row: Pick<DueRow, 'offSince'>, now: Date): Date {
   return new Date((row.offSince ?? now).getTime() + ACTION_OFF_HOURS * 3_600_000)
-}
-
-export function isWaiting(row: DueRow, now: Date): boolean {
-  return isOff(row) && now < offUntil(row, now)
 }
 
 /** Whether the action is switched off or suspended by the plan. */

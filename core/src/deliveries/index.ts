@@ -1,12 +1,10 @@
 export { type Attempt, type AttemptResult, LEASE_SECONDS, TIMEOUT_SECONDS } from './attempt.ts'
-export { attemptJobs, attemptsOfJob, type DueAttempt } from './attemptJobs.ts'
 export { forwardAction, leaseFrom, refusalOf } from './attemptOf.ts'
 export { attemptWithRecord } from './attemptRecord.ts'
 export { AUTH_KINDS, type AuthSettings, authText, storedAuth } from './auth.ts'
 export { claimForwards } from './claim.ts'
 export { hasRecords, headersFromText, keepSentBodies, withSentBodies } from './details.ts'
-export { type Dispatcher, type DispatcherOptions, startDispatcher } from './dispatcher.ts'
-export type { ForwardSettings } from './dueAttempts.ts'
+export type { DueAttempt, ForwardSettings } from './dueAttempts.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'
 export { deliveryFacts } from './facts.ts'
 export { watchFailing } from './failing.ts'
@@ -16,8 +14,8 @@ export {
   beginFirstAttempts,
   type ClaimedFirst,
   type FirstAttempts,
+  firstAttemptsOf,
   NO_FIRST_ATTEMPTS,
-  type SlotRequest,
 } from './firstAttempts.ts'
 export { type FirstAttempt, onFirstResult } from './firstResults.ts'
 export { Backlog, readBacklog } from './flow/backlog.ts'
@@ -33,14 +31,12 @@ export { reserveStart } from './flow/upkeep.ts'
 export { flowsOf, wakeFlows } from './flow/wake.ts'
 export { watchBacklogs } from './flow/watchBacklogs.ts'
 export { hopsOf, isLoop, originHeaders, rehearsalHeader } from './forwardHeaders.ts'
-export { BACKLOG_CHECK, DUE_ATTEMPTS, FAILING_CHECK, RECOVERY_SWEEP } from './jobs.ts'
+export { BACKLOG_CHECK, FAILING_CHECK, RECOVERY_SWEEP } from './jobs.ts'
 export { breakersOpen, flowDeliveries, pausedActions } from './metrics.ts'
 export { notifyMessage } from './notify.ts'
 export {
   dropDeliveries,
   endDeliveries,
-  postponeAttempts,
-  queueArrived,
   resumeDeliveries,
 } from './openDeliveries.ts'
 export {
@@ -73,11 +69,9 @@ export { sealLateRecords, sealRecords } from './sealRecords.ts'
 export { sendAttempt } from './send.ts'
 export {
   START_DELIVERIES,
-  START_IN_FLOWS,
   type StartedDelivery,
   type StartingDelivery,
   startedDelivery,
-  startInFlowsParameters,
   startParameters,
 } from './startStatement.ts'
 export { GONE, TRIGGERS, type Trigger } from './states.ts'

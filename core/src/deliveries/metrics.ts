@@ -21,13 +21,10 @@ export const breakersOpen = new Gauge({
   registers,
 })
 
-/**
- * Deliveries that wait in the flows of governed actions. Read at each scrape. `state`: `waiting`, `sending`, `behind`,
- * `held`.
- */
+/** Open deliveries. Read at each scrape. `state`: `waiting`, also for a retry, `sending`, `behind`, `held`. */
 export const flowDeliveries = new Gauge({
   name: 'creel_flow_deliveries',
-  help: 'Deliveries of governed actions, by where they are',
+  help: 'Open deliveries, by where they are',
   labelNames: ['state'] as const,
   registers,
 })

@@ -2,11 +2,9 @@ import { closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
-import { attemptJobs, type DueAttempt } from './attemptJobs.ts'
 import { closeFlowIncidents } from './flow/control.ts'
 import { LANES_OF_ACTIONS } from './flow/statements.ts'
 import { flowsOf, wakeFlows } from './flow/wake.ts'
-import { DUE_ATTEMPTS } from './jobs.ts'
 import {
   type DeliveriesOf,
   findOpenDeliveries,
@@ -19,13 +17,10 @@ import { countAttempts } from './storageBytes.ts'
 
 type DeliveryServices = Pick<Services, 'clock' | 'enqueue'>
 
-/** A delivery whose next attempt is queued. */
-export type WaitingDelivery = Pick<
-  OpenDelivery,
-  'id' | 'attemptCount' | 'actionId' | 'workspaceId' | 'bodyBytes' | 'flowState'
->
+/** A delivery that waits in its lane. */
+export type WaitingDelivery = Pick<OpenDelivery, 'id' | 'actionId' | 'workspaceId' | 'flowState'>
 
-/** Makes deliveries `$1` that wait in flows due at `$2`. */
+/** Makes waiting deliveries `$1` due at `$2`. */
 const MAKE_DUE = statement(
   'make deliveries due',
   `update deliveries set flow_due_at = $2::timestamptz
@@ -33,8 +28,8 @@ const MAKE_DUE = statement(
 )
 
 /**
- * Queues the waiting deliveries of actions that were just switched on or are no longer suspended. Deliveries whose next
- * attempt is not due yet still have their job. Safe to call for actions that were on.
+ * Leads to looks at the lanes of actions that were just switched on or are no longer suspended. Safe to call for
+ * actions that were on.
  */
 export async function resumeDeliveries(
   services: DeliveryServices,
@@ -42,55 +37,18 @@ export async function resumeDeliveries(
   actionIds: readonly string[],
 ): Promise<void> {
   if (actionIds.length === 0) return
-  const now = services.clock.now()
-  const deliveries = await findOpenDeliveries(trx, { actionIds })
-  const due = deliveries.filter(({ nextAttemptAt, flowState }) => nextAttemptAt <= now && flowState === null)
-  await services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(due.map(nextAttempt)))
   await wakeFlows(services, trx, await run(trx, LANES_OF_ACTIONS, [actionIds]), 'change')
 }
 
-/** Queues the next attempts of deliveries, as due at once: by jobs, or in the flows of their actions. */
+/** Makes the next attempts of deliveries due at once. */
 export async function attemptNow(
   services: DeliveryServices,
   trx: Trx,
   deliveries: readonly WaitingDelivery[],
 ): Promise<void> {
-  const plain = deliveries.filter(({ flowState }) => flowState === null)
-  const inFlow = deliveries.filter(({ flowState }) => flowState !== null)
-  await services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(plain.map(nextAttempt)))
-  if (inFlow.length === 0) return
-  await run(trx, MAKE_DUE, [inFlow.map(({ id }) => id), services.clock.now()])
-  await wakeFlows(services, trx, flowsOf(inFlow), 'change')
-}
-
-/**
- * Queues the next attempts of all open deliveries of a workspace that came from another cell, for the times at which
- * they are due.
- */
-export async function queueArrived(services: DeliveryServices, trx: Trx, workspaceId: string): Promise<void> {
-  const deliveries = await findOpenDeliveries(trx, { workspaceId })
-  const jobs = deliveries
-    .filter(({ flowState }) => flowState === null)
-    .map((delivery) => ({ ...nextAttempt(delivery), startAfter: delivery.nextAttemptAt }))
-  if (jobs.length > 0) await services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(jobs))
-}
-
-/** Queues attempts that found no slot for later, after those of others. Their deliveries do not change. */
-export async function postponeAttempts(
-  services: Pick<Services, 'clock' | 'enqueue' | 'db'>,
-  late: readonly { readonly due: DueAttempt; readonly afterMs: number }[],
-): Promise<void> {
-  const now = services.clock.now().getTime()
-  const jobs = attemptJobs(
-    late.map(({ due, afterMs }) => ({ ...due, startAfter: new Date(now + afterMs), yields: afterMs > 0 })),
-  )
-  await services.db.transaction().execute((trx) => services.enqueue(trx, DUE_ATTEMPTS, jobs))
-}
-
-/** The next attempt of a delivery, to be queued as due at once. */
-function nextAttempt(delivery: WaitingDelivery): DueAttempt {
-  const { id, attemptCount, actionId, workspaceId, bodyBytes } = delivery
-  return { deliveryId: id, attempt: attemptCount + 1, actionId, workspaceId, bodyBytes }
+  if (deliveries.length === 0) return
+  await run(trx, MAKE_DUE, [deliveries.map(({ id }) => id), services.clock.now()])
+  await wakeFlows(services, trx, flowsOf(deliveries), 'change')
 }
 
 /**

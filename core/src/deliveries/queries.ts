@@ -80,7 +80,7 @@ export function lockOverdue(trx: Trx, now: Date, limit: number) {
     .execute()
 }
 
-/** A delivery that is still open, with the facts for its next job and its incident. */
+/** A delivery that is still open, with the facts for its incident. */
 export interface OpenDelivery {
   readonly id: number
   readonly workspaceId: string
@@ -93,8 +93,6 @@ export interface OpenDelivery {
   readonly trigger: string
   readonly attemptCount: number
   readonly nextAttemptAt: Date
-  readonly bodyBytes: number
-  /** Null while its attempts have jobs. */
   readonly flowState: string | null
   /** The action's URL; null for notify. */
   readonly url: string | null
@@ -111,37 +109,42 @@ export type DeliveriesOf =
 
 /** Open deliveries whose endpoint, action and request still exist, oldest first. */
 export function findOpenDeliveries(db: Db, of: DeliveriesOf): Promise<OpenDelivery[]> {
-  return db
-    .selectFrom('deliveries as d')
-    .innerJoin('endpoints as e', 'e.id', 'd.endpointId')
-    .innerJoin('actions as a', 'a.id', 'd.actionId')
-    .innerJoin('requests as r', (join) =>
-      join.onRef('r.endpointId', '=', 'd.endpointId').onRef('r.id', '=', 'd.requestId'),
-    )
-    .where('d.finishedAt', 'is', null)
-    .$if('ids' in of, (query) => query.where('d.id', 'in', 'ids' in of ? of.ids : []))
-    .$if('workspaceId' in of, (query) =>
-      'workspaceId' in of ? query.where('d.workspaceId', '=', of.workspaceId) : query,
-    )
-    .$if('actionIds' in of, (query) => query.where('d.actionId', 'in', 'actionIds' in of ? of.actionIds : []))
-    .$if('requestIds' in of, (query) =>
-      'requestIds' in of
-        ? query.where('d.endpointId', '=', of.endpointId).where('d.requestId', 'in', of.requestIds)
-        : query,
-    )
-    .select(['d.id', 'd.workspaceId', 'd.endpointId', 'd.requestId', 'd.actionId', 'd.kind', 'd.trigger'])
-    .select([
-      'd.attemptCount',
-      'd.nextAttemptAt',
-      'd.flowState',
-      'a.name as actionName',
-      'a.url',
-      'a.deliveryPolicy',
-      'e.name as endpointName',
-    ])
-    .select(sql<number>`octet_length(r.body)`.as('bodyBytes'))
-    .orderBy('d.id')
-    .execute()
+  return (
+    db
+      .selectFrom('deliveries as d')
+      .innerJoin('endpoints as e', 'e.id', 'd.endpointId')
+      .innerJoin('actions as a', 'a.id', 'd.actionId')
+      .innerJoin('requests as r', (join) =>
+        join.onRef('r.endpointId', '=', 'd.endpointId').onRef('r.id', '=', 'd.requestId'),
+      )
+      // The index of lanes has open deliveries and those that hold a key.
+      .where('d.flowState', 'is not', null)
+      .where('d.finishedAt', 'is', null)
+      .$if('ids' in of, (query) => query.where('d.id', 'in', 'ids' in of ? of.ids : []))
+      .$if('workspaceId' in of, (query) =>
+        'workspaceId' in of ? query.where('d.workspaceId', '=', of.workspaceId) : query,
+      )
+      .$if('actionIds' in of, (query) =>
+        query.where('d.actionId', 'in', 'actionIds' in of ? of.actionIds : []),
+      )
+      .$if('requestIds' in of, (query) =>
+        'requestIds' in of
+          ? query.where('d.endpointId', '=', of.endpointId).where('d.requestId', 'in', of.requestIds)
+          : query,
+      )
+      .select(['d.id', 'd.workspaceId', 'd.endpointId', 'd.requestId', 'd.actionId', 'd.kind', 'd.trigger'])
+      .select([
+        'd.attemptCount',
+        'd.nextAttemptAt',
+        'd.flowState',
+        'a.name as actionName',
+        'a.url',
+        'a.deliveryPolicy',
+        'e.name as endpointName',
+      ])
+      .orderBy('d.id')
+      .execute()
+  )
 }
 
 /** Deletes all deliveries of actions that are about to be deleted, dead letters too. */

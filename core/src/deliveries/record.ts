@@ -6,12 +6,10 @@ import type { Trx } from '../platform/db/index.ts'
 import { keepAnswer } from '../requests/index.ts'
 import { recordRuleOutcomes } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
-import { attemptJobs, type QueuedAttempt } from './attemptJobs.ts'
 import { countFailures } from './failing.ts'
 import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
 import { isFirst, tellFirstResults } from './firstResults.ts'
-import { concernsFlow, endSignals, recordOutcomes } from './flow/outcomes.ts'
-import { DUE_ATTEMPTS } from './jobs.ts'
+import { concernsFlow, endSignals, isOfGoverned, recordOutcomes } from './flow/outcomes.ts'
 import { deliveryAttemptSeconds, deliveryAttempts } from './metrics.ts'
 import { isRetried, scheduleOf } from './policy.ts'
 import { eventOf, GONE, stateAfter } from './states.ts'
@@ -113,7 +111,6 @@ export async function recordConcluded(
   const kept = await finishAttempts(services, trx, concluded.map(finishedAttempt), services.clock.now())
   const counted = concluded.filter(({ attempt }) => kept.has(attempt.id))
   await keepAnswers(services, trx, counted)
-  await queueRetries(services, trx, counted)
   await tellIncidents(services, trx, counted)
   await countFailures(services, trx, counted)
   await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
@@ -137,11 +134,16 @@ async function keepAnswers(services: Services, trx: Trx, concluded: readonly Con
   }
 }
 
-export function tellRecorded(services: Services, concluded: readonly Concluded[]): void {
+/** @param freeing attempts whose end lets others of their lane start */
+export function tellRecorded(
+  services: Services,
+  concluded: readonly Concluded[],
+  freeing: readonly Concluded[] = concluded.filter(isOfGoverned),
+): void {
   tellFirstResults(services, concluded)
   services.endpointChanges.announce([
     ...concluded.map(({ attempt }) => attempt.endpoint.id),
-    ...endSignals(concluded),
+    ...endSignals(freeing),
   ])
   for (const each of concluded) {
     deliveryAttempts.inc({ state: each.outcome.state })
@@ -216,24 +218,6 @@ export function finishedAttempt({ attempt, result, outcome }: Concluded): Finish
 function dispositionOf({ state, nextAttemptAt: next }: AttemptOutcome): Disposition {
   if (state === 'DeadLetter') return 'deadLettered'
   return next === null ? 'over' : 'again'
-}
-
-async function queueRetries(services: Services, trx: Trx, concluded: readonly Concluded[]): Promise<void> {
-  const retries = concluded.flatMap(({ attempt, outcome }): QueuedAttempt[] => {
-    // A delivery of a flow waits as a row and needs no job.
-    if (attempt.deliveryId === null || attempt.inFlow || outcome.nextAttemptAt === null) return []
-    return [
-      {
-        deliveryId: attempt.deliveryId,
-        attempt: attempt.attemptNumber + 1,
-        actionId: attempt.action.id,
-        workspaceId: attempt.workspaceId,
-        bodyBytes: attempt.request.body.length,
-        startAfter: outcome.nextAttemptAt,
-      },
-    ]
-  })
-  if (retries.length > 0) await services.enqueue(trx, DUE_ATTEMPTS, attemptJobs(retries))
 }
 
 /**

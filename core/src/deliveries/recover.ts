@@ -4,7 +4,7 @@ import { finishAttempts } from './finishStatement.ts'
 import { tellHeld } from './flow/held.ts'
 import { flowsOf, wakeFlows } from './flow/wake.ts'
 import { interruptedMessages } from './interruptedMessages.ts'
-import { attemptNow, openDeadLetterIncidents, type WaitingDelivery } from './openDeliveries.ts'
+import { attemptNow, openDeadLetterIncidents } from './openDeliveries.ts'
 import { scheduleOf, storedPolicy } from './policy.ts'
 import { findOpenDeliveries, lockOverdue, type OpenDelivery } from './queries.ts'
 import { retriesAfterInterruption } from './states.ts'
@@ -96,13 +96,13 @@ async function recoverSome(
       })),
       now,
     )
-    const again: WaitingDelivery[] = []
+    const again: OpenDelivery[] = []
     const deadLettered: OpenDelivery[] = []
     for (const row of overdue) {
       const delivery = row.deliveryId === null ? undefined : deliveries.get(row.deliveryId)
       if (delivery === undefined || !kept.has(row.id)) continue
       if (spent(row)) deadLettered.push(delivery)
-      else again.push({ ...delivery, attemptCount: row.attemptNumber })
+      else again.push(delivery)
     }
     await openDeadLetterIncidents(services, trx, deadLettered, 'interrupted')
     await tellHeld(services, trx, deadLettered.map(heldBy))

@@ -5,18 +5,14 @@ import { attemptNow } from './openDeliveries.ts'
 /** Open deliveries of the action `$1` that a rule has held since their latest attempt. */
 const FIND_HELD = statement(
   'find deliveries held by rules',
-  `select d.id, d.workspace_id, d.action_id, d.attempt_count, d.flow_state, octet_length(r.body) as body_bytes
+  `select d.id, d.workspace_id, d.action_id, d.flow_state
   from deliveries d
   join delivery_attempts t on t.delivery_id = d.id and t.attempt_number = d.attempt_count
-  join requests r on r.endpoint_id = d.endpoint_id and r.id = d.request_id
-  where d.action_id = $1::uuid and d.finished_at is null and t.error ~ '^rule_(disabled|fault)'
+  where d.action_id = $1::uuid and d.flow_state = 'waiting' and t.error ~ '^rule_(disabled|fault)'
   order by d.id`,
 )
 
-/**
- * Retries deliveries that an action's rules have held, now that none of them holds any more. The scheduled retry then
- * finds nothing to do.
- */
+/** Retries deliveries that an action's rules have held, now that none of them holds any more. */
 export async function releaseHeld(
   services: Pick<Services, 'enqueue' | 'clock'>,
   trx: Trx,

@@ -42,7 +42,6 @@ export async function retryNow(ctx: Context, endpointId: string, attemptId: numb
       .where('attemptNumber', '=', delivery.attemptCount)
       .where('nextAttemptAt', '>', now)
       .execute()
-    // The scheduled job stays. When it is due, the attempt was made and the job is a no-op.
     await attemptNow(ctx, trx, [delivery])
     await announceEndpointChange(trx, endpointId)
     return {

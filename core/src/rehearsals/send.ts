@@ -58,7 +58,6 @@ export async function makeSend(
       rehearsalId: id,
       action: urlAction(id, options),
       rules: NO_RULE_SET,
-      inFlow: false,
       startedAt,
       leaseUntil: leaseFrom(startedAt),
       retentionEndsAt: new Date(request.receivedAt.getTime() + retentionMs(plan.limits)),

@@ -12,7 +12,15 @@ import {
   TIMEOUT_SECONDS,
   tellGuests,
 } from '../deliveries/index.ts'
-import type { Adapter, Ended, Lane, Look, Outcome, Send } from '../dispatch/index.ts'
+import {
+  type Adapter,
+  type Ended,
+  type Lane,
+  type Look,
+  type Outcome,
+  type Send,
+  waitingOf,
+} from '../dispatch/index.ts'
 import { findEndpoint } from '../endpoints/index.ts'
 import { planOf } from '../plans/index.ts'
 import { isPassing, run, statement, type Trx } from '../platform/db/index.ts'
@@ -53,6 +61,13 @@ const FIND = statement(
   'replays to send',
   `select id, workspace_id from replays
   where state in ('queued', 'running') and listened_at is null and ($1::uuid is null or workspace_id = $1::uuid)`,
+)
+
+const WAITING = statement(
+  'sends of replays waiting',
+  waitingOf(`select p.base_at + i.due_ms * interval '1 ms' as due_at
+    from replays p join replay_items i on i.replay_id = p.id and i.state = 'waiting'
+    where p.state = 'running' and p.listened_at is null and p.base_at + i.due_ms * interval '1 ms' <= $1::timestamptz`),
 )
 
 interface RehearsalSend extends Send {
@@ -157,6 +172,8 @@ export const REHEARSAL_SENDS: Adapter<RehearsalSend, RehearsalResult> = {
       .executeTakeFirst()
     return row?.actionId ? await reserveStart(services, row.actionId, place) : null
   },
+
+  waiting: async (db, now) => (await run(db, WAITING, [now]))[0],
 
   // Each that is under way gets a look now and then: a replay is a few rows.
   find: async (db, which) => await run(db, FIND, ['dueBefore' in which ? null : which.workspaceId]),

@@ -35,8 +35,7 @@ export async function runCell(
   const opened = await openServices(options, urls, listensOn)
   let workers: RunningWorkers | undefined
   const firstAttempts: FirstAttempts = {
-    hold: (one) => workers?.firstAttempts.hold(one),
-    isSlow: (actionId) => workers?.firstAttempts.isSlow(actionId) ?? false,
+    hold: (lane, bytes) => workers?.firstAttempts.hold(lane, bytes),
   }
   const captures = options.parts.has('gateway')
     ? createCaptures(opened.services, options.database.pool, { firstAttempts, waitingAnswers })

@@ -65,20 +65,13 @@ export interface BacklogOf {
   readonly retentionMs: number
 }
 
-/**
- * Deliveries of ungoverned actions wait as jobs; a Pending row shows an attempt in flight. Every part reads an index in
- * order, and stops after {@link BACKLOG_COUNTED_MAX} rows.
- */
+/** Every part reads an index in order, and stops after {@link BACKLOG_COUNTED_MAX} rows. */
 const READ_BACKLOG = statement(
   'read backlog',
   `with open as (
-    select d.id, d.request_id, d.endpoint_id, d.flow_state, d.order_key, d.created_at,
-           case when d.flow_state is null then exists (
-             select from delivery_attempts t
-             where t.delivery_id = d.id and t.attempt_number = d.attempt_count + 1 and t.state = 'Pending')
-           else d.flow_state = 'sending' end as is_sending
+    select d.id, d.request_id, d.endpoint_id, d.flow_state, d.order_key, d.created_at, d.flow_state = 'sending' as is_sending
     from deliveries d
-    where d.action_id = $1 and d.finished_at is null
+    where d.action_id = $1 and d.flow_state is not null and d.finished_at is null
     order by d.id limit ${BACKLOG_COUNTED_MAX}
   ), flow as (select * from action_flows where action_id = $1)
   select count(*) filter (where not is_sending)::int as waiting,
@@ -104,7 +97,7 @@ const COUNT_EXPIRING = statement(
   'count expiring deliveries',
   `select count(*)::int as expiring from (
     select from deliveries d join requests r on r.endpoint_id = d.endpoint_id and r.id = d.request_id
-    where d.action_id = $1 and d.finished_at is null and coalesce(d.flow_state, '') <> 'sending' and r.received_at < $2
+    where d.action_id = $1 and d.flow_state in ('waiting', 'behind') and r.received_at < $2
     limit ${BACKLOG_COUNTED_MAX}) expiring`,
 )
 

@@ -10,9 +10,10 @@ import {
 } from '../record.ts'
 import { sendAttempt } from '../send.ts'
 import { DELIVERY_LANES } from './jobs.ts'
+import { isOfGoverned } from './outcomes.ts'
 import { type FlowSend, lookAtFlow } from './pick.ts'
 import { flowSignalOf } from './signals.ts'
-import { LANES_OF_WORKSPACE, OVERDUE_LANES } from './statements.ts'
+import { LANES_OF_WORKSPACE, OVERDUE_LANES, WAITING } from './statements.ts'
 import { postponeFirst, reserveStart } from './upkeep.ts'
 
 /** Delay until a delivery that could not be begun is looked at again. */
@@ -23,11 +24,13 @@ interface FlowResult extends Concluded {
   readonly durationMs: number
 }
 
+const freesLane = (send: FlowSend): boolean => send.isBound || isOfGoverned(send)
+
 const concludedOf = (ended: readonly Ended<FlowSend, FlowResult>[]) => ended.map(({ outcome }) => outcome)
 
 /**
- * Deliveries of governed actions, which wait in the flow of their action. Leases of attempts are ended by
- * `deliveries.sweep`, which queues the lane.
+ * Deliveries, which wait in the lane of their action. Leases of attempts are ended by `deliveries.sweep`, which queues
+ * the lane.
  *
  * @param pauseGone pauses the actions that ask for it when their receiver answers 410
  */
@@ -51,18 +54,27 @@ export function flowSends(pauseGone: PauseGone): Adapter<FlowSend, FlowResult> {
 
     async record(services, trx, ended) {
       await recordConcluded(services, trx, concludedOf(ended), pauseGone)
-      const dueAt = services.clock.now()
-      return ended.map(({ lane }) => ({ ...lane, dueAt }))
+      const now = services.clock.now()
+      return ended.flatMap(({ lane, send, outcome: { outcome } }) => {
+        const dueAt = freesLane(send) ? now : outcome.nextAttemptAt
+        return dueAt === null ? [] : [{ ...lane, dueAt }]
+      })
     },
 
+    frees: ({ send }) => freesLane(send),
+
     recordAlone: (services, ended) => recordPlainSuccesses(services, concludedOf(ended)),
-    recorded: (services, ended) => tellRecorded(services, concludedOf(ended)),
+    recorded(services, ended) {
+      const freeing = ended.filter(({ send }) => freesLane(send))
+      tellRecorded(services, concludedOf(ended), concludedOf(freeing))
+    },
 
     find: async (db, which) =>
       'dueBefore' in which
         ? await run(db, OVERDUE_LANES, [which.dueBefore])
         : await run(db, LANES_OF_WORKSPACE, [which.workspaceId]),
 
+    waiting: async (db, now) => (await run(db, WAITING, [now]))[0],
     heard: flowSignalOf,
   }
 }

@@ -4,7 +4,7 @@ import { run, type Trx } from '../../platform/db/index.ts'
 import { finishAttempts } from '../finishStatement.ts'
 import { type Concluded, finishedAttempt } from '../record.ts'
 import { decide } from './decide.ts'
-import { endSignals } from './outcomes.ts'
+import { endSignals, isOfGoverned } from './outcomes.ts'
 import { flowOf } from './pick.ts'
 import { LOCK_FLOW, MOVE_FLOW, NEXT_DUE, READ_FLOW } from './statements.ts'
 
@@ -39,8 +39,7 @@ export async function admitGuests(
 ): Promise<GuestStarts | number> {
   const look = async () => {
     const [row] = await run(trx, READ_FLOW, [actionId])
-    // An action without a flow has no bounds.
-    if (row === undefined) return undefined
+    if (!row?.isBound) return undefined
     const flow = flowOf(row)
     if (flow.policy.breaker && flow.breaker !== 'closed') return LOOK_MS.longest
     const clockAt = row.clockAt.getTime() + aheadMs(clock)
@@ -54,8 +53,8 @@ export async function admitGuests(
   if (typeof found === 'number') return found
   const [next] = await run(trx, NEXT_DUE, [actionId])
   if (next?.dueAt && next.dueAt <= clock.now()) return YIELD_MS
-  const locked = await run(trx, LOCK_FLOW, [actionId])
-  return (locked.length > 0 ? await look() : undefined) ?? LOOK_MS.shortest
+  const [lock] = await run(trx, LOCK_FLOW, [actionId])
+  return (lock?.isLocked && lock.isBound ? await look() : undefined) ?? LOOK_MS.shortest
 }
 
 /** Reserves the starts of guests in the pace of the flow, which {@link admitGuests} has locked. */
@@ -83,5 +82,8 @@ export function tellGuests(
   { endpointChanges }: Pick<Services, 'endpointChanges'>,
   ended: readonly Concluded[],
 ): void {
-  endpointChanges.announce([...ended.map(({ attempt }) => attempt.endpoint.id), ...endSignals(ended)])
+  endpointChanges.announce([
+    ...ended.map(({ attempt }) => attempt.endpoint.id),
+    ...endSignals(ended.filter(isOfGoverned)),
+  ])
 }

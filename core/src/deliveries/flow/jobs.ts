@@ -1,4 +1,4 @@
 import { laneQueue } from '../../dispatch/index.ts'
 
-/** Looks at the flows of governed actions. */
+/** Looks at the lanes of actions. */
 export const DELIVERY_LANES = laneQueue('deliveries.lanes')

@@ -66,12 +66,14 @@ export async function recordOutcomes(services: Services, trx: Trx, ended: readon
   }
 }
 
-/** Signals for the flows of ended attempts. Announce them once the ends are committed. */
-export function endSignals(ended: readonly Ended[]): string[] {
-  const governed = ended.filter(({ attempt }) => attempt.inFlow || attempt.action.isGoverned)
+/** Whether the action of an attempt was governed: its end lets others of the lane start. */
+export const isOfGoverned = ({ attempt }: Pick<Ended, 'attempt'>): boolean => attempt.action.isGoverned
+
+/** Signals for the lanes of ended attempts. Announce them once the ends are committed. */
+export function endSignals(ended: readonly Pick<Ended, 'attempt'>[]): string[] {
   return [
     ...new Set(
-      governed.map(({ attempt: { action, workspaceId } }) =>
+      ended.map(({ attempt: { action, workspaceId } }) =>
         flowSignal(action.policy.breaker ? 'change' : 'end', { id: action.id, workspaceId }),
       ),
     ),

@@ -1,14 +1,22 @@
-import { aheadMs } from '../../api/services.ts'
+import { aheadMs, type Services } from '../../api/services.ts'
 import type { Lane, Look, Room, Send } from '../../dispatch/index.ts'
 import { type RowsOf, run, type Trx } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
-import type { DueAttempt } from '../attemptJobs.ts'
 import { type ClaimServices, claimForwards } from '../claim.ts'
-import { offUntil } from '../dueAttempts.ts'
+import { claimNotifies } from '../claimNotifies.ts'
+import { type DueAttempt, offUntil } from '../dueAttempts.ts'
 import { type DeliveryPolicy, storedPolicy } from '../policy.ts'
 import { removeUnreachable } from '../unreachable.ts'
 import { BREAKER_STATES, type Decision, decide, type Flow } from './decide.ts'
-import { GIVE_BACK, LOCK_FLOW, MOVE_FLOW, NEXT_DUE, READ_FLOW, TAKE_DELIVERIES } from './statements.ts'
+import {
+  GIVE_BACK,
+  LOCK_FLOW,
+  MOVE_FLOW,
+  NEXT_DUE,
+  READ_FLOW,
+  TAKE_ANY,
+  TAKE_DELIVERIES,
+} from './statements.ts'
 import { endDrain } from './upkeep.ts'
 
 /**
@@ -23,29 +31,34 @@ const PASSED_OVER_MS = 50
 /** Delay before another look while another process looks at the flow: this long, up to twice as long. */
 const BUSY_MS = 20
 
-/** A claimed attempt of a delivery that waited in a flow. */
+/** A claimed attempt of a delivery. */
 export interface FlowSend extends Send {
   readonly attempt: Attempt
+  /** Whether its lane had bounds: its end lets others start. */
+  readonly isBound: boolean
 }
 
 /** A look that found nothing, and that only a new delivery makes worth repeating. */
 const NOTHING: Look<FlowSend> = { sends: [], nextInMs: null }
 
+type LookServices = ClaimServices & Pick<Services, 'enqueue' | 'urls'>
+
 /**
- * Looks at the flow of an action and claims the attempts that may start now. Concurrency and pace hold over all
+ * Looks at the lane of an action and claims the attempts that may start now. Concurrency and pace hold over all
  * processes, and each key keeps its order. Nothing starts while the action is paused; an open breaker lets only probes
- * start. One process looks at a flow at a time.
+ * start. One process at a time looks at a lane with such bounds; others are looked at by several.
  */
 export async function lookAtFlow(
-  services: ClaimServices,
+  services: LookServices,
   trx: Trx,
   lane: Lane,
   room: Room,
 ): Promise<Look<FlowSend>> {
-  const locked = await run(trx, LOCK_FLOW, [lane.id])
+  const [lock] = await run(trx, LOCK_FLOW, [lane.id])
   const [row] = await run(trx, READ_FLOW, [lane.id])
   if (row === undefined) return NOTHING
-  if (locked.length === 0) return { sends: [], nextInMs: BUSY_MS * (1 + Math.random()) }
+  if (!lock?.isLocked || (row.isBound && !lock.isBound))
+    return { sends: [], nextInMs: BUSY_MS * (1 + Math.random()) }
   const clockAt = row.clockAt.getTime() + aheadMs(services.clock)
   const flow = flowOf(row)
   const decision = decide(flow, clockAt, room)
@@ -54,7 +67,7 @@ export async function lookAtFlow(
     const isShut = nextInMs !== null || row.pausedAt !== null
     return { sends: [], clockAt, nextInMs, opensBy: isShut ? 'change' : 'end' }
   }
-  const look = await takeAndClaim({ ...services, db: trx }, trx, lane, decision, flow.policy)
+  const look = await takeAndClaim({ ...services, db: trx }, trx, lane, decision, { ...flow, ...row })
   const isIdle = look.sends.length === 0 && look.nextInMs !== 0
   const isDrained = isIdle && row.drainPerSecond !== null
   return { ...look, clockAt, ...(isDrained ? { afterwards: () => endDrain(services, lane.id) } : {}) }
@@ -62,16 +75,23 @@ export async function lookAtFlow(
 
 type Going = Extract<Decision, { kind: 'go' }>
 
+interface Taking {
+  readonly policy: DeliveryPolicy
+  readonly kind: string
+  readonly isBound: boolean
+}
+
 async function takeAndClaim(
-  services: ClaimServices,
+  services: LookServices,
   trx: Trx,
   lane: Lane,
   { limit, firstAt, spacingMs, isProbe }: Going,
-  policy: DeliveryPolicy,
+  { policy, kind, isBound }: Taking,
 ): Promise<Look<FlowSend>> {
   const now = services.clock.now()
-  const taken = await take(trx, lane, now, limit)
-  const { attempts, others } = await claimForwards(services, taken, true)
+  const { taken, nextAt } = await (isBound ? takeInOrder : takeAny)(trx, lane.id, now, limit)
+  const { attempts, others } =
+    kind === 'forward' ? await claimForwards(services, taken) : await claimNotifies(services, trx, taken)
   if (others.length > 0) {
     // The request of these is gone, or the action was switched off a moment ago.
     const ids = others.map(({ deliveryId }) => deliveryId)
@@ -82,6 +102,7 @@ async function takeAndClaim(
   const sends = attempts.map(
     (attempt, index): FlowSend => ({
       attempt,
+      isBound,
       bytes: bytesOf.get(attempt.deliveryId ?? 0) ?? 0,
       leaseUntil: attempt.leaseUntil,
       start:
@@ -97,30 +118,46 @@ async function takeAndClaim(
     await run(trx, MOVE_FLOW, [lane.id, nextStartAt, nextProbeAt])
   }
   if (taken.length >= limit) return { sends, nextInMs: 0 }
-  const [next] = await run(trx, NEXT_DUE, [lane.id])
-  const dueInMs = next?.dueAt ? next.dueAt.getTime() - now.getTime() : null
-  return { sends, nextInMs: dueInMs === null ? null : Math.max(PASSED_OVER_MS, dueInMs) }
+  return {
+    sends,
+    nextInMs: nextAt === null ? null : Math.max(PASSED_OVER_MS, nextAt.getTime() - now.getTime()),
+  }
+}
+
+interface Taken {
+  readonly taken: readonly (DueAttempt & { readonly bodyBytes: number })[]
+  /** When the next delivery of the lane is due; null without any. */
+  readonly nextAt: Date | null
+}
+
+async function takeAny(trx: Trx, actionId: string, now: Date, limit: number): Promise<Taken> {
+  const rows = await run(trx, TAKE_ANY, [actionId, now, limit])
+  return { taken: rows.flatMap(takenOf), nextAt: rows.at(-1)?.nextAt ?? null }
 }
 
 /** Takes due deliveries. Repeats the statement while it finds only deliveries behind others of their key. */
-async function take(
-  trx: Trx,
-  { id: actionId, workspaceId }: Lane,
-  now: Date,
-  limit: number,
-): Promise<DueAttempt[]> {
-  const taken: DueAttempt[] = []
+async function takeInOrder(trx: Trx, actionId: string, now: Date, limit: number): Promise<Taken> {
+  const taken: Taken['taken'][number][] = []
   for (let round = 0; round < ROUNDS_MAX && taken.length < limit; round += 1) {
     const wanted = limit - taken.length
     const scan = Math.min(SCAN_MAX, Math.max(SCAN_MIN, 4 * wanted))
     const rows = await run(trx, TAKE_DELIVERIES, [actionId, now, wanted, scan])
-    for (const { id, attempt, bodyBytes } of rows)
-      if (id !== null) taken.push({ deliveryId: id, attempt, actionId, workspaceId, bodyBytes })
+    taken.push(...rows.flatMap(takenOf))
     const { putBehind = 0, candidates = 0 } = rows[0] ?? {}
     if (candidates < scan || putBehind === 0) break
   }
-  return taken
+  const [next] = taken.length < limit ? await run(trx, NEXT_DUE, [actionId]) : []
+  return { taken, nextAt: next?.dueAt ?? null }
 }
+
+interface TakenRow {
+  readonly id: number | null
+  readonly attempt: number
+  readonly bodyBytes: number
+}
+
+const takenOf = ({ id, attempt, bodyBytes }: TakenRow): Taken['taken'] =>
+  id === null ? [] : [{ deliveryId: id, attempt, bodyBytes }]
 
 /** The state of a flow, as it was read. */
 export function flowOf(row: RowsOf<typeof READ_FLOW>): Flow & { readonly policy: DeliveryPolicy } {

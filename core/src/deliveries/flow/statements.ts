@@ -1,3 +1,4 @@
+import { waitingOf } from '../../dispatch/index.ts'
 import { statement } from '../../platform/db/index.ts'
 
 /** The most bytes of bodies that one look takes. One body is taken whatever its size. */
@@ -6,27 +7,79 @@ export const LOOK_BYTES_MAX = 16 * 1024 * 1024
 /** Interval of looks at the flows of a workspace that is sealed. A seal takes a second or two; its end is not announced. */
 const SEALED_SECONDS = 2
 
-/** Locks the flow of the action `$1`. Returns no row while another process holds the lock, or if there is no flow. */
+/**
+ * Whether an action's deliveries start within bounds: it is governed, or some have keys from the time when it was.
+ * Looks at such a lane come one after the other.
+ */
+const IS_BOUND = `(a.governed or exists (
+  select from deliveries k where k.action_id = a.id and k.flow_state is not null and k.order_key is not null))`
+
+/**
+ * Locks the lane of the action `$1` until the transaction ends: for this look only if it has bounds, else together with
+ * other looks. `is_locked` is false while another lock is in the way.
+ */
 export const LOCK_FLOW = statement(
   'lock flow',
-  'select from action_flows where action_id = $1 for update skip locked',
+  `with bound as (
+    select ${IS_BOUND} as is_bound from actions a where a.id = $1
+  ), alone as (
+    select from action_flows where action_id = $1 and (select is_bound from bound) for update skip locked
+  ), together as (
+    select from action_flows where action_id = $1 and not (select is_bound from bound) for share skip locked
+  )
+  select is_bound, (select count(*) from alone) + (select count(*) from together) > 0 as is_locked from bound`,
 )
 
 /**
- * Reads the flow of the action `$1` after it is locked. As a separate statement it sees all looks and pauses committed
+ * Reads the lane of the action `$1` after it is locked. As a separate statement it sees all looks and pauses committed
  * before.
  */
 export const READ_FLOW = statement(
   'read flow',
-  `select a.delivery_policy, a.paused_at, a.drain_per_second, a.is_active and not a.suspended_by_plan as is_on, a.off_since,
+  `select a.kind, a.delivery_policy, a.paused_at, a.drain_per_second, a.is_active and not a.suspended_by_plan as is_on, a.off_since,
           f.next_start_at, f.not_before, f.breaker, f.next_probe_at, f.closed_at, clock_timestamp() as clock_at, e.workspace_id,
           case when w.sealed_until > clock_timestamp() then least(w.sealed_until, clock_timestamp() + interval '${SEALED_SECONDS} s') end as sealed_until,
-          (select count(*)::int from deliveries d where d.action_id = a.id and d.flow_state = 'sending') +
+          b.is_bound, case when b.is_bound then
+            (select count(*)::int from deliveries d where d.action_id = a.id and d.flow_state = 'sending') +
             (select count(*)::int from replays p join replay_items g on g.replay_id = p.id
-            where p.action_id = a.id and g.state = 'sending' and g.lease_ends_at > clock_timestamp()) as sending
+            where p.action_id = a.id and g.state = 'sending' and g.lease_ends_at > clock_timestamp())
+          else 0 end as sending
   from action_flows f join actions a on a.id = f.action_id join endpoints e on e.id = a.endpoint_id
     join workspaces w on w.id = e.workspace_id
+    cross join lateral (select ${IS_BOUND} as is_bound offset 0) b
   where f.action_id = $1`,
+)
+
+/**
+ * Takes up to `$3` of the deliveries of a lane without bounds that are due at `$2`, the longest due first, and leaves
+ * those that another look takes. A delivery with a key is for looks at a lane with bounds. The last row has only
+ * `next_at`: when the next delivery is due.
+ */
+export const TAKE_ANY = statement(
+  'take any deliveries',
+  `with due as (
+    select id, endpoint_id, request_id, flow_due_at from deliveries
+    where action_id = $1::uuid and flow_state = 'waiting' and flow_due_at <= $2::timestamptz and order_key is null
+    order by flow_due_at, id limit $3::int for update skip locked
+  ), sized as (
+    select c.id, coalesce(r.bytes, 0) as bytes,
+           sum(coalesce(r.bytes, 0)) over (order by c.flow_due_at, c.id) as bytes_so_far
+    from due c
+    left join lateral (
+      select octet_length(body) as bytes from requests
+      where endpoint_id = c.endpoint_id and id = c.request_id offset 0) r on true
+  ), taken as (
+    update deliveries d set flow_state = 'sending'
+    from sized s
+    where d.id = s.id and (s.bytes_so_far = s.bytes or s.bytes_so_far <= ${LOOK_BYTES_MAX})
+    returning d.id, d.attempt_count, s.bytes
+  )
+  select id, attempt_count + 1 as attempt, bytes::int as body_bytes, null::timestamptz as next_at from taken
+  union all
+  select null, 0, 0, (
+    select flow_due_at from deliveries
+    where action_id = $1::uuid and flow_state = 'waiting' and id not in (select id from taken)
+    order by flow_due_at, id limit 1)`,
 )
 
 /**
@@ -120,24 +173,37 @@ export const RESERVE_START = statement(
 )
 
 /**
- * Flows with deliveries that were due at `$1`. It steps through the index from one action with waiting deliveries to the
- * next, however many deliveries each has.
+ * Actions with a delivery that is waiting. It steps through the index from one action to
+ * the next, however many deliveries each has.
  */
-export const OVERDUE_LANES = statement(
-  'overdue flows',
-  `with recursive busy as (
+const BUSY = `busy as (
     (select action_id from deliveries where flow_state = 'waiting' order by action_id limit 1)
     union all
     select next.action_id from busy cross join lateral (
       select d.action_id from deliveries d
       where d.flow_state = 'waiting' and d.action_id > busy.action_id
       order by d.action_id limit 1) next
-  )
+  )`
+
+/** Lanes with deliveries that were due at `$1`. A lane of an action that is off has some that end unsent. */
+export const OVERDUE_LANES = statement(
+  'overdue flows',
+  `with recursive ${BUSY}
   select a.id, e.workspace_id from busy join actions a on a.id = busy.action_id join endpoints e on e.id = a.endpoint_id
   where (a.paused_at is null or not a.is_active or a.suspended_by_plan)
     and exists (
       select from deliveries d
       where d.action_id = a.id and d.flow_state = 'waiting' and d.flow_due_at <= $1::timestamptz)`,
+)
+
+/** Counts deliveries that are due at `$1`, of actions that are neither paused nor off. */
+export const WAITING = statement(
+  'deliveries waiting',
+  `with recursive ${BUSY} ${waitingOf(`
+    select d.flow_due_at as due_at from busy join actions a on a.id = busy.action_id cross join lateral (
+      select flow_due_at from deliveries
+      where action_id = a.id and flow_state = 'waiting' and flow_due_at <= $1::timestamptz order by flow_due_at) d
+    where a.paused_at is null and a.is_active and not a.suspended_by_plan`)}`,
 )
 
 /** Flows of the workspace `$1` with deliveries. */
@@ -147,16 +213,8 @@ export const LANES_OF_WORKSPACE = statement(
   where d.workspace_id = $1 and d.flow_state in ('waiting', 'sending', 'behind')`,
 )
 
-/** Flows of the governed actions `$1`. */
+/** Lanes of the actions `$1`. */
 export const LANES_OF_ACTIONS = statement(
-  'flows of actions',
-  `select a.id, e.workspace_id from actions a join endpoints e on e.id = a.endpoint_id
-  where a.id = any($1::uuid[]) and a.governed`,
-)
-
-/** Moves deliveries `$1` from jobs to their flows. A delivery that is in a flow already does not change. */
-export const ADOPT_DELIVERIES = statement(
-  'adopt deliveries',
-  `update deliveries set flow_state = 'waiting', flow_due_at = next_attempt_at
-  where id = any($1::bigint[]) and flow_state is null and finished_at is null`,
+  'lanes of actions',
+  `select a.id, e.workspace_id from actions a join endpoints e on e.id = a.endpoint_id where a.id = any($1::uuid[])`,
 )

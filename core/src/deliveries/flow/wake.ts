@@ -5,7 +5,7 @@ import type { Trx } from '../../platform/db/index.ts'
 import { DELIVERY_LANES } from './jobs.ts'
 import { flowSignal } from './signals.ts'
 
-/** Leads to looks at flows when the transaction commits: by a signal at once, and by a job if that is lost. */
+/** Leads to looks at lanes of actions when the transaction commits: by a signal at once, and by a job if that is lost. */
 export async function wakeFlows(
   services: Pick<Services, 'enqueue' | 'clock'>,
   trx: Trx,
