@@ -88,8 +88,12 @@ describe('/metrics', () => {
     await service.alice.get('/api/v1/me')
     const after = await scrape()
     expect(sampleOf(after, calls)).toBe(before + 1)
-    expect(after).toContain('creel_queue_depth{queue="deliveries.attempt"} ')
-    expect(after).toContain('creel_queue_lag_seconds{queue="deliveries.attempt"} ')
+    expect(after).toContain('creel_queue_depth{queue="deliveries.lanes"} ')
+    expect(after).toContain('creel_queue_lag_seconds{queue="deliveries.lanes"} ')
+    for (const kind of ['delivery', 'alert', 'event', 'rehearsal']) {
+      expect(after).toContain(`creel_sends_waiting{kind="${kind}"} `)
+      expect(after).toContain(`creel_send_lag_seconds{kind="${kind}"} `)
+    }
   })
 
   test('has every series that an alert watches from the start, at 0', async () => {

@@ -1,6 +1,4 @@
 import { expect, test } from 'bun:test'
-import { sql } from 'kysely'
-import { eventually } from '../support/eventually.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
 
@@ -25,7 +23,7 @@ test('fourteen actions of receivers that answer after minutes leave slots for an
   await using slow = await startReceiver(() => {})
   let failures = 0
   await using live = await startReceiver((_request, response) => {
-    // Each delivery is retried once: by a job, and not in the process that captured it.
+    // Each delivery is retried once: by a look at its lane, and not handed over by its capture.
     failures += 1
     response.writeHead(failures <= BYSTANDER ? 503 : 200).end()
   })
@@ -71,31 +69,3 @@ test('governed actions that hold many slots leave some for the flow of another w
   const ids = received.map((one) => Number(one.header('creel-request-id')))
   expect(ids).toEqual(ids.toSorted((a, b) => a - b))
 }, 60_000)
-
-test('attempts of a backlog come after those of others in the queue', async () => {
-  const { alice, charlie, db } = await startService({ parts: ['gateway'] })
-  const endpoint = await alice.endpoint({ forwardUrl: 'http://127.0.0.1:9/' })
-  const { id } = await endpoint.capture()
-  const replay = await alice.post(endpoint.at('/requests/bulk-replay'), { requestIds: [id] })
-  expect(replay.status).toBe(202)
-  const other = await charlie.endpoint({ forwardUrl: 'http://127.0.0.1:9/' })
-  await other.capture()
-  const { rows } = await sql<{ priority: number }>`
-    select priority from pgboss.job where name = 'deliveries.attempt' order by created_on`.execute(db)
-  expect(rows.map(({ priority }) => priority)).toEqual([0, -1, 0])
-})
-
-test('attempts that were deferred come after others in the queue, and so do new ones of a slow action', async () => {
-  await using slow = await startReceiver(() => {})
-  const { alice, db } = await startService({ limits: { captureRatePerMinute: 100_000 } })
-  const endpoint = await alice.endpoint({ forwardUrl: slow.url })
-  await send(endpoint, 200)
-  // 128 are under way.
-  await eventually('the others, deferred', async () => {
-    const { rows } = await sql<{ priority: number; attempts: number }>`
-      select priority, sum(jsonb_array_length(data -> 'attempts'))::int as attempts from pgboss.job
-      where name = 'deliveries.attempt' and state = 'created' group by 1`.execute(db)
-    const [only, ...others] = rows
-    return others.length === 0 && only?.priority === -1 && only.attempts === 72
-  })
-}, 30_000)

@@ -16,7 +16,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
 
 const TABLES = {
-  jobs: sql`pgboss.job where name = 'deliveries.attempt'`,
+  jobs: sql`pgboss.job where name = 'deliveries.lanes'`,
   deliveries: sql`deliveries`,
 }
 
@@ -42,7 +42,7 @@ describe('the first attempt of a capture', () => {
     expect(attempts.items).toMatchObject([{ state: 'Succeeded', attemptNumber: 1, trigger: 'capture' }])
   })
 
-  test('waits for its job where the process runs none', async () => {
+  test('waits in its lane, which has a job, where the process runs none', async () => {
     const { alice, db } = await startService({ parts: ['gateway'] })
     const endpoint = await alice.endpoint({ forwardUrl: 'http://127.0.0.1:9/' })
     await endpoint.send({ body: 'first' })
