@@ -19,17 +19,17 @@ const WAITING = statement(
   `select a.id as action_id, a.name as action_name, a.endpoint_id, e.name as endpoint_name, a.paused_at,
     w.waiting_count, w.oldest_at, w.next_attempt_at, w.due_at
   from (
-    select id, name, endpoint_id, paused_at from actions where workspace_id = $1::uuid
+    select id, name, endpoint_id, paused_at, governed from actions where workspace_id = $1::uuid
     order by id limit ${ACTIONS_MAX.counted}
   ) a
   join endpoints e on e.id = a.endpoint_id and e.deleted_at is null
   cross join lateral (
     select count(*)::int as waiting_count, min(d.created_at) as oldest_at, min(d.next_attempt_at) as next_attempt_at,
-      -- Those of a flow also wait for its order, pace or breaker.
-      min(d.next_attempt_at) filter (where d.flow_state is null) as due_at
+      -- Those of a governed action also wait for its order, pace or breaker.
+      min(d.next_attempt_at) filter (where d.flow_state = 'waiting' and not a.governed) as due_at
     from (
       select created_at, next_attempt_at, flow_state from deliveries
-      where action_id = a.id and finished_at is null limit ${WAITING_MAX}
+      where action_id = a.id and flow_state is not null and finished_at is null limit ${WAITING_MAX}
     ) d
   ) w
   where w.waiting_count > 0
