@@ -50,7 +50,7 @@ export function createBoss(
   return boss
 }
 
-/** A queue of former versions, whose jobs named attempts of deliveries. Those wait in lanes now. */
+/** A queue of former versions, whose jobs named attempts of deliveries; they wait in lanes now. */
 const FORMER_QUEUE = 'deliveries.attempt'
 
 /** Creates the queues that are missing, updates those that differ, and deletes a former one. Safe to call from several processes at once. */

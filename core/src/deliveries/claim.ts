@@ -48,7 +48,7 @@ export type ClaimServices = Pick<Services, 'db' | 'clock' | 'workerId' | 'secret
 export interface Claimed {
   /** The forwards to make now, those that end unsent included. */
   readonly attempts: readonly Attempt[]
-  /** Those that cannot be made now. */
+  /** Attempts that cannot be made now. */
   readonly others: readonly DueAttempt[]
 }
 

@@ -49,7 +49,7 @@ export interface Look<One extends Send> {
 export interface Outcome {
   /** Whether the receiver answered; null if nothing was sent to it. */
   readonly answered: boolean | null
-  /** Duration of the call, if the send waited for something else besides. */
+  /** Duration of the call, if the send waited for something else, too. */
   readonly durationMs?: number
 }
 

@@ -8,7 +8,7 @@ import type { Slots } from './slots.ts'
 /** Work that is due for longer than this has no job. */
 const OVERDUE_MS = 30_000
 
-/** What waits of one kind of sends, for metrics. */
+/** Load of one kind of sends, for metrics. */
 export interface SendLoad {
   readonly kind: LaneKind
   /** Sends that are due and have not begun. */

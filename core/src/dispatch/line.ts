@@ -14,10 +14,10 @@ interface Waiter<Lane> {
 
 /** The slots for which lanes wait. */
 export interface LineSlots<Lane> {
-  /** Slots that the lane may have besides, whatever others hold. If it is 0, only the end of an own send changes it. */
+  /** Further slots that the lane may have, whatever others hold. If it is 0, only the end of an own send changes it. */
   own(lane: Lane): number
   /**
-   * What lanes of a workspace may have besides, given what all others hold.
+   * Further slots that lanes of a workspace may have, given what all others hold.
    *
    * @returns null if none of them may have any
    */

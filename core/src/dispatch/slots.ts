@@ -75,7 +75,7 @@ interface Load {
   bytes: number
 }
 
-/** What a workspace may have besides what it holds. */
+/** Further slots that a workspace may have. */
 interface Room {
   /** Outside the reserve. */
   readonly own: number
@@ -222,14 +222,14 @@ export class Slots {
     return held
   }
 
-  /** Slots that the lane may have besides, whatever others hold. */
+  /** Further slots that the lane may have, whatever others hold. */
   #own(state: LaneState): number {
     const free = this.#limitOf(state) - state.running
     // While all connections are in use, sends are claimed many at once, so that a claim costs little for each.
     return state.running > this.limits.perLane && free < this.limits.perLane ? 0 : free
   }
 
-  /** What lanes of the workspace may have besides; null if none may have any. */
+  /** Further slots that lanes of the workspace may have; null if none may have any. */
   #shared(workspaceId: string): ((lane: SlotLane) => number) | null {
     if (this.#running >= this.limits.total) return null
     const now = this.#now()
@@ -238,7 +238,7 @@ export class Slots {
     return (lane) => roomOf(room, this.#lane(lane), now)
   }
 
-  /** What the workspace may have besides; null if a body of so many bytes does not fit. */
+  /** Further slots that the workspace may have; null if a body of so many bytes does not fit. */
   #room(workspaceId: string, bytes: number, now: number): Room | null {
     const { total } = this.limits
     const { running } = this.#loadOf(workspaceId)
@@ -329,12 +329,12 @@ export class Slots {
   }
 }
 
-/** The most slots that any lane of a workspace may have besides. */
+/** The most further slots that any lane of a workspace may have. */
 function mostOf({ own, quarter, free, running }: Room): number {
   return Math.max(own / 2, Math.min(quarter, (free - running) / 2))
 }
 
-/** Slots that a lane of the workspace may have besides. */
+/** Further slots that a lane of the workspace may have. */
 function roomOf({ own, quarter, free, running }: Room, state: LaneState, now: number): number {
   const isProven = state.averageMs > 0
   const isFast = isProven && !isSlow(state, now)
