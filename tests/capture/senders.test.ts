@@ -147,6 +147,9 @@ describe('allowedSenders', () => {
     expect(await refusals(endpoint, 2)).toMatchObject({ lastRefusal: '2001:db8::2: not an allowed sender' })
     await service.alice.patch(endpoint.at(''), { allowedSenders: [] })
     expect((await endpoint.send(from('198.51.101.1'))).status).toBe(200)
+    // It applies to the very next capture.
+    await service.alice.patch(endpoint.at(''), { allowedSenders: ['198.51.100.0/24'] })
+    expect((await endpoint.send(from('198.51.101.1'))).status).toBe(403)
   })
 
   test('what is no network is refused, all of it at once', async () => {

@@ -54,7 +54,7 @@ export interface Captures {
    *
    * @param settings settings under which the body was read
    * @param options `captureId`: id in the URL that it was sent to; `needsId`: the caller needs the id, which takes the
-   *   slower general statement; `sender`: if it hangs up, a capture that waits for its evaluation is dropped
+   *   slower general statement; `sender`: checked again under changed settings; if it hangs up, its wait ends
    * @throws errors of the database when settings had to be read again, and errors of our own
    */
   capture(
@@ -111,13 +111,22 @@ export function createCaptures(
     if (shredded !== undefined) cache.forgetKey(shredded)
   })
 
-  /** Counts a refusal. Drops cached settings if they are old: newer ones may allow the capture. */
-  const refuseSender = async (settings: CaptureSettings, address: string | null, reason: string) => {
+  /** Counts a refusal. Drops old settings from the cache, and answers undefined: newer ones may allow the capture. */
+  const refuseSender = async (
+    settings: CaptureSettings,
+    address: string | null,
+    [answer, reason]: readonly ['unverified' | 'foreign', string],
+  ): Promise<CaptureResult | undefined> => {
     const shown = settings.storing !== null && hidesAddress(settings.storing) ? null : address
     const state = await senders.refuse(settings, traceOf(shown, reason))
     if (state !== 'refused') cache.forget(settings)
-    return state
+    return state === 'stale' ? undefined : { state: state === 'refused' ? answer : 'gone' }
   }
+
+  const refuseForeign: Captures['refuseForeign'] = (settings, address) =>
+    settings.isAllowedSender?.(address) === false
+      ? refuseSender(settings, address, ['foreign', 'not an allowed sender'])
+      : undefined
 
   const capture: Captures['capture'] = async (given, request, { captureId, needsId = false, sender }) => {
     const publicUrl = publicUrlOf(services.urls, captureId, request)
@@ -125,15 +134,19 @@ export function createCaptures(
     for (let evaluations = 0; evaluations < EVALUATIONS_MAX; evaluations += 1) {
       if (settings === undefined) return { state: 'gone' }
       if (settings.isSealed) return SEALED
+      // The sender was allowed under settings that have changed since.
+      const foreign =
+        settings === given || sender === undefined ? undefined : await refuseForeign(settings, request.ip)
+      if (foreign !== undefined) return foreign
       const evaluating = evaluator.evaluate(settings, request, { publicUrl, sender })
       const evaluated = evaluating instanceof Promise ? await evaluating : evaluating
       if (evaluated === undefined) return { state: 'unavailable' }
       if ('state' in evaluated) return evaluated
       const isRefused = settings.rejectUnverified && isUnverified(evaluated)
       if (isRefused && evaluated.handshake === null) {
-        const state = await refuseSender(settings, request.ip, evaluated.row.verdictNote ?? '')
-        if (state === 'refused') return { state: 'unverified' }
-        if (state === 'gone') return { state: 'gone' }
+        const note = evaluated.row.verdictNote ?? ''
+        const refused = await refuseSender(settings, request.ip, ['unverified', note])
+        if (refused !== undefined) return refused
         settings = await cache.find(captureId)
         continue
       }
@@ -186,13 +199,7 @@ export function createCaptures(
       if (settings.isSealed) return Promise.resolve(SEALED)
       return refusals.isOver(settings) ? refusals.refuse(settings) : undefined
     },
-    refuseForeign(settings, address) {
-      if (settings.isAllowedSender === undefined || settings.isAllowedSender(address)) return undefined
-      return refuseSender(settings, address, 'not an allowed sender').then((state) => {
-        if (state === 'stale') return undefined
-        return { state: state === 'refused' ? 'foreign' : 'gone' }
-      })
-    },
+    refuseForeign,
     capture,
     chooseAnswer: createAnswering(services, evaluator, waitingAnswers),
     async close() {
