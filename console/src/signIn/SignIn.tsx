@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { session } from '../live/outage.ts'
 import { queryClient } from '../live/queryClient.ts'
@@ -119,16 +119,16 @@ const CONSENT_PAGE = '/oauth/authorize?'
  */
 export function SignInScreen() {
   const [, navigate] = useLocation()
-  const [link] = useState(() => {
-    const token = location.hash.slice(1)
-    if (token !== '') history.replaceState(null, '', location.pathname)
-    return token
-  })
+  const [link] = useState(() => location.hash.slice(1))
   const [page] = useState(() => {
     const to = new URLSearchParams(location.search).get('to') ?? '/'
     // Only a path of this service is accepted.
     return /^\/(?![/\\])/.test(to) ? to : '/'
   })
+  // Not while rendering: React may do that again, and then the token would be gone.
+  useLayoutEffect(() => {
+    if (link !== '') history.replaceState(null, '', location.pathname)
+  }, [link])
   const enter = () => {
     queryClient.clear()
     session.set('in')
