@@ -148,7 +148,8 @@ async function measure({ newClient, clock, db }: TestService): Promise<Record<st
   return times
 }
 
-const p95 = (sorted: readonly number[] = []) => sorted[Math.ceil(0.95 * sorted.length) - 1] ?? 0
+/** The sample at or below it, so that one late message of few is bounded by {@link WORST_MS} alone. */
+const p95 = (sorted: readonly number[] = []) => sorted[Math.floor(0.95 * (sorted.length - 1))] ?? 0
 
 test('slow actions, channels and callbacks together delay no delivery, event or alarm of others', async () => {
   const service = await startService({ limits: LIMITS })
