@@ -4,6 +4,10 @@ import { statement } from '../../platform/db/index.ts'
 /** The most bytes of bodies that one look takes. One body is taken whatever its size. */
 export const LOOK_BYTES_MAX = 16 * 1024 * 1024
 
+/** SQL that joins the bytes of the body, which may be gone, to each candidate `c`. */
+const WITH_BYTES = `left join lateral (
+      select octet_length(body) as bytes from requests where endpoint_id = c.endpoint_id and id = c.request_id offset 0) r on true`
+
 /** Interval of looks at the flows of a workspace that is sealed. A seal takes a second or two; its end is not announced. */
 const SEALED_SECONDS = 2
 
@@ -65,9 +69,7 @@ export const TAKE_ANY = statement(
     select c.id, coalesce(r.bytes, 0) as bytes,
            sum(coalesce(r.bytes, 0)) over (order by c.flow_due_at, c.id) as bytes_so_far
     from due c
-    left join lateral (
-      select octet_length(body) as bytes from requests
-      where endpoint_id = c.endpoint_id and id = c.request_id offset 0) r on true
+    ${WITH_BYTES}
   ), taken as (
     update deliveries d set flow_state = 'sending'
     from sized s
@@ -121,9 +123,7 @@ export const TAKE_DELIVERIES = statement(
            sum(coalesce(r.bytes, 0)) over (order by c.flow_due_at, c.id) as bytes_so_far
     from (
       select * from candidates where id not in (select id from keyed) order by flow_due_at, id limit $3::int) c
-    left join lateral (
-      select octet_length(body) as bytes from requests
-      where endpoint_id = c.endpoint_id and id = c.request_id offset 0) r on true
+    ${WITH_BYTES}
   ), taken as (
     update deliveries d set flow_state = 'sending'
     from sized s
