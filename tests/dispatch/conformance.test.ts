@@ -160,10 +160,14 @@ async function refuseResultsOf(db: Db, requestIds: readonly number[]): Promise<v
 test(
   'receivers that do not answer get a bounded number of sends, and a stop waits for none of them',
   async () => {
-    const first = await startService(options({ database: await createTestDatabase() }))
-    const places = await openPlaces(first.alice)
-    await first.clock.advance(10_000)
+    const gateway = await startService(options({ database: await createTestDatabase(), parts: ['gateway'] }))
+    const { database, clock, secretKey } = gateway
+    const places = await openPlaces(gateway.alice)
+    await clock.advance(10_000)
+    // All is due before anything is sent: a send ends after ten seconds without an answer, and captures can take longer.
     const caused = await cause(places, 40)
+    await clock.advance(20_000)
+    const first = await startService(options({ database, clock, secretKey }))
     const bounds = { plain: 40, governed: 1, alert: 6, event: 4, rehearsal: 8 }
     await eachKind((kind) =>
       eventually(`sends of ${kind}`, () => places[kind].gate.unanswered().length >= bounds[kind]),
@@ -175,7 +179,6 @@ test(
       event: bounds.event,
       rehearsal: bounds.rehearsal,
     })
-    const { database, clock, secretKey } = first
     await first.running.stop()
     // The leases of sends that were cut off end.
     await clock.advance(60_000)
