@@ -227,7 +227,7 @@ describe('packages', () => {
 })
 
 describe('folders of a package', () => {
-  test.each(['gateway', 'jobs', 'creel', 'clients/terminal', 'clients/typescript'])(
+  test.each(['gateway', 'jobs', 'creel', 'clients/terminal', 'clients/typescript', 'console'])(
     'those of %s form no circle',
     (name) => {
       const graph = folderGraph(`${name}/src/`)

@@ -3,7 +3,7 @@ import { Plus, X } from 'lucide-react'
 import { useId } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { Select } from '../parts/Field.tsx'
-import { shapeQuery } from '../requests/queries.ts'
+import { shapeQuery } from '../queries.ts'
 import { type Draft, EMPTY_LEAF, type GroupDraft, type LeafDraft, OPS } from './model.ts'
 
 const FACTS = ['label', 'method', 'path', 'contentType', 'ip', 'sizeBytes', 'verification.verdict'] as const

@@ -5,10 +5,10 @@ import { layoutOf, rawLines } from '../body/layout.ts'
 import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { requestQuery } from '../queries.ts'
 import type { RequestDetail } from '../trpc.ts'
 import { type Change, changesOf, valuesByName, valuesByPath } from '../words/diff.ts'
 import { bytes, fullTime, plural } from '../words/format.ts'
-import { requestQuery } from './queries.ts'
 
 interface Props {
   readonly endpointId: string

@@ -10,11 +10,11 @@ import { Problem, Problems } from '../parts/Problem.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
 import { withModifier } from '../parts/shortcuts.ts'
 import { useForm } from '../parts/useForm.ts'
+import { actionsQuery } from '../queries.ts'
 import { type AttemptDetail, creel, type Endpoint, type RequestDetail } from '../trpc.ts'
 import { bytes, duration, plural, withoutScheme } from '../words/format.ts'
 import { attemptErrorWords, type ProblemWords } from '../words/problem.ts'
 import { changedLines, draftOfRequest, isEditable, laidOut, membersOfDraft } from './editedDraft.ts'
-import { actionsQuery } from './queries.ts'
 
 interface Props {
   readonly endpoint: Endpoint

@@ -21,13 +21,13 @@ import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { useShortcuts } from '../parts/shortcuts.ts'
 import { useCall } from '../parts/useForm.ts'
 import { Writes } from '../parts/Writes.tsx'
+import { actionsQuery } from '../queries.ts'
 import { type Answers, creel, type Endpoint, type RequestDetail } from '../trpc.ts'
 import { asCurl, asFetch } from '../words/copyAs.ts'
 import { asHar, asHttp, asJson } from '../words/exportAs.ts'
 import { duration } from '../words/format.ts'
 import { termFor } from '../words/grammar.ts'
 import { problemOf } from '../words/problem.ts'
-import { actionsQuery } from './queries.ts'
 
 const ShareRequest = lazyPart(async () => (await import('./ShareRequest.tsx')).ShareRequest)
 const ReplayToUrl = lazyPart(async () => (await import('../replays/ReplayToUrl.tsx')).ReplayToUrl)

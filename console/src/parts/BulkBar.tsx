@@ -1,10 +1,10 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { Store } from '../live/store.ts'
-import { Button } from '../parts/Button.tsx'
 import { creel, type Inputs } from '../trpc.ts'
 import { count } from '../words/format.ts'
 import type { Filters } from '../words/grammar.ts'
 import { problemOf } from '../words/problem.ts'
+import { Button } from './Button.tsx'
 
 /** Progress of a bulk operation; its result stays until it is dismissed. */
 export function BulkBar({ endpointId }: { endpointId: string }) {

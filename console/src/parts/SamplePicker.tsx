@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useAddress } from '../address.ts'
-import { Button } from '../parts/Button.tsx'
 import { type Answers, creel } from '../trpc.ts'
+import { Button } from './Button.tsx'
 
 const SAMPLES = 50
 
