@@ -9,8 +9,7 @@ import { bytesOfBase64 } from '../words/copyAs.ts'
 import { bytes } from '../words/format.ts'
 import type { Line } from '../words/jsonLines.ts'
 import { LINE_HEIGHT, Lines } from './Lines.tsx'
-import { type BodySource, layoutOf, rawLines } from './layout.ts'
-import type { Part } from './multipart.ts'
+import { type BodySource, layoutOf, type Part, rawLines } from './layout.ts'
 
 type View = 'pretty' | 'raw' | 'hex' | 'preview'
 

@@ -1,7 +1,7 @@
 import { creel } from '../trpc.ts'
+import { rejections } from './bars.ts'
 import { hasAnswered, hasNotAnswered, reconnectMs, session } from './outage.ts'
 import { hearStreamError, queryClient, readFailedAnew } from './queryClient.ts'
-import { rejections } from './rejections.ts'
 import { type Locks, tabs } from './seats.ts'
 import { WorkspaceCache, type WorkspaceEvent } from './workspaceFeed.ts'
 

@@ -1,7 +1,6 @@
 import { memo, useEffect, useState, useSyncExternalStore } from 'react'
-import { BAR_MS, BARS, type Bar, type RejectedBars } from '../live/bars.ts'
+import { BAR_MS, BARS, type Bar, type RejectedBars, rejections } from '../live/bars.ts'
 import type { CaptureStream } from '../live/captureStream.ts'
-import { rejections } from '../live/rejections.ts'
 import { count } from '../words/format.ts'
 
 const BARS_A_MINUTE = 60_000 / BAR_MS

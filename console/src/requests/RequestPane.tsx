@@ -10,13 +10,14 @@ import { RequestDeliveries } from '../deliveries/RequestDeliveries.tsx'
 import type { CaptureStream } from '../live/captureStream.ts'
 import { lazyPart } from '../parts/Boundary.tsx'
 import { Button } from '../parts/Button.tsx'
+import { CopyButton } from '../parts/CopyButton.tsx'
 import { Bones, Problem } from '../parts/Problem.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
 import { useShortcuts } from '../parts/shortcuts.ts'
 import { Tabs } from '../parts/Tabs.tsx'
 import { requestQuery } from '../queries.ts'
 import { type Endpoint, type RequestDetail, type RequestSummary, statusOf } from '../trpc.ts'
-import { Fields } from './Fields.tsx'
+import { visible } from '../words/visible.ts'
 import { PathBar } from './PathBar.tsx'
 import { Facts, HandshakeLine, Steps, Title, VerdictLine } from './RequestHead.tsx'
 import { RequestNote } from './RequestNote.tsx'
@@ -203,4 +204,36 @@ function previousOf(
   const { eventId = null, firstRequestId = null, label = null } = shown ?? {}
   if (firstRequestId !== null) return older.find((row) => row.eventId === eventId)?.id ?? firstRequestId
   return (older.find((row) => row.label === label) ?? older[0])?.id
+}
+
+interface FieldsProps {
+  readonly fields: readonly { readonly name: string; readonly value: string }[]
+  readonly empty: string
+}
+
+/** Names and values in their order, with repeats. */
+function Fields({ fields, empty }: FieldsProps) {
+  if (fields.length === 0) return <p className="hint pad">{empty}</p>
+  return (
+    <table className="fields">
+      <thead className="sr-only">
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Value</th>
+        </tr>
+      </thead>
+      <tbody>
+        {fields.map(({ name, value }, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: fields may repeat, and never move
+          <tr key={at}>
+            <th scope="row">{visible(name)}</th>
+            <td>
+              {visible(value)}
+              <CopyButton label={`Copy ${name}`} text={() => value} className="button quiet icon small" />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
 }

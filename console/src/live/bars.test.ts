@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { BAR_MS, BARS } from './bars.ts'
-import { Rejections } from './rejections.ts'
+import { BAR_MS, BARS, Rejections } from './bars.ts'
 
 const counts = (...rejected: readonly (readonly [id: string, count: number])[]) => ({
   endpoints: rejected.map(([id, rejectedCount]) => ({
