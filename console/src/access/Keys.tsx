@@ -1,16 +1,21 @@
-import type { KeyScope } from '@creel/core/engine/words'
+import { KEY_SCOPES, type KeyScope } from '@creel/core/engine/words'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Button, ConfirmButton } from '../parts/Button.tsx'
+import { CopyButton } from '../parts/CopyButton.tsx'
+import { Dialog } from '../parts/Dialog.tsx'
+import { OVERLAP_SECONDS, OverlapField } from '../parts/DurationField.tsx'
+import { named, SelectField, TextField } from '../parts/Field.tsx'
+import { FormDialog } from '../parts/FormFoot.tsx'
 import { Card } from '../parts/Page.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { SegmentsField } from '../parts/Segments.tsx'
 import { Table } from '../parts/Table.tsx'
-import { useCall } from '../parts/useForm.ts'
+import { useCall, useForm } from '../parts/useForm.ts'
 import { endpointsQuery } from '../queries.ts'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
-import { NewKey, RotateKey, SCOPE_WORDS } from './NewKey.tsx'
 
 /** The keys of the workspace, those of agents included; a new one is shown once. */
 export function Keys() {
@@ -106,4 +111,139 @@ function scopeText(
 function endOf({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt: string | null }) {
   if (revokedAt !== null) return `revoked ${ago(revokedAt)}`
   return expiresAt !== null && Date.parse(expiresAt) <= Date.now() ? `expired ${ago(expiresAt)}` : undefined
+}
+
+const SCOPE_WORDS: Readonly<Record<KeyScope, string>> = {
+  read: 'Read',
+  write: 'Write',
+  admin: 'Admin',
+}
+
+const SCOPES = KEY_SCOPES.map((value) => ({ value, words: SCOPE_WORDS[value] }))
+
+const DAY_MS = 86_400_000
+const LIVES = [0, 1, 30, 90, 365].map((days) => ({
+  value: days,
+  words: days === 0 ? 'Never' : days === 1 ? 'After 1 day' : `After ${days} days`,
+}))
+/** A week. The holders of a key are known, so it can be replaced soon. */
+const OVERLAP_SECONDS_MAX = 604_800
+
+interface Draft {
+  readonly name: string
+  readonly scope: KeyScope
+  /** Empty for every endpoint. */
+  readonly endpointId: string
+  /** 0 for a key that does not expire. */
+  readonly days: number
+  readonly networks: string
+}
+
+/** Creates a key with the chosen limits. */
+function NewKey({ onClose }: { onClose: () => void }) {
+  const endpoints = useQuery(endpointsQuery)
+  const form = useForm({
+    keptAs: 'new key',
+    begin: (): Draft => ({ name: '', scope: 'write', endpointId: '', days: 0, networks: '' }),
+    save: ({ days, endpointId, name, networks, scope }) => {
+      const allowedNetworks = networks.split(/[\s,]+/).filter((network) => network !== '')
+      return creel.keys.create.mutate({
+        name: name.trim(),
+        scope,
+        ...(endpointId === '' || scope === 'admin' ? {} : { endpointId }),
+        ...(days === 0 ? {} : { expiresAt: new Date(Date.now() + days * DAY_MS).toISOString() }),
+        ...(allowedNetworks.length === 0 ? {} : { allowedNetworks }),
+      })
+    },
+    stale: [['keys']],
+    onSaved: () => {
+      form.forget()
+    },
+  })
+  const close = () => {
+    form.forget()
+    onClose()
+  }
+  const isAdmin = form.draft.scope === 'admin'
+  if (form.saved !== undefined) return <MadeKey made={form.saved} onClose={onClose} />
+  return (
+    <FormDialog title="New key" form={form} submit="Create key" onClose={close}>
+      <TextField
+        label="Name"
+        isRequired
+        hint="Say what uses the key, e.g. ci or billing-worker."
+        {...form.field('name')}
+      />
+      <SegmentsField label="Scope" options={SCOPES} {...form.field('scope')} />
+      <SelectField
+        label="Endpoint"
+        hint="Limits the key to one endpoint."
+        options={named(endpoints.data?.items, 'Whole workspace')}
+        {...form.field('endpointId')}
+        {...(isAdmin && { value: '', isDisabled: true })}
+      />
+      <SelectField label="Expires" options={LIVES} {...form.field('days', 'expiresAt')} />
+      <TextField
+        label="Allowed networks"
+        hint="Addresses and networks, e.g. 203.0.113.0/24. Leave blank to allow all."
+        {...form.field('networks', 'allowedNetworks')}
+      />
+    </FormDialog>
+  )
+}
+
+interface RotateProps {
+  readonly of: { readonly id: string; readonly name: string }
+  readonly onClose: () => void
+}
+
+/** Replaces a key by a new one. The old key stays valid for the chosen overlap. */
+function RotateKey({ of, onClose }: RotateProps) {
+  const form = useForm({
+    begin: () => ({ overlapSeconds: OVERLAP_SECONDS }),
+    save: ({ overlapSeconds }) => creel.keys.rotate.mutate({ keyId: of.id, overlapSeconds }),
+    stale: [['keys']],
+  })
+  if (form.saved !== undefined) return <MadeKey made={form.saved} onClose={onClose} />
+  return (
+    <FormDialog title={`Rotate ${of.name}`} form={form} submit="Create new key" onClose={onClose}>
+      <OverlapField
+        label="Old key keeps working for"
+        hint="The new key has the same scope and works at once."
+        max={OVERLAP_SECONDS_MAX}
+        {...form.field('overlapSeconds')}
+      />
+    </FormDialog>
+  )
+}
+
+const MAY = {
+  read: 'It can read',
+  write: 'It can read and change',
+  admin: 'It can do everything, keys included, in',
+} as const
+
+interface MadeProps {
+  readonly made: { readonly key: string; readonly scope: KeyScope; readonly endpointId: string | null }
+  readonly onClose: () => void
+}
+
+/** A new key. It is shown once, until the user confirms that it is kept. */
+function MadeKey({ made: { endpointId, key, scope }, onClose }: MadeProps) {
+  return (
+    <Dialog title="New key" onClose={onClose} isClosable={false}>
+      <p>
+        The key is shown only once. {MAY[scope]} {endpointId === null ? 'this workspace' : 'one endpoint'}.
+      </p>
+      <div className="one-time">
+        <code>{key}</code>
+        <CopyButton label="Copy key" text={() => key} />
+      </div>
+      <div className="form-foot">
+        <Button look="primary" onClick={onClose}>
+          I have saved it
+        </Button>
+      </div>
+    </Dialog>
+  )
 }

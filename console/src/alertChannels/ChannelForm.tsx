@@ -1,14 +1,33 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { CheckField, Select, SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/Toasts.tsx'
 import { useCall, useForm } from '../parts/useForm.ts'
-import { creel } from '../trpc.ts'
+import { type Answers, creel } from '../trpc.ts'
 import { ago } from '../words/format.ts'
-import { alertEventsQuery, CHANNELS, type Channel, type Subscriptions } from './channel.ts'
-import { SettingField, settingsOf, typedSettings } from './SettingField.tsx'
+import { headerLines, headersOf } from '../words/headers.ts'
+
+export type Channel = Answers['alertChannels']['list']['items'][number]
+type Subscriptions = Channel['events']
+
+const alertEventsQuery = queryOptions({
+  queryKey: ['alert events'],
+  queryFn: () => creel.alertChannels.events.query({}),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+/** The name of a kind of event, as the form of a channel lists it. */
+export function useEventName(): (kind: string) => string {
+  const events = useQuery(alertEventsQuery)
+  return (kind) =>
+    kind === 'channel.test'
+      ? 'Test message'
+      : (events.data?.items.find((one) => one.kind === kind)?.displayName ?? kind)
+}
+
+export const CHANNELS = ['channels']
 
 /** Adds a channel and tests it, or changes one. Credentials can be set, but not read. */
 export function ChannelForm({ channel, onClose }: { channel: Channel | undefined; onClose: () => void }) {
@@ -187,4 +206,57 @@ function EventGrid({ value, onChange }: Props) {
       </ul>
     </fieldset>
   )
+}
+
+type SettingDefinition = Answers['alertChannels']['kinds']['items'][number]['fields'][number]
+
+interface SettingFieldProps {
+  readonly field: SettingDefinition
+  readonly problem: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+/** Control of one setting of a channel, by the setting's type. */
+function SettingField({ field: { help, label, options, required, type }, ...rest }: SettingFieldProps) {
+  const shared = { ...rest, label: required ? label : `${label} (optional)`, hint: help ?? undefined }
+  if (options !== null) {
+    const none = { value: '', words: required ? 'Choose…' : 'Default' }
+    return <SelectField {...shared} options={[none, ...options.map((value) => ({ value, words: value }))]} />
+  }
+  if (type === 'headers') return <TextField {...shared} rows={2} placeholder="Name: value" />
+  return (
+    <TextField
+      {...shared}
+      kind={type === 'url' ? 'url' : 'text'}
+      {...(type === 'integer' && { inputMode: 'numeric' })}
+    />
+  )
+}
+
+/**
+ * Converts typed settings to the API's input: numbers as numbers, fields as an object. Empty settings return to their
+ * default.
+ */
+function settingsOf(
+  fields: readonly SettingDefinition[],
+  typed: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  const settings: Record<string, unknown> = {}
+  for (const { name, type } of fields) {
+    const value = typed[name]
+    if (value === undefined) continue
+    if (type === 'integer' && /^-?\d+$/.test(value)) settings[name] = Number(value)
+    else if (type === 'headers' && value.trim() !== '') settings[name] = headersOf(value)
+    else settings[name] = value
+  }
+  return settings
+}
+
+const typedSettings = (settings: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, textOf(value)]))
+
+function textOf(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return headerLines({ ...value }).join('\n')
+  return value === null || value === undefined ? '' : String(value)
 }

@@ -8,8 +8,7 @@ import { Problem } from '../parts/Problem.tsx'
 import { SamplePicker, useSample } from '../parts/SamplePicker.tsx'
 import { useSettled } from '../parts/usePersisted.ts'
 import { type Answers, creel, type Endpoint } from '../trpc.ts'
-import type { SettingsForm } from './settingsDraft.ts'
-import { namesOf, rulesOf, sampleOf } from './storingDraft.ts'
+import { namesOf, rulesOf, type SettingsForm, sampleOf } from './settingsDraft.ts'
 
 const EXAMPLE = '[{"op": "redact", "paths": ["body.customer.email"]}]'
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { servedVersion } from '../parts/Boundary.tsx'
 import { Button } from '../parts/Button.tsx'
@@ -10,8 +10,7 @@ import { Table } from '../parts/Table.tsx'
 import { type Answers, creel } from '../trpc.ts'
 import { ago, bytes, count, fullTime, interval, limitOfBytes } from '../words/format.ts'
 import { problemOf } from '../words/problem.ts'
-import { Runbook } from './Runbook.tsx'
-import { type Readiness, readinessOf, serviceTroubles } from './readiness.ts'
+import { type Readiness, readinessOf, sectionOf, serviceTroubles } from './readiness.ts'
 
 const LOOK_EVERY_MS = 5_000
 const BUILD_EVERY_MS = 60_000
@@ -188,5 +187,27 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  )
+}
+
+/** The section of the runbook at an address (`docs/runbook.md#creeldown`), read when it is opened. */
+function Runbook({ address }: { readonly address: string }) {
+  const [isOpen, setOpen] = useState(false)
+  const [file = '', section = ''] = address.split('#')
+  const page = useQuery({
+    queryKey: ['page', file],
+    queryFn: async () => (await fetch(`/${file}`)).text(),
+    enabled: isOpen,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return (
+    <details className="runbook" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>What to do</summary>
+      <Problem error={page.error} />
+      <p>{page.data !== undefined && sectionOf(page.data, section)}</p>
+      <a className="link" href={`/${file}`} target="_blank" rel="noreferrer">
+        Runbook
+      </a>
+    </details>
   )
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { namesOf, rulesOf, sampleOf, textOfRules } from './storingDraft.ts'
+import { namesOf, rulesOf, sampleOf, textOfRules } from './settingsDraft.ts'
 
 test('names stand one on a line', () => {
   expect(namesOf(' Cookie \n\nX-Api-Key\n')).toEqual(['Cookie', 'X-Api-Key'])
