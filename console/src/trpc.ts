@@ -8,7 +8,7 @@ import {
   type TRPCClientErrorLike,
 } from '@trpc/client'
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server'
-import { watched } from './live/outage.ts'
+import { watched } from './outage.ts'
 
 /** Limit of calls in one batch. */
 const BATCH_MAX = 10

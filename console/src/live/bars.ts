@@ -1,5 +1,5 @@
 import { FAILED_STATES } from '@creel/core/engine/words'
-import { Store } from './store.ts'
+import { Store } from '../store.ts'
 import type { WorkspaceEvent } from './workspaceFeed.ts'
 
 /** Number of captures within five seconds. */

@@ -1,7 +1,7 @@
+import { hasAnswered, hasNotAnswered } from '../outage.ts'
 import { creel, type RequestSummary, statusOf } from '../trpc.ts'
 import type { Filters } from '../words/grammar.ts'
 import { BAR_MS, BARS, type Bar, type RejectedBars } from './bars.ts'
-import { hasAnswered, hasNotAnswered } from './outage.ts'
 import { hearStreamError, readFailedAnew } from './queryClient.ts'
 import { holdSeat, tabs } from './seats.ts'
 

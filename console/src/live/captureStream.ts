@@ -1,8 +1,8 @@
+import { reconnectMs } from '../outage.ts'
+import { Store } from '../store.ts'
 import type { RequestSummary } from '../trpc.ts'
 import { BAR_MS, BARS, type Bar, continued, counted, type RejectedBars } from './bars.ts'
 import type { Below, CaptureSource, FollowEvent, RequestOutcome, Traffic } from './captureSource.ts'
-import { reconnectMs } from './outage.ts'
-import { Store } from './store.ts'
 
 /** Index of an id among rows, or where it would be inserted; the ids are in descending order. */
 export function placeOf(rows: readonly { readonly id: number }[], id: number): number {

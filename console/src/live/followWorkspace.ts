@@ -1,6 +1,6 @@
+import { hasAnswered, hasNotAnswered, reconnectMs, session } from '../outage.ts'
 import { creel } from '../trpc.ts'
 import { rejections } from './bars.ts'
-import { hasAnswered, hasNotAnswered, reconnectMs, session } from './outage.ts'
 import { hearStreamError, queryClient, readFailedAnew } from './queryClient.ts'
 import { type Locks, tabs } from './seats.ts'
 import { WorkspaceCache, type WorkspaceEvent } from './workspaceFeed.ts'

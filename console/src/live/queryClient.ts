@@ -1,6 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
+import { hearStatus, reconnectMs } from '../outage.ts'
 import { creel, isCallError, statusOf } from '../trpc.ts'
-import { hearStatus, reconnectMs } from './outage.ts'
 
 const RETRIES = 3
 /** The longest wait that a 429 may ask for. */

@@ -1,7 +1,7 @@
+import { hearStatus } from '../outage.ts'
 import { creel, statusOf } from '../trpc.ts'
 import { problemOf } from '../words/problem.ts'
 import type { Surroundings } from './captureStream.ts'
-import { hearStatus } from './outage.ts'
 
 export const browser: Surroundings = {
   later(run, ms) {

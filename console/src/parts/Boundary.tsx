@@ -8,7 +8,7 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
-import { outage, reconnectMs, watched } from '../live/outage.ts'
+import { outage, reconnectMs, watched } from '../outage.ts'
 import { ago, clock } from '../words/format.ts'
 import { Button } from './Button.tsx'
 import { Bones } from './Problem.tsx'

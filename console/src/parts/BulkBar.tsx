@@ -1,5 +1,5 @@
 import { useEffect, useSyncExternalStore } from 'react'
-import { Store } from '../live/store.ts'
+import { Store } from '../store.ts'
 import { creel, type Inputs } from '../trpc.ts'
 import { count } from '../words/format.ts'
 import type { Filters } from '../words/grammar.ts'

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { Store } from '../live/store.ts'
+import { Store } from '../store.ts'
 import { Button } from './Button.tsx'
 
 /** The area where notes are shown; one per page. */

@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
-import { session } from '../live/outage.ts'
 import { queryClient } from '../live/queryClient.ts'
+import { session } from '../outage.ts'
 import { Button } from '../parts/Button.tsx'
 import { creel } from '../trpc.ts'
 import { Mark } from './session.tsx'
