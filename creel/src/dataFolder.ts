@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { runningServices } from './serviceRegistry.ts'
 
@@ -58,4 +58,14 @@ export async function environmentOfQuickStart(environment: Environment): Promise
   const { XDG_DATA_HOME, HOME } = environment
   const data = XDG_DATA_HOME || (HOME && join(HOME, '.local', 'share'))
   return environmentOfDataFolder(environment, data ? join(data, 'creel') : own)
+}
+
+/** Makes the names in a folder durable: a file that was synced can still lose its name when the machine loses power. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }

@@ -3,8 +3,8 @@ import { link, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Db, hasSealedSecrets } from '@creel/core'
 import type { Config } from './config/index.ts'
+import { syncFolder } from './dataFolder.ts'
 import { StartupError } from './startupError.ts'
-import { syncFolder } from './syncFolder.ts'
 
 const secretKeyFile = (dataDir: string): string => join(dataDir, 'secret.key')
 

@@ -1,16 +1,14 @@
+import { statfs } from 'node:fs/promises'
 import { EXIT } from '@creel/terminal/exitCodes'
 import { type JsonOption, printJson, printTable } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { type Config, decodeConfig } from '../config/index.ts'
 import { withDatabase } from '../database/index.ts'
 import { environmentBesideService } from '../dataFolder.ts'
-import { type Check, check } from '../doctor/check.ts'
-import { databaseChecks } from '../doctor/databaseChecks.ts'
-import { addressChecks, diskCheck } from '../doctor/surroundings.ts'
+import { type Check, check, databaseChecks } from '../doctor/databaseChecks.ts'
 import { longRetention } from '../longRetention.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { hostInUrl, runningAddress } from '../serviceFile.ts'
-
 import { VERSION } from '../version.ts'
 
 /** `creel doctor`: changes nothing. Ends with 1 when a check failed. */
@@ -54,4 +52,57 @@ async function addressesOf(config: Config): Promise<Record<string, string>> {
     `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
   const capture = config.CREEL_CAPTURE_URL ?? base
   return { CREEL_BASE_URL: base, ...(capture === base ? {} : { CREEL_CAPTURE_URL: capture }) }
+}
+
+const ANSWER_SECONDS_MAX = 5
+const GIB = 1024 ** 3
+const FREE_SHARE_MIN = 0.1
+const FREE_BYTES_MIN = GIB
+
+/** Checks the room on the disk of the data folder. A database elsewhere has a disk that cannot be seen from here. */
+async function diskCheck(config: Config): Promise<Check[]> {
+  if (config.DATABASE_URL !== undefined) return []
+  const { bavail, blocks, bsize } = await statfs(config.CREEL_DATA_DIR)
+  const [free, all] = [bavail * bsize, blocks * bsize]
+  const found = `${(free / GIB).toFixed(1)} GB of ${(all / GIB).toFixed(1)} GB are free`
+  const isFine = free >= FREE_BYTES_MIN && free >= all * FREE_SHARE_MIN
+  return [
+    isFine
+      ? check('disk', 'ok', found)
+      : check(
+          'disk',
+          free < FREE_BYTES_MIN ? 'failure' : 'warning',
+          found,
+          'Free some space, or set a lower CREEL_STORAGE_MAX.',
+        ),
+  ]
+}
+
+/** Checks that the service answers under the addresses that it gives to people and senders. */
+async function addressChecks(addresses: Readonly<Record<string, string>>): Promise<Check[]> {
+  return await Promise.all(
+    Object.entries(addresses).map(async ([name, address]) => {
+      const url = new URL('/healthz', address).href
+      const problem = await answerOf(url)
+      return problem === undefined
+        ? check(name, 'ok', address)
+        : check(
+            name,
+            'failure',
+            `${url} does not reach Creel: ${problem}`,
+            `Start the service, or correct ${name} or the proxy in front of it.`,
+          )
+    }),
+  )
+}
+
+/** Why the answer is not that of a healthy Creel; undefined when it is. */
+async function answerOf(url: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_SECONDS_MAX * 1000) })
+    const body = await response.text()
+    return response.ok && body.includes('"ok"') ? undefined : `status ${response.status}`
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
 }

@@ -1,10 +1,23 @@
+import { type Db, queueWorkOf } from '@creel/core'
+import {
+  abortMove,
+  findMove,
+  listMoves,
+  type Move,
+  MoveError,
+  moveWorkspace,
+  purgeMoved,
+} from '@creel/core/cells'
 import { PLAN_KEYS } from '@creel/core/plans'
 import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
 import { type Command, Option } from 'commander'
+import { pino } from 'pino'
+import { type Config, configsOfCells, decodeConfig } from '../config/index.ts'
+import { connectAsOwner } from '../database/index.ts'
 import { asOperator, asOperatorOfAll, type CellAnswer, type Operator } from '../operatorSession.ts'
 import type { ProgramParts } from '../programParts.ts'
+import { openCommandServices } from '../service/commandServices.ts'
 import { StartupError } from '../startupError.ts'
-import { addMoveCommands } from './workspaceMove.ts'
 
 type PlanKey = (typeof PLAN_KEYS)[number]
 
@@ -89,4 +102,142 @@ async function createWorkspace(parts: ProgramParts, input: Parameters<Operator['
 
 function fullness({ cell, answer }: CellAnswer<readonly unknown[]>): number {
   return (answer.length + 1) / (cell?.weight ?? 1)
+}
+
+interface MoveCommandOptions extends JsonOption {
+  readonly to?: string
+  readonly abort?: true
+  readonly purge?: true
+}
+
+function addMoveCommands(command: Command): void {
+  command
+    .command('move')
+    .description('move a workspace to another cell, while it captures; run again to continue')
+    .argument('<workspace>', 'id or name of the workspace')
+    .option('--to <cell>', 'cell to move it to')
+    .option('--abort', 'end a move that is under way: the workspace stays where it is')
+    .option('--purge', 'delete the captures that a finished move left in the former cell')
+    .option('--json', 'print {"workspaceId","toCell","state","copiedRows","sealedMs"} on one line')
+    .action(async (workspace: string, options: MoveCommandOptions) => {
+      const move = await act(workspace, options)
+      if (options.json === true) return printJson(shown(move))
+      printText(`${move.workspaceName}: ${move.state} (${move.copiedRows} rows, to ${move.toCell}).`)
+      if (move.state === 'moved') {
+        printHint(`Next, when all is well: creel workspace move ${workspace} --purge`)
+      }
+    })
+
+  command
+    .command('moves')
+    .description('list the moves of workspaces, newest first')
+    .option('--json', 'print one JSON array on one line')
+    .action(async ({ json }: JsonOption) => {
+      const moves: (ReturnType<typeof shown> & { readonly from: string })[] = []
+      for (const config of cellConfigs()) {
+        await withCell(config, async (db) => {
+          for (const move of await listMoves(db)) moves.push({ from: nameOf(config), ...shown(move) })
+        })
+      }
+      if (json === true) return printJson(moves)
+      printTable(moves, {
+        Workspace: ({ workspaceName }) => workspaceName,
+        From: ({ from }) => from,
+        To: ({ toCell }) => toCell,
+        State: ({ state }) => state,
+        Rows: ({ copiedRows }) => String(copiedRows),
+        'Sealed (ms)': ({ sealedMs }) => String(sealedMs ?? ''),
+        Started: ({ startedAt }) => startedAt,
+      })
+    })
+}
+
+const shown = (move: Move) => ({
+  workspaceId: move.workspaceId,
+  workspaceName: move.workspaceName,
+  toCell: move.toCell,
+  state: move.state,
+  copiedRows: move.copiedRows,
+  sealedMs: move.sealedMs,
+  startedAt: move.startedAt.toISOString(),
+})
+
+const nameOf = ({ cell }: Config): string => cell?.name ?? ''
+
+/** @throws StartupError in an installation without cells */
+function cellConfigs(): readonly Config[] {
+  const configs = configsOfCells(decodeConfig(process.env).config)
+  if (configs.every(({ cell }) => cell === null)) {
+    throw new StartupError('There are no cells: set CREEL_CELLS_FILE (docs/scale.md).')
+  }
+  return configs
+}
+
+async function act(workspace: string, { to, abort, purge }: MoveCommandOptions): Promise<Move> {
+  if ([to, abort, purge].filter((one) => one !== undefined).length !== 1) {
+    throw new StartupError('Give --to <cell>, --abort or --purge.')
+  }
+  const configs = cellConfigs()
+  const source = await sourceOf(workspace, configs, purge === true)
+  try {
+    return await withCell(source.config, async (from) => {
+      if (purge === true) return await purgeMoved(from, workspace)
+      const toCell = to ?? source.toCell
+      const target = configs.find((config) => nameOf(config) === toCell)
+      if (target === undefined) throw new StartupError(`There is no cell "${toCell}".`)
+      if (target === source.config) throw new StartupError(`The workspace is in ${toCell} already.`)
+      return await withCell(target, async (into, services) => {
+        const pair = { source: from, target: into }
+        if (abort === true) return await abortMove(pair, workspace)
+        const enqueueOpen: Parameters<typeof moveWorkspace>[1]['enqueueOpen'] = (arriving, id) =>
+          queueWorkOf(services, arriving, id)
+        return await moveWorkspace(pair, { workspace, toCell: toCell ?? '', enqueueOpen, report: printHint })
+      })
+    })
+  } catch (error) {
+    if (error instanceof MoveError) throw new StartupError(error.message, { cause: error })
+    throw error
+  }
+}
+
+/** The cell that has a workspace, or from which it is moving; for a purge the one that it has left. */
+async function sourceOf(
+  workspace: string,
+  configs: readonly Config[],
+  isLeft: boolean,
+): Promise<{ readonly config: Config; readonly toCell: string | undefined }> {
+  for (const config of configs) {
+    const found = await withCell(config, async (db) => {
+      const move = await findMove(db, workspace)
+      const row = await db
+        .selectFrom('workspaces')
+        .select('id')
+        .where((where) =>
+          where.or([where('name', '=', workspace), where.eb(where.cast('id', 'text'), '=', workspace)]),
+        )
+        .executeTakeFirst()
+      return { move, isHere: row !== undefined }
+    })
+    const isUnderWay = found.move?.state === 'copying' || found.move?.state === 'switching'
+    const hasLeft = found.move?.state === 'moved' && !found.isHere
+    const isFound = isLeft ? hasLeft : isUnderWay || found.isHere
+    if (isFound) return { config, toCell: isUnderWay ? found.move?.toCell : undefined }
+  }
+  throw new StartupError(`There is no workspace with the id or name "${workspace}".`)
+}
+
+/** Runs a task with a session of a cell, in UTC. */
+async function withCell<Result>(
+  config: Config,
+  task: (db: Db, services: Awaited<ReturnType<typeof openCommandServices>>['services']) => Promise<Result>,
+): Promise<Result> {
+  const log = pino({ level: 'error' }, pino.destination(2))
+  const connected = await connectAsOwner({ config, log, runtime: undefined, maxConnections: 2, waits: false })
+  const { services, close } = await openCommandServices(config, log, connected)
+  try {
+    return await connected.database.db.connection().execute((session) => task(session, services))
+  } finally {
+    await close()
+    await connected.close()
+  }
 }

@@ -1,6 +1,5 @@
 import { type Db, run, statement } from '@creel/core'
 import { migrationState } from '@creel/migrations'
-import { type Check, check } from './check.ts'
 
 const MIB = 1024 * 1024
 const CLOCK_SECONDS_MAX = 5
@@ -166,4 +165,23 @@ function schemaCheck(pending: readonly string[], unknown: readonly string[]): Ch
     `${pending.length} migrations are pending`,
     'Run `creel upgrade-check`, then `creel migrate`, or restart the service.',
   )
+}
+
+export interface Check {
+  /** The subject, such as `disk`. */
+  readonly name: string
+  /** A `failure` loses data or stops the service; a `warning` costs speed, or will become a failure. */
+  readonly level: 'ok' | 'warning' | 'failure'
+  readonly found: string
+  readonly change: string | null
+}
+
+/** Makes a {@link Check}. */
+export function check(
+  name: string,
+  level: Check['level'],
+  found: string,
+  change: string | null = null,
+): Check {
+  return { name, level, found, change }
 }

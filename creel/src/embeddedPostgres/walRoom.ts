@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { sleep } from '@creel/core/platform/time'
 import { Client } from 'pg'
 import type { Logger } from 'pino'
-import { syncFolder } from '../syncFolder.ts'
+import { syncFolder } from '../dataFolder.ts'
 import type { PostgresHome } from './home.ts'
 
 /** Size of a segment of the WAL, in bytes: PostgreSQL's default, which the cluster is made with. */

@@ -1,3 +1,2 @@
-export { PortTaken } from './listening.ts'
 export type { GatewayProcesses, ProcessStates, ServiceOptions, ServicePart } from './options.ts'
-export { type RunningService, startService } from './service.ts'
+export { PortTaken, type RunningService, startService } from './service.ts'

@@ -20,8 +20,15 @@ import { hostInUrl, removeServiceFile, writeServiceFile } from '../serviceFile.t
 import { registerService, unregisterService } from '../serviceRegistry.ts'
 import { StartupError } from '../startupError.ts'
 import { VERSION } from '../version.ts'
-import { openReplica, shareOfProcess } from './databaseShare.ts'
-import { type CellsOptions, connectHome, type HomeCell, type KeptCells, keepCells } from './servingCells.ts'
+import {
+  type CellsOptions,
+  connectHome,
+  type HomeCell,
+  type KeptCells,
+  keepCells,
+  openReplica,
+  shareOfProcess,
+} from './servingCells.ts'
 
 export interface ServingOptions {
   readonly config: Config

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { checkDatabase, type OpenDatabase } from '@creel/core'
-import { isDatabaseOutage } from '@creel/core/platform/db'
+import { checkDatabase, type OpenDatabase, openDatabase } from '@creel/core'
+import { isDatabaseOutage, SEARCH_CONNECTIONS } from '@creel/core/platform/db'
 import { within } from '@creel/core/platform/time'
 import { migrationState } from '@creel/migrations'
 import type { Logger } from 'pino'
 import type { Config } from '../config/index.ts'
 import { type Connected, connectAsOwner } from '../database/index.ts'
+import { connectionsEach } from '../gateways/index.ts'
 import type { GatewayProcesses, RunningService } from '../service/index.ts'
 import { StartupError } from '../startupError.ts'
-import { openReplica, shareOfProcess } from './databaseShare.ts'
 
 /** Interval of looks at an open cell, and of attempts to open one. */
 const LOOK_MS = 1_000
@@ -189,4 +189,26 @@ export function keepCells(
 async function closeCell({ connected, replica }: OpenCell): Promise<void> {
   await replica?.close()
   await connected.close()
+}
+
+/** Database connections of this process. */
+export function shareOfProcess(config: Config, processes: GatewayProcesses | undefined) {
+  return connectionsEach(
+    {
+      database: config.CREEL_DATABASE_CONNECTIONS,
+      searches: SEARCH_CONNECTIONS,
+      queue: config.CREEL_QUEUE_CONNECTIONS,
+    },
+    processes?.counts.processes ?? 1,
+  )
+}
+
+/** Opens the replica for lists and searches; undefined if none is configured. */
+export function openReplica(
+  config: Config,
+  processes: GatewayProcesses | undefined,
+): OpenDatabase | undefined {
+  if (config.CREEL_DATABASE_READ_URL === undefined) return undefined
+  const share = shareOfProcess(config, processes)
+  return openDatabase(config.CREEL_DATABASE_READ_URL, share.database, share.searches)
 }

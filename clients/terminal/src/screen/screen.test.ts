@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { WholeRequest } from 'creel-client'
 import { curlCommand } from '../../../../creel/src/lent/curl.ts'
-import { press } from './keys.ts'
-import { messageText, readMessage } from './messageText.ts'
+import { messageText, readMessage } from './actions.ts'
 import { render } from './render.ts'
+import { press } from './screenView.ts'
 import { chosenItem, EMPTY_SCREEN, listed, type ScreenState, withItem } from './state.ts'
 
 const request = (id: number, members: Partial<WholeRequest> = {}): WholeRequest => ({
