@@ -12,11 +12,10 @@ import {
   toProblem,
 } from '@creel/core'
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch'
-import type { CallNotes } from './callLog.ts'
+import { type CallNotes, noteOutage } from './callLog.ts'
 import { isJson, isOwnPage, presentedSession } from './console/index.ts'
 import { boundedRequest, refuseDeep } from './input.ts'
 import { internalErrors } from './metrics.ts'
-import { noteOutage } from './outageLog.ts'
 import { addressOf, presentedKey, traceIdOf } from './requestIdentity.ts'
 
 const MAX_BATCH = 20

@@ -1,5 +1,15 @@
+import type {
+  AnsweredCapture,
+  CaptureResult,
+  CaptureSettings,
+  Captures,
+  WaitForAnswer,
+} from '@creel/core/capture'
 import { OWN_ANSWER_HEADERS, type ServedResponse } from '@creel/core/endpoints'
+import type { WireExchange } from '../http/exchange.ts'
 import { ReadyAnswer } from '../http/readyAnswer.ts'
+import type { RequestHead } from '../http/requestHead.ts'
+import type { BodyShare } from './bodyBudget.ts'
 
 /** `Retry-After` of a sender while nothing can be stored. */
 const UNAVAILABLE_SECONDS = 2
@@ -43,4 +53,84 @@ export function answerOf(response: ServedResponse): ReadyAnswer {
   // RFC 9110 §15.3.5, §15.3.6: 204 has no body and no length, 205 has a body of length 0.
   if (response.status !== 204) headers.push('Content-Length', String(Buffer.byteLength(response.body)))
   return new ReadyAnswer(response.status, headers, response.body)
+}
+
+/** What a page may do with an answer: read all of it. */
+const READABLE = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', '*']
+
+/**
+ * The answer to a preflight, which asks whether a page may send: any method and any header. `*` stands for every header
+ * but `Authorization` (Fetch §4.10).
+ */
+export const PREFLIGHT = answerOf({
+  status: 204,
+  contentType: null,
+  headers: [
+    ['Access-Control-Allow-Origin', '*'],
+    ['Access-Control-Allow-Methods', '*'],
+    ['Access-Control-Allow-Headers', '*, Authorization'],
+    ['Access-Control-Max-Age', '600'],
+    ...OWN_ANSWER_HEADERS,
+  ],
+  body: '',
+})
+
+/** Whether a browser asks for leave of an endpoint that gives it. */
+export function isAllowedPreflight({ method, fields }: RequestHead, { allowCors }: CaptureSettings): boolean {
+  return (
+    allowCors &&
+    method === 'OPTIONS' &&
+    fields.some(([name]) => name.toLowerCase() === 'access-control-request-method')
+  )
+}
+
+const readable = new WeakMap<ReadyAnswer, ReadyAnswer>()
+
+/** An answer as an endpoint gives it: to pages of any origin, if it allows them and the answer does not name another. */
+export function allowed(answer: ReadyAnswer, settings: CaptureSettings | undefined): ReadyAnswer {
+  if (settings?.allowCors !== true || answer.has('access-control-allow-origin')) return answer
+  const known = readable.get(answer) ?? answer.with(READABLE)
+  readable.set(answer, known)
+  return known
+}
+
+/** Whether a capture may get another answer than its endpoint's own. The answer of a handshake comes first. */
+export function hasScript(result: CaptureResult): result is AnsweredCapture {
+  const isCommitted = result.state === 'stored' || result.state === 'discarded'
+  return isCommitted && result.capture.settings.script !== null && result.capture.handshake === null
+}
+
+/** Chooses the answer to a committed capture, waits for it and sends it. The body is let go before the wait. */
+export function answerScripted(
+  exchange: WireExchange,
+  { captures, share }: { readonly captures: Captures; readonly share: Pick<BodyShare, 'release'> },
+  result: AnsweredCapture,
+): Promise<void> {
+  return answerWhenDue(exchange, chosen(captures, share, result), result.capture.settings)
+}
+
+async function chosen(
+  captures: Captures,
+  share: Pick<BodyShare, 'release'>,
+  result: AnsweredCapture,
+): Promise<WaitForAnswer> {
+  try {
+    return await captures.chooseAnswer(result)
+  } finally {
+    share.release()
+  }
+}
+
+/** Waits for an answer and sends it. If the sender has gone, its place is free at once. */
+async function answerWhenDue(
+  exchange: WireExchange,
+  choosing: Promise<WaitForAnswer>,
+  settings: CaptureSettings,
+): Promise<void> {
+  const wait = await choosing
+  const { served, close } = await wait(exchange)
+  const answer = allowed(answerOf(served), settings)
+  if (close === 'reset') exchange.abort()
+  else if (close === 'mid-body') exchange.answerHalf(answer)
+  else exchange.answer(answer, true)
 }

@@ -10,19 +10,29 @@ import {
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import type { CapturedRequest } from '@creel/core/engine/message'
 import { isDatabaseOutage } from '@creel/core/platform/db'
+import { noteOutage } from '../callLog.ts'
 import type { RequestHandler, WireExchange } from '../http/exchange.ts'
 import type { ReadyAnswer } from '../http/readyAnswer.ts'
 import { pathOf } from '../http/requestHead.ts'
-import { noteOutage } from '../outageLog.ts'
 import { isForwarded } from '../strangers/forwarding.ts'
 import type { Strangers } from '../strangers/strangers.ts'
 import { createBodyBudget } from './bodyBudget.ts'
-import { answerOf, FOREIGN, NOT_FOUND, rateLimited, UNVERIFIED, unavailable } from './captureAnswers.ts'
+import {
+  allowed,
+  answerOf,
+  answerScripted,
+  FOREIGN,
+  hasScript,
+  isAllowedPreflight,
+  NOT_FOUND,
+  PREFLIGHT,
+  rateLimited,
+  UNVERIFIED,
+  unavailable,
+} from './captureAnswers.ts'
 import { type CapturedBody, receiveBody } from './capturedBody.ts'
 import { type CaptureTarget, parseTarget } from './captureTarget.ts'
-import { allowed, isAllowedPreflight, PREFLIGHT } from './cors.ts'
 import { nextTurn } from './nextTurn.ts'
-import { answerScripted, hasScript } from './scriptedAnswers.ts'
 
 export interface CaptureOptions {
   readonly captures: Captures

@@ -1,5 +1,5 @@
 import type { WireHeader } from '@creel/core/engine/message'
-import { GrowingBuffer } from './growingBuffer.ts'
+import { GrowingBuffer } from './inputBuffers.ts'
 import { type ParseEvents, Parser } from './llhttp.ts'
 import { headOf, isRefusal, type Refusal, type RequestHead, RequestLine } from './requestHead.ts'
 
