@@ -45,11 +45,11 @@ interface Run {
 export async function makeSearchPages(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   signal: AbortSignal,
-  { block = BLOCK, pause = pacer() }: { readonly block?: BlockBounds; readonly pause?: Pause } = {},
+  { block = BLOCK, pause = pacer() }: Partial<Pick<Run, 'block' | 'pause'>> = {},
+  ms = RUN_MS,
 ): Promise<MadePages> {
-  const ending = AbortSignal.any([signal, AbortSignal.timeout(RUN_MS)])
-  const failures = new Failures()
-  const of: Run = { db, signal: ending, pause, block, failures }
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(ms)])
+  const of: Run = { db, signal: ending, pause, block, failures: new Failures() }
   await removeDetached(db, ending, pause)
   await detachEvicted(db)
   // From anywhere, so that runs that are cut short serve every endpoint.
@@ -69,13 +69,13 @@ export async function makeSearchPages(
     if (found.length === 0) break
     for (const due of found) {
       if (ending.aborted) break
-      const isMade = await failures.unless(() => makePage(of, due))
+      const isMade = await of.failures.unless(() => makePage(of, due))
       if (isMade === true) made += 1
       else left.add(due.endpointId)
     }
   }
   const mergedCount = await mergePages(db, of)
-  failures.throwAny()
+  of.failures.throwAny()
   return { made, merged: mergedCount }
 }
 
