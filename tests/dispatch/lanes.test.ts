@@ -17,11 +17,19 @@ const Body = z.looseObject({
   challenge: z.string().optional(),
   eventId: z.string().optional(),
   event_kind: z.string().optional(),
+  request_id: z.int().nullish(),
 })
 const bodiesAt = ({ received }: Receiver) =>
   received.map(({ body }) => Body.parse(JSON.parse(body.toString())))
 const eventsAt = (receiver: Receiver) => bodiesAt(receiver).flatMap(({ eventId }) => eventId ?? [])
 const alertsAt = (receiver: Receiver) => bodiesAt(receiver).flatMap((body) => body.event_kind ?? [])
+/** Requests that notify actions have told of. A message is sent again when ten seconds have passed without an answer. */
+const toldAt = (receiver: Receiver) =>
+  new Set(
+    bodiesAt(receiver).flatMap((body) =>
+      body.event_kind === 'action.notify' ? (body.request_id ?? []) : [],
+    ),
+  )
 
 let service: TestService
 
@@ -36,15 +44,26 @@ beforeAll(async () => {
   })
 })
 
+interface Held extends Receiver {
+  /** Kinds of the alerts that wait for their answers at the same time. */
+  waiting(): readonly string[]
+  release(): void
+}
+
 /** A receiver that repeats challenges, and answers events and alerts once it is released. */
-async function startHeld(): Promise<Receiver & { release(): void }> {
+async function startHeld(): Promise<Held> {
   const released = Promise.withResolvers<void>()
+  const waiting = new Map<object, string>()
   const receiver = await startReceiver(async (request, response) => {
-    const { challenge } = Body.parse(JSON.parse(request.body.toString()))
-    if (challenge === undefined) await released.promise
+    const { challenge, event_kind: kind = '' } = Body.parse(JSON.parse(request.body.toString()))
+    if (challenge === undefined) {
+      waiting.set(response, kind)
+      response.on('close', () => waiting.delete(response))
+      await released.promise
+    }
     response.writeHead(200).end(JSON.stringify({ challenge }))
   })
-  return Object.assign(receiver, { release: released.resolve })
+  return Object.assign(receiver, { waiting: () => [...waiting.values()], release: released.resolve })
 }
 
 async function subscribe(
@@ -110,9 +129,11 @@ describe('fair to every workspace', () => {
     await held.take(6)
     await alarm(client)
     await eventually('the alarm', () => alertsAt(held).includes('delivery.parked'))
-    expect(alertsAt(held).filter((kind) => kind === 'action.notify').length).toBe(6)
+    expect(held.waiting().filter((kind) => kind === 'action.notify').length).toBeLessThanOrEqual(6)
+    // Most of them have not been sent once: it went before them.
+    expect(toldAt(held).size).toBeLessThan(20)
     held.release()
-    await eventually('all messages', () => alertsAt(held).length === 21)
+    await eventually('all messages', () => toldAt(held).size === 20)
   })
 
   test('channels and callbacks that do not answer hold up no alarm and no event of others', async () => {
@@ -139,10 +160,22 @@ describe('fair to every workspace', () => {
     await eventually('the event', () => eventsAt(callback).includes(`req_${id}`))
     await alarm(other)
     await eventually('the alarm', () => alertsAt(alarms).includes('delivery.parked'))
-    // Most of the attack is still to come.
-    expect(held.received.length).toBeLessThan(1000)
+    // Every lane of the attack still has work.
+    const { rows } = await sql<{ lanes: number }>`select
+      (select count(distinct lane_id) from alert_deliveries
+        where outcome is null and workspace_id = ${attacker.workspaceId})::int +
+      (select count(distinct subscription_id) from event_deliveries d join event_subscriptions s on s.id = subscription_id
+        where d.state = 'waiting' and workspace_id = ${attacker.workspaceId})::int as lanes`.execute(
+      service.db,
+    )
+    expect(rows[0]?.lanes).toBe(5 + 60)
     held.release()
-  }, 60_000)
+    // What is left of the attack would be under way during the next tests.
+    await sql`delete from alert_deliveries where workspace_id = ${attacker.workspaceId}`.execute(service.db)
+    await sql`delete from event_subscriptions where workspace_id = ${attacker.workspaceId}`.execute(
+      service.db,
+    )
+  }, 300_000)
 })
 
 test('two processes that look at a channel at the same time keep its bound together', async () => {
@@ -202,8 +235,9 @@ describe('a workspace that is sealed for its move', () => {
     await callback.take(2)
     await eventually('both results', async () => {
       const { rows } = await sql<{ left: number }>`select
-        (select count(*) from alert_deliveries where leased_until is not null)::int +
-        (select count(*) from event_deliveries where leased_until is not null)::int as left`.execute(
+        (select count(*) from alert_deliveries where leased_until is not null and lane_id = ${laneId})::int +
+        (select count(*) from event_deliveries
+          where leased_until is not null and subscription_id = ${subscriptionId})::int as left`.execute(
         service.db,
       )
       return rows[0]?.left === 0
@@ -232,8 +266,10 @@ test('events of a burst arrive one after the other without further captures', as
   const captured = await endpoint.captureMany(250)
   // Readers that rest between their looks would take ten seconds on any machine.
   const seconds = 8 + (4 * (performance.now() - begunAt)) / 1000
-  await eventually('all events', () => eventsAt(callback).length === 250, { seconds })
-  expect(eventsAt(callback).toSorted()).toEqual(captured.map(({ id }) => `req_${id}`).toSorted())
+  await eventually('all events', () => new Set(eventsAt(callback)).size === 250, { seconds })
+  expect([...new Set(eventsAt(callback))].toSorted()).toEqual(
+    captured.map(({ id }) => `req_${id}`).toSorted(),
+  )
 })
 
 test('a subscription ends while a result of it is recorded, and neither is in the way of the other', async () => {
@@ -270,7 +306,7 @@ test('a stop waits for sends that end, and no longer than for them', async () =>
   // The grace of a stop is 20 s.
   expect(performance.now() - startedAt).toBeLessThan(15_000)
   await service.stop()
-}, 60_000)
+})
 
 test('a stop waits for no receiver without an answer, and the send is made again', async () => {
   await using held = await startHeld()
@@ -294,4 +330,4 @@ test('a stop waits for no receiver without an answer, and the send is made again
     return row?.outcome === 'delivered'
   })
   await second.stop()
-}, 60_000)
+})
