@@ -14,7 +14,7 @@ import { type ByKind, eachKind, KINDS, type Kind, openPlaces, type Place } from 
 /** The guarantees of every kind of send. Each test makes sends of all kinds at the same time. */
 
 const startService = servicePerTest()
-const TIMEOUT_MS = 120_000
+const TIMEOUT_MS = 300_000
 const SECONDS = 60
 const COUNT = 12
 const LIMITS = { apiRatePerMinute: 100_000, captureRatePerMinute: 100_000, eventsPerMinuteMax: 10_000 }
@@ -73,11 +73,10 @@ test(
     const service = await startService(options({ retryDelaysSeconds: [20, 20] }))
     const places = await openPlaces(service.alice)
     await service.clock.advance(10_000)
-    for (const kind of KINDS) places[kind].gate.status = 503
+    for (const kind of KINDS) places[kind].gate.firstStatus = 503
     admitAll(places)
     const caused = await cause(places, 1)
     await areRecorded(places, service.db, 1)
-    for (const kind of KINDS) places[kind].gate.status = 200
     await service.clock.advance(40_000)
     const twice = await eachKind((kind) =>
       kind === 'rehearsal' ? caused[kind] : [...caused[kind], ...caused[kind]],
@@ -109,7 +108,15 @@ test(
     await clock.advance(30_000)
     expect(await arrived(places)).toEqual(await eachKind(() => []))
     await seal(null)
-    await clock.advance(90_000)
+    await eventually(
+      'all of every kind',
+      async () => {
+        // Jobs are due by this clock. If it jumped, it would end leases of sends that are under way.
+        await clock.advance(2_000)
+        return KINDS.every((kind) => places[kind].gate.arrived().length >= COUNT)
+      },
+      { seconds: SECONDS, every: 500 },
+    )
     await areRecorded(places, db, COUNT)
     expect(await arrived(places)).toEqual(caused)
   },

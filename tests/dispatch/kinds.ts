@@ -29,8 +29,8 @@ export interface Gate extends Receiver {
   unanswered(): readonly number[]
   /** Ids of the requests whose messages have arrived, in the order of their arrival. */
   arrived(): readonly number[]
-  /** Status of the answers; 200 at first. */
-  status: number
+  /** Status of the answer to the first send of each message, 200 unless it is set. Later ones get 200. */
+  firstStatus: number
 }
 
 /** The requests of an endpoint, and the messages about them that reach a receiver. */
@@ -48,7 +48,10 @@ async function startGate(kind: Kind): Promise<Gate> {
   let admitted = 0
   const held = new Map<ServerResponse, number>()
   const arrived: number[] = []
-  const answer = (response: ServerResponse) => response.writeHead(gate.status).end()
+  const answer = (response: ServerResponse, id: number) => {
+    const isFirst = arrived.filter((other) => other === id).length === 1
+    response.writeHead(isFirst ? gate.firstStatus : 200).end()
+  }
   const receiver = await startReceiver((request, response) => {
     const body = kind === 'alert' || kind === 'event' ? Body.parse(JSON.parse(request.body.toString())) : {}
     if (body.challenge !== undefined) {
@@ -63,21 +66,21 @@ async function startGate(kind: Kind): Promise<Gate> {
     arrived.push(id)
     if (admitted > 0) {
       admitted -= 1
-      return void answer(response)
+      return answer(response, id)
     }
     held.set(response, id)
   })
   const gate: Gate = Object.assign(receiver, {
-    status: 200,
+    firstStatus: 200,
     unanswered: () => [...held.values()],
     arrived: () => arrived,
     admit(count: number) {
       admitted += count
-      for (const response of held.keys()) {
+      for (const [response, id] of held) {
         if (admitted === 0) return
         admitted -= 1
         held.delete(response)
-        answer(response)
+        answer(response, id)
       }
     },
   })
