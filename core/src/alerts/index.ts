@@ -20,7 +20,6 @@ export {
   openIncident,
   type Recovery,
 } from './incidents.ts'
-export { ALERT_FAN_OUT } from './jobs.ts'
 export * from './outbox.ts'
 export {
   forgetIncidentReasons,
@@ -29,5 +28,5 @@ export {
   nextReasons,
   sealMessages,
 } from './queries.ts'
-export { type Named, raiseSingle, type SingleAlert } from './raise.ts'
+export { ALERT_FAN_OUT, type Named, raiseSingle, type SingleAlert } from './raise.ts'
 export { wordsOf } from './texts.ts'

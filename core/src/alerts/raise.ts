@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { queue } from '../platform/queues.ts'
 import { EVENTS, type EventKind, type Severity, type SingleKind } from './events.ts'
-import { ALERT_FAN_OUT } from './jobs.ts'
 import { insertAlert } from './queries.ts'
+
+/** Determines the recipients of an alert in the outbox. `alerts.sweep` finds lost jobs. */
+export const ALERT_FAN_OUT = queue({
+  name: 'alerts.fanOut',
+  payload: z.object({ alertId: z.uuid() }),
+  options: { retryLimit: 5, expireInSeconds: 60, heartbeatSeconds: 10 },
+})
 
 export type RaiseServices = Pick<Services, 'clock' | 'enqueue'>
 

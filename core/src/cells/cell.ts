@@ -1,5 +1,7 @@
+import { Gauge } from 'prom-client'
 import { z } from 'zod'
 import { databaseUrlMistake } from '../platform/db/index.ts'
+import { registers } from '../platform/metrics/index.ts'
 
 /** The most cells: their numbers have 12 bits in an id. */
 const CELLS_MAX = 4095
@@ -81,3 +83,12 @@ export function parseCells(text: string): readonly [Cell, ...Cell[]] {
   if (first === undefined) throw new CellsFileError(['names no cell'])
   return [first, ...others]
 }
+
+/** Whether this process reaches a cell; no series in an installation without cells. */
+export const cellUp = new Gauge({
+  name: 'creel_cell_up',
+  help: 'Whether a cell is reached: 1, or 0',
+  labelNames: ['cell'] as const,
+  aggregator: 'min',
+  registers,
+})

@@ -1,7 +1,6 @@
-export { type Cell, type CellPlace, CellsFileError, parseCells } from './cell.ts'
+export { type Cell, type CellPlace, CellsFileError, cellUp, parseCells } from './cell.ts'
 export { cellNameOf, checkCell } from './checkCell.ts'
 export { cellOfId, cellOfKey, keyHint, newId } from './hints.ts'
-export { cellUp } from './metrics.ts'
 export {
   abortMove,
   findMove,

@@ -1,4 +1,3 @@
-export { ERASURE_RUNS, ERASURE_SWEEP } from './jobs.ts'
-export { SEALED_ERASURES } from './reseal.ts'
+export { ERASURE_RUNS, ERASURE_SWEEP, SEALED_ERASURES } from './declarations.ts'
 export { erasureRoutes } from './routes.ts'
 export { runErasure, sweepErasures } from './run.ts'

@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import type { Download } from '../api/contract.ts'
+import { Progress } from './progress.ts'
 import type { ErasureRow } from './run.ts'
-import { erasureView } from './view.ts'
+import type { Erasure } from './schema.ts'
 
 /** The report of an erasure as Markdown, to hand on. It has the keyed hash of the value, and not the value. */
 export function reportOf(row: ErasureRow, names: ReadonlyMap<string, string>): z.output<typeof Download> {
@@ -40,5 +41,25 @@ export function reportOf(row: ErasureRow, names: ReadonlyMap<string, string>): z
     fileName: `erasure-${id}.md`,
     content: lines.join('\n'),
     encoding: 'utf8',
+  }
+}
+
+/** Converts a row to the API's shape, without the value. */
+export function erasureView(row: ErasureRow): z.input<typeof Erasure> {
+  const { left, counts, endpoints, scannedRequests, scannedAttempts } = Progress.parse(
+    JSON.parse(row.progress),
+  )
+  return {
+    id: row.id,
+    state: row.state,
+    dryRun: row.dryRun,
+    mode: row.mode,
+    valueHash: row.valueHash,
+    paths: JSON.parse(row.paths),
+    counts,
+    progress: { scannedRequests, scannedAttempts, partsLeft: left.length },
+    endpoints: Object.entries(endpoints).map(([endpointId, requests]) => ({ endpointId, requests })),
+    createdAt: row.createdAt,
+    finishedAt: row.finishedAt,
   }
 }

@@ -3,11 +3,10 @@ import { pageByTime, timeCursor } from '../api/cursors.ts'
 import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
-import { reportOf } from './report.ts'
+import { erasureView, reportOf } from './report.ts'
 import type { ErasureRow } from './run.ts'
 import { Erasure, erasureInput, listInput, startInput } from './schema.ts'
 import { startErasure } from './start.ts'
-import { erasureView } from './view.ts'
 
 const findsErasure: Finds<{ erasure: ErasureRow }> = async (ctx, ids) => {
   const ofWorkspace = ctx.db.selectFrom('erasures').selectAll().where('workspaceId', '=', ctx.workspace.id)

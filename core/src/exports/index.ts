@@ -1,3 +1,2 @@
 export { isCredentialName, MASK } from '../engine/credentials.ts'
-export { IMPORT_SWEEP } from './jobs.ts'
-export { sweepImports } from './storeImport.ts'
+export { IMPORT_SWEEP, sweepImports } from './storeImport.ts'

@@ -2,6 +2,7 @@ import type { Context } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
+import { sweepQueue } from '../platform/queues.ts'
 import { lockCounters } from '../requests/index.ts'
 import { dropImport, storedCount, storeStaged } from './importQueries.ts'
 
@@ -112,3 +113,9 @@ export async function sweepImports(
     await storeImport(services, { importId: id, endpointId, workspaceId })
   }
 }
+
+/**
+ * Finishes imports whose process died, and drops those that were not fully checked. Singleton; the next run resumes
+ * where this one stopped.
+ */
+export const IMPORT_SWEEP = sweepQueue('imports.sweep', 3600)

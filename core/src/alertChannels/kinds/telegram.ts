@@ -1,9 +1,8 @@
 import { isMarkup } from '../../alerts/index.ts'
-import { escapeHtml } from '../escapeHtml.ts'
 import { field, textSetting } from '../settings.ts'
 import { DELIVERED, jsonObject, refused, textMember } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
-import { contextLine, cut, messageIn, postJson } from './text.ts'
+import { contextLine, cut, escapeHtml, messageIn, postJson } from './text.ts'
 
 /** The limit applies to the text after entities are parsed. */
 const markup: Markup = { escape: escapeHtml, maxCharacters: 4096 }

@@ -52,3 +52,9 @@ export function hookText(secret: string | null, shown: RegExp): string | null {
   const part = shown.exec(pathname)?.[1]
   return part === undefined ? `${host}/...` : `${host}/.../${part}`
 }
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** Escapes text for HTML, in elements and in double-quoted attributes. */
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"]/g, (found) => ENTITIES[found] ?? found)

@@ -1,6 +1,6 @@
 import type { Alert, Severity } from '../../alerts/index.ts'
 import type { Mail } from '../../platform/mail/index.ts'
-import { escapeHtml } from '../escapeHtml.ts'
+import { escapeHtml } from '../kinds/text.ts'
 
 const COLORS: { readonly [S in Severity]: string } = {
   info: '#3498db',

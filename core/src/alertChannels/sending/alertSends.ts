@@ -1,8 +1,8 @@
 import { type Adapter, type Look, waitingOf } from '../../dispatch/index.ts'
 import { isSealed } from '../../keys/index.ts'
 import { type RowsOf, run, statement } from '../../platform/db/index.ts'
+import { ALERT_LANES } from '../declarations.ts'
 import { type AlertResult, makeAttempt } from './attempt.ts'
-import { ALERT_LANES } from './jobs.ts'
 import { leaseFrom } from './queries.ts'
 import { type OnNotified, recordSends } from './record.ts'
 

@@ -1,21 +1,28 @@
 import type { Selectable } from 'kysely'
 import { z } from 'zod'
 import {
+  ALERT_FAN_OUT,
+  type EventKind,
   findWaitingOpening,
   isEventKind,
   lockWaitingAlert,
   markFannedOut,
+  passes,
+  pruneAlerts,
+  type Severity,
+  type Subscription,
   severityOf,
+  waitingSince,
 } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { listContacts } from '../../contacts/index.ts'
 import type { AlertsTable, Trx } from '../../platform/db/index.ts'
+import { DAY_MS } from '../../platform/time/index.ts'
 import { channelOf, isConnected, isMuted } from '../channel.ts'
 import { channelKind } from '../kinds/index.ts'
 import { allChannelRows } from '../queries.ts'
 import { planOfWorkspace } from './availability.ts'
 import { ATTEMPTS_MAX, channelsNotified, insertSends, type NewSend } from './queries.ts'
-import { type Candidate, type PlannedDelivery, recipientsOf } from './recipients.ts'
 
 const ContactIds = z.array(z.string())
 
@@ -102,4 +109,111 @@ async function candidates(
       heldOpen: channelKind(channel.kind).keepsIncidents && notified.has(channel.id),
     }
   })
+}
+
+/** A channel's state when an alert is fanned out. */
+export interface Candidate {
+  readonly id: string
+  readonly name: string
+  readonly kind: string
+  readonly enabled: boolean
+  readonly connected: boolean
+  readonly muted: boolean
+  readonly failing: boolean
+  /** Within the plan's number of channels. */
+  readonly inPlan: boolean
+  readonly events: readonly Subscription[]
+  /** Whether the provider tracks incidents itself and got the opening event of this one. */
+  readonly heldOpen: boolean
+}
+
+interface PlannedDelivery {
+  /** The channel; for a mail, the failing channel that it replaces, or null. */
+  readonly channel: Pick<Candidate, 'id' | 'name' | 'kind'> | null
+  /** The address of a mail; null for a channel. */
+  readonly recipient: string | null
+  /** Null if it is to be sent; else it is recorded and not sent. */
+  readonly outcome: 'muted' | 'suppressed' | null
+  /** Why it is not sent. */
+  readonly detail: string | null
+}
+
+/** An alert, and everything that decides its recipients. */
+export interface Audience {
+  readonly alert: { readonly kind: EventKind; readonly severity: Severity }
+  readonly channels: readonly Candidate[]
+  /** Addresses of every contact of the workspace. */
+  readonly contacts: readonly string[]
+  /** Addresses of the watchdog's own contacts; empty for other alerts. */
+  readonly namedContacts: readonly string[]
+}
+
+/**
+ * Determines the recipients of an alert.
+ *
+ * Channels: every one that is on and subscribes at this severity. One that tracks incidents also gets the closing event
+ * of an incident whose opening it got. Contacts: all, unless an enabled, unmuted channel in plan took the alert and
+ * none is failing. A watchdog's own contacts get it always, and if no channel took it, only they do.
+ */
+export function recipientsOf({ alert, channels, contacts, namedContacts }: Audience): PlannedDelivery[] {
+  const wanting = channels.filter(
+    (channel) => channel.enabled && (channel.heldOpen || passes(channel.events, alert)),
+  )
+  const able = wanting.filter((channel) => reasonNot(channel) === null)
+  const failing = able.find((channel) => channel.failing)
+  return [
+    ...wanting.map((channel) => ({ channel, recipient: null, ...(reasonNot(channel) ?? SENT) })),
+    ...mailed({ covered: able.length > 0, failing, contacts, namedContacts }),
+  ]
+}
+
+const SENT = { outcome: null, detail: null } as const
+
+/** Why a subscribed channel does not get an alert; null when it does. */
+function reasonNot({ inPlan, connected, muted }: Candidate) {
+  if (!inPlan) return { outcome: 'suppressed', detail: 'The channel is over the limit of the plan.' } as const
+  if (!connected) return { outcome: 'suppressed', detail: 'The channel has no credential.' } as const
+  return muted ? ({ outcome: 'muted', detail: 'The channel is muted.' } as const) : null
+}
+
+function mailed({
+  covered,
+  failing,
+  contacts,
+  namedContacts,
+}: {
+  covered: boolean
+  failing: Candidate | undefined
+  contacts: readonly string[]
+  namedContacts: readonly string[]
+}): PlannedDelivery[] {
+  const named = namedContacts.map((recipient) => ({ channel: null, recipient, ...SENT }))
+  if (failing === undefined && (covered || named.length > 0)) return named
+  const others = contacts.filter((recipient) => !namedContacts.includes(recipient))
+  return [...named, ...others.map((recipient) => ({ channel: failing ?? null, recipient, ...SENT }))]
+}
+
+/** Retention of the history. */
+const HISTORY_DAYS = 30
+/** Alerts younger than this still have a job that is about to run. */
+const JOB_AGE_MS_MAX = 15_000
+
+/**
+ * Queues alerts again whose jobs were lost in a crash, and deletes old ones. A surplus job is harmless: an alert is
+ * fanned out once.
+ */
+export async function sweepAlerts(services: Services): Promise<void> {
+  const now = services.clock.now()
+  const before = new Date(now.getTime() - JOB_AGE_MS_MAX)
+  await services.db.transaction().execute(async (trx) => {
+    const waiting = await waitingSince(trx, before)
+    await services.enqueue(
+      trx,
+      ALERT_FAN_OUT,
+      waiting.map(({ id }) => ({ payload: { alertId: id } })),
+    )
+  })
+  await services.db
+    .transaction()
+    .execute((trx) => pruneAlerts(trx, new Date(now.getTime() - HISTORY_DAYS * DAY_MS)))
 }

@@ -4,7 +4,7 @@ import type { Page } from '../../api/pagination.ts'
 import type { Services } from '../../api/services.ts'
 import { type DueLane, queueLanes } from '../../dispatch/index.ts'
 import type { AlertDeliveriesTable, Db, Trx } from '../../platform/db/index.ts'
-import { ALERT_LANES } from './jobs.ts'
+import { ALERT_LANES } from '../declarations.ts'
 
 /** Delays between attempts of a send, in seconds. */
 export const DELAYS_SECONDS = [30, 270]

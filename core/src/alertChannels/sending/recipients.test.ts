@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { everySubscription } from '../../alerts/index.ts'
-import { type Audience, type Candidate, recipientsOf } from './recipients.ts'
+import { type Audience, type Candidate, recipientsOf } from './fanOut.ts'
 
 const channel = (changes: Partial<Candidate> = {}): Candidate => ({
   id: 'c1',

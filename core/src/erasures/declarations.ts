@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sealedTable } from '../platform/secrets/index.ts'
 import { type Runs, runQueues } from '../runs/index.ts'
 
 export const [ERASURE_RUNS, ERASURE_SWEEP] = runQueues('erasures', z.object({ erasureId: z.uuid() }), {
@@ -18,3 +19,6 @@ export const ERASURES: Runs<{ erasureId: string }> = {
   unfinishedMax: UNFINISHED_MAX,
   refusal: `${UNFINISHED_MAX} erasures have not ended yet.`,
 }
+
+/** Secrets that the noun stores: values of erasures that have not ended. */
+export const SEALED_ERASURES = sealedTable('erasures', ['value'])

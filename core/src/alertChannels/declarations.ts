@@ -1,5 +1,9 @@
-import { laneQueue } from '../../dispatch/index.ts'
-import { NO_PAYLOAD, queue } from '../../platform/queues.ts'
+import { laneQueue } from '../dispatch/index.ts'
+import { NO_PAYLOAD, queue } from '../platform/queues.ts'
+import { sealedTable } from '../platform/secrets/index.ts'
+
+/** Secrets that the noun stores. */
+export const SEALED_CHANNELS = sealedTable('alertChannels', ['secret'])
 
 /** Looks at channels, and at workspaces for mails, that have alerts to send. */
 export const ALERT_LANES = laneQueue('alerts.lanes')
