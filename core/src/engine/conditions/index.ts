@@ -16,8 +16,7 @@ export {
   type Segment,
   segmentIn,
 } from './paths.ts'
-export { readValue, someValue } from './read.ts'
+export { pathsOf, readValue, someValue, unmatchedPaths, unmatchedWords } from './read.ts'
 export { type DeliveryFacts, type ReadRoot, requestRoot } from './readRoot.ts'
 export { CONDITION_GRAMMAR, ConditionDocument } from './schema.ts'
 export { findText, foldCase } from './textSearch.ts'
-export { pathsOf, unmatchedPaths, unmatchedWords } from './unmatchedPaths.ts'

@@ -1,5 +1,11 @@
-export { canonicalJson, significand } from './canonical.ts'
-export { eachJsonDifference, type JsonDifference, sameJson, sameNumber } from './diff.ts'
+export {
+  canonicalJson,
+  eachJsonDifference,
+  type JsonDifference,
+  sameJson,
+  sameNumber,
+  significand,
+} from './diff.ts'
 
 export { isLossless, nestsDeeper, parseForLooks, plainOf } from './native.ts'
 export {

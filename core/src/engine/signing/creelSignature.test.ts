@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { creelSignature } from './schemes.ts'
+import { creelSignature } from './index.ts'
 
 const body = new TextEncoder().encode('{"id":1}')
 const at = new Date('2026-11-21T09:15:00.900Z')

@@ -25,10 +25,9 @@ import { Fault } from '../language/fault.ts'
 import { RUN_LIMITS } from '../language/limits.ts'
 import type { WholePart } from '../language/targets.ts'
 import { parseForm, writeForm } from './form.ts'
-import { memberCountOf, namesIn } from './hidden.ts'
+import { type ChangeOfQuery, changedQuery, memberCountOf, namesIn } from './hidden.ts'
 import type { Meter } from './meter.ts'
 import { placedValue, placesOf } from './nodes.ts'
-import { type ChangeOfQuery, changedQuery } from './query.ts'
 
 type Document =
   | { readonly kind: 'json' | 'form'; root: LazyJson; readonly original: string }

@@ -1,4 +1,5 @@
 import { isUnopened, type LazyJson } from '../../json/index.ts'
+import { urlEncodedPairs } from '../../message/index.ts'
 
 /** Number of names in all objects of a JSON text, repeated ones included. Linear; the text must be JSON. */
 export function namesIn(json: string): number {
@@ -25,4 +26,19 @@ export function memberCountOf(node: LazyJson): number {
   let count = 0
   for (const name in node) count += 1 + memberCountOf(node[name] ?? null)
   return count
+}
+
+/** New value of a query parameter: null removes it, undefined leaves it unchanged. */
+export type ChangeOfQuery = (name: string, value: string) => string | null | undefined
+
+/** Changes the parameters of a query string. The others keep their bytes. Null when none is left. */
+export function changedQuery(query: string, change: ChangeOfQuery): string | null {
+  const pieces = query.split('&').flatMap((piece) => {
+    const [pair] = urlEncodedPairs(piece)
+    if (pair === undefined) return [piece]
+    const value = change(...pair)
+    if (value === undefined) return [piece]
+    return value === null ? [] : [`${piece.split('=', 1)[0]}=${encodeURIComponent(value.toWellFormed())}`]
+  })
+  return pieces.length === 0 ? null : pieces.join('&')
 }
