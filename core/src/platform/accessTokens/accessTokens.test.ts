@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createOutbound } from '../outbound/index.ts'
-import { createAccessTokens } from './accessTokens.ts'
+import { createAccessTokens } from './index.ts'
 
 let fetches = 0
 const server = Bun.serve({

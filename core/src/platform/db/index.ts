@@ -1,9 +1,17 @@
 export * from './binaryArrays.ts'
 export * from './failures.ts'
 
-export { MessageBuffer } from './messageBuffer.ts'
 export * from './open.ts'
-export { beforeSending, encoded, type Field, field, Pipeline, type TextRow, UnsentError } from './pipeline.ts'
+export {
+  beforeSending,
+  encoded,
+  type Field,
+  field,
+  MessageBuffer,
+  Pipeline,
+  type TextRow,
+  UnsentError,
+} from './pipeline.ts'
 export {
   type ReadDatabase,
   type Reads,
@@ -12,7 +20,6 @@ export {
   readsWithReplica,
 } from './replica.ts'
 export { databaseUrlMistake, serverOf, serverUrls } from './servers.ts'
-export { shareOf } from './shares.ts'
 export {
   type Db,
   type NamedParameters,

@@ -1,1 +1,116 @@
-export { createMailer, type Mail, type Mailer, type MailerOptions, type MailResult } from './mailer.ts'
+import type { Transporter } from 'nodemailer'
+
+/** One mail, ready to be sent. */
+export interface Mail {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+  /**
+   * The part before the @ of `Message-ID`. Stable over attempts, so that a mail sent twice after a crash is shown once.
+   */
+  readonly messageKey: string
+}
+
+/** Result of a send. A mail that cannot be sent is a result, never an exception. */
+export type MailResult =
+  | { readonly outcome: 'sent'; readonly durationMs: number }
+  | {
+      /** `rejected` is final (5xx); `failed` may be temporary (4xx, no connection). */
+      readonly outcome: 'rejected' | 'failed' | 'notConfigured'
+      /** The server's reply, without credentials. */
+      readonly detail: string
+      /** The server's reply code, if any. */
+      readonly statusCode: number | null
+      readonly durationMs: number
+    }
+
+/** Sends mail. A failure is a result with its reason. */
+export interface Mailer {
+  send(mail: Mail): Promise<MailResult>
+  close(): void
+}
+
+/** The mail settings of a process, as the operator wrote them. */
+export interface MailerOptions {
+  /** `CREEL_SMTP_URL`; undefined when no mail server is configured. */
+  readonly smtpUrl: string | undefined
+  /** `CREEL_MAIL_FROM`. */
+  readonly from: string | undefined
+}
+
+const TIMEOUT_MS = 10_000
+const DEFAULT_FROM = 'Creel <creel@localhost>'
+
+/** Builds the mailer of a process. Connects when the first mail is sent. */
+export function createMailer({ smtpUrl, from = DEFAULT_FROM }: MailerOptions): Mailer {
+  if (smtpUrl === undefined) return UNCONFIGURED
+  let transport: Promise<Transporter> | undefined
+  const host = /@([^@>\s]+)>?$/.exec(from)?.[1] ?? 'localhost'
+  return {
+    async send({ to, subject, text, html, messageKey }) {
+      const startedAt = performance.now()
+      const durationMs = () => Math.round(performance.now() - startedAt)
+      try {
+        transport ??= openTransport(smtpUrl)
+        await (await transport).sendMail({
+          from,
+          // As an object, the address cannot inject a display name or a second address.
+          to: { name: '', address: to },
+          subject,
+          text,
+          html,
+          messageId: `<${messageKey}@${host}>`,
+          headers: { 'Auto-Submitted': 'auto-generated' },
+        })
+        return { outcome: 'sent', durationMs: durationMs() }
+      } catch (error) {
+        return { ...failureOf(error), durationMs: durationMs() }
+      }
+    },
+    close: () => void transport?.then((opened) => opened.close()),
+  }
+}
+
+async function openTransport(url: string): Promise<Transporter> {
+  // Twenty megabytes, which most processes never need.
+  const { createTransport } = await import('nodemailer')
+  return createTransport({
+    url,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+}
+
+const UNCONFIGURED: Mailer = {
+  send: async () => ({
+    outcome: 'notConfigured',
+    detail: 'Not mailed: no mail server is configured (CREEL_SMTP_URL).',
+    statusCode: null,
+    durationMs: 0,
+  }),
+  close: () => {},
+}
+
+/** 5xx is final, 4xx is temporary; without a code the server was not reached or broke off. */
+function failureOf(error: unknown) {
+  const { responseCode, response, code } = fields(error)
+  const statusCode = typeof responseCode === 'number' ? responseCode : null
+  // A refused login is for the operator to fix, which may have happened by the next attempt.
+  const isFinal = statusCode !== null && statusCode >= 500 && code !== 'EAUTH'
+  return { outcome: isFinal ? 'rejected' : 'failed', detail: wordsOf(code, response), statusCode } as const
+}
+
+/** The server's reply, if any. The server's address and our login are left out: they concern only the operator. */
+function wordsOf(code: unknown, response: unknown): string {
+  if (code === 'EAUTH') return 'The mail server refused the login.'
+  if (typeof response === 'string' && response !== '') return response
+  return `The mail server could not be reached${typeof code === 'string' ? ` (${code})` : ''}.`
+}
+
+function fields(error: unknown): Readonly<Record<string, unknown>> {
+  return error instanceof Error ? { ...error } : {}
+}

@@ -1,1 +1,44 @@
-export { type Backoff, backoffMs, DAY_MS, sleep, within } from './time.ts'
+/** A day in milliseconds: always 24 hours, without regard to time zones. */
+export const DAY_MS = 86_400_000
+
+/**
+ * Resolves after a time. It does not keep the process alive.
+ *
+ * @param milliseconds below 0 counts as 0
+ */
+export function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, Math.max(0, milliseconds)).unref()
+  })
+}
+
+/**
+ * Resolves to the result of `work`, or to undefined after a timeout. The work itself continues; an error after the
+ * timeout is dropped.
+ *
+ * @throws the error of `work`, if it fails in time
+ */
+export async function within<Value>(work: Promise<Value>, milliseconds: number): Promise<Value | undefined> {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => late.resolve(undefined), Math.max(0, milliseconds))
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The first and the longest wait between tries, in milliseconds. */
+export interface Backoff {
+  readonly first: number
+  readonly max: number
+}
+
+/**
+ * The wait before the next try, in milliseconds: twice as long after each failure.
+ *
+ * @param failures in a row, before the last one
+ */
+export function backoffMs({ first, max }: Backoff, failures: number): number {
+  return Math.min(max, first * 2 ** failures)
+}
