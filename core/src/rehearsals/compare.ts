@@ -7,7 +7,7 @@ import {
   writeJson,
 } from '../engine/json/index.ts'
 import type { WireHeader } from '../engine/message/index.ts'
-import { DIFFERENCES_MAX } from './bounds.ts'
+import { DIFFERENCES_MAX } from './declarations.ts'
 import type { Difference, Outcome } from './schema.ts'
 
 /** An answer of a receiver, or the reason why there is none. */

@@ -1,14 +1,13 @@
 import type { Services } from '../api/services.ts'
-import type { AttemptResult } from '../deliveries/index.ts'
+import { type AttemptResult, findDetail, headersFromText } from '../deliveries/index.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import { BYTEA, type Db, encodeArray, run, statement } from '../platform/db/index.ts'
 import { sealedAs } from '../platform/secrets/index.ts'
 import { keysOfRequests } from '../requests/index.ts'
-import { ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX } from './bounds.ts'
-import type { Answer, Comparison } from './compare.ts'
-import type { ReplayOptions } from './options.ts'
-import { outcomeOf } from './outcome.ts'
-import type { ItemRow } from './queries.ts'
+import { type Answer, type Comparison, compareAnswers, unstablePaths } from './compare.ts'
+import { ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX } from './declarations.ts'
+import { baselineAction, type ReplayOptions } from './options.ts'
+import { answersTo, type ItemRow } from './queries.ts'
 
 /** An answer as it came, before it is cut. */
 export interface Received {
@@ -157,4 +156,76 @@ export async function finishSends(
     encodeArray(BYTEA, stored, ({ sealed }) => sealed),
     encodeArray(BYTEA, stored, ({ withoutBody }) => withoutBody),
   ])
+}
+
+/**
+ * Compares an answer with its baseline.
+ *
+ * @returns undefined if it cannot be compared: there is no baseline, or a body was not kept
+ */
+async function outcomeOf(
+  db: Db,
+  { endpointId, options }: { readonly endpointId: string; readonly options: ReplayOptions },
+  item: Pick<ItemRow, 'replayId' | 'requestId' | 'copy'>,
+  answer: Answer,
+): Promise<Comparison | undefined> {
+  const { compare } = options
+  if (compare === undefined) return undefined
+  const ignored = compare.ignore ?? []
+  if (compare.with === 'recorded') {
+    const actionId = baselineAction(options)
+    if (actionId === undefined) return undefined
+    const recorded = await recordedAnswer(db, endpointId, item.requestId, actionId)
+    return recorded && compareAnswers(recorded, answer, ignored)
+  }
+  if (compare.with === 'first') {
+    if (item.copy === 0) return undefined
+    const first = (await answersTo(db, item.replayId, item.requestId)).find(({ copy }) => copy === 0)
+    return first && compareAnswers(storedAnswer(first), answer, ignored)
+  }
+  const [first, second] = await answersTo(db, compare.with, item.requestId)
+  if (first === undefined) return undefined
+  const baseline = storedAnswer(first)
+  const unstable = second === undefined ? [] : unstablePaths(baseline, storedAnswer(second))
+  return compareAnswers(baseline, answer, [...ignored, ...unstable])
+}
+
+function storedAnswer({ statusCode, headers, body, durationMs, error }: ItemRow): Answer {
+  const whole = body === null || body.length >= ANSWER_BYTES_MAX ? null : body
+  return { statusCode, headers: headers === null ? [] : JSON.parse(headers), body: whole, durationMs, error }
+}
+
+/**
+ * The newest recorded answer to a request through an action.
+ *
+ * @returns undefined if none was recorded, or its record was pruned
+ */
+async function recordedAnswer(
+  db: Db,
+  endpointId: string,
+  requestId: number,
+  actionId: string,
+): Promise<Answer | undefined> {
+  const attempt = await db
+    .selectFrom('deliveryAttempts')
+    .where('endpointId', '=', endpointId)
+    .where('requestId', '=', requestId)
+    .where('actionId', '=', actionId)
+    .where('statusCode', 'is not', null)
+    // Replays of many are compared with what came before them.
+    .where('trigger', '<>', 'rehearsal')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .select(['id', 'statusCode', 'durationMs', 'error'])
+    .executeTakeFirst()
+  const detail = attempt && (await findDetail(db, endpointId, attempt.id))
+  if (attempt === undefined || detail === undefined) return undefined
+  const { receivedHeaders, receivedBody, receivedBodyTruncated } = detail
+  return {
+    statusCode: attempt.statusCode,
+    headers: headersFromText(receivedHeaders ?? '[]'),
+    body: receivedBodyTruncated === true ? null : (receivedBody ?? Buffer.alloc(0)),
+    durationMs: attempt.durationMs,
+    error: attempt.error,
+  }
 }

@@ -1,6 +1,4 @@
 export { pauseAbandoned } from './control.ts'
-export { forgetAnswers, nextAnswers } from './forget.ts'
-export { REPLAY_SWEEP } from './jobs.ts'
+export { forgetAnswers, nextAnswers, REPLAY_SWEEP, sealAnswers } from './declarations.ts'
 export { replayRunRoutes } from './routes.ts'
-export { sealAnswers } from './sealAnswers.ts'
 export { REHEARSAL_SENDS } from './sends.ts'

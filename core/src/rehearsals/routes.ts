@@ -11,8 +11,7 @@ import { checkStart } from './check.ts'
 import { type Change, changeState } from './control.ts'
 import { followReplay } from './follow.ts'
 import { countItems, findReplay, listReplays, type ReplayRow } from './queries.ts'
-import { reportOf } from './report.ts'
-import { listResults } from './results.ts'
+import { listResults, reportOf } from './report.ts'
 import {
   answerInput,
   followEvents,

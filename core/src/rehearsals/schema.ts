@@ -5,7 +5,7 @@ import { pageInput } from '../api/pagination.ts'
 import { Int64, optional, Timestamp } from '../api/values.ts'
 import { shownJson } from '../engine/json/index.ts'
 import { filterInput } from '../requests/index.ts'
-import { PER_SECOND_DEFAULT, REQUESTS_MAX, SHOWN_MAX } from './bounds.ts'
+import { PER_SECOND_DEFAULT, REQUESTS_MAX, SHOWN_MAX } from './declarations.ts'
 
 /** States of a replay, in their order. */
 export const REPLAY_STATES = ['queued', 'running', 'paused', 'done', 'cancelled', 'failed'] as const

@@ -8,18 +8,16 @@ import { recordChange } from '../audit/index.ts'
 import { storedPolicy } from '../deliveries/index.ts'
 import { queueLanes } from '../dispatch/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
-import { searching } from '../requests/index.ts'
+import type { Db } from '../platform/db/index.ts'
+import { applyFilters, searching, visibleRequests } from '../requests/index.ts'
 import { admitRun } from '../runs/index.ts'
-import { ENDED_KEPT, SHOWN_MAX, UNFINISHED_MAX } from './bounds.ts'
 import { forwardActions, tooLong } from './check.ts'
-import { REPLAY_LANES } from './jobs.ts'
+import { ENDED_KEPT, REPLAY_LANES, REQUESTS_MAX, SHOWN_MAX, UNFINISHED_MAX } from './declarations.ts'
 import { baselineAction, optionsText, storedOptions } from './options.ts'
 import { outgoingView, prepare } from './prepare.ts'
 import { findCaptured, findReplay, insertReplay } from './queries.ts'
-import { randomOf } from './random.ts'
-import { type Schedule, scheduleOf } from './schedule.ts'
+import { type Captured, randomOf, type Schedule, sampleOf, scheduleOf } from './schedule.ts'
 import type { Started, StartInput } from './schema.ts'
-import { selectRequests } from './select.ts'
 import { readView } from './view.ts'
 
 const SEED_MAX = 4_294_967_295
@@ -178,4 +176,41 @@ async function insert(
     if (row === undefined) throw new Error('The replay that was inserted is not there.')
     return await readView(trx, row)
   })
+}
+
+/** The requests of a replay, in the order of arrival, and how many match. */
+interface Selected {
+  readonly captured: readonly Captured[]
+  readonly matchedCount: number
+}
+
+/** The most requests of which a sample is taken: the newest. */
+const MATCHES_MAX = 100_000
+
+/** Chooses the requests of a replay. Oversize traces are left out: their bodies are not whole. */
+async function selectRequests(
+  db: Db,
+  endpointId: string,
+  { requestIds, filter, sample }: StartInput['select'],
+  random: () => number,
+): Promise<Selected> {
+  let query = visibleRequests(db, endpointId).where('r.bodyTruncated', '=', false)
+  if (requestIds !== undefined) query = query.where('r.id', 'in', requestIds)
+  if (filter !== undefined) {
+    const { label } = filter
+    const prefix = label?.endsWith('*') === true ? label.slice(0, -1) : undefined
+    query = applyFilters(query, prefix === undefined ? filter : { ...filter, label: undefined })
+    if (prefix !== undefined) query = query.where(sql<boolean>`starts_with(r.label, ${prefix})`)
+  }
+  const rows = await query
+    .select(['r.id', 'r.receivedAt'])
+    .orderBy('r.id', 'desc')
+    .limit(MATCHES_MAX)
+    .execute()
+  // Imported requests keep their times and have newer ids, so ids alone are not the order of arrival.
+  const all = rows
+    .map(({ id, receivedAt }) => ({ requestId: id, receivedAtMs: receivedAt.getTime() }))
+    .sort((one, two) => one.receivedAtMs - two.receivedAtMs || one.requestId - two.requestId)
+  const captured = sample === undefined ? all.slice(-REQUESTS_MAX) : sampleOf(all, sample, random)
+  return { captured, matchedCount: all.length }
 }

@@ -6,8 +6,13 @@ import { takeSlot } from '../api/slots.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { changesOf } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { ANSWER_BYTES_MAX, ANSWER_GRACE_MS, LISTENER_TIMEOUT_SECONDS, WAITING_TAKES_MAX } from './bounds.ts'
 import { endReplay } from './control.ts'
+import {
+  ANSWER_BYTES_MAX,
+  ANSWER_GRACE_MS,
+  LISTENER_TIMEOUT_SECONDS,
+  WAITING_TAKES_MAX,
+} from './declarations.ts'
 import { answeredEnd, failedEnd, finishSends } from './finish.ts'
 import { storedOptions } from './options.ts'
 import { outgoingView, type Preparing, prepare } from './prepare.ts'

@@ -1,14 +1,15 @@
 import { z } from 'zod'
+import type { Context } from '../api/context.ts'
 import { requireFeature } from '../api/planGates.ts'
 import { route, router } from '../api/route.ts'
 import { Int64, optional } from '../api/values.ts'
 import { DeliveryAttemptDetail } from '../deliveries/index.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
+import { askListeners, countListeners } from '../listeners/index.ts'
 import { findsRequest, issuesOfRequestIds, requestIdsInput, requestIdsOf } from '../requests/index.ts'
 import { bulkReplay } from './bulkReplay.ts'
 import { editedInput } from './editedRequest.ts'
 import { replayRequest } from './replayRequest.ts'
-import { replayToListeners } from './replayToListeners.ts'
 import { BulkReplayResult, ReplayResult, replayView } from './schema.ts'
 import { sendEdited } from './sendEdited.ts'
 
@@ -102,3 +103,15 @@ export const replayRoutes = router({
     check: (_ctx, input) => issuesOfRequestIds(input),
   }).mutation(({ ctx, input }) => bulkReplay(ctx, ctx.endpoint.id, requestIdsOf(input), input)),
 })
+
+/**
+ * Asks every connected listener of an endpoint to send a request again. The listeners report the results.
+ *
+ * @returns the answer of a replay: `Skipped`, without asking, if no listener is connected
+ */
+async function replayToListeners(ctx: Context, endpointId: string, requestId: number) {
+  const listenerCount = await countListeners(ctx, endpointId)
+  if (listenerCount > 0) await askListeners(ctx.db, { endpointId, requestId, now: ctx.clock.now() })
+  const state = listenerCount > 0 ? ('Pending' as const) : ('Skipped' as const)
+  return { requestId, state, attemptId: null, statusCode: null, error: null, outcomes: [], listenerCount }
+}

@@ -1,8 +1,23 @@
+import type { z } from 'zod'
+import type { Context } from '../api/context.ts'
 import { route, router } from '../api/route.ts'
-import { checkStoring, findsEndpoint } from '../endpoints/index.ts'
-import { issuesOfSource } from '../transformations/index.ts'
-import { previewStoring } from './preview.ts'
+import { storedFormOf } from '../capture/index.ts'
+import {
+  checkStoring,
+  type EndpointRow,
+  findsEndpoint,
+  preparedStoring,
+  type StoringInput,
+  storedSettings,
+} from '../endpoints/index.ts'
+import { type EvaluatedRequest, joinedHeaders, textOf } from '../engine/message/index.ts'
+import { hashWith } from '../engine/storing/index.ts'
+import { eventIdOf, eventIdPathOf, labelOf, prepareVerification } from '../engine/verification/index.ts'
+import { countLong, previewing } from '../requests/index.ts'
+import { createRuleTurns, issuesOfSource, previewRequest } from '../transformations/index.ts'
+import { findHashKey } from '../workspaces/index.ts'
 import { previewInput, StoringPreview } from './schema.ts'
+import { storingWarnings } from './warnings.ts'
 
 /** Preview of what an endpoint takes out of its captures; in the API it is among the routes of `endpoints`. */
 export const storeRuleRoutes = router({
@@ -23,3 +38,72 @@ export const storeRuleRoutes = router({
     check: (_ctx, input) => [...checkStoring(input), ...issuesOfSource(input, true)],
   }).mutation(({ ctx, input }) => previewStoring(ctx, ctx.endpoint, input)),
 })
+
+/** Separate from the queue of deliveries, so that previews never delay those. */
+const turns = createRuleTurns()
+
+/** The settings that are tried: those of the input, else those of the endpoint. */
+function triedSettings(endpoint: EndpointRow, input: StoringInput): StoringInput {
+  return {
+    storeRules: input.storeRules ?? JSON.parse(endpoint.storeRules),
+    dropHeaders: input.dropHeaders ?? JSON.parse(endpoint.dropHeaders),
+  }
+}
+
+/**
+ * Shows what would be stored of a request. Nothing is saved.
+ *
+ * @throws DomainError `not_found` for a request that is not stored; LineTooLong when earlier previews take too long
+ */
+async function previewStoring(
+  ctx: Context,
+  endpoint: EndpointRow,
+  input: z.output<typeof previewInput>,
+): Promise<z.input<typeof StoringPreview>> {
+  const tried = triedSettings(endpoint, input)
+  const warnings = await storingWarnings(ctx.db, endpoint, tried)
+  // Without a key, a key of the preview: the digests then differ from those of captures.
+  const key = await findHashKey(ctx.db, { workspaceId: ctx.workspace.id, secrets: ctx.secrets })
+  const settings = {
+    storing: preparedStoring(tried, hashWith(key ?? Buffer.from(ctx.workspace.id))),
+    verification: prepareVerification(storedSettings(endpoint, ctx.secrets)),
+    eventIdPath: eventIdPathOf(endpoint.eventIdPath),
+    repeating: { label: true, eventId: true },
+  }
+  return await previewing(ctx, 'storing', async () => {
+    const { request } = await previewRequest(ctx, input, endpoint, null, { takesTraces: true })
+    countLong(ctx, request.body.length)
+    const { provider } = settings.verification
+    const evaluated: EvaluatedRequest = {
+      ...request,
+      label: labelOf(provider, request),
+      eventId: eventIdOf(settings.eventIdPath, provider, request),
+    }
+    const form = await turns.run(ctx.workspace.id, () => storedFormOf(settings, evaluated))
+    const redaction = form?.redaction ?? null
+    return {
+      redacted: redaction !== null,
+      redactedPaths: [...(redaction?.paths ?? [])],
+      redactionFault: redaction?.fault ?? null,
+      warnings,
+      stored: shown(form?.request ?? evaluated),
+    }
+  })
+}
+
+function shown(request: EvaluatedRequest): z.input<typeof StoringPreview>['stored'] {
+  const { method, path, queryString, headers, contentType, body, ip, label, eventId } = request
+  const text = textOf(body)
+  return {
+    method,
+    path,
+    queryString,
+    headers: joinedHeaders(headers),
+    contentType,
+    body: body.length === 0 ? null : (text ?? Buffer.from(body).toString('base64')),
+    bodyIsBinary: body.length > 0 && text === undefined,
+    ip,
+    label,
+    eventId,
+  }
+}
