@@ -1,9 +1,19 @@
+import { sql } from 'kysely'
 import { z } from 'zod'
+import type { Context } from '../api/context.ts'
 import { route, router } from '../api/route.ts'
 import { Int64 } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
-import { ConditionDocument } from '../engine/conditions/index.ts'
-import { readCondition, tryCondition } from './tryCondition.ts'
+import {
+  type Condition,
+  ConditionDocument,
+  parseCondition,
+  unmatchedWords,
+} from '../engine/conditions/index.ts'
+import { memberText } from '../engine/json/index.ts'
+import { neverMatchedPaths, newestMatching } from './history.ts'
+import { previewing } from './previewing.ts'
+import { searching } from './searching.ts'
 
 const LAST_MAX = 500
 
@@ -51,3 +61,71 @@ export const conditionRoutes = router({
     },
   }).mutation(({ ctx, input }) => tryCondition(ctx, ctx.endpoint.id, input)),
 })
+
+/** Bytes of bodies that one preview reads; further requests are left out. */
+const READ_BYTES_MAX = 32 * 1024 * 1024
+const FIRST_IDS = 20
+
+/** Parses a condition from the raw body, because only that preserves key order and number spelling. */
+function readCondition(rawBody: string | null, value: unknown) {
+  const parsed = parseCondition(value, memberText(rawBody, ['condition']))
+  if ('condition' in parsed) return parsed
+  return { issues: parsed.issues.map((found) => ({ ...found, path: ['condition', ...found.path] })) }
+}
+
+/**
+ * Evaluates a condition against the newest stored requests; stores nothing.
+ *
+ * @throws LineTooLong when earlier previews of the workspace take too long
+ */
+async function tryCondition(
+  ctx: Context,
+  endpointId: string,
+  { condition: document, last }: { readonly condition: unknown; readonly last: number },
+) {
+  const parsed = readCondition(ctx.rawBody, document)
+  if (!('condition' in parsed)) throw new Error('A condition that was checked cannot be read.')
+  const { condition } = parsed
+  return await previewing(ctx, `condition ${endpointId}`, () => tryOn(ctx, endpointId, condition, last))
+}
+
+async function tryOn(ctx: Context, endpointId: string, condition: Condition, last: number) {
+  const newest = await searching(ctx, `sizes ${endpointId}`, (db, options) =>
+    db
+      .selectFrom('requests')
+      .where('endpointId', '=', endpointId)
+      .where('deletedAt', 'is', null)
+      .where('hiddenAt', 'is', null)
+      .select(['id', sql<number>`octet_length(body)`.as('bytes')])
+      .orderBy('id', 'desc')
+      .limit(last)
+      .execute(options),
+  )
+  let bytesLeft = READ_BYTES_MAX
+  const tested = newest.filter(({ bytes }) => {
+    bytesLeft -= bytes
+    return bytesLeft > 0
+  })
+  const lowest = tested.at(-1)
+  const afterId = lowest === undefined ? Number.MAX_SAFE_INTEGER : lowest.id - 1
+  const found = await newestMatching(ctx.db, endpointId, condition, {
+    limit: Math.max(1, tested.length),
+    afterId,
+    signal: ctx.signal,
+  })
+  const unmatched = await neverMatchedPaths(ctx.db, endpointId, condition, {
+    afterId,
+    signal: ctx.signal,
+  })
+  const known = new Set(tested.map(({ id }) => id))
+  const matched = found.map(({ requestId }) => requestId).filter((id) => known.has(id))
+  const isMatched = new Set(matched)
+  const notMatched = [...known].filter((id) => !isMatched.has(id))
+  const part = (ids: readonly number[]) => ({ count: ids.length, firstIds: ids.slice(0, FIRST_IDS) })
+  return {
+    testedCount: tested.length,
+    matched: part(matched),
+    notMatched: part(notMatched),
+    note: unmatchedWords(unmatched),
+  }
+}

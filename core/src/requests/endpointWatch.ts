@@ -10,7 +10,6 @@ import {
   type RequestStateRow,
 } from './followQueries.ts'
 import type { RequestSummary } from './schema.ts'
-import { type SharedLooks, sharedLooks } from './sharedLooks.ts'
 
 /** Arrivals in the API's shape, converted once for all followers. */
 export interface SeenArrivals extends Arrivals {
@@ -155,5 +154,33 @@ async function lookForMoves(db: Db, endpointId: string, watch: EndpointWatch): P
       const [oldest] = moved.keys()
       if (moved.size > MOVED_MAX && oldest !== undefined) moved.delete(oldest)
     }
+  }
+}
+
+/** Lookups that concurrent readers share: all readers with the same key get the result of the first lookup. */
+interface SharedLooks<Found> {
+  /** @throws errors of the lookup; the next caller looks again */
+  find(key: string, look: () => Promise<Found>): Promise<Found>
+  /**
+   * Drops all results after a change. A lookup that has begun may have missed it, and is not shared with later callers.
+   */
+  clear(): void
+}
+
+/** Keeps the result of every key until `clear`, without bound. A failed lookup is not kept. */
+export function sharedLooks<Found>(): SharedLooks<Found> {
+  const looks = new Map<string, Promise<Found>>()
+  return {
+    find(key, look) {
+      const known = looks.get(key)
+      if (known !== undefined) return known
+      const found = look()
+      looks.set(key, found)
+      found.catch(() => {
+        if (looks.get(key) === found) looks.delete(key)
+      })
+      return found
+    },
+    clear: () => looks.clear(),
   }
 }

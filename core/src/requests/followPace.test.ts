@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { beatMilliseconds, sentWholeMax } from './followPace.ts'
+import { beatMilliseconds, sentWholeMax } from './follow.ts'
 
 const nothing = { events: 0, requests: 0, isBehind: false }
 /** A flood of 5,000 captures a second, for a follower that is sent the newest. */

@@ -1,12 +1,11 @@
 export { capturedEventIds } from './capturedEventIds.ts'
+export { evictedRequests, SEARCH_PAGES } from './declarations.ts'
 export { fillColumns } from './fillColumns.ts'
 export { applyFilters } from './filters.ts'
 export { findsRequest, requestView } from './find.ts'
 export { newestRequestId } from './followQueries.ts'
 export { type HistoricMatch, neverMatchedPaths, newestMatching } from './history.ts'
-export { SEARCH_PAGES } from './jobs.ts'
 export { countLong, inTurn } from './longReads.ts'
-export { evictedRequests } from './metrics.ts'
 export { forgetNotes } from './note.ts'
 export {
   findAnswer,
@@ -39,8 +38,7 @@ export {
   requestIdsInput,
   requestIdsOf,
 } from './schema.ts'
-export { type Sealing, sealedRow } from './sealedRow.ts'
-export { sealNext } from './sealStored.ts'
+export { type Sealing, sealedRow, sealNext } from './sealStored.ts'
 export { SEARCHED_BODY_BYTES } from './search.ts'
 export { type HistorySearch, searchHistory } from './searchHistory.ts'
 export { searching } from './searching.ts'

@@ -8,13 +8,12 @@ import type { Db } from '../platform/db/index.ts'
 import { isRange } from './filters.ts'
 import { isUuid } from './find.ts'
 import { type RequestSummaryRow, summariesOf } from './queries.ts'
-import { countRange, type IdRange } from './rangeTotals.ts'
+import { countRange, type IdRange, searchTotals } from './rangeTotals.ts'
 import { readPage } from './reads.ts'
 import { type Found, type Pace, PROMPT, scanRequests, THOROUGH, type Wanted } from './scan.ts'
 import type { ListFilters, Order } from './schema.ts'
 import { searching } from './searching.ts'
 import { NO_SHORTCUT, shortcutOf } from './searchShortcut.ts'
-import { searchTotals } from './searchTotals.ts'
 
 /** Time limit of a search that must reach its end, without the waits for its turns. */
 const EXACT_MS = 5_000

@@ -3,13 +3,12 @@ import type { Services } from '../api/services.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { type Db, type RequestsTable, run, statement, type Trx } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
-import { bodyPreviewOf } from './bodyPreview.ts'
 import { applyFilters } from './filters.ts'
 import type { Order, RequestFilters } from './schema.ts'
 import { firstRequestId, senderAttempt } from './senderAttempts.ts'
 import { outcomes } from './state.ts'
 import { storageBytesOf } from './storageBytes.ts'
-import { STORED_REQUEST_COLUMNS } from './storedRequest.ts'
+import { bodyPreviewOf, STORED_REQUEST_COLUMNS } from './storedRequest.ts'
 
 const SUMMARY_COLUMNS = [
   'r.id',

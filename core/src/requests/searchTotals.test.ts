@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { searchTotals } from './rangeTotals.ts'
 import type { ListFilters } from './schema.ts'
-import { searchTotals } from './searchTotals.ts'
 
 const ASKED = { filters: { q: 'x' }, hasCursor: false, storedCount: 1000 }
 const found = (matchedCount: number, lookedThrough: number, lookedTo: number | null = 7) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { sharedLooks } from './sharedLooks.ts'
+import { sharedLooks } from './endpointWatch.ts'
 
 describe('sharedLooks', () => {
   test('readers that ask the same share one look', async () => {

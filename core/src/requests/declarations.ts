@@ -1,5 +1,9 @@
 import { Gauge } from 'prom-client'
 import { counterBy, registers } from '../platform/metrics/index.ts'
+import { sweepQueue } from '../platform/queues.ts'
+
+/** Makes the pages by which text searches skip requests. Singleton, and safe to interrupt. */
+export const SEARCH_PAGES = sweepQueue('search.pages', 3600)
 
 export const awaitsWaiting = new Gauge({
   name: 'creel_awaits_waiting',
