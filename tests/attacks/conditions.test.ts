@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { z } from 'zod'
-import { PLANS } from '../../core/src/plans/plans.ts'
+import { PLANS } from '../../core/src/plans/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { type AttackedService, forwarded, startAttackedService } from './attackedService.ts'
 

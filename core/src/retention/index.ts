@@ -1,4 +1,3 @@
-export { analyzeOutgrown } from './analyzeOutgrown.ts'
 export { holdByteBounds, NEARLY_FULL, sweepBytes } from './byteBounds.ts'
 export {
   ENDPOINT_SWEEP,
@@ -8,8 +7,8 @@ export {
   storageBytes,
   storageMaxBytes,
 } from './declarations.ts'
-export { eraseAttempts, eraseRequests, reduceRequests } from './erase.ts'
+export { eraseAttempts, eraseRequests, reduceRequests } from './purge.ts'
 
-export { readStorage, readStorageOf } from './storedBytes.ts'
+export { analyzeOutgrown, readStorage, readStorageOf } from './storedBytes.ts'
 export { sweepEndpoints } from './sweepEndpoints.ts'
 export { sweepRetention } from './sweepRetention.ts'

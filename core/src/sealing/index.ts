@@ -1,3 +1,2 @@
-export { SEALING } from './jobs.ts'
-export { sealEarlier, sealStored } from './sealStored.ts'
+export { SEALING, sealEarlier, sealStored } from './sealStored.ts'
 export { sealingRoutes } from './shred.ts'

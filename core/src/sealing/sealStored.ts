@@ -5,6 +5,7 @@ import { sealLateRecords, sealRecords } from '../deliveries/index.ts'
 import { ensureDataKey } from '../endpoints/index.ts'
 import { isSealed } from '../keys/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { sweepQueue } from '../platform/queues.ts'
 import { openDataKey } from '../platform/secrets/index.ts'
 import { sealAnswers } from '../rehearsals/index.ts'
 import { sealNext } from '../requests/index.ts'
@@ -92,3 +93,6 @@ async function sealSome({ db, secrets }: Services, endpointId: string): Promise<
 async function end(trx: Trx, endpointId: string): Promise<void> {
   await trx.deleteFrom('sealings').where('endpointId', '=', endpointId).execute()
 }
+
+/** Seals what endpoints have stored in plain. Singleton, and safe to interrupt. */
+export const SEALING = sweepQueue('endpoints.seal', 300)

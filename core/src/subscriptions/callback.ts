@@ -5,7 +5,7 @@ import { originHeaders } from '../deliveries/index.ts'
 import { signatureFields } from '../engine/signing/index.ts'
 import { type SendResult, userAgent } from '../platform/outbound/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
-import { ANSWER_BYTES_MAX, SEND_MS } from './bounds.ts'
+import { ANSWER_BYTES_MAX, SEND_MS } from './declarations.ts'
 
 /** Reasons for a failed attempt. */
 export const FAILURES = [

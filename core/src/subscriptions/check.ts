@@ -6,14 +6,14 @@ import { countSlots, takeSlot } from '../api/slots.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { secretProblem } from '../engine/signing/index.ts'
 import { sleep } from '../platform/time/index.ts'
+import { type Callback, type Failure, failureOf, messageId, sendMessage } from './callback.ts'
 import {
   CHECKS_A_MINUTE,
   FAILED_CHECKS_MAX,
   FAILED_CHECKS_MS,
   FAILED_CHECKS_OF_ALL,
   SLOWED_MS,
-} from './bounds.ts'
-import { type Callback, type Failure, failureOf, messageId, sendMessage } from './callback.ts'
+} from './declarations.ts'
 import { callbackChecks } from './pull.ts'
 
 /** Checks of URL and secret that the schema cannot express. */

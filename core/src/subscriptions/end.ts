@@ -4,6 +4,7 @@ import { isHere, isLive } from '../keys/index.ts'
 import { PLAN_KEYS } from '../plans/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { messageId, openCallback, sendMessage } from './callback.ts'
+import { ENDED_KEPT } from './declarations.ts'
 import { deleteSubscription, type SubscriptionRow } from './queries.ts'
 import { auditedView } from './view.ts'
 
@@ -87,4 +88,22 @@ async function tellEnd(services: Services, row: SubscriptionRow): Promise<void> 
     body: Buffer.from(JSON.stringify({ type: 'terminated', error })),
     hops: 0,
   })
+}
+
+const SWEEP = statement(
+  'sweep event deliveries',
+  `delete from event_deliveries d using (
+    select s.id, (
+      select e.id from event_deliveries e where e.subscription_id = s.id and e.state <> 'waiting'
+      order by e.id desc offset ${ENDED_KEPT} limit 1
+    ) as last_id
+    from event_subscriptions s
+  ) old
+  where d.subscription_id = old.id and d.id <= old.last_id and d.state <> 'waiting'`,
+)
+
+/** Ends subscriptions that have expired, and deletes old messages that were sent or given up. */
+export async function sweepSubscriptions(services: Services): Promise<void> {
+  await endInvalid(services)
+  await run(services.db, SWEEP, [])
 }

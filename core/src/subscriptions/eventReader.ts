@@ -1,7 +1,7 @@
 import type { Services } from '../api/services.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { within } from '../platform/time/index.ts'
-import { CHECK_SECONDS } from './bounds.ts'
+import { CHECK_SECONDS } from './declarations.ts'
 import { endInvalid } from './end.ts'
 import { eventSubscriptions, pullEvents } from './pull.ts'
 

@@ -1,7 +1,10 @@
 export { CALLBACK_SENDS } from './callbackSends.ts'
+export {
+  forgetAgentEvents,
+  nextAgentEvents,
+  SEALED_SUBSCRIPTIONS,
+  SUBSCRIPTION_SWEEP,
+  sealAgentEvents,
+} from './declarations.ts'
+export { sweepSubscriptions } from './end.ts'
 export { startEventReader } from './eventReader.ts'
-export { forgetAgentEvents, nextAgentEvents } from './forget.ts'
-export { SUBSCRIPTION_SWEEP } from './jobs.ts'
-export { SEALED_SUBSCRIPTIONS } from './reseal.ts'
-export { sealAgentEvents } from './sealEvents.ts'
-export { sweepSubscriptions } from './sweep.ts'

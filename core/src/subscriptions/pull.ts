@@ -8,9 +8,8 @@ import { planOf } from '../plans/index.ts'
 import { type RowsOf, run, statement } from '../platform/db/index.ts'
 import { counterBy, registers } from '../platform/metrics/index.ts'
 import { sealedAs } from '../platform/secrets/index.ts'
-import { WAITING_MAX } from './bounds.ts'
 import { messageId } from './callback.ts'
-import { CALLBACK_LANES } from './jobs.ts'
+import { CALLBACK_LANES, WAITING_MAX } from './declarations.ts'
 
 /** Live event subscriptions. `state`: `active`, `failing` or `throttled`. Counted by the processes that send. */
 export const eventSubscriptions = new Gauge({

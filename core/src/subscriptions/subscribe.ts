@@ -9,9 +9,9 @@ import { type EventArguments, filterOf, findType, readPage } from '../events/ind
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { newestRequestId } from '../requests/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
-import { PREVIOUS_SECRET_MS, TTL_MS } from './bounds.ts'
 import { type Callback, callbackDigest, openCallback, sealCallback } from './callback.ts'
 import { checkCallback } from './check.ts'
+import { PREVIOUS_SECRET_MS, TTL_MS } from './declarations.ts'
 import {
   countSubscriptions,
   deleteSubscription,

@@ -1,5 +1,4 @@
-export { checkWatchdogs } from './check.ts'
+export { checkWatchdogs, WATCHDOG_CHECK } from './check.ts'
 export { startHeartbeat } from './downtime.ts'
-export { WATCHDOG_CHECK } from './jobs.ts'
 export { type Criteria, listCriteria, listMatches } from './match.ts'
 export { applyWatchdogLimit } from './settle.ts'

@@ -1,3 +1,4 @@
+import { closeIncidents, closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { recordSuspensions } from '../audit/index.ts'
 import type { Plan } from '../plans/index.ts'
@@ -20,9 +21,9 @@ import {
   type Step,
   setPaused,
   type WatchdogClock,
+  type WatchdogEvent,
 } from './rules.ts'
-import { type TellServices, tell } from './tell.ts'
-import { clockOf, notedMatch } from './view.ts'
+import { clockOf, contactIdsOf, notedMatch } from './view.ts'
 
 /** A change of a watchdog: its next step, and changed columns outside of the clock. */
 export interface Change {
@@ -92,4 +93,74 @@ export async function applyWatchdogLimit(
       { id: row.id, name: row.name, endpointId: row.endpointId, suspendedByPlan: pausedByPlan },
     ])
   }
+}
+
+/** The services that alerts of a watchdog need. */
+type TellServices = Pick<Services, 'clock' | 'enqueue'>
+
+/**
+ * Raises the alerts of a step, in the transaction that stores the step: one alarm and one recovery per outage, to the
+ * channels and to the watchdog's own contacts.
+ *
+ * @param clock the value after the step
+ */
+async function tell(
+  services: TellServices,
+  trx: Trx,
+  { row, clock, event }: { row: WatchdogRow; clock: WatchdogClock; event: WatchdogEvent | null },
+): Promise<void> {
+  const incident = { kind: 'watchdog.alarmed', subjectIds: [row.id] } as const
+  const contactIds = contactIdsOf(row)
+  switch (event) {
+    case null:
+      return
+    case 'alarmed':
+      await openIncident(services, trx, {
+        kind: 'watchdog.alarmed',
+        workspaceId: row.workspaceId,
+        subject: { id: row.id, name: row.name },
+        endpoint: { id: row.endpointId, name: row.endpointName },
+        requestId: clock.lastMatchedRequestId,
+        reason: silence(clock),
+        contactIds,
+      })
+      return
+    case 'recovered':
+      await closeIncidents(services, trx, {
+        ...incident,
+        contactIds,
+        ...(clock.lastMatchedRequestId === null ? {} : { requestId: clock.lastMatchedRequestId }),
+      })
+      return
+    case 'silenced':
+      await closeIncidentsSilently(services, trx, incident)
+  }
+}
+
+function silence(clock: WatchdogClock): string {
+  const since =
+    clock.phase === 'alarmed' && clock.lastMatchedAt === null
+      ? `since it was armed at ${clock.armedAt.toISOString()}`
+      : `since ${clock.baselineAt.toISOString()}`
+  const expected = `expected every ${duration(clock.expectedIntervalSeconds)}`
+  const grace = clock.graceSeconds > 0 ? `, with ${duration(clock.graceSeconds)} of grace` : ''
+  return `No matching capture ${since}; ${expected}${grace}.`
+}
+
+/** `1 h 30 min`: the two largest units that are not zero. */
+function duration(seconds: number): string {
+  const units: readonly (readonly [number, string])[] = [
+    [86_400, 'd'],
+    [3600, 'h'],
+    [60, 'min'],
+    [1, 's'],
+  ]
+  const parts: string[] = []
+  let rest = seconds
+  for (const [size, unit] of units) {
+    const count = Math.floor(rest / size)
+    rest %= size
+    if (count > 0) parts.push(`${count} ${unit}`)
+  }
+  return parts.slice(0, 2).join(' ')
 }

@@ -1,4 +1,0 @@
-import { sealedTable } from '../platform/secrets/index.ts'
-
-/** Secrets that the noun stores. */
-export const SEALED_SUBSCRIPTIONS = sealedTable('eventSubscriptions', ['callback'])
