@@ -1,4 +1,2 @@
-export { migrate } from './migrate.ts'
-export { MIGRATIONS } from './migrations.ts'
-export { type MigrationState, migrationState } from './pending.ts'
-export { STOPS } from './stops.ts'
+export { type MigrationState, migrate, migrationState } from './migrate.ts'
+export { MIGRATIONS, STOPS } from './migrations.ts'

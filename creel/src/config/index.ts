@@ -1,4 +1,3 @@
 export * from './config.ts'
 
-export { maskedConfig } from './masked.ts'
 export { VARIABLE_NAMES } from './variables.ts'
