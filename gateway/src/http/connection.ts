@@ -1,5 +1,5 @@
 import { countPiece } from '@creel/core/platform/memory'
-import type { ConnectionOwner, OwnedConnection } from './connectionOwner.ts'
+import type { ConnectionOwner, OwnedConnection } from './connectionTable.ts'
 import { BodyDeadline, UnsentDeadline } from './deadlines.ts'
 import type { BodyReceiver } from './exchange.ts'
 import { type ExchangeConnection, HttpExchange } from './httpExchange.ts'

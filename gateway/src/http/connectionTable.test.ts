@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { OwnedConnection } from './connectionOwner.ts'
-import { addressGroup, ConnectionTable } from './connectionTable.ts'
+import { addressGroup, ConnectionTable, type OwnedConnection } from './connectionTable.ts'
 
 /** Records whether it was ended. */
 class FakeConnection implements OwnedConnection {

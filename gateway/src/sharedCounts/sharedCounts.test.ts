@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { OwnedConnection } from '../http/connectionOwner.ts'
-import { ConnectionTable } from '../http/connectionTable.ts'
+import { ConnectionTable, type OwnedConnection } from '../http/connectionTable.ts'
 import { createStrangers } from '../strangers/strangers.ts'
 import { CountsHub, type CountsMember, createCountsMember } from './index.ts'
 
