@@ -1,4 +1,5 @@
 export { scopeOf } from './api/access.ts'
+export { RELAYED } from './api/checks.ts'
 export { type Caller, type Context, contextOf } from './api/context.ts'
 export {
   Download,
@@ -18,7 +19,6 @@ export {
   TracedError,
   toProblem,
 } from './api/problem.ts'
-export { RELAYED } from './api/relayed.ts'
 export { STREAM_PING_MS } from './api/route.ts'
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
 export { REFUSED } from './api/values.ts'

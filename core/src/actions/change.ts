@@ -9,7 +9,7 @@ import type { EndpointRow } from '../endpoints/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable, Trx } from '../platform/db/index.ts'
 import { authColumns } from './auth.ts'
-import { readCondition } from './check.ts'
+import { readCondition, warningsMember } from './check.ts'
 import { tellOfCertificates } from './checkCertificates.ts'
 import { actionChange, placed } from './create.ts'
 import { isOn } from './dispatchActions.ts'
@@ -26,7 +26,6 @@ import type { UpdateInput } from './schema.ts'
 import { schemeColumns, signingColumns } from './signing.ts'
 import { tlsColumns } from './tls.ts'
 import { actionView } from './view.ts'
-import { warningsMember } from './warnings.ts'
 
 /**
  * Changes the named members of an action. Switching it on resumes its waiting deliveries.

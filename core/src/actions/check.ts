@@ -1,10 +1,18 @@
 import { listChannelStates } from '../alertChannels/index.ts'
 import type { Context } from '../api/context.ts'
 import { requireFeature } from '../api/planGates.ts'
-import { type DeliveryPolicy, GONE, scheduleOf } from '../deliveries/index.ts'
-import { parseCondition } from '../engine/conditions/index.ts'
+import {
+  type DeliveryPolicy,
+  GONE,
+  ORDER_BY_ENDPOINT,
+  scheduleOf,
+  storedPolicy,
+} from '../deliveries/index.ts'
+import { conditionWarnings, type EndpointRow, type TakenOut, takenOutOf } from '../endpoints/index.ts'
+import { parseCondition, storedCondition } from '../engine/conditions/index.ts'
 import type { InputIssue, ItemCode } from '../engine/issues.ts'
 import { memberText } from '../engine/json/index.ts'
+import { takesOutText } from '../engine/storing/index.ts'
 import { parseTemplate } from '../engine/templates/index.ts'
 import { retentionMs } from '../plans/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
@@ -128,4 +136,32 @@ export function readCondition(ctx: Pick<Context, 'rawBody'>, value: unknown) {
 
 function issue(member: string, code: ItemCode, detail: string): InputIssue {
   return { path: [member], code, detail }
+}
+
+type Reader = Pick<ActionRow, 'name' | 'condition' | 'deliveryPolicy'>
+
+/** Names what an action reads that rules for storing take out of captures. */
+export function actionWarnings(taken: TakenOut, { name, condition, deliveryPolicy }: Reader): string[] {
+  const by = storedPolicy(deliveryPolicy).order?.by
+  const isHidden =
+    by !== undefined && by !== ORDER_BY_ENDPOINT && takesOutText(taken.storing, by, taken.provider)
+  return [
+    ...conditionWarnings(taken, `action '${name}'`, storedCondition(condition)),
+    ...(isHidden
+      ? [
+          `The action '${name}' orders by ${by}, which is not stored as it came: its keys are shown as digests.`,
+        ]
+      : []),
+  ]
+}
+
+/** The member `warnings` of the answer to a change of an action; absent without any. */
+export function warningsMember(
+  { provider, storeRules, dropHeaders }: Pick<EndpointRow, 'provider' | 'storeRules' | 'dropHeaders'>,
+  action: Reader,
+): { warnings?: string[] } {
+  const input = { storeRules: JSON.parse(storeRules), dropHeaders: JSON.parse(dropHeaders) }
+  const taken = takenOutOf({ provider }, input)
+  const warnings = taken === null ? [] : actionWarnings(taken, action)
+  return warnings.length === 0 ? {} : { warnings }
 }

@@ -9,13 +9,12 @@ import { ALWAYS } from '../engine/conditions/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { type AuthInput, authColumns } from './auth.ts'
-import { readCondition } from './check.ts'
+import { readCondition, warningsMember } from './check.ts'
 import { type ActionRow, findAction, insertAction, lockActions, numberActions } from './queries.ts'
 import type { CreateInput } from './schema.ts'
 import { type SigningInput, schemeColumns, signingColumns } from './signing.ts'
 import { type TlsInput, tlsColumns } from './tls.ts'
 import { actionView } from './view.ts'
-import { warningsMember } from './warnings.ts'
 
 type View = ReturnType<typeof actionView>
 

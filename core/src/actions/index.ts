@@ -1,5 +1,6 @@
 export { leavesCredentialsBehind } from './auth.ts'
 export { dropAction, writeAction } from './change.ts'
+export { actionWarnings } from './check.ts'
 export { checkCertificates } from './checkCertificates.ts'
 export { addAction, hostOf } from './create.ts'
 export { CERTIFICATE_CHECK, SEALED_ACTIONS } from './declarations.ts'
@@ -13,7 +14,5 @@ export {
   lockActions,
   updateAction,
 } from './queries.ts'
-
 export { SIGNING_SECRET } from './schema.ts'
 export { signingColumns, signingIssues } from './signing.ts'
-export { actionWarnings } from './warnings.ts'

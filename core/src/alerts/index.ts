@@ -12,21 +12,33 @@ export {
   type Subscription,
   storedSubscriptions,
 } from './events.ts'
-export { type Alert, isMarkup } from './find.ts'
+export { type Alert, findAlert, isMarkup, wordsOf } from './find.ts'
 export {
   type Cause,
   closeIncidents,
   closeIncidentsSilently,
   openIncident,
   type Recovery,
+  severityOf,
 } from './incidents.ts'
-export * from './outbox.ts'
 export {
+  findWaitingOpening,
   forgetIncidentReasons,
   forgetReasons,
+  insertAlert,
+  lockWaitingAlert,
+  markFannedOut,
   nextIncidentReasons,
   nextReasons,
+  pruneAlerts,
   sealMessages,
+  waitingSince,
 } from './queries.ts'
-export { ALERT_FAN_OUT, type Named, raiseSingle, type SingleAlert } from './raise.ts'
-export { wordsOf } from './texts.ts'
+export {
+  ALERT_FAN_OUT,
+  type Named,
+  type Occasion,
+  outboxRow,
+  raiseSingle,
+  type SingleAlert,
+} from './raise.ts'

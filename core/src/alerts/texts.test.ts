@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { wordsOf } from './texts.ts'
+import { wordsOf } from './find.ts'
 
 describe('wordsOf', () => {
   test('an alert of dead letters tells the running count and the last error', () => {

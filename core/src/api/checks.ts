@@ -4,9 +4,8 @@ import type { KeyScope } from '../engine/words/index.ts'
 import { type AccessDeclaration, admit, scopeOf } from './access.ts'
 import type { Context } from './context.ts'
 import type { Finds, PathIds, RouteContract } from './contract.ts'
-import { validationFailed } from './errors.ts'
+import { DomainError, validationFailed } from './errors.ts'
 import { issuesOf, nulIssues } from './issues.ts'
-import { admitOnRelay } from './relayed.ts'
 
 export interface Checks<Shape extends z.core.$ZodLooseShape, Found extends object> extends AccessDeclaration {
   readonly input: z.ZodObject<Shape>
@@ -135,4 +134,46 @@ function pathIds(input: unknown): PathIds {
   return Object.fromEntries(
     Object.entries(input).flatMap(([name, value]) => (isId(value) ? [[name, String(value)]] : [])),
   )
+}
+
+/**
+ * The procedures of a relay: all that `creel listen` needs for its one endpoint, and none that makes the service call
+ * another server. A procedure that is not listed here does not exist on a relay.
+ */
+export const RELAYED: ReadonlySet<string> = new Set([
+  'me.get',
+  'endpoints.list',
+  'endpoints.get',
+  'endpoints.stats',
+  'endpoints.update',
+  'endpoints.remove',
+  'requests.list',
+  'requests.await',
+  'requests.find',
+  'requests.get',
+  'requests.body',
+  'requests.shape',
+  'requests.follow',
+  'requests.remove',
+  'requests.clear',
+  'requests.bulkDelete',
+  'requests.replay',
+  'actions.list',
+  'deliveries.list',
+  'deliveries.get',
+  'deliveries.report',
+  'conditions.try',
+  'verification.try',
+  'providers.list',
+  'samples.list',
+])
+
+/**
+ * Refuses a procedure that a relay does not have.
+ *
+ * @throws DomainError `forbidden`
+ */
+function admitOnRelay(procedure: string): void {
+  if (RELAYED.has(procedure)) return
+  throw new DomainError('forbidden', 'A relay has no such operation: it only captures and shows requests.')
 }

@@ -11,7 +11,7 @@ import {
   Workspace,
   WorkspaceReference,
 } from '../workspaces/index.ts'
-import { applyPlanLimits } from './applyPlanLimits.ts'
+import { applyPlanLimits } from './index.ts'
 
 /**
  * Moves a workspace to another plan. Nothing is deleted: objects over the new limits are suspended, and those with room

@@ -8,9 +8,8 @@ import { countLong } from './longReads.ts'
 import { hasOriginal, originalUntil } from './originals.ts'
 import type { RequestRow } from './queries.ts'
 import { endpointOfRequest, findRequest, type ReadRequest, readRequest } from './reads.ts'
-import { deliveriesOfRequest } from './requestDeliveries.ts'
 import { outcomeOf } from './state.ts'
-import { type CapturedFor, detailView } from './view.ts'
+import { type CapturedFor, deliveriesOfRequest, detailView } from './view.ts'
 
 /** Whether a text has the form of an endpoint's id. */
 export function isUuid(text: string): boolean {

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type AbortableQueryOptions, type SqlBool, sql } from 'kysely'
+import type { Context } from '../api/context.ts'
 import {
   type Condition,
   holdsInSteps,
@@ -14,6 +15,7 @@ import { countPiece } from '../platform/memory/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { columnsRead, narrowing } from './narrowing.ts'
+import { searching } from './searching.ts'
 import { type StoredRequestRow, storedRequest } from './storedRequest.ts'
 
 /** A stored request that satisfied a condition. */
@@ -188,4 +190,43 @@ async function chunkBelow(
     .orderBy('r.id', 'desc')
     .limit(range.rows)
     .execute(options)
+}
+
+/** Time limit of a search through the history. The matches found by then are the answer. */
+const HISTORY_MS = 3_000
+
+/** Matches of a condition in the stored requests, newest first. */
+export interface HistorySearch {
+  readonly matches: readonly HistoricMatch[]
+  /** False if the time limit ended the search before the end of the history and before `limit` matches. */
+  readonly isComplete: boolean
+}
+
+/**
+ * Searches the stored requests of an endpoint for those that satisfy a condition, for three seconds by default. It runs
+ * as a search: see {@link searching}.
+ *
+ * @param budgetMs time limit, after which the matches found are returned
+ * @throws LineTooLong as {@link searching} does
+ */
+export async function searchHistory(
+  ctx: Pick<Context, 'reads' | 'signal' | 'workspace'>,
+  endpointId: string,
+  condition: Condition,
+  range: HistoryRange,
+  budgetMs = HISTORY_MS,
+): Promise<HistorySearch> {
+  return await searching(ctx, `history of ${endpointId}`, async (db, options) => {
+    const deadline = AbortSignal.timeout(budgetMs)
+    const signal = AbortSignal.any([ctx.signal, deadline])
+    const matches: HistoricMatch[] = []
+    try {
+      const found = matchingRequests(db, endpointId, condition, range, { ...options, signal })
+      for await (const match of found) matches.push(match)
+    } catch (error) {
+      if (!deadline.aborted || ctx.signal.aborted) throw error
+      return { matches, isComplete: false }
+    }
+    return { matches, isComplete: true }
+  })
 }

@@ -1,11 +1,16 @@
-export { capturedEventIds } from './capturedEventIds.ts'
 export { evictedRequests, SEARCH_PAGES } from './declarations.ts'
-export { fillColumns } from './fillColumns.ts'
 export { applyFilters } from './filters.ts'
 export { findsRequest, requestView } from './find.ts'
 export { newestRequestId } from './followQueries.ts'
-export { type HistoricMatch, neverMatchedPaths, newestMatching } from './history.ts'
+export {
+  type HistoricMatch,
+  type HistorySearch,
+  neverMatchedPaths,
+  newestMatching,
+  searchHistory,
+} from './history.ts'
 export { countLong, inTurn } from './longReads.ts'
+export { fillColumns } from './newest.ts'
 export { forgetNotes } from './note.ts'
 export {
   findAnswer,
@@ -20,6 +25,7 @@ export {
 } from './originals.ts'
 export { previewing } from './previewing.ts'
 export {
+  capturedEventIds,
   findReplayable,
   findReplayableIds,
   lockCounters,
@@ -40,7 +46,6 @@ export {
 } from './schema.ts'
 export { type Sealing, sealedRow, sealNext } from './sealStored.ts'
 export { SEARCHED_BODY_BYTES } from './search.ts'
-export { type HistorySearch, searchHistory } from './searchHistory.ts'
 export { searching } from './searching.ts'
 export { forgetPaged, makeSearchPages } from './searchPages/index.ts'
 export { type ShapePath, shapeOf } from './shape.ts'

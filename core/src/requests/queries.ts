@@ -5,8 +5,7 @@ import { type Db, type RequestsTable, run, statement, type Trx } from '../platfo
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { applyFilters } from './filters.ts'
 import type { Order, RequestFilters } from './schema.ts'
-import { firstRequestId, senderAttempt } from './senderAttempts.ts'
-import { outcomes } from './state.ts'
+import { firstRequestId, outcomes, senderAttempt } from './state.ts'
 import { storageBytesOf } from './storageBytes.ts'
 import { bodyPreviewOf, STORED_REQUEST_COLUMNS } from './storedRequest.ts'
 
@@ -200,4 +199,28 @@ const MOVE_TO_BIN = statement(
 export async function moveToBin(trx: Trx, endpointId: string, ids: readonly number[] | null, now: Date) {
   const rows = await run(trx, MOVE_TO_BIN, [now, endpointId, ids])
   return rows[0]?.movedCount ?? 0
+}
+
+/**
+ * Filters event ids to those of stored requests of the endpoint. Deleted requests count until they are purged. Served by the
+ * index of requests that have an event id.
+ *
+ * @param hash makes the digest of an id, which a request has instead if rules took the id out; null without a key
+ */
+export async function capturedEventIds(
+  db: Db,
+  endpointId: string,
+  eventIds: readonly string[],
+  hash: ((text: string) => string) | null,
+): Promise<ReadonlySet<string>> {
+  if (eventIds.length === 0) return new Set()
+  const idOf = new Map(eventIds.map((id) => [hash === null ? id : hash(id), id]))
+  const rows = await db
+    .selectFrom('requests')
+    .where('endpointId', '=', endpointId)
+    .where('eventId', 'in', [...eventIds, ...idOf.keys()])
+    .select('eventId')
+    .distinct()
+    .execute()
+  return new Set(rows.flatMap(({ eventId }) => (eventId === null ? [] : (idOf.get(eventId) ?? eventId))))
 }

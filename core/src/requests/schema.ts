@@ -8,8 +8,8 @@ import type { InputIssue } from '../engine/issues.ts'
 import { BODY_KINDS, DECODING_FAULTS } from '../engine/message/index.ts'
 import { storedEventId } from '../engine/verification/index.ts'
 import { REQUEST_STATES, VERDICTS, VERIFICATION_FILTERS } from '../engine/words/index.ts'
-import { SENDER_ATTEMPT_MAX } from './senderAttempts.ts'
 import { VALUE_TYPES } from './shape.ts'
+import { SENDER_ATTEMPT_MAX } from './state.ts'
 
 /** The longest event id that a query string can hold together with other filters. */
 const EVENT_ID_CHARACTERS_MAX = 2_000

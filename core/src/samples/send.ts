@@ -5,10 +5,9 @@ import { parsePath } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import type { CapturedRequest, WireHeader } from '../engine/message/index.ts'
 import { eventNamed, SAMPLES, samplesOf } from './catalog.ts'
-import { setAt } from './members.ts'
 import { filled, filledText, type ProviderSamples, type SampleEvent } from './sample.ts'
 import { SET_MAX } from './schema.ts'
-import { contentType, signSample } from './sign.ts'
+import { contentType, setAt, signSample } from './sign.ts'
 
 /** `Retry-After` while nothing can be stored. */
 const UNAVAILABLE_SECONDS = 2
