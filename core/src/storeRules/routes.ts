@@ -42,14 +42,6 @@ export const storeRuleRoutes = router({
 /** Separate from the queue of deliveries, so that previews never delay those. */
 const turns = createRuleTurns()
 
-/** The settings that are tried: those of the input, else those of the endpoint. */
-function triedSettings(endpoint: EndpointRow, input: StoringInput): StoringInput {
-  return {
-    storeRules: input.storeRules ?? JSON.parse(endpoint.storeRules),
-    dropHeaders: input.dropHeaders ?? JSON.parse(endpoint.dropHeaders),
-  }
-}
-
 /**
  * Shows what would be stored of a request. Nothing is saved.
  *
@@ -60,7 +52,10 @@ async function previewStoring(
   endpoint: EndpointRow,
   input: z.output<typeof previewInput>,
 ): Promise<z.input<typeof StoringPreview>> {
-  const tried = triedSettings(endpoint, input)
+  const tried: StoringInput = {
+    storeRules: input.storeRules ?? JSON.parse(endpoint.storeRules),
+    dropHeaders: input.dropHeaders ?? JSON.parse(endpoint.dropHeaders),
+  }
   const warnings = await storingWarnings(ctx.db, endpoint, tried)
   // Without a key, a key of the preview: the digests then differ from those of captures.
   const key = await findHashKey(ctx.db, { workspaceId: ctx.workspace.id, secrets: ctx.secrets })
