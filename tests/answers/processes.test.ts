@@ -1,5 +1,7 @@
 /** Scripted and relayed answers over several processes, and through the death of one. */
 import { expect, test } from 'bun:test'
+import { openDatabase } from '@creel/core'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -38,7 +40,7 @@ async function installation() {
   const workspace = await json('workspace', 'create', '--name', 'answers', '--plan', 'self-hosted')
   const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'answers')
   const clientOf = (base: string, captures: string) => new Client(base, captures, key, workspace.id)
-  return { options, first, clientOf }
+  return { database, options, first, clientOf }
 }
 
 test('two gateways answer exactly as often as a response may', async () => {
@@ -107,10 +109,10 @@ test('a process that dies between commit and answer has stored and delivers the 
 })
 
 test('a use that was counted by a process that died is not given again', async () => {
-  const { options, first, clientOf } = await installation()
+  const { database, options, first, clientOf } = await installation()
   const client = clientOf(first.baseUrl, first.captureUrl)
   const endpoint = await client.endpoint({
-    responses: [{ status: 500, times: 2, delayMs: 2000 }, { status: 202 }],
+    responses: [{ status: 500, times: 2, delayMs: 30_000 }, { status: 202 }],
   })
   const Shown = z.looseObject({ responses: z.array(z.looseObject({ used: z.int().nullable() })) })
   const usedIn = async (of: Client) => (await of.expect(of.get(endpoint.at('')), Shown)).responses[0]?.used
@@ -119,6 +121,12 @@ test('a use that was counted by a process that died is not given again', async (
   first.signal('SIGKILL')
   expect(await lost).toBe('lost')
 
+  // The other use need not be as late.
+  const { db, close } = openDatabase(database.url, 1)
+  await sql`update endpoints set responses = replace(responses, '30000', '1') where id = ${endpoint.id}`.execute(
+    db,
+  )
+  await close()
   const again = await startProcess(options)
   const later = clientOf(again.baseUrl, again.captureUrl)
   expect(await usedIn(later)).toBe(1)

@@ -231,7 +231,7 @@ test('a Slack command is answered by a receiver that takes two seconds, and by t
     headers: { 'Content-Type': 'application/json' },
     body: '{"text":"Still at it."}',
   }
-  const { endpoint } = await relaying(receiver.url, { timeoutMs: 2800, fallback })
+  const { endpoint, actionId } = await relaying(receiver.url, { timeoutMs: 10_000, fallback })
   const secret = 'slack signing secret'
   await alice.expect(alice.patch(endpoint.at(''), { provider: 'slack', signingSecret: secret }), WithId)
   const command = async () => {
@@ -247,6 +247,8 @@ test('a Slack command is answered by a receiver that takes two seconds, and by t
   }
   expect(await command()).toBe(reply)
   receiver.answer = hang
+  const answerFrom = { actionId, timeoutMs: 2800, fallback }
+  await alice.expect(alice.patch(endpoint.at(''), { answerFrom }), WithId)
   expect(await command()).toBe(fallback.body)
   await eventually('the notes', async () =>
     (await requestsOf(endpoint)).every((one) => one.answeredBy !== null),
