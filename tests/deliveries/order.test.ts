@@ -67,7 +67,10 @@ describe('deliveries of one key', () => {
       if (key !== 'stuck') response.end()
     })
     const service = await startService({ limits: LIMITS })
-    const action = await governedAction(service.alice, receiver.url, { order: { by: 'body.key' } })
+    const action = await governedAction(service.alice, receiver.url, {
+      order: { by: 'body.key' },
+      timeoutSeconds: 300,
+    })
     const stuck = Array.from({ length: STUCK }, (_, n) => ({ n, key: 'stuck' }))
     await sendAll(action.endpoint, stuck, 100)
     await receiver.take(1)
