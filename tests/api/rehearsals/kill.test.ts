@@ -20,7 +20,14 @@ const Started = z.looseObject({ replay: z.looseObject({ id: z.string() }) })
 const Run = z.looseObject({ state: z.string(), counts: z.looseObject({ done: z.int(), waiting: z.int() }) })
 
 test('a replay whose process is killed goes on, and sends again only what was under way', async () => {
-  await using receiver = await startReceiver()
+  const killing = Promise.withResolvers<void>()
+  let sent = 0
+  await using receiver = await startReceiver((_request, response) => {
+    sent += 1
+    if (sent <= EVENTS / 3) response.end()
+    // From here on one is under way until the process is gone.
+    else void killing.promise.then(() => response.end())
+  })
   const database = await createTestDatabase()
   const options: ProcessOptions = {
     database,
@@ -44,9 +51,10 @@ test('a replay whose process is killed goes on, and sends again only what was un
     }),
     Started,
   )
-  await receiver.take(EVENTS / 3)
+  await receiver.take(EVENTS / 3 + 1)
   killed.signal('SIGKILL')
   await killed.exited
+  killing.resolve()
   const before = receiver.received.length
   expect(before).toBeLessThan(EVENTS)
   // As if the leases of its sends had ended.
