@@ -100,12 +100,12 @@ describe.skipIf(programs === undefined)('the server of a cell', () => {
     } finally {
       signal('SIGCONT')
     }
-    expect((await endpoints.doomed.send()).status).toBe(200)
+    await eventually('a capture', async () => (await endpoints.doomed.send()).status === 200)
   })
 
   test('that is killed under load: 503 for its senders only, and everything acknowledged is there afterwards', async () => {
-    const before = await stored(endpoints.doomed)
-    expect(before).toMatchObject({ totalCount: 1 })
+    const { totalCount: before } = (await stored(endpoints.doomed)) as { totalCount: number }
+    expect(before).toBeGreaterThan(0)
     const loads = { safe: sendTo(endpoints.safe), doomed: sendTo(endpoints.doomed) }
     await eventually('captures in both cells', () =>
       [loads.safe, loads.doomed].every(({ acknowledged }) => acknowledged.length >= 20),
@@ -125,7 +125,7 @@ describe.skipIf(programs === undefined)('the server of a cell', () => {
     expect(await stored(endpoints.safe)).toMatchObject({ totalCount: loads.safe.acknowledged.length })
     const { totalCount } = (await stored(endpoints.doomed)) as { totalCount: number }
     // A capture of the moment may be stored without an answer.
-    expect(totalCount).toBeGreaterThanOrEqual(1 + loads.doomed.acknowledged.length)
-    expect(totalCount).toBeLessThanOrEqual(2 + loads.doomed.acknowledged.length)
+    expect(totalCount).toBeGreaterThanOrEqual(before + loads.doomed.acknowledged.length)
+    expect(totalCount).toBeLessThanOrEqual(before + 1 + loads.doomed.acknowledged.length)
   })
 })
