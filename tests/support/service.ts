@@ -137,7 +137,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     retryDelaysSeconds: options.retryDelaysSeconds,
     log: options.log ?? pino({ level: process.env.CREEL_TEST_LOG ?? 'silent' }),
     trustedProxies: options.trustedProxies ?? [],
-    connectionLimits: options.connectionLimits ?? {},
+    // A client that uses an idle connection again just when it is closed sees a reset.
+    connectionLimits: { idleSeconds: 3600, ...options.connectionLimits },
     clock,
     jobClock: clock.jobs,
     version: '0.0.0-test',
