@@ -53,8 +53,10 @@ async function batchOf(procedure: string, input: object): Promise<void> {
   const inputs = Object.fromEntries(Array.from({ length: BATCH }, (_, at) => [at, input]))
   const path = `/trpc/${Array.from({ length: BATCH }, () => procedure).join(',')}?batch=1`
   const signal = AbortSignal.timeout(ATTACK_MS)
-  const answer = await call(path, { method: 'POST', body: JSON.stringify(inputs), signal }).catch(() => null)
-  await answer?.bytes()
+  const init = { method: 'POST', body: JSON.stringify(inputs), signal }
+  const answer = await call(path, init).catch(() => undefined)
+  // The time may also be over in the middle of an answer.
+  await answer?.bytes().catch(() => undefined)
   expect([200, 207, undefined]).toContain(answer?.status)
 }
 

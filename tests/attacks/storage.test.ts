@@ -14,7 +14,6 @@ const MEBIBYTE = 1_048_576
 const WORKSPACE_BYTES_MAX = 12 * MEBIBYTE
 /** Factor for PostgreSQL's overhead and for captures between two sweeps. */
 const ROOM = 1.25
-const SECONDS_MAX = 15
 
 let service: AttackedService
 let jobs: RunningProcess
@@ -87,9 +86,6 @@ const isHeld = (bytesMax: number) =>
   eventually(
     `no more than ${bytesMax} bytes on the disk`,
     async () => (await bytesOnDisk(attacked)) < bytesMax,
-    {
-      seconds: SECONDS_MAX,
-    },
   )
 
 const storedByOthers = async (): Promise<number> => {

@@ -30,7 +30,7 @@ test('a workspace whose calls hold their connections leaves others to the rest, 
   try {
     await eventually('changes that wait for the lock', async () => (await waitingForLocks()) >= 2)
     for (let round = 0; round < 5; round += 1) {
-      const soon = { signal: AbortSignal.timeout(3_000) }
+      const soon = { signal: AbortSignal.timeout(20_000) }
       const [me, page] = await Promise.all([
         charlie.get('/api/v1/me', soon),
         charlie.get(`/api/v1/endpoints/${other.id}/requests`, soon),

@@ -50,7 +50,7 @@ test('where streams hold too much unread, the next one and the slowest are told 
   const slow = await slowReader(path, alice.key)
   const next = await slowReader(path, alice.key)
   next.socket.resume()
-  await eventually('the end of the second stream', () => next.isEnded(), { seconds: 10 })
+  await eventually('the end of the second stream', () => next.isEnded())
   // Its id is the start of the stream, from which a client that only reconnects starts again.
   expect(next.events).toEqual(['id: 0', 'event: behind', `data: {"lastId":${last}}`])
   // Each key has its own limit.
@@ -60,7 +60,7 @@ test('where streams hold too much unread, the next one and the slowest are told 
   await eventually('an event of another workspace', () => quick.events.includes(`id: ${small.id}`))
   // Events that are already buffered arrive whole; then comes the event `behind`.
   slow.socket.resume()
-  await eventually('the end of the slow stream', () => slow.isEnded(), { seconds: 10 })
+  await eventually('the end of the slow stream', () => slow.isEnded())
   expect(slow.events).toEqual([
     `id: ${first}`,
     'event: captured',
@@ -70,7 +70,7 @@ test('where streams hold too much unread, the next one and the slowest are told 
   ])
   const again = await slowReader(endpoint.at(`/requests/stream?whole=true&afterId=${first}`), alice.key)
   again.socket.resume()
-  await eventually('the rest', () => again.events.includes(`id: ${last}`), { seconds: 10 })
+  await eventually('the rest', () => again.events.includes(`id: ${last}`))
   expect(again.events).toEqual([`id: ${last}`, 'event: captured'])
 })
 
