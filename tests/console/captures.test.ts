@@ -113,7 +113,7 @@ describe('the captures of an endpoint', () => {
     await page.keyboard.press('g')
     await page.getByRole('button', { name: '1 new' }).waitFor({ state: 'detached' })
     expect(await page.evaluate(place)).toEqual([0, 2003])
-  }, 60_000)
+  })
 
   test('paused, it holds what arrives and shows it when it goes on', async () => {
     const endpoint = await service.alice.endpoint({ name: 'pause' })

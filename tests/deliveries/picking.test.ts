@@ -103,7 +103,7 @@ describe('picking', () => {
       expect(ofKey.map(({ requestId }) => requestId)).toEqual(inOrder)
     }
     expect(succeeded).toHaveLength(DELIVERIES)
-  }, 60_000)
+  })
 
   test('puts nothing behind a delivery that is just ending: its end would not see it', async () => {
     const service = await startService({ limits: LIMITS, parts: ['gateway'] })

@@ -28,4 +28,4 @@ test('a connection that loses every packet delays what a process tells the other
   heard = 0
   await isHeard()
   await Promise.all([teller.stop(), hearer.stop()])
-}, 60_000)
+})

@@ -43,4 +43,4 @@ test('a workspace moves between cells that are far away, keeps its captures, and
   expect((await endpoint.requests()).map(({ id }) => id)).toEqual(before)
   expect((await endpoint.send()).status).toBe(200)
   await program.process.stop()
-}, 60_000)
+})

@@ -47,4 +47,4 @@ test('a process that stops leaves what has not begun, another makes each once, a
   await receiver.take(CAPTURES)
   await attemptsEnded(gateway, endpoint, CAPTURES)
   expect(receiver.received).toHaveLength(CAPTURES)
-}, 60_000)
+})

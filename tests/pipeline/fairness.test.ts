@@ -45,7 +45,7 @@ test('fourteen actions of receivers that answer after minutes leave slots for an
   await send(bystander, BYSTANDER)
   await live.take(2 * BYSTANDER)
   expect(new Set(live.received.map((one) => one.header('creel-request-id'))).size).toBe(BYSTANDER)
-}, 60_000)
+})
 
 test('governed actions that hold many slots leave some for the flow of another workspace', async () => {
   await using slow = await startReceiver(() => {})
@@ -68,4 +68,4 @@ test('governed actions that hold many slots leave some for the flow of another w
   const received = await live.take(BYSTANDER)
   const ids = received.map((one) => Number(one.header('creel-request-id')))
   expect(ids).toEqual(ids.toSorted((a, b) => a - b))
-}, 60_000)
+})

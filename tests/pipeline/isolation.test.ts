@@ -30,7 +30,7 @@ test('a destination that never answers holds up its own deliveries and nobody el
     .executeTakeFirstOrThrow()
   expect(open).toBe(EACH)
   expect(live.received).toHaveLength(EACH)
-}, 60_000)
+})
 
 test('an action that cannot be read stops no other', async () => {
   await using receiver = await startReceiver()
@@ -52,7 +52,7 @@ test('an action that cannot be read stops no other', async () => {
   await attemptsEnded(gateway, whole)
   const left = await db.selectFrom('deliveries').select('endpointId').execute()
   expect(left).toEqual([{ endpointId: broken.id }])
-}, 60_000)
+})
 
 test.each([
   ['that cannot be claimed is postponed, and holds up no other of its action', '22P05', 1],
@@ -109,4 +109,4 @@ test('a result that PostgreSQL refuses delays no other of its batch', async () =
     { state: 'Pending', count: 1 },
     { state: 'Succeeded', count: 19 },
   ])
-}, 30_000)
+})

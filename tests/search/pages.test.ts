@@ -172,7 +172,7 @@ describe('a search with pages', () => {
     expect(none.skipped).toBeGreaterThan(PAGE_REQUESTS - 300)
     expect(none.lookedThrough).toBeLessThan(1_400)
     await expectNoOrphans()
-  }, 60_000)
+  })
 
   test('goes on where requests arrive, are imported, binned, restored and evicted', async () => {
     const { alice, db } = service
