@@ -18,6 +18,9 @@ beforeAll(async () => {
     retryDelaysSeconds: [],
   })
   alice = service.alice
+  // Only the tests sweep: the schedule would do so at the beginning of any minute.
+  await sql`delete from pgboss.schedule where name = 'endpoints.sweep'`.execute(service.db)
+  await sweep()
 })
 
 const SETTINGS = {
