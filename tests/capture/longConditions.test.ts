@@ -7,9 +7,9 @@ const start = servicePerTest()
 
 const leaf = (path: string, op: string, value: unknown) => ({ path, op, value })
 
-/** A list of 400 KB, the last element of which is this number. */
-const listWith = (last: number) =>
-  JSON.stringify({ type: 'list', items: [...new Array(200_000).fill(1), last] })
+/** A list, by default of 400 KB, the last element of which is this number. */
+const listWith = (last: number, ones = 200_000) =>
+  JSON.stringify({ type: 'list', items: [...new Array(ones).fill(1), last] })
 
 describe('captures with conditions that take long', () => {
   test('are evaluated as short ones are: each is answered, labelled and delivered', async () => {
@@ -24,7 +24,8 @@ describe('captures with conditions that take long', () => {
         201,
       )
     }
-    const bodies = [7, 9, 8, 7, 9, 8, 7, 9].map(listWith)
+    // None is refused although a busy machine evaluates a tenth as fast: a capture waits for 30 s at most.
+    const bodies = [7, 9, 8, 7, 9, 8, 7, 9].map((last) => listWith(last, 40_000))
     const answers = await Promise.all(bodies.map((body) => endpoint.send({ body })))
     expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200))
     const received = await receiver.take(5)
