@@ -31,6 +31,11 @@ export interface Room {
   readonly leadMs: number
 }
 
+/** A lane to look at, with the number of sends that could begin. */
+export interface LaneWithSlots extends Lane {
+  readonly slots: number
+}
+
 export interface Look<One extends Send> {
   readonly sends: readonly One[]
   /**
@@ -85,6 +90,15 @@ export interface Adapter<One extends Send, Result extends Outcome> {
    * row of the lane first.
    */
   look(services: Services, trx: Trx, lane: Lane, room: Room): Promise<Look<One>>
+  /**
+   * The same for several lanes at once, by their ids. It leaves out those that must be looked at alone. It waits for no
+   * lock.
+   */
+  lookTogether?(
+    services: Services,
+    trx: Trx,
+    lanes: readonly LaneWithSlots[],
+  ): Promise<ReadonlyMap<string, Look<One>>>
   /** Postpones the send that is due first, because a look for it alone has failed. Absent: the look is repeated. */
   postpone?(services: Services, lane: Lane): Promise<void>
   /** Reserves a new time for a paced start that was missed; null when the lane is gone. */

@@ -1,4 +1,15 @@
-export type { Adapter, Ended, LaneKind, LanesWith, Look, Outcome, Room, Send, Signal } from './adapter.ts'
+export type {
+  Adapter,
+  Ended,
+  LaneKind,
+  LanesWith,
+  LaneWithSlots,
+  Look,
+  Outcome,
+  Room,
+  Send,
+  Signal,
+} from './adapter.ts'
 export { SIGNALS, waitingOf } from './adapter.ts'
 export {
   type DueLane,

@@ -5,12 +5,14 @@ import { Turns } from '../platform/turns/index.ts'
 import {
   type Adapter,
   type Ended,
+  type LaneWithSlots,
   type Look,
   type Outcome,
   type Send,
   SIGNALS,
   type Signal,
 } from './adapter.ts'
+import { LaneGroups } from './groups.ts'
 import { type DueLane, type Lane, LaneJobs, type LaneQueue, queueRecovery } from './jobs.ts'
 import { laneLooks, sendsInFlight } from './metrics.ts'
 import { Pacing, type StartPlace } from './pacing.ts'
@@ -26,6 +28,8 @@ const BUSY_MS = 400
 const JOB_WAIT_MS = 250
 /** Delay before a look after an error. */
 const RETRY_MS = 1000
+/** A timer of more than a second ends at a multiple of this, so that lanes are looked at together. */
+const TICK_MS = 100
 /** Work that is due within this time is also left to a timer of the process that knows it. */
 const TIMER_MS_MAX = 60_000
 /** The most lanes whose closed state is remembered: a look at one that was forgotten finds that it is closed. */
@@ -92,6 +96,7 @@ export function startLanes<One extends Send, Result extends Outcome>(
   const cutOff = new AbortController()
   const jobs = new LaneJobs(queue)
   const pacing = new Pacing(clock)
+  const groups = adapter.lookTogether === undefined ? undefined : new LaneGroups(claimTogether)
   // Sends wait for a connection after they are claimed, so that the next one begins as soon as an answer is received,
   // without a round trip to the database in between. The slots bound their number.
   const turns = new Turns({ atOnce: slots.limits.perLane })
@@ -159,11 +164,12 @@ export function startLanes<One extends Send, Result extends Outcome>(
 
   /** Leads to a look after so many milliseconds, unless one comes sooner. */
   function lookIn(lane: Lane, watch: Watch, waitMs: number): void {
-    const at = clock.now().getTime() + waitMs
+    const now = clock.now().getTime()
+    const at = waitMs > 1000 ? Math.ceil((now + waitMs) / TICK_MS) * TICK_MS : now + waitMs
     if (watch.timer !== undefined && watch.timerAt <= at) return
     clearTimeout(watch.timer)
     watch.timerAt = at
-    watch.timer = setTimeout(() => void look(lane, watch), waitMs)
+    watch.timer = setTimeout(() => void look(lane, watch), at - now)
   }
 
   /** @returns the end of the look, if there is one */
@@ -225,24 +231,46 @@ export function startLanes<One extends Send, Result extends Outcome>(
     }
   }
 
+  /** Claims sends of a lane, together with those of other lanes if that is possible. */
+  async function claim(lane: Lane, most: number): Promise<Look<One>> {
+    laneLooks.inc({ kind })
+    return (await groups?.look({ ...lane, slots: most })) ?? (await claimAlone(lane, most))
+  }
+
+  /** Claims sends of a group of lanes. An error that may be the fault of one of them leads to looks at each alone. */
+  async function claimTogether(lanes: readonly LaneWithSlots[]): Promise<ReadonlyMap<string, Look<One>>> {
+    try {
+      return await withJobs(async (trx) => {
+        const value = (await adapter.lookTogether?.(services, trx, lanes)) ?? new Map<string, Look<One>>()
+        const left = lanes.flatMap((lane) => leftOf(lane, value.get(lane.id)?.nextInMs ?? null))
+        return { value, left }
+      })
+    } catch (err) {
+      if (isPassing(err)) throw err
+      return new Map()
+    }
+  }
+
+  function leftOf({ id, workspaceId }: Lane, nextInMs: number | null): readonly DueLane[] {
+    return nextInMs === null ? [] : [{ id, workspaceId, dueAt: new Date(clock.now().getTime() + nextInMs) }]
+  }
+
   /**
    * Claims sends. If several cannot be read it claims one, and postpones it if it cannot, so that it blocks no other. An
    * error that has passed by the next look postpones nothing.
    */
-  async function claim(lane: Lane, most: number): Promise<Look<One>> {
+  async function claimAlone(lane: Lane, most: number): Promise<Look<One>> {
     const begunAt = performance.now()
     try {
-      laneLooks.inc({ kind })
       const found = await withJobs(async (trx) => {
         const value = await adapter.look(services, trx, lane, { slots: most, leadMs: pacing.leadMs })
-        if (value.nextInMs === null) return { value, left: [] }
-        return { value, left: [{ ...lane, dueAt: new Date(clock.now().getTime() + value.nextInMs) }] }
+        return { value, left: leftOf(lane, value.nextInMs) }
       })
       if (found.clockAt !== undefined) pacing.looked(performance.now() - begunAt, found.clockAt)
       return found
     } catch (err) {
       if (adapter.postpone === undefined || isPassing(err)) throw err
-      if (most > 1) return await claim(lane, 1)
+      if (most > 1) return await claimAlone(lane, 1)
       await adapter.postpone(services, lane)
       throw err
     }

@@ -11,7 +11,7 @@ import {
 import { sendAttempt } from '../send.ts'
 import { DELIVERY_LANES } from './jobs.ts'
 import { isOfGoverned } from './outcomes.ts'
-import { type FlowSend, lookAtFlow } from './pick.ts'
+import { type FlowSend, lookAtFlow, lookAtFlows } from './pick.ts'
 import { flowSignalOf } from './signals.ts'
 import { LANES_OF_WORKSPACE, OVERDUE_LANES, WAITING } from './statements.ts'
 import { postponeFirst, reserveStart } from './upkeep.ts'
@@ -39,6 +39,7 @@ export function flowSends(pauseGone: PauseGone): Adapter<FlowSend, FlowResult> {
     kind: 'delivery',
     queue: DELIVERY_LANES,
     look: lookAtFlow,
+    lookTogether: lookAtFlows,
     postpone: (services, { id }) => postponeFirst(services, id, UNREADABLE_MS),
     reserve: (services, { id }, place) => reserveStart(services, id, place),
 

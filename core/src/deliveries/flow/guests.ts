@@ -6,7 +6,7 @@ import { type Concluded, finishedAttempt } from '../record.ts'
 import { decide } from './decide.ts'
 import { endSignals, isOfGoverned } from './outcomes.ts'
 import { flowOf } from './pick.ts'
-import { LOCK_FLOW, MOVE_FLOW, NEXT_DUE, READ_FLOW } from './statements.ts'
+import { LOCK_FLOW, MOVE_FLOW, NEXT_DUE, READ_FLOWS } from './statements.ts'
 
 /** Bounds of the interval at which guests look at a flow. */
 const LOOK_MS = { shortest: 20, longest: 1000 } as const
@@ -38,7 +38,7 @@ export async function admitGuests(
   room: Room,
 ): Promise<GuestStarts | number> {
   const look = async () => {
-    const [row] = await run(trx, READ_FLOW, [actionId])
+    const [row] = await run(trx, READ_FLOWS, [[actionId]])
     if (!row?.isBound) return undefined
     const flow = flowOf(row)
     if (flow.policy.breaker && flow.breaker !== 'closed') return LOOK_MS.longest

@@ -1,5 +1,5 @@
 import { aheadMs, type Services } from '../../api/services.ts'
-import type { Lane, Look, Room, Send } from '../../dispatch/index.ts'
+import type { Lane, LaneWithSlots, Look, Room, Send } from '../../dispatch/index.ts'
 import { type RowsOf, run, type Trx } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
 import { type ClaimServices, claimForwards } from '../claim.ts'
@@ -11,9 +11,10 @@ import { BREAKER_STATES, type Decision, decide, type Flow } from './decide.ts'
 import {
   GIVE_BACK,
   LOCK_FLOW,
+  LOCK_FLOWS,
   MOVE_FLOW,
   NEXT_DUE,
-  READ_FLOW,
+  READ_FLOWS,
   TAKE_ANY,
   TAKE_DELIVERIES,
 } from './statements.ts'
@@ -55,22 +56,69 @@ export async function lookAtFlow(
   room: Room,
 ): Promise<Look<FlowSend>> {
   const [lock] = await run(trx, LOCK_FLOW, [lane.id])
-  const [row] = await run(trx, READ_FLOW, [lane.id])
+  const [row] = await run(trx, READ_FLOWS, [[lane.id]])
   if (row === undefined) return NOTHING
   if (!lock?.isLocked || (row.isBound && !lock.isBound))
     return { sends: [], nextInMs: BUSY_MS * (1 + Math.random()) }
   const clockAt = row.clockAt.getTime() + aheadMs(services.clock)
   const flow = flowOf(row)
   const decision = decide(flow, clockAt, room)
-  if (decision.kind === 'wait') {
-    const nextInMs = decision.until === null ? null : Math.max(1, decision.until - clockAt)
-    const isShut = nextInMs !== null || row.pausedAt !== null
-    return { sends: [], clockAt, nextInMs, opensBy: isShut ? 'change' : 'end' }
-  }
+  if (decision.kind === 'wait') return { ...waiting(row, decision, clockAt), clockAt }
   const look = await takeAndClaim({ ...services, db: trx }, trx, lane, decision, { ...flow, ...row })
   const isIdle = look.sends.length === 0 && look.nextInMs !== 0
   const isDrained = isIdle && row.drainPerSecond !== null
   return { ...look, clockAt, ...(isDrained ? { afterwards: () => endDrain(services, lane.id) } : {}) }
+}
+
+/**
+ * Looks at lanes without bounds, like {@link lookAtFlow}. Left out are lanes with a bound or a pace, those that another
+ * process has locked, and those that the bodies of others left no room for.
+ */
+export async function lookAtFlows(
+  services: LookServices,
+  trx: Trx,
+  lanes: readonly LaneWithSlots[],
+): Promise<ReadonlyMap<string, Look<FlowSend>>> {
+  const looks = new Map<string, Look<FlowSend>>()
+  const locked = await run(trx, LOCK_FLOWS, [lanes.map(({ id }) => id)])
+  if (locked.length === 0) return looks
+  const slots = new Map(lanes.map((lane) => [lane.id, lane.slots]))
+  const going: { readonly id: string; readonly limit: number; readonly kind: string }[] = []
+  for (const row of await run(trx, READ_FLOWS, [locked.map(({ id }) => id)])) {
+    const { id, kind } = row
+    const clockAt = row.clockAt.getTime() + aheadMs(services.clock)
+    const decision = decide(flowOf(row), clockAt, { slots: slots.get(id) ?? 0, leadMs: 0 })
+    if (decision.kind === 'wait') looks.set(id, waiting(row, decision, clockAt))
+    else if (!row.isBound && decision.spacingMs === 0 && !decision.isProbe)
+      going.push({ id, limit: decision.limit, kind })
+  }
+  if (going.length === 0) return looks
+  const now = services.clock.now()
+  const lanesTaken = await takeAny(trx, going, now)
+  const claiming = { ...services, db: trx }
+  const takenOfKind = (kind: string) =>
+    going.flatMap((lane) => (lane.kind === kind ? (lanesTaken.get(lane.id)?.taken ?? []) : []))
+  const forwards = await claimTaken(claiming, trx, 'forward', takenOfKind('forward'))
+  const notifies = await claimTaken(claiming, trx, 'notify', takenOfKind('notify'))
+  const sends = Map.groupBy([...forwards, ...notifies], ({ attempt }) => attempt.action.id)
+  for (const { id, limit } of going) {
+    const { taken = [], nextAt = null } = lanesTaken.get(id) ?? {}
+    const isLeftOut = taken.length === 0 && nextAt !== null && nextAt <= now
+    if (isLeftOut) continue
+    const found = (sends.get(id) ?? []).map((send): FlowSend => ({ ...send, isBound: false }))
+    looks.set(id, { sends: found, nextInMs: nextInMs({ taken, nextAt }, limit, now) })
+  }
+  return looks
+}
+
+/** A look at a lane where nothing may start. */
+function waiting(
+  { pausedAt }: Pick<RowsOf<typeof READ_FLOWS>, 'pausedAt'>,
+  { until }: Extract<Decision, { kind: 'wait' }>,
+  clockAt: number,
+): Look<FlowSend> {
+  const nextInMs = until === null ? null : Math.max(1, until - clockAt)
+  return { sends: [], nextInMs, opensBy: nextInMs !== null || pausedAt !== null ? 'change' : 'end' }
 }
 
 type Going = Extract<Decision, { kind: 'go' }>
@@ -89,22 +137,14 @@ async function takeAndClaim(
   { policy, kind, isBound }: Taking,
 ): Promise<Look<FlowSend>> {
   const now = services.clock.now()
-  const { taken, nextAt } = await (isBound ? takeInOrder : takeAny)(trx, lane.id, now, limit)
-  const { attempts, others } =
-    kind === 'forward' ? await claimForwards(services, taken) : await claimNotifies(services, trx, taken)
-  if (others.length > 0) {
-    // The request of these is gone, or the action was switched off a moment ago.
-    const ids = others.map(({ deliveryId }) => deliveryId)
-    await run(trx, GIVE_BACK, [ids])
-    await removeUnreachable(trx, ids)
-  }
-  const bytesOf = new Map(taken.map(({ deliveryId, bodyBytes }) => [deliveryId, bodyBytes]))
-  const sends = attempts.map(
-    (attempt, index): FlowSend => ({
-      attempt,
+  const found = isBound
+    ? await takeInOrder(trx, lane.id, now, limit)
+    : ((await takeAny(trx, [{ id: lane.id, limit }], now)).get(lane.id) ?? NONE)
+  const claimed = await claimTaken(services, trx, kind, found.taken)
+  const sends = claimed.map(
+    (send, index): FlowSend => ({
+      ...send,
       isBound,
-      bytes: bytesOf.get(attempt.deliveryId ?? 0) ?? 0,
-      leaseUntil: attempt.leaseUntil,
       start:
         spacingMs === 0
           ? null
@@ -117,11 +157,31 @@ async function takeAndClaim(
     const nextProbeAt = isProbe ? new Date(firstAt + probeEveryMs) : null
     await run(trx, MOVE_FLOW, [lane.id, nextStartAt, nextProbeAt])
   }
-  if (taken.length >= limit) return { sends, nextInMs: 0 }
-  return {
-    sends,
-    nextInMs: nextAt === null ? null : Math.max(PASSED_OVER_MS, nextAt.getTime() - now.getTime()),
+  return { sends, nextInMs: nextInMs(found, limit, now) }
+}
+
+/** Begins the attempts of deliveries that a look has taken. */
+async function claimTaken(
+  services: LookServices,
+  trx: Trx,
+  kind: string,
+  taken: Taken['taken'],
+): Promise<readonly Omit<FlowSend, 'isBound' | 'start'>[]> {
+  if (taken.length === 0) return []
+  const { attempts, others } =
+    kind === 'forward' ? await claimForwards(services, taken) : await claimNotifies(services, trx, taken)
+  if (others.length > 0) {
+    // The request of these is gone, or the action was switched off a moment ago.
+    const ids = others.map(({ deliveryId }) => deliveryId)
+    await run(trx, GIVE_BACK, [ids])
+    await removeUnreachable(trx, ids)
   }
+  const bytesOf = new Map(taken.map(({ deliveryId, bodyBytes }) => [deliveryId, bodyBytes]))
+  return attempts.map((attempt) => ({
+    attempt,
+    bytes: bytesOf.get(attempt.deliveryId ?? 0) ?? 0,
+    leaseUntil: attempt.leaseUntil,
+  }))
 }
 
 interface Taken {
@@ -130,9 +190,28 @@ interface Taken {
   readonly nextAt: Date | null
 }
 
-async function takeAny(trx: Trx, actionId: string, now: Date, limit: number): Promise<Taken> {
-  const rows = await run(trx, TAKE_ANY, [actionId, now, limit])
-  return { taken: rows.flatMap(takenOf), nextAt: rows.at(-1)?.nextAt ?? null }
+const NONE: Taken = { taken: [], nextAt: null }
+
+/** Milliseconds until the next look at a lane, of which up to `limit` deliveries were taken. */
+function nextInMs({ taken, nextAt }: Taken, limit: number, now: Date): number | null {
+  if (taken.length >= limit) return 0
+  return nextAt === null ? null : Math.max(PASSED_OVER_MS, nextAt.getTime() - now.getTime())
+}
+
+/** Takes due deliveries of lanes without bounds; returns them by the id of their lane. */
+async function takeAny(
+  trx: Trx,
+  lanes: readonly { readonly id: string; readonly limit: number }[],
+  now: Date,
+): Promise<ReadonlyMap<string, Taken>> {
+  const rows = await run(trx, TAKE_ANY, [lanes.map(({ id }) => id), now, lanes.map(({ limit }) => limit)])
+  const found = new Map<string, Taken>()
+  for (const [actionId, ofLane] of Map.groupBy(rows, (row) => row.actionId))
+    found.set(actionId, {
+      taken: ofLane.flatMap(takenOf),
+      nextAt: ofLane.find(({ id }) => id === null)?.nextAt ?? null,
+    })
+  return found
 }
 
 /** Takes due deliveries. Repeats the statement while it finds only deliveries behind others of their key. */
@@ -160,7 +239,7 @@ const takenOf = ({ id, attempt, bodyBytes }: TakenRow): Taken['taken'] =>
   id === null ? [] : [{ deliveryId: id, attempt, bodyBytes }]
 
 /** The state of a flow, as it was read. */
-export function flowOf(row: RowsOf<typeof READ_FLOW>): Flow & { readonly policy: DeliveryPolicy } {
+export function flowOf(row: RowsOf<typeof READ_FLOWS>): Flow & { readonly policy: DeliveryPolicy } {
   return {
     policy: storedPolicy(row.deliveryPolicy),
     sealedUntil: row.sealedUntil?.getTime() ?? null,

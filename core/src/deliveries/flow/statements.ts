@@ -35,12 +35,24 @@ export const LOCK_FLOW = statement(
 )
 
 /**
- * Reads the lane of the action `$1` after it is locked. As a separate statement it sees all looks and pauses committed
- * before.
+ * Locks those of the lanes `$1` that have no bounds, as {@link LOCK_FLOW} does. Returns the ones that no other lock
+ * holds.
  */
-export const READ_FLOW = statement(
-  'read flow',
-  `select a.kind, a.delivery_policy, a.paused_at, a.drain_per_second, a.is_active and not a.suspended_by_plan as is_on, a.off_since,
+export const LOCK_FLOWS = statement(
+  'lock flows',
+  `select f.action_id as id
+  from unnest($1::uuid[]) as lane (id)
+  cross join lateral (select a.id from actions a where a.id = lane.id and not ${IS_BOUND} offset 0) unbound
+  cross join lateral (select action_id from action_flows where action_id = unbound.id for share skip locked) f`,
+)
+
+/**
+ * Reads the lanes of the actions `$1` after they are locked. As a separate statement it sees all looks and pauses
+ * committed before.
+ */
+export const READ_FLOWS = statement(
+  'read flows',
+  `select a.id, a.kind, a.delivery_policy, a.paused_at, a.drain_per_second, a.is_active and not a.suspended_by_plan as is_on, a.off_since,
           f.next_start_at, f.not_before, f.breaker, f.next_probe_at, f.closed_at, clock_timestamp() as clock_at, e.workspace_id,
           case when w.sealed_until > clock_timestamp() then least(w.sealed_until, clock_timestamp() + interval '${SEALED_SECONDS} s') end as sealed_until,
           b.is_bound, case when b.is_bound then
@@ -48,40 +60,49 @@ export const READ_FLOW = statement(
             (select count(*)::int from replays p join replay_items g on g.replay_id = p.id
             where p.action_id = a.id and g.state = 'sending' and g.lease_ends_at > clock_timestamp())
           else 0 end as sending
-  from action_flows f join actions a on a.id = f.action_id join endpoints e on e.id = a.endpoint_id
+  from unnest($1::uuid[]) as lane (id)
+    cross join lateral (select * from action_flows where action_id = lane.id offset 0) f
+    join actions a on a.id = f.action_id join endpoints e on e.id = a.endpoint_id
     join workspaces w on w.id = e.workspace_id
-    cross join lateral (select ${IS_BOUND} as is_bound offset 0) b
-  where f.action_id = $1`,
+    cross join lateral (select ${IS_BOUND} as is_bound offset 0) b`,
 )
 
 /**
- * Takes up to `$3` of the deliveries of a lane without bounds that are due at `$2`, the longest due first, and leaves
- * those that another look takes. A delivery with a key is for looks at a lane with bounds. The last row has only
- * `next_at`: when the next delivery is due.
+ * Takes deliveries of the lanes `$1` without bounds that are due at `$2`: up to `$3` of each, the longest due first. It
+ * leaves those that another look takes. A delivery with a key is for looks at a lane with bounds. One row for each lane
+ * has only `next_at`: when its next delivery is due. The first deliveries of all lanes are taken before the second ones,
+ * so that large bodies of one leave room for the others.
  */
 export const TAKE_ANY = statement(
   'take any deliveries',
   `with due as (
-    select id, endpoint_id, request_id, flow_due_at from deliveries
-    where action_id = $1::uuid and flow_state = 'waiting' and flow_due_at <= $2::timestamptz and order_key is null
-    order by flow_due_at, id limit $3::int for update skip locked
-  ), sized as (
-    select c.id, coalesce(r.bytes, 0) as bytes,
-           sum(coalesce(r.bytes, 0)) over (order by c.flow_due_at, c.id) as bytes_so_far
+    select lane.id as action_id, d.*
+    from unnest($1::uuid[], $3::int[]) as lane (id, most)
+    cross join lateral (
+      select id, endpoint_id, request_id, flow_due_at from deliveries
+      where action_id = lane.id and flow_state = 'waiting' and flow_due_at <= $2::timestamptz and order_key is null
+      order by flow_due_at, id limit lane.most for update skip locked) d
+  ), ranked as (
+    select c.id, coalesce(r.bytes, 0) as bytes, c.flow_due_at,
+           row_number() over (partition by c.action_id order by c.flow_due_at, c.id) as place
     from due c
     ${WITH_BYTES}
+  ), sized as (
+    select id, bytes, sum(bytes) over (order by place, flow_due_at, id) as bytes_so_far from ranked
   ), taken as (
     update deliveries d set flow_state = 'sending'
     from sized s
     where d.id = s.id and (s.bytes_so_far = s.bytes or s.bytes_so_far <= ${LOOK_BYTES_MAX})
-    returning d.id, d.attempt_count, s.bytes
+    returning d.id, d.action_id, d.attempt_count, s.bytes
   )
-  select id, attempt_count + 1 as attempt, bytes::int as body_bytes, null::timestamptz as next_at from taken
+  select action_id, id, attempt_count + 1 as attempt, bytes::int as body_bytes, null::timestamptz as next_at from taken
   union all
-  select null, 0, 0, (
+  select lane.id, null, 0, 0, (
     select flow_due_at from deliveries
-    where action_id = $1::uuid and flow_state = 'waiting' and id not in (select id from taken)
-    order by flow_due_at, id limit 1)`,
+    where action_id = lane.id and flow_state = 'waiting' and id not in (select id from taken)
+    order by flow_due_at, id limit 1)
+  from unnest($1::uuid[]) as lane (id)`,
+  { notNull: ['actionId'] },
 )
 
 /**

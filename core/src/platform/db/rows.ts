@@ -915,6 +915,9 @@ export interface StatementRows {
     readonly isBound: boolean
     readonly isLocked: boolean
   }
+  'lock flows': {
+    readonly id: string
+  }
   'lock lane of alerts': {
     readonly isOurs: boolean
   }
@@ -1127,7 +1130,16 @@ export interface StatementRows {
     readonly isFull: boolean | null
     readonly searched: Buffer | null
   }
-  'read flow': {
+  'read flow figures': {
+    readonly pausedActions: number
+    readonly breakersOpen: number
+    readonly waiting: number
+    readonly sending: number
+    readonly behind: number
+    readonly held: number
+  }
+  'read flows': {
+    readonly id: string
     readonly kind: string
     readonly deliveryPolicy: string | null
     readonly pausedAt: Date | null
@@ -1144,14 +1156,6 @@ export interface StatementRows {
     readonly sealedUntil: Date | null
     readonly isBound: boolean
     readonly sending: number
-  }
-  'read flow figures': {
-    readonly pausedActions: number
-    readonly breakersOpen: number
-    readonly waiting: number
-    readonly sending: number
-    readonly behind: number
-    readonly held: number
   }
   'read health of actions': {
     readonly actionId: string
@@ -1430,6 +1434,7 @@ export interface StatementRows {
   'sweep event deliveries': never
   'sweep share links': never
   'take any deliveries': {
+    readonly actionId: string
     readonly id: number | null
     readonly attempt: number
     readonly bodyBytes: number
