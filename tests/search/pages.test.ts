@@ -58,6 +58,9 @@ beforeAll(async () => {
     limits: { apiRatePerMinute: 1_000_000, storedRequestsMax: 1_000_000 },
     plan: 'self-hosted',
   })
+  // Only the tests make pages: the schedule would do so at the beginning of any minute.
+  await sql`delete from pgboss.schedule where name = 'search.pages'`.execute(service.db)
+  await makePages()
   endpoint = await service.alice.endpoint()
 })
 
