@@ -10,9 +10,13 @@ const HOUR = 3600 * SECOND
 /** The delays of the retry schedule with the most that jitter adds. */
 const LONGEST_DELAYS = [5, 300, 1800, 7200, 18_000, 36_000].map((seconds) => seconds * 1.2 * SECOND + SECOND)
 
+/** With the shipped schedule, whose first retry comes after some seconds by itself. */
+let shipped: TestService
+/** With a first retry that only a test brings about. */
 let service: TestService
 beforeAll(async () => {
-  service = await startService()
+  shipped = await startService()
+  service = await startService({ retryDelaysSeconds: [600, 1200] })
 })
 
 const Attempts = z.object({
@@ -101,11 +105,11 @@ describe('the retry schedule', () => {
 
   test('a retry that succeeds ends the run', async () => {
     await using receiver = await startReceiver({ status: 500 })
-    const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
+    const endpoint = await shipped.alice.endpoint({ forwardUrl: receiver.url })
     await endpoint.capture()
-    await attemptsEnded(service, endpoint, 1)
+    await attemptsEnded(shipped, endpoint, 1)
     receiver.answer = { status: 204 }
-    const { nextAttemptAt, finishedAt } = await service.db
+    const { nextAttemptAt, finishedAt } = await shipped.db
       .selectFrom('deliveryAttempts')
       .where('endpointId', '=', endpoint.id)
       .select(['nextAttemptAt', 'finishedAt'])
@@ -113,10 +117,14 @@ describe('the retry schedule', () => {
       .executeTakeFirstOrThrow()
     const wait = (nextAttemptAt?.getTime() ?? 0) - (finishedAt?.getTime() ?? 0)
     expect(wait).toBeWithin(4 * SECOND, 6 * SECOND + 1)
-    await service.clock.advance(7 * SECOND)
-    const tried = await attempts(endpoint, 2)
+    await shipped.clock.advance(7 * SECOND)
+    const tried = await attempts(endpoint, 2, shipped)
     expect(tried.map(({ state }) => state)).toEqual(['Failed', 'Succeeded'])
-    expect(await stats(endpoint)).toMatchObject({ pendingCount: 0, retryingCount: 0, nextAttemptAt: null })
+    expect(await stats(endpoint, shipped)).toMatchObject({
+      pendingCount: 0,
+      retryingCount: 0,
+      nextAttemptAt: null,
+    })
   })
 
   test.each([
@@ -126,10 +134,10 @@ describe('the retry schedule', () => {
     ['nothing, to an action with own delays', {}, { retry: { delays: ['10s'] } }, 8],
   ])('a 429 that says %s', async (_, headers, delivery, least) => {
     await using receiver = await startReceiver({ status: 429, headers })
-    const endpoint = await service.alice.endpoint()
-    await service.alice.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url, delivery })
+    const endpoint = await shipped.alice.endpoint()
+    await shipped.alice.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url, delivery })
     await endpoint.capture()
-    const [first] = await attempts(endpoint, 1)
+    const [first] = await attempts(endpoint, 1, shipped)
     const waits = (Date.parse(first?.nextAttemptAt ?? '') - Date.parse(first?.at ?? '')) / SECOND
     expect(waits).toBeGreaterThanOrEqual(least)
     expect(waits).toBeLessThan(least + 30)
@@ -205,7 +213,7 @@ describe('actions', () => {
     await attempts(endpoint, 1)
     await service.alice.patch(`/api/v1/endpoints/${endpoint.id}`, { forwardUrl: '' })
     expect(await stats(endpoint)).toMatchObject({ retryingCount: 0 })
-    await service.clock.advance(7 * SECOND)
+    await service.clock.advance(721 * SECOND)
     const [only] = await attempts(endpoint, 1)
     expect(only).toMatchObject({ state: 'Failed', actionId: null, nextAttemptAt: null })
     const detail = Object((await service.alice.get(endpoint.at(`/requests/${request.id}`))).body)
@@ -244,7 +252,7 @@ describe('actions', () => {
     await attempts(endpoint, 1)
     receiver.answer = { status: 200 }
     await service.alice.delete(endpoint.at('/requests'))
-    await service.clock.advance(7 * SECOND)
+    await service.clock.advance(721 * SECOND)
     const [, again] = await receiver.take(2)
     expect(again?.body.toString()).toBe('{"kept":true}')
   })
