@@ -168,7 +168,7 @@ test('a move that is killed in the switch lets captures go on while it is contin
   await atRequest.release()
   expect((await continued).exitCode).toBe(0)
   expect(await endpoint.requests()).toHaveLength(2)
-}, 120_000)
+})
 
 test('tables of a workspace are copied before the seal, and what changes meanwhile is seen', async () => {
   const { workspaceId } = one.owner
@@ -207,7 +207,7 @@ test('tables of a workspace are copied before the seal, and what changes meanwhi
     { name: 'changed' },
   ])
   expect((await move(one, 'cell-1')).exitCode).toBe(0)
-}, 120_000)
+})
 
 test('long bodies are copied in pieces, by their real size, and long tables before the seal', async () => {
   const endpoint = await one.owner.endpoint({ name: 'long' })
@@ -247,7 +247,7 @@ test('long bodies are copied in pieces, by their real size, and long tables befo
   expect(requests?.largest).toBeLessThanOrEqual(4)
   const { body } = await one.owner.get(endpoint.at(`/replays/${replay.id}/results?afterPosition=99&limit=1`))
   expect(Object(body).items[0].body).toHaveLength(256 * 1024)
-}, 120_000)
+})
 
 test('an audit entry whose number is taken gets a new one', async () => {
   const { workspaceId } = one.owner
@@ -296,7 +296,7 @@ test('keys of sealed captures are in no other schema, whenever a move is killed,
   expect((await two.owner.get(endpoint.at('/requests'))).body).toMatchObject({
     items: [{ bodyPreview: 'sealed anew' }, { shredded: true }],
   })
-}, 120_000)
+})
 
 /** Names of the tables of a cell that have a value somewhere, given in hex. */
 async function tablesWith(cell: CellName, value: string): Promise<readonly string[]> {
@@ -345,4 +345,4 @@ test('a long transaction of another table holds up no move, and one of another w
   await elsewhere.release()
   expect(stderr).toContain('Unsealed again')
   expect(exitCode).toBe(0)
-}, 120_000)
+})

@@ -35,4 +35,4 @@ test('eight tabs of one session show what arrives, each in its endpoint, and all
     await tab.getByRole('link', { name: /^tab 0 ?1$/ }).waitFor()
     expect(await tab.locator('.endpoints .count', { hasText: /^1$/ }).count()).toBe(TABS)
   }
-}, 90_000)
+})

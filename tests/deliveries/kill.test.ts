@@ -73,4 +73,4 @@ test('two processes keep the order of every key while a third of the attempts fa
   expect(first).toHaveLength(EVENTS)
   for (const [ofKey, got] of Map.groupBy(first, (one) => one.key))
     expect(got.map(({ n }) => n)).toEqual(stored.filter((one) => one.key === ofKey).map(({ n }) => n))
-}, 120_000)
+})

@@ -14,7 +14,6 @@ import { type ByKind, eachKind, KINDS, type Kind, openPlaces, type Place } from 
 /** The guarantees of every kind of send. Each test makes sends of all kinds at the same time. */
 
 const startService = servicePerTest()
-const TIMEOUT_MS = 300_000
 const SECONDS = 60
 const COUNT = 12
 const LIMITS = { apiRatePerMinute: 100_000, captureRatePerMinute: 100_000, eventsPerMinuteMax: 10_000 }
@@ -51,99 +50,83 @@ describe('everything arrives once, and in its order', () => {
   test.each([
     ['a database nearby', 0],
     ['a database that is 20 ms away', 10],
-  ])(
-    'from %s',
-    async (_, ms) => {
-      const near = await createTestDatabase()
-      const service = await startService(options({ database: ms === 0 ? near : await startFar(near, ms) }))
-      const places = await openPlaces(service.alice)
-      await service.clock.advance(10_000)
-      admitAll(places)
-      const caused = await cause(places)
-      await areRecorded(places, service.db, COUNT)
-      expect(await arrived(places)).toEqual(caused)
-    },
-    TIMEOUT_MS,
-  )
+  ])('from %s', async (_, ms) => {
+    const near = await createTestDatabase()
+    const service = await startService(options({ database: ms === 0 ? near : await startFar(near, ms) }))
+    const places = await openPlaces(service.alice)
+    await service.clock.advance(10_000)
+    admitAll(places)
+    const caused = await cause(places)
+    await areRecorded(places, service.db, COUNT)
+    expect(await arrived(places)).toEqual(caused)
+  })
 })
 
-test(
-  'what fails is made again, and is done once it succeeds',
-  async () => {
-    const service = await startService(options({ retryDelaysSeconds: [20, 20] }))
-    const places = await openPlaces(service.alice)
-    await service.clock.advance(10_000)
-    for (const kind of KINDS) places[kind].gate.firstStatus = 503
-    admitAll(places)
-    const caused = await cause(places, 1)
-    await areRecorded(places, service.db, 1)
-    await service.clock.advance(40_000)
-    const twice = await eachKind((kind) =>
-      kind === 'rehearsal' ? caused[kind] : [...caused[kind], ...caused[kind]],
-    )
-    await eachKind((kind) =>
-      eventually(`the end of ${kind}`, () => places[kind].gate.arrived().length >= twice[kind].length),
-    )
-    await service.clock.advance(600_000)
-    expect(await arrived(places)).toEqual(twice)
-  },
-  TIMEOUT_MS,
-)
+test('what fails is made again, and is done once it succeeds', async () => {
+  const service = await startService(options({ retryDelaysSeconds: [20, 20] }))
+  const places = await openPlaces(service.alice)
+  await service.clock.advance(10_000)
+  for (const kind of KINDS) places[kind].gate.firstStatus = 503
+  admitAll(places)
+  const caused = await cause(places, 1)
+  await areRecorded(places, service.db, 1)
+  await service.clock.advance(40_000)
+  const twice = await eachKind((kind) =>
+    kind === 'rehearsal' ? caused[kind] : [...caused[kind], ...caused[kind]],
+  )
+  await eachKind((kind) =>
+    eventually(`the end of ${kind}`, () => places[kind].gate.arrived().length >= twice[kind].length),
+  )
+  await service.clock.advance(600_000)
+  expect(await arrived(places)).toEqual(twice)
+})
 
-test(
-  'a sealed workspace sends nothing, and everything once the seal has ended',
-  async () => {
-    const gateway = await startService(options({ parts: ['gateway'] }))
-    const { alice, database, clock, secretKey, db } = gateway
-    const places = await openPlaces(alice)
-    await clock.advance(10_000)
-    admitAll(places)
-    const caused = await cause(places)
-    const seal = (until: string | null) =>
-      sql`update workspaces set sealed_until = ${until}::timestamptz where id = ${alice.workspaceId}`.execute(
-        db,
-      )
-    await seal('infinity')
-    await startService(options({ database, clock, secretKey, parts: ['jobs'] }))
-    await clock.advance(30_000)
-    expect(await arrived(places)).toEqual(await eachKind(() => []))
-    await seal(null)
-    await eventually(
-      'all of every kind',
-      async () => {
-        // Jobs are due by this clock. If it jumped, it would end leases of sends that are under way.
-        await clock.advance(2_000)
-        return KINDS.every((kind) => places[kind].gate.arrived().length >= COUNT)
-      },
-      { seconds: SECONDS, every: 500 },
+test('a sealed workspace sends nothing, and everything once the seal has ended', async () => {
+  const gateway = await startService(options({ parts: ['gateway'] }))
+  const { alice, database, clock, secretKey, db } = gateway
+  const places = await openPlaces(alice)
+  await clock.advance(10_000)
+  admitAll(places)
+  const caused = await cause(places)
+  const seal = (until: string | null) =>
+    sql`update workspaces set sealed_until = ${until}::timestamptz where id = ${alice.workspaceId}`.execute(
+      db,
     )
-    await areRecorded(places, db, COUNT)
-    expect(await arrived(places)).toEqual(caused)
-  },
-  TIMEOUT_MS,
-)
+  await seal('infinity')
+  await startService(options({ database, clock, secretKey, parts: ['jobs'] }))
+  await clock.advance(30_000)
+  expect(await arrived(places)).toEqual(await eachKind(() => []))
+  await seal(null)
+  await eventually(
+    'all of every kind',
+    async () => {
+      // Jobs are due by this clock. If it jumped, it would end leases of sends that are under way.
+      await clock.advance(2_000)
+      return KINDS.every((kind) => places[kind].gate.arrived().length >= COUNT)
+    },
+    { seconds: SECONDS, every: 500 },
+  )
+  await areRecorded(places, db, COUNT)
+  expect(await arrived(places)).toEqual(caused)
+})
 
-test(
-  'a result that PostgreSQL refuses holds up no other',
-  async () => {
-    const service = await startService(options())
-    const places = await openPlaces(service.alice)
-    await service.clock.advance(10_000)
-    const caused = await cause(places)
-    await eachKind((kind) => eventually(`a send of ${kind}`, () => places[kind].gate.unanswered().length > 0))
-    // The last one of an ordered lane, since no other may overtake it.
-    const refused = await eachKind((kind) => caused[kind].at(kind === 'governed' ? -1 : 0) ?? 0)
-    await refuseResultsOf(service.db, Object.values(refused))
-    admitAll(places)
-    await haveArrived(places, COUNT - 1)
-    await areRecorded(places, service.db, COUNT - 1)
-    const others = await eachKind((kind) => new Set(caused[kind]).difference(new Set([refused[kind]])))
-    expect(
-      await eachKind((kind) => others[kind].difference(new Set(places[kind].gate.arrived())).size),
-    ).toEqual(await eachKind(() => 0))
-  },
-  TIMEOUT_MS,
-)
+test('a result that PostgreSQL refuses holds up no other', async () => {
+  const service = await startService(options())
+  const places = await openPlaces(service.alice)
+  await service.clock.advance(10_000)
+  const caused = await cause(places)
+  await eachKind((kind) => eventually(`a send of ${kind}`, () => places[kind].gate.unanswered().length > 0))
+  // The last one of an ordered lane, since no other may overtake it.
+  const refused = await eachKind((kind) => caused[kind].at(kind === 'governed' ? -1 : 0) ?? 0)
+  await refuseResultsOf(service.db, Object.values(refused))
+  admitAll(places)
+  await haveArrived(places, COUNT - 1)
+  await areRecorded(places, service.db, COUNT - 1)
+  const others = await eachKind((kind) => new Set(caused[kind]).difference(new Set([refused[kind]])))
+  expect(
+    await eachKind((kind) => others[kind].difference(new Set(places[kind].gate.arrived())).size),
+  ).toEqual(await eachKind(() => 0))
+})
 
 /** Lets the database refuse results of attempts for these requests, as it refuses text that it cannot hold. */
 async function refuseResultsOf(db: Db, requestIds: readonly number[]): Promise<void> {
@@ -164,51 +147,47 @@ async function refuseResultsOf(db: Db, requestIds: readonly number[]): Promise<v
     )
 }
 
-test(
-  'receivers that do not answer get a bounded number of sends, and a stop waits for none of them',
-  async () => {
-    const gateway = await startService(options({ database: await createTestDatabase(), parts: ['gateway'] }))
-    const { database, clock, secretKey } = gateway
-    const places = await openPlaces(gateway.alice)
-    await clock.advance(10_000)
-    // All is due before anything is sent: a send ends after ten seconds without an answer, and captures can take longer.
-    const caused = await cause(places, 40)
-    await clock.advance(20_000)
-    const first = await startService(options({ database, clock, secretKey }))
-    const bounds = { plain: 40, governed: 1, alert: 6, event: 4, rehearsal: 8 }
-    await eachKind((kind) =>
-      eventually(`sends of ${kind}`, () => places[kind].gate.unanswered().length >= bounds[kind]),
-    )
-    expect(await eachKind((kind) => places[kind].gate.unanswered().length)).toEqual(bounds)
-    expect(await inFlight(first)).toEqual({
-      delivery: bounds.plain + bounds.governed,
-      alert: bounds.alert,
-      event: bounds.event,
-      rehearsal: bounds.rehearsal,
-    })
-    await first.running.stop()
-    // The leases of sends that were cut off end.
-    await clock.advance(60_000)
-    admitAll(places)
-    const second = await startService(options({ database, clock, secretKey }))
-    const isComplete = (kind: Kind) => new Set(places[kind].gate.arrived()).size === 40
-    await eventually(
-      'all of every kind',
-      async () => {
-        // Jobs are due by this clock. If it ran faster, it would end leases of sends that are under way.
-        await clock.advance(2_000)
-        return KINDS.every(isComplete)
-      },
-      { seconds: SECONDS, every: 500 },
-    )
-    const seen = await eachKind((kind): readonly number[] =>
-      [...new Set(places[kind].gate.arrived())].toSorted((a, b) => a - b),
-    )
-    expect(seen).toEqual(caused)
-    await second.stop()
-  },
-  TIMEOUT_MS,
-)
+test('receivers that do not answer get a bounded number of sends, and a stop waits for none of them', async () => {
+  const gateway = await startService(options({ database: await createTestDatabase(), parts: ['gateway'] }))
+  const { database, clock, secretKey } = gateway
+  const places = await openPlaces(gateway.alice)
+  await clock.advance(10_000)
+  // All is due before anything is sent: a send ends after ten seconds without an answer, and captures can take longer.
+  const caused = await cause(places, 40)
+  await clock.advance(20_000)
+  const first = await startService(options({ database, clock, secretKey }))
+  const bounds = { plain: 40, governed: 1, alert: 6, event: 4, rehearsal: 8 }
+  await eachKind((kind) =>
+    eventually(`sends of ${kind}`, () => places[kind].gate.unanswered().length >= bounds[kind]),
+  )
+  expect(await eachKind((kind) => places[kind].gate.unanswered().length)).toEqual(bounds)
+  expect(await inFlight(first)).toEqual({
+    delivery: bounds.plain + bounds.governed,
+    alert: bounds.alert,
+    event: bounds.event,
+    rehearsal: bounds.rehearsal,
+  })
+  await first.running.stop()
+  // The leases of sends that were cut off end.
+  await clock.advance(60_000)
+  admitAll(places)
+  const second = await startService(options({ database, clock, secretKey }))
+  const isComplete = (kind: Kind) => new Set(places[kind].gate.arrived()).size === 40
+  await eventually(
+    'all of every kind',
+    async () => {
+      // Jobs are due by this clock. If it ran faster, it would end leases of sends that are under way.
+      await clock.advance(2_000)
+      return KINDS.every(isComplete)
+    },
+    { seconds: SECONDS, every: 500 },
+  )
+  const seen = await eachKind((kind): readonly number[] =>
+    [...new Set(places[kind].gate.arrived())].toSorted((a, b) => a - b),
+  )
+  expect(seen).toEqual(caused)
+  await second.stop()
+})
 
 /** Sends in flight by kind of lane, as the metrics of a service show them. */
 async function inFlight({ baseUrl }: TestService): Promise<Record<string, number>> {
@@ -217,70 +196,62 @@ async function inFlight({ baseUrl }: TestService): Promise<Record<string, number
   return Object.fromEntries(shown.map(([, kind, count]) => [kind, Number(count)]))
 }
 
-test(
-  'a stop without time cuts off sends of every kind',
-  async () => {
-    const service = await startService(options({ parts: ['gateway'] }))
-    const boss = createBoss(service.database.url, { log: pino({ level: 'silent' }), works: true })
-    await boss.start()
-    const workers = await startWorkers(boss, service.running.services)
-    const places = await openPlaces(service.alice)
-    await cause(places, 1)
-    await eachKind((kind) => eventually(`a send of ${kind}`, () => places[kind].gate.unanswered().length > 0))
-    await workers.stop(0)
-    expect(await inFlight(service)).toEqual({ delivery: 0, alert: 0, event: 0, rehearsal: 0 })
-    // A stop is no loss: this send is made again, and as often as any other.
-    const items = await service.db.selectFrom('replayItems').select(['state', 'attempts']).execute()
-    expect(items).toEqual([{ state: 'waiting', attempts: 0 }])
-    admitAll(places)
-    await boss.stop({ graceful: false })
-  },
-  TIMEOUT_MS,
-)
+test('a stop without time cuts off sends of every kind', async () => {
+  const service = await startService(options({ parts: ['gateway'] }))
+  const boss = createBoss(service.database.url, { log: pino({ level: 'silent' }), works: true })
+  await boss.start()
+  const workers = await startWorkers(boss, service.running.services)
+  const places = await openPlaces(service.alice)
+  await cause(places, 1)
+  await eachKind((kind) => eventually(`a send of ${kind}`, () => places[kind].gate.unanswered().length > 0))
+  await workers.stop(0)
+  expect(await inFlight(service)).toEqual({ delivery: 0, alert: 0, event: 0, rehearsal: 0 })
+  // A stop is no loss: this send is made again, and as often as any other.
+  const items = await service.db.selectFrom('replayItems').select(['state', 'attempts']).execute()
+  expect(items).toEqual([{ state: 'waiting', attempts: 0 }])
+  admitAll(places)
+  await boss.stop({ graceful: false })
+})
 
-test(
-  'a process that is killed repeats what was under way, and nothing else',
-  async () => {
-    const database = await createTestDatabase()
-    const folder = await temporaryFolder()
-    const process: ProcessOptions = {
-      database,
-      cwd: folder,
-      env: { CREEL_ALLOW_DESTINATIONS: '127.0.0.1' },
-    }
-    const gateway = await startProcess(process, ['--only', 'gateway'])
-    const json = async (...words: string[]) =>
-      JSON.parse((await runCreel([...words, '--json'], process)).stdout)
-    const workspace = await json('workspace', 'create', '--name', 'kill', '--plan', 'team')
-    const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'kill')
-    const client = new Client(gateway.baseUrl, gateway.captureUrl, key, workspace.id)
-    const killed = await startProcess(process, ['--only', 'jobs'])
-    const places = await openPlaces(client)
-    const caused = await cause(places)
-    const { db, close } = openDatabase(database.url, 2)
-    for (const kind of KINDS) places[kind].gate.admit(COUNT / 2)
-    await areRecorded(places, db, COUNT / 2)
-    await eachKind((kind) =>
-      eventually(`a send of ${kind} under way`, () => places[kind].gate.unanswered().length > 0, {
-        seconds: SECONDS,
-      }),
-    )
-    killed.signal('SIGKILL')
-    await killed.exited
-    const underWay = await eachKind((kind) => places[kind].gate.unanswered())
-    await startProcess(process, ['--only', 'jobs'])
-    admitAll(places)
-    await areRecorded(places, db, COUNT)
-    await close()
-    const repeated = await eachKind((kind) => {
-      const all = [...places[kind].gate.arrived()]
-      for (const id of caused[kind]) all.splice(all.indexOf(id), 1)
-      return all.filter((id) => !underWay[kind].includes(id))
-    })
-    expect(repeated).toEqual(await eachKind(() => []))
-    expect(await eachKind((kind) => new Set(places[kind].gate.arrived()).size)).toEqual(
-      await eachKind(() => COUNT),
-    )
-  },
-  TIMEOUT_MS,
-)
+test('a process that is killed repeats what was under way, and nothing else', async () => {
+  const database = await createTestDatabase()
+  const folder = await temporaryFolder()
+  const process: ProcessOptions = {
+    database,
+    cwd: folder,
+    env: { CREEL_ALLOW_DESTINATIONS: '127.0.0.1' },
+  }
+  const gateway = await startProcess(process, ['--only', 'gateway'])
+  const json = async (...words: string[]) =>
+    JSON.parse((await runCreel([...words, '--json'], process)).stdout)
+  const workspace = await json('workspace', 'create', '--name', 'kill', '--plan', 'team')
+  const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'kill')
+  const client = new Client(gateway.baseUrl, gateway.captureUrl, key, workspace.id)
+  const killed = await startProcess(process, ['--only', 'jobs'])
+  const places = await openPlaces(client)
+  const caused = await cause(places)
+  const { db, close } = openDatabase(database.url, 2)
+  for (const kind of KINDS) places[kind].gate.admit(COUNT / 2)
+  await areRecorded(places, db, COUNT / 2)
+  await eachKind((kind) =>
+    eventually(`a send of ${kind} under way`, () => places[kind].gate.unanswered().length > 0, {
+      seconds: SECONDS,
+    }),
+  )
+  killed.signal('SIGKILL')
+  await killed.exited
+  const underWay = await eachKind((kind) => places[kind].gate.unanswered())
+  await startProcess(process, ['--only', 'jobs'])
+  admitAll(places)
+  await areRecorded(places, db, COUNT)
+  await close()
+  const repeated = await eachKind((kind) => {
+    const all = [...places[kind].gate.arrived()]
+    for (const id of caused[kind]) all.splice(all.indexOf(id), 1)
+    return all.filter((id) => !underWay[kind].includes(id))
+  })
+  expect(repeated).toEqual(await eachKind(() => []))
+  expect(await eachKind((kind) => new Set(places[kind].gate.arrived()).size)).toEqual(
+    await eachKind(() => COUNT),
+  )
+})

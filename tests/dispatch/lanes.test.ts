@@ -175,7 +175,7 @@ describe('fair to every workspace', () => {
     await sql`delete from event_subscriptions where workspace_id = ${attacker.workspaceId}`.execute(
       service.db,
     )
-  }, 300_000)
+  })
 })
 
 test('two processes that look at a channel at the same time keep its bound together', async () => {

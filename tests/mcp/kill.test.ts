@@ -123,7 +123,7 @@ test('polls, streams and callbacks see every event once the service was killed, 
   expect(await subscribe()).toMatchObject({ id, truncated: false })
   await stop()
   await service.stop()
-}, 300_000)
+})
 
 async function optionsFor(port: number): Promise<ProcessOptions> {
   const folder = await temporaryFolder()

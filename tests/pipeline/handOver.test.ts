@@ -100,5 +100,5 @@ describe('the first attempt of a capture', () => {
     await eventually('the end of the delivery', async () => (await countOf(db, 'deliveries')) === 0)
     expect(await attempts()).toEqual([{ state: 'Interrupted' }, { state: 'Succeeded' }])
     await close()
-  }, 120_000)
+  })
 })

@@ -57,14 +57,12 @@ test('an action that cannot be read stops no other', async () => {
 test.each([
   ['that cannot be claimed is postponed, and holds up no other of its action', '22P05', 1],
   ['whose claim met a deadlock twice is made when it is claimed again', '40P01', 2],
-])(
-  'a delivery %s',
-  async (_, code, arriving) => {
-    await using receiver = await startReceiver()
-    const { alice, db } = await startService()
-    const { endpoint } = await governedAction(alice, receiver.url, { concurrency: 5 })
-    await sql`create sequence claims`.execute(db)
-    await sql`
+])('a delivery %s', async (_, code, arriving) => {
+  await using receiver = await startReceiver()
+  const { alice, db } = await startService()
+  const { endpoint } = await governedAction(alice, receiver.url, { concurrency: 5 })
+  await sql`create sequence claims`.execute(db)
+  await sql`
     create function refuse_claim() returns trigger language plpgsql as $$
     begin
       if new.request_id % 2 = 1 and (${sql.lit(code)} <> '40P01' or nextval('claims') <= 2) then
@@ -72,16 +70,14 @@ test.each([
       end if;
       return new;
     end $$`.execute(db)
-    await sql`create trigger refuse before insert on delivery_attempts for each row execute function refuse_claim()`.execute(
-      db,
-    )
-    for (let sent = 0; sent < 2; sent += 1) await endpoint.send()
-    await receiver.take(arriving)
-    expect(receiver.received.length).toBe(arriving)
-    // A delivery is postponed by a minute.
-  },
-  30_000,
-)
+  await sql`create trigger refuse before insert on delivery_attempts for each row execute function refuse_claim()`.execute(
+    db,
+  )
+  for (let sent = 0; sent < 2; sent += 1) await endpoint.send()
+  await receiver.take(arriving)
+  expect(receiver.received.length).toBe(arriving)
+  // A delivery is postponed by a minute.
+})
 
 test('a result that PostgreSQL refuses delays no other of its batch', async () => {
   const held: ServerResponse[] = []

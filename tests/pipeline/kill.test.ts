@@ -125,5 +125,5 @@ describe('SIGKILL of the jobs process in the middle of 1 000 deliveries', () => 
     expect(await ids('Succeeded')).toHaveLength(DELIVERIES)
     expect(await attemptsOf(patient.id)).toMatchObject([{ state: 'Succeeded' }])
     await close()
-  }, 240_000)
+  })
 })

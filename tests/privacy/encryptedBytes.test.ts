@@ -143,7 +143,7 @@ test('what is encrypted is in no byte of the database and the logs, and readers 
   expect(shownIn(logs, planted)).toEqual([])
   const folder = await realpath(join(cwd, '.creel', 'postgres'))
   expect(await foundIn(folder, new Map([...planted, ['control', kept]]))).toEqual(['control'])
-}, 120_000)
+})
 
 const programs = debianPostgresPrograms()
 const [dump = '', restore = ''] = fencesRunBy('tests/program/backup.test.ts', 'docs/operations.md')
@@ -199,5 +199,4 @@ test.if(programs !== undefined)(
     expect(await restored.stop()).toBe(0)
     await postgres.kill()
   },
-  120_000,
 )

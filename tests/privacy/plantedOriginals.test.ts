@@ -161,7 +161,7 @@ test('what rules take out reaches receivers of originals, and no byte of the dat
   expect(shownIn(logs, planted)).toEqual([])
   const folder = await realpath(join(cwd, '.creel', 'postgres'))
   expect(await foundIn(folder, new Map([...planted, ['control', kept]]))).toEqual(['control'])
-}, 120_000)
+})
 
 const sent = ({ received }: Receiver) =>
   received.map(({ url, rawHeaders, body }) => `${url} ${JSON.stringify(rawHeaders)} ${body}`).join('\n')

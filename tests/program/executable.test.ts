@@ -29,7 +29,7 @@ beforeAll(async () => {
   })
   expect(build.exitCode).toBe(0)
   built = join(outdir, 'creel')
-}, 120_000)
+})
 
 /** A folder that contains only the executable. */
 async function bareFolder(): Promise<{ cwd: string; program: string[] }> {

@@ -197,7 +197,7 @@ describe('requests that are erased while a run has read them', () => {
     await stored.expectNoGaps()
     const ids = await stored.ids()
     await stored.expectExact(ids.filter((_, index) => index % 40 === 0 && index < 8 * PAGE_REQUESTS))
-  }, 120_000)
+  })
 
   test('are in no merged page', async () => {
     const stored = await newEndpoint()
@@ -215,7 +215,7 @@ describe('requests that are erased while a run has read them', () => {
     await stored.expectForgotten()
     await stored.expectNoGaps()
     await stored.expectExact(await stored.some(0.2, 20))
-  }, 120_000)
+  })
 })
 
 test('whatever happens, a search finds what a full scan finds, and no signature has what is gone', async () => {
@@ -264,4 +264,4 @@ test('whatever happens, a search finds what a full scan finds, and no signature 
     }),
     { numRuns: 6, endOnFailure: true },
   )
-}, 300_000)
+})

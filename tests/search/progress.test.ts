@@ -150,7 +150,7 @@ test('a merge that fails is made up for, and delays no other', async () => {
   const pages = await pagesOf(broken)
   expect(pages[0]).toMatchObject({ blockCount: 512, above: first?.above ?? 0 })
   expect(pages.slice(1).map(({ above }) => above)).toEqual(pages.slice(0, -1).map(({ top }) => top))
-}, 300_000)
+})
 
 test('an endpoint whose page cannot be made delays no other, and the run says so', async () => {
   const [failing, ...others] = await endpoints(4)

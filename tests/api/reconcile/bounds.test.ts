@@ -59,7 +59,7 @@ test('two runs of a workspace run at once, and beyond 20 another is refused for 
   expect((await ended(other, run.id)).state).toBe('failed')
   for (const { endpoint, id } of runs) await ended(endpoint, id)
   stripe.interfere = undefined
-}, 300_000)
+})
 
 test('a list without end is read to the bound, and the run says so', async () => {
   const first = stripe.calls.length
@@ -75,7 +75,7 @@ test('a list without end is read to the bound, and the run says so', async () =>
   stripe.interfere = undefined
   expect(run).toMatchObject({ state: 'done', complete: false, counts: { listed: PAGES_MAX } })
   expect(stripe.calls.length - first).toBe(PAGES_MAX)
-}, 300_000)
+})
 
 test('a page that is too long, or no list, ends the run', async () => {
   const answers = [
@@ -128,4 +128,4 @@ test('a sender that always fails ends the run after five calls, and one that ask
   }
   expect(await fails(503, {})).toEqual({ code: 'sender_failed', calls: 5 })
   expect(await fails(429, { 'Retry-After': '86400' })).toEqual({ code: 'rate_limited', calls: 1 })
-}, 300_000)
+})
