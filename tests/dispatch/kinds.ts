@@ -29,6 +29,8 @@ export interface Gate extends Receiver {
   unanswered(): readonly number[]
   /** Ids of the requests whose messages have arrived, in the order of their arrival. */
   arrived(): readonly number[]
+  /** The most messages whose senders have waited at the same time. */
+  most(): number
   /** Status of the answer to the first send of each message, 200 unless it is set. Later ones get 200. */
   firstStatus: number
 }
@@ -48,6 +50,8 @@ async function startGate(kind: Kind): Promise<Gate> {
   let admitted = 0
   const held = new Map<ServerResponse, number>()
   const arrived: number[] = []
+  const open = new Set<ServerResponse>()
+  let most = 0
   const answer = (response: ServerResponse, id: number) => {
     const isFirst = arrived.filter((other) => other === id).length === 1
     response.writeHead(isFirst ? gate.firstStatus : 200).end()
@@ -69,11 +73,15 @@ async function startGate(kind: Kind): Promise<Gate> {
       return answer(response, id)
     }
     held.set(response, id)
+    open.add(response)
+    most = Math.max(most, open.size)
+    response.on('close', () => open.delete(response))
   })
   const gate: Gate = Object.assign(receiver, {
     firstStatus: 200,
     unanswered: () => [...held.values()],
     arrived: () => arrived,
+    most: () => most,
     admit(count: number) {
       admitted += count
       for (const [response, id] of held) {
@@ -98,13 +106,15 @@ async function openPlace(client: Client, kind: Kind): Promise<Place> {
     (await client.expect(client.post(path, members), Made)).id
   const capture = async (count: number) => (await endpoint.captureMany(count)).map(({ id }) => id)
   const forward = { kind: 'forward', url: gate.url }
+  // A gate may be closed for longer than a send usually lasts.
+  const patient = { timeoutSeconds: 300 }
   let cause = capture
   switch (kind) {
     case 'plain':
-      await made(endpoint.at('/actions'), forward)
+      await made(endpoint.at('/actions'), { ...forward, delivery: patient })
       break
     case 'governed':
-      await made(endpoint.at('/actions'), { ...forward, delivery: { order: { by: 'endpoint' } } })
+      await made(endpoint.at('/actions'), { ...forward, delivery: { ...patient, order: { by: 'endpoint' } } })
       break
     case 'alert': {
       const alertChannelId = await made('/api/v1/alert-channels', {
