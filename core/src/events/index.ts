@@ -1,6 +1,5 @@
 export { readArguments } from './filter.ts'
-export { forgetLabels, listedLabels } from './forget.ts'
 export { filterOf } from './poll.ts'
 export { readPage, readTogether, type SharedReader, type SharedResult } from './readTogether.ts'
 export { EventArguments, eventsMembers } from './schema.ts'
-export { findType, keptType } from './sources.ts'
+export { findType, forgetLabels, keptType, listedLabels } from './sources.ts'

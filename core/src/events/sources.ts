@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
-import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
+import { type Db, type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { STORED_REQUEST_COLUMNS, shapeOf, visibleRequests } from '../requests/index.ts'
 import { type FieldPath, fieldPath } from './filter.ts'
@@ -249,4 +249,23 @@ async function learnFields({ db, clock }: Context, rows: readonly SourceRow[]): 
 function isField(path: string, types: readonly string[]): boolean {
   const isScalar = types.every((type) => type !== 'object' && type !== 'array')
   return isScalar && path.startsWith('body.') && !path.includes('[') && !isSecretPath(path)
+}
+
+/** The labels of an endpoint that its event types list. There are at most some hundred. */
+export async function listedLabels(db: Db, endpointId: string): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('eventLabels')
+    .where('endpointId', '=', endpointId)
+    .select('label')
+    .execute()
+  return rows.map(({ label }) => label)
+}
+
+export async function forgetLabels(trx: Trx, endpointId: string, labels: readonly string[]): Promise<void> {
+  if (labels.length === 0) return
+  await trx
+    .deleteFrom('eventLabels')
+    .where('endpointId', '=', endpointId)
+    .where('label', 'in', labels)
+    .execute()
 }

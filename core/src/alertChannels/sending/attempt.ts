@@ -2,14 +2,16 @@ import { Counter } from 'prom-client'
 import { type Alert, findAlert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { nextAttemptAt, retryAfterOf } from '../../dispatch/index.ts'
+import { type Plan, planOf } from '../../plans/index.ts'
+import type { Db } from '../../platform/db/index.ts'
 import { registers } from '../../platform/metrics/index.ts'
 import type { DataKeyRef } from '../../platform/secrets/index.ts'
-import type { Channel } from '../channel.ts'
+import { type Channel, channelOf, isConnected, isMuted } from '../channel.ts'
 import type { SendOutcome } from '../health.ts'
 import { CHANNEL_KIND_NAMES } from '../kinds/index.ts'
+import { countOlderChannels, findChannelRow } from '../queries.ts'
 import type { Outcome } from '../schema.ts'
 import { alertMail } from './alertMail.ts'
-import { availabilityOf } from './availability.ts'
 import { type ChannelSend, sendToChannel } from './channelSend.ts'
 import { type AlertDeliveryRow, DELAYS_SECONDS } from './queries.ts'
 
@@ -178,4 +180,54 @@ interface FailedSend {
 export function nextSendAt(now: Date, { attemptsMax, isPermanent, ...failed }: FailedSend): Date | null {
   if (isPermanent || failed.attempt >= attemptsMax) return null
   return nextAttemptAt({ now, ...failed }, SCHEDULE)
+}
+
+/** Reason why nothing is sent to a channel now. */
+interface Unavailable {
+  readonly outcome: 'failed' | 'muted' | 'suppressed'
+  readonly detail: string
+}
+
+interface Availability {
+  /** Null when it was deleted. */
+  readonly channel: Channel | null
+  /** The reason why nothing is sent; null if sending is possible. */
+  readonly unavailable: Unavailable | null
+}
+
+/** Checks a channel before every attempt: it may have been muted, switched off or deleted since the alert. */
+async function availabilityOf(
+  { db, clock, plans, secrets }: Pick<Services, 'db' | 'clock' | 'plans' | 'secrets'>,
+  workspaceId: string,
+  channelId: string,
+): Promise<Availability> {
+  const row = await findChannelRow(db, workspaceId, channelId)
+  if (row === undefined) {
+    return { channel: null, unavailable: { outcome: 'failed', detail: 'The channel was deleted.' } }
+  }
+  const channel = channelOf(row, secrets)
+  const suppressed = (detail: string) => ({
+    channel,
+    unavailable: { outcome: 'suppressed' as const, detail },
+  })
+  if (!channel.enabled) return suppressed('The channel is switched off.')
+  if (!isConnected(channel)) return suppressed('The channel has no credential.')
+  const plan = await planOfWorkspace(db, plans, workspaceId)
+  if ((await countOlderChannels(db, channel)) >= plan.limits.alertChannelsMax) {
+    return suppressed('The channel is over the limit of the plan.')
+  }
+  if (isMuted(channel, clock.now())) {
+    return { channel, unavailable: { outcome: 'muted', detail: 'The channel is muted.' } }
+  }
+  return { channel, unavailable: null }
+}
+
+/** The plan of a workspace, for jobs, which have no caller. */
+export async function planOfWorkspace(db: Db, plans: Services['plans'], workspaceId: string): Promise<Plan> {
+  const { plan } = await db
+    .selectFrom('workspaces')
+    .select('plan')
+    .where('id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  return planOf(plans, plan)
 }

@@ -21,7 +21,7 @@ import { DAY_MS } from '../../platform/time/index.ts'
 import { channelOf, isConnected, isMuted } from '../channel.ts'
 import { channelKind } from '../kinds/index.ts'
 import { allChannelRows } from '../queries.ts'
-import { planOfWorkspace } from './availability.ts'
+import { planOfWorkspace } from './attempt.ts'
 import { ATTEMPTS_MAX, channelsNotified, insertSends, type NewSend } from './queries.ts'
 
 const ContactIds = z.array(z.string())
