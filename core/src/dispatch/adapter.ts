@@ -47,6 +47,8 @@ export interface Look<One extends Send> {
   readonly opensBy?: Signal
   /** The database's clock at the look, in milliseconds, if starts are paced. */
   readonly clockAt?: number
+  /** Whether the next look is at this lane alone, too, and not in a group. */
+  readonly isAlone?: boolean
   /** Work that follows the commit of the look. */
   readonly afterwards?: () => Promise<void>
 }

@@ -58,3 +58,18 @@ test('an error goes to the lanes of its group only, and later groups go on', asy
   ends[1]?.resolve(new Map([['lane-2', FOUND]]))
   expect(await next).toBe(FOUND)
 })
+
+test('a lane without a result is left out of groups until it is admitted again', async () => {
+  const { groups, asked, ends } = openGroups()
+  const left = groups.look(laneOf(1))
+  await Promise.resolve()
+  ends[0]?.resolve(new Map())
+  expect(await left).toBeUndefined()
+  expect(await groups.look(laneOf(1))).toBeUndefined()
+  expect(asked).toHaveLength(1)
+  groups.admit('lane-1')
+  const next = groups.look(laneOf(1))
+  await Promise.resolve()
+  ends[1]?.resolve(new Map([['lane-1', FOUND]]))
+  expect(await next).toBe(FOUND)
+})

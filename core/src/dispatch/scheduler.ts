@@ -234,7 +234,11 @@ export function startLanes<One extends Send, Result extends Outcome>(
   /** Claims sends of a lane, together with those of other lanes if that is possible. */
   async function claim(lane: Lane, most: number): Promise<Look<One>> {
     laneLooks.inc({ kind })
-    return (await groups?.look({ ...lane, slots: most })) ?? (await claimAlone(lane, most))
+    const together = await groups?.look({ ...lane, slots: most })
+    if (together !== undefined) return together
+    const found = await claimAlone(lane, most)
+    if (found.isAlone !== true) groups?.admit(lane.id)
+    return found
   }
 
   /** Claims sends of a group of lanes. An error that may be the fault of one of them leads to looks at each alone. */

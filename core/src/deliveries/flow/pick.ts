@@ -59,15 +59,16 @@ export async function lookAtFlow(
   const [row] = await run(trx, READ_FLOWS, [[lane.id]])
   if (row === undefined) return NOTHING
   if (!lock?.isLocked || (row.isBound && !lock.isBound))
-    return { sends: [], nextInMs: BUSY_MS * (1 + Math.random()) }
+    return { sends: [], nextInMs: BUSY_MS * (1 + Math.random()), isAlone: row.isBound }
   const clockAt = row.clockAt.getTime() + aheadMs(services.clock)
+  const shown = { clockAt, isAlone: row.isBound }
   const flow = flowOf(row)
   const decision = decide(flow, clockAt, room)
-  if (decision.kind === 'wait') return { ...waiting(row, decision, clockAt), clockAt }
+  if (decision.kind === 'wait') return { ...waiting(row, decision, clockAt), ...shown }
   const look = await takeAndClaim({ ...services, db: trx }, trx, lane, decision, { ...flow, ...row })
   const isIdle = look.sends.length === 0 && look.nextInMs !== 0
   const isDrained = isIdle && row.drainPerSecond !== null
-  return { ...look, clockAt, ...(isDrained ? { afterwards: () => endDrain(services, lane.id) } : {}) }
+  return { ...look, ...shown, ...(isDrained ? { afterwards: () => endDrain(services, lane.id) } : {}) }
 }
 
 /**
