@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { QUEUES } from '@creel/core'
-import { serverOf } from '@creel/core/platform/db'
+import { isDeadlock, serverOf } from '@creel/core/platform/db'
 import { type ConstructorOptions, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
 
@@ -52,11 +52,12 @@ export function createBoss(
 
 /** A queue of former versions, whose jobs named attempts of deliveries; they wait in lanes now. */
 const FORMER_QUEUE = 'deliveries.attempt'
+const DELETE_TRIES_MAX = 10
 
 /** Creates the queues that are missing, updates those that differ, and deletes a former one. Safe to call from several processes at once. */
 export async function createQueues(boss: PgBoss): Promise<void> {
   const queues = new Map((await boss.getQueues()).map((known) => [known.name, known]))
-  if (queues.has(FORMER_QUEUE)) await boss.deleteQueue(FORMER_QUEUE)
+  if (queues.has(FORMER_QUEUE)) await deleteFormer(boss)
   for (const { name, options } of QUEUES) {
     const known = queues.get(name)
     // Policy and partition are fixed when a queue is made.
@@ -67,6 +68,16 @@ export async function createQueues(boss: PgBoss): Promise<void> {
     } else if (!isDeepStrictEqual({ ...known, ...changeable }, known))
       await boss.updateQueue(name, changeable)
   }
+}
+
+/** Its table is dropped, which can meet a deadlock with the maintenance of all queues. */
+async function deleteFormer(boss: PgBoss): Promise<void> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await boss.deleteQueue(FORMER_QUEUE)
+    } catch (error) {
+      if (tries === DELETE_TRIES_MAX || !isDeadlock(error)) throw error
+    }
 }
 
 /** pg-boss also emits objects that resemble errors, with the context of the work. This keeps the error itself. */

@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { openDatabase } from '@creel/core'
-import { createBoss } from '@creel/jobs'
+import { createBoss, createQueues } from '@creel/jobs'
 import { MIGRATIONS, migrate } from '@creel/migrations'
 import { sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import { pino } from 'pino'
 import { createTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
 
@@ -68,5 +69,34 @@ test('deliveries of 0.1.0 that were due, under way or due later are made, by lan
   await runJob('lanes.sweep', {})
   expect(await idsOf(3)).toEqual([1, 2, 3])
   expect(await running.boss.getQueue(FORMER_QUEUE)).toBeNull()
+  await close()
+})
+
+test('the former queue is deleted, although that meets a deadlock', async () => {
+  const database = await createTestDatabase()
+  const { db, close } = openDatabase(database.url, 3)
+  const boss = createBoss(database.url, { log: pino({ level: 'silent' }), works: false })
+  await boss.start()
+  await boss.createQueue(FORMER_QUEUE, { partition: true })
+  const [table = ''] = (
+    await sql<{
+      name: string
+    }>`select table_name as name from pgboss.queue where name = ${FORMER_QUEUE}`.execute(db)
+  ).rows.map(({ name }) => `pgboss.${name}`)
+  const waiters = async () =>
+    (await sql`select from pg_locks where not granted and relation = ${table}::regclass`.execute(db)).rows
+      .length
+  let created: Promise<void> | undefined
+  // As the maintenance of queues locks them: a partition, and then the table of all.
+  await db.transaction().execute(async (trx) => {
+    await sql`set local deadlock_timeout = '1h'`.execute(trx)
+    await sql`lock table ${sql.raw(table)} in access share mode`.execute(trx)
+    created = createQueues(boss)
+    await eventually('the deletion waits', async () => (await waiters()) > 0)
+    await sql`select from pgboss.job for share`.execute(trx)
+  })
+  await created
+  expect(await boss.getQueue(FORMER_QUEUE)).toBeNull()
+  await boss.stop({ graceful: false })
   await close()
 })
