@@ -19,7 +19,7 @@ export class LaneGroups<One extends Send> {
   readonly #alone = new Set<string>()
   #running = 0
 
-  /** @param lookAt looks at lanes, by id. A lane without a result is to be looked at alone; so are all if it fails */
+  /** @param lookAt looks at lanes, by id. A lane without a result is to be looked at alone. An error goes to each lane */
   constructor(lookAt: (lanes: readonly LaneWithSlots[]) => Promise<ReadonlyMap<string, Look<One>>>) {
     this.#lookAt = lookAt
   }
@@ -62,6 +62,7 @@ export class LaneGroups<One extends Send> {
     }
     this.#running -= 1
   }
+
   #keepAlone(laneId: string): void {
     if (this.#alone.size >= ALONE_MAX) this.#alone.clear()
     this.#alone.add(laneId)
