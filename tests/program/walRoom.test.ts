@@ -2,6 +2,7 @@ import { expect, spyOn, test } from 'bun:test'
 import { readdirSync, readlinkSync } from 'node:fs'
 import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { sleep } from '@creel/core/platform/time'
 import { startEmbeddedPostgres } from '@creel/program'
 import { Client } from 'pg'
 import { eventually } from '../support/eventually.ts'
@@ -21,8 +22,11 @@ async function query<Row>(url: string, text: string): Promise<Row[]> {
 }
 
 test('segments of the WAL are ready before sessions need them, more under load, and recovery reads past none', async () => {
+  // A slow disk: sessions use segments up while others are still being made.
+  using _ = await watchSyncs(() => sleep(300))
   const dataDir = join(await temporaryFolder(), '.creel')
-  const postgres = await startEmbeddedPostgres({ dataDir, log: quiet })
+  await using running = await start(dataDir)
+  const { postgres } = running
   const folder = join(dataDir, 'postgres/cluster-18/pg_wal')
   const ahead = async () => {
     const [{ name } = { name: '' }] = await query<{ name: string }>(
@@ -64,17 +68,24 @@ test('segments of the WAL are ready before sessions need them, more under load, 
   expect((await readdir(folder)).filter((file) => file.startsWith('xlogtemp'))).toEqual([])
 })
 
+/** Stopped at the end of its test, failed or not: one that goes on would be seen by the test after it. */
+async function start(dataDir: string) {
+  const postgres = await startEmbeddedPostgres({ dataDir, log: quiet })
+  return { postgres, [Symbol.asyncDispose]: () => postgres.stop() }
+}
+
 const isSegment = (name: string) => /^[0-9A-F]{24}$/.test(name)
 
 /** Watches what this process syncs: the names of files, and for folders the segments that are in them by then. */
-async function watchSyncs() {
+async function watchSyncs(before?: () => Promise<unknown>) {
   const handle = await open(import.meta.path)
   const prototype: FileHandle = Object.getPrototypeOf(handle)
   await handle.close()
   const files: string[] = []
   const folders: (readonly string[])[] = []
   const original = prototype.sync
-  const watch = spyOn(prototype, 'sync').mockImplementation(function (this: FileHandle) {
+  const watch = spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+    await before?.()
     const path = readlinkSync(`/proc/self/fd/${this.fd}`)
     if (basename(path) === 'pg_wal') folders.push(readdirSync(path).filter(isSegment))
     else files.push(path)
@@ -88,9 +99,9 @@ test.if(process.platform === 'linux')(
   async () => {
     using synced = await watchSyncs()
     const dataDir = join(await temporaryFolder(), '.creel')
-    const postgres = await startEmbeddedPostgres({ dataDir, log: quiet })
+    await using running = await start(dataDir)
     await eventually('four segments', () => synced.files.length >= 4)
-    await postgres.stop()
+    await running.postgres.stop()
     expect(synced.folders).toHaveLength(synced.files.length)
     // Each sync is of another segment, and a later one.
     const newest = synced.folders.map((segments) => segments.toSorted().at(-1))

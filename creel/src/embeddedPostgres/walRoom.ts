@@ -74,13 +74,25 @@ export function keepWalRoom(home: PostgresHome, url: string, log: Pick<Logger, '
     return current
   }
 
+  /** Waits until PostgreSQL writes to the segment after `current`, or for 30 s. */
+  const nextUse = async (current: Segment) => {
+    const next = join(folder, segmentName({ ...current, number: current.number + 1 }))
+    const made = await changedAt(next)
+    // A slow disk takes seconds to fill: sessions may have gone on meanwhile, and the file changes no more.
+    if ((await currentSegment(url)).number !== current.number) return
+    const until = performance.now() + LOOK_MS
+    while (!stopping.signal.aborted && performance.now() < until && (await changedAt(next)) === made) {
+      await pause(POLL_MS, stopping.signal)
+    }
+  }
+
   const keep = async () => {
     let current: Segment | undefined
     await pause(BEGIN_MS, stopping.signal)
     while (!stopping.signal.aborted) {
       try {
         current = await fill(current)
-        await nextUse(join(folder, segmentName({ ...current, number: current.number + 1 })), stopping.signal)
+        await nextUse(current)
       } catch (err) {
         if (stopping.signal.aborted) return
         if (!hasFailed)
@@ -138,15 +150,6 @@ function segmentName({ timeline, number }: Omit<Segment, 'used'>): string {
 
 async function changedAt(file: string): Promise<number | undefined> {
   return (await stat(file).catch(() => undefined))?.mtimeMs
-}
-
-/** Waits until PostgreSQL writes to a segment that was made ahead, or for 30 s. */
-async function nextUse(file: string, stopped: AbortSignal): Promise<void> {
-  const made = await changedAt(file)
-  const until = performance.now() + LOOK_MS
-  while (!stopped.aborted && performance.now() < until && (await changedAt(file)) === made) {
-    await pause(POLL_MS, stopped)
-  }
 }
 
 interface Making {
