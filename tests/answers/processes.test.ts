@@ -96,11 +96,7 @@ test('a process that dies between commit and answer has stored and delivers the 
   // Not the timeout, and not the end of the second attempt.
   expect((await requests())[0]?.answeredBy).toMatchObject({ kind: 'fallback', note: 'no_response' })
   answering.resolve()
-  await eventually(
-    'the delivery',
-    async () => (await requests()).some(({ state }) => state === 'Succeeded'),
-    { seconds: 60 },
-  )
+  await eventually('the delivery', async () => (await requests()).some(({ state }) => state === 'Succeeded'))
   const [duplicate, stored] = await requests()
   expect(duplicate).toMatchObject({ state: 'Skipped', duplicateOf: stored?.id })
   // The attempt that the process had begun, and the one that succeeded.

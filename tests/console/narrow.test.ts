@@ -22,7 +22,6 @@ let opened: ConsolePage
 beforeAll(async () => {
   service = await startConsoleService()
   opened = await openConsole(service.alice, { width: WIDTH, height: 740 })
-  opened.page.setDefaultTimeout(8000)
 })
 
 /** Runs in the page: what scrolls sideways, but for what is made to. */

@@ -33,7 +33,6 @@ test('an agent is let in by a click, and revoked under Access', async () => {
   const body = `<a href="${service.baseUrl}${agent.request({ redirect_uri }).replaceAll('&', '&amp;')}">Connect</a>`
   elsewhere.answer = { status: 200, headers: { 'Content-Type': 'text/html' }, body }
   const page = await newPage({ width: 900, height: 800 })
-  page.setDefaultTimeout(60_000)
   const faults: string[] = []
   page.on('console', (message) => {
     if (/content security policy/i.test(message.text())) faults.push(message.text())

@@ -27,7 +27,7 @@ test('a restart under an open page: it comes back by itself, and misses nothing'
   await endpoint.capture()
   await page.locator('.list [role="row"]').nth(1).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
-  await page.locator('.line', { hasText: 'kept' }).waitFor({ timeout: 20_000 })
+  await page.locator('.line', { hasText: 'kept' }).waitFor()
   expect(faults).toEqual([])
 })
 

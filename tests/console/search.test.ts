@@ -14,7 +14,6 @@ test('a search covers all endpoints, and leads to what it found', async () => {
   await orders.capture({ body: '{"customer":"other"}' })
   await idle.capture({ body: '{"customer":"other"}' })
   const { page, goTo, faults } = await openConsole(alice)
-  page.setDefaultTimeout(15_000)
   await goTo('/')
   await page.getByRole('link', { name: 'Search', exact: true }).click()
   await page.getByRole('searchbox').fill('cus_needle')

@@ -14,7 +14,6 @@ import { type ByKind, eachKind, KINDS, type Kind, openPlaces, type Place } from 
 /** The guarantees of every kind of send. Each test makes sends of all kinds at the same time. */
 
 const startService = servicePerTest()
-const SECONDS = 60
 const COUNT = 12
 const LIMITS = { apiRatePerMinute: 100_000, captureRatePerMinute: 100_000, eventsPerMinuteMax: 10_000 }
 const options = (more: TestServiceOptions = {}): TestServiceOptions => ({ limits: LIMITS, ...more })
@@ -29,17 +28,11 @@ const arrived = (places: ByKind<Place>) =>
   })
 
 const haveArrived = (places: ByKind<Place>, count: number) =>
-  eachKind((kind) =>
-    eventually(`${count} of ${kind}`, () => places[kind].gate.arrived().length >= count, {
-      seconds: SECONDS,
-    }),
-  )
+  eachKind((kind) => eventually(`${count} of ${kind}`, () => places[kind].gate.arrived().length >= count))
 
 const areRecorded = (places: ByKind<Place>, db: Db, count: number) =>
   eachKind((kind) =>
-    eventually(`${count} results of ${kind}`, async () => (await places[kind].recorded(db)) >= count, {
-      seconds: SECONDS,
-    }),
+    eventually(`${count} results of ${kind}`, async () => (await places[kind].recorded(db)) >= count),
   )
 
 const admitAll = (places: ByKind<Place>) => {
@@ -104,7 +97,7 @@ test('a sealed workspace sends nothing, and everything once the seal has ended',
       await clock.advance(2_000)
       return KINDS.every((kind) => places[kind].gate.arrived().length >= COUNT)
     },
-    { seconds: SECONDS, every: 500 },
+    { every: 500 },
   )
   await areRecorded(places, db, COUNT)
   expect(await arrived(places)).toEqual(caused)
@@ -161,17 +154,13 @@ test('receivers that do not answer get a bounded number of sends, and a stop wai
   const most = { delivery: plain + governed, ...others }
   // Not all at the same time: sends of some kinds end after ten seconds without an answer, and others begin.
   let seenMost: Record<string, number> = {}
-  await eventually(
-    'as many sends of each kind as it may have',
-    async () => {
-      const now = await inFlight(first)
-      seenMost = Object.fromEntries(
-        Object.entries(now).map(([kind, count]) => [kind, Math.max(count, seenMost[kind] ?? 0)]),
-      )
-      return Object.entries(most).every(([kind, count]) => (seenMost[kind] ?? 0) >= count)
-    },
-    { seconds: SECONDS },
-  )
+  await eventually('as many sends of each kind as it may have', async () => {
+    const now = await inFlight(first)
+    seenMost = Object.fromEntries(
+      Object.entries(now).map(([kind, count]) => [kind, Math.max(count, seenMost[kind] ?? 0)]),
+    )
+    return Object.entries(most).every(([kind, count]) => (seenMost[kind] ?? 0) >= count)
+  })
   await eachKind((kind) => eventually(`sends of ${kind}`, () => places[kind].gate.most() >= bounds[kind]))
   expect(seenMost).toEqual(most)
   expect(await eachKind((kind) => places[kind].gate.most())).toEqual(bounds)
@@ -188,7 +177,7 @@ test('receivers that do not answer get a bounded number of sends, and a stop wai
       await clock.advance(2_000)
       return KINDS.every(isComplete)
     },
-    { seconds: SECONDS, every: 500 },
+    { every: 500 },
   )
   const seen = await eachKind((kind): readonly number[] =>
     [...new Set(places[kind].gate.arrived())].toSorted((a, b) => a - b),
@@ -242,9 +231,7 @@ test('a process that is killed repeats what was under way, and nothing else', as
   for (const kind of KINDS) places[kind].gate.admit(COUNT / 2)
   await areRecorded(places, db, COUNT / 2)
   await eachKind((kind) =>
-    eventually(`a send of ${kind} under way`, () => places[kind].gate.unanswered().length > 0, {
-      seconds: SECONDS,
-    }),
+    eventually(`a send of ${kind} under way`, () => places[kind].gate.unanswered().length > 0),
   )
   killed.signal('SIGKILL')
   await killed.exited

@@ -117,7 +117,7 @@ test('polls, streams and callbacks see every event once the service was killed, 
     return [...new Set(bodies.flatMap(({ eventId }) => eventId ?? []))].sort()
   }
   // Attempts that were under way when the process was killed are repeated when their leases end.
-  await eventually('all events at the callback', () => sent().length === EVENTS, { seconds: 120 })
+  await eventually('all events at the callback', () => sent().length === EVENTS)
   expect(sent()).toEqual(wanted)
   expect(isTruncated).toBe(false)
   expect(await subscribe()).toMatchObject({ id, truncated: false })

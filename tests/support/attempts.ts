@@ -4,7 +4,6 @@ import type { TestService } from './service.ts'
 
 /** Interval of polling the database, which does not use the API's budget. */
 const POLL_MS = 10
-const SECONDS_MAX = 60
 
 /**
  * Waits until attempts of an endpoint have ended.
@@ -20,6 +19,6 @@ export async function attemptsEnded({ db }: TestService, endpoint: TestEndpoint,
   await eventually(
     `${count} ended attempts`,
     async () => (await counted.executeTakeFirstOrThrow()).ended >= count,
-    { every: POLL_MS, seconds: SECONDS_MAX },
+    { every: POLL_MS },
   )
 }

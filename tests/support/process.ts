@@ -23,7 +23,7 @@ const LIGHT: Readonly<Record<string, string>> = process.env.BUN_JSC_useFTLJIT ==
 const GATEWAYS = { CREEL_GATEWAYS: process.env.CREEL_TEST_GATEWAYS ?? '1' }
 
 /** Timeout of a start, which may have to recover a database on a busy machine. */
-const READY_SECONDS_MAX = 60
+const READY_SECONDS_MAX = 120
 
 export interface ProcessOptions {
   /** Variables, in addition to port 0 and a quiet log. */

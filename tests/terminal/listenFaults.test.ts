@@ -102,7 +102,7 @@ test(
     await sending
     const numbers = () => local.received.map(({ body }) => Number(body.toString()))
     const last = acknowledged.at(-1) ?? 0
-    await eventually('the last capture', () => numbers().includes(last), { seconds: 60 })
+    await eventually('the last capture', () => numbers().includes(last))
     isOver = true
     listener?.signal('SIGTERM')
     await keepListening

@@ -65,14 +65,10 @@ test('a replay whose process is killed goes on, and sends again only what was un
     .execute()
   await close()
   await startProcess(options, ['--only', 'jobs'])
-  const run = await eventually(
-    'the end of the replay',
-    async () => {
-      const read = await client.expect(client.get(endpoint.at(`/replays/${replay.id}`)), Run)
-      return read.state === 'done' && read
-    },
-    { seconds: 60 },
-  )
+  const run = await eventually('the end of the replay', async () => {
+    const read = await client.expect(client.get(endpoint.at(`/replays/${replay.id}`)), Run)
+    return read.state === 'done' && read
+  })
   expect(run.counts).toMatchObject({ done: EVENTS, waiting: 0 })
   const numbers = receiver.received.map(({ body }): number => JSON.parse(body.toString()).n)
   expect([...new Set(numbers)]).toEqual(Array.from({ length: EVENTS }, (_, n) => n))

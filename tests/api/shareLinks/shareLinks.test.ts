@@ -180,10 +180,13 @@ test('an address that opens links without end is refused for a while, and its ca
   const { id } = await shared.capture()
   const { url } = await own.alice.expect(own.alice.post(shared.at(`/requests/${id}/share-links`), {}), Link)
   const seen = new Map<number, number>()
-  for (let at = 0; at < 620; at += 1) {
-    const { status } = await open(url)
-    seen.set(status, (seen.get(status) ?? 0) + 1)
+  const openSome = async (count: number) => {
+    for (const { status } of await Promise.all(Array.from({ length: count }, () => open(url))))
+      seen.set(status, (seen.get(status) ?? 0) + 1)
   }
+  // Most together, because the budget is for a minute; the last ones each alone, because links that open are counted.
+  for (let at = 0; at < 20; at += 1) await openSome(29)
+  for (let at = 0; at < 40; at += 1) await openSome(1)
   expect(seen.get(200)).toBe(600)
   expect(seen.get(429)).toBe(20)
   expect((await own.alice.get('/api/v1/me')).status).toBe(200)
