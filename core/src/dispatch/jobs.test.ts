@@ -48,3 +48,16 @@ test('work that is due now has one job in at least five seconds', () => {
   }
   expect(inserts).toBeWithin(4, 13)
 })
+
+test('a job is done by a look since it was due, and not by one before', () => {
+  const jobs = new LaneJobs(laneQueue('test.lanes'))
+  const at = 1_800_000_000_000
+  const job = { laneId: LANE.id, workspaceId: LANE.workspaceId, at }
+  jobs.looked(LANE.id, new Date(at - 1))
+  expect(jobs.isDone(job)).toBeFalse()
+  jobs.looked(LANE.id, new Date(at))
+  expect(jobs.isDone(job)).toBeTrue()
+  expect(jobs.isDone({ ...job, laneId: 'other' })).toBeFalse()
+  // One that is not shared is taken at once: nothing tells what it has seen.
+  expect(jobs.isDone({ laneId: LANE.id, workspaceId: LANE.workspaceId })).toBeFalse()
+})

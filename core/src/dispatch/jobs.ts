@@ -18,7 +18,12 @@ export interface SharedJob extends Lane {
   readonly at: number
 }
 
-const LaneJob = z.object({ laneId: z.string(), workspaceId: z.string() })
+const LaneJob = z.object({
+  laneId: z.string(),
+  workspaceId: z.string(),
+  /** When a shared job is due, in milliseconds: a look since then has seen its work. */
+  at: z.number().optional(),
+})
 
 /** A queue whose jobs each name a lane to look at. */
 export type LaneQueue = Queue<z.output<typeof LaneJob>>
@@ -102,9 +107,21 @@ export async function queueRecovery(
 export class LaneJobs {
   readonly #queue: LaneQueue
   readonly #queuedFor = new Map<string, number>()
+  readonly #lookedAt = new Map<string, number>()
 
   constructor(queued: LaneQueue) {
     this.#queue = queued
+  }
+
+  /** Remembers a look that has committed. */
+  looked(laneId: string, begunAt: Date): void {
+    if (this.#lookedAt.size >= REMEMBERED_MAX) this.#lookedAt.clear()
+    this.#lookedAt.set(laneId, begunAt.getTime())
+  }
+
+  /** Whether a look of this process has done what a job is for: a timer ends before the job is taken. */
+  isDone({ laneId, at }: z.output<typeof LaneJob>): boolean {
+    return at !== undefined && (this.#lookedAt.get(laneId) ?? 0) >= at
   }
 
   /** Jobs that the lanes still need. */
@@ -156,5 +173,9 @@ function sharedJob({ id, workspaceId, dueAt }: DueLane, now: Date): SharedJob {
 }
 
 function jobOf(job: SharedJob) {
-  return { payload: payloadOf(job), key: `${job.id}@${job.at}`, startAfter: new Date(job.at) }
+  return {
+    payload: { ...payloadOf(job), at: job.at },
+    key: `${job.id}@${job.at}`,
+    startAfter: new Date(job.at),
+  }
 }

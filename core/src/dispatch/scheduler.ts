@@ -218,7 +218,9 @@ export function startLanes<One extends Send, Result extends Outcome>(
   async function lookInSlots(lane: Lane, held: number): Promise<Look<One>> {
     let unused = held
     try {
+      const begunAt = clock.now()
       const found = await claim(lane, held)
+      jobs.looked(lane.id, begunAt)
       for (const send of found.sends) {
         unused -= 1
         slots.use(lane, send.bytes)
@@ -340,8 +342,9 @@ export function startLanes<One extends Send, Result extends Outcome>(
     },
 
     async run(job) {
-      const { laneId: id, workspaceId } = queue.payload.parse(job)
-      const lane = { id, workspaceId }
+      const named = queue.payload.parse(job)
+      if (jobs.isDone(named)) return
+      const lane = { id: named.laneId, workspaceId: named.workspaceId }
       const isDone = await within(
         signal(lane, 'change').then(() => true),
         JOB_WAIT_MS,
