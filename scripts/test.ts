@@ -17,7 +17,7 @@ import { keepRecord, writeTimingsForBun } from './testTimings.ts'
 const ROOT = join(import.meta.dir, '..')
 const PARALLEL = 4
 /** A test takes some seconds, and on a busy machine a minute: this ends those that hang. */
-const TEST_SECONDS_MAX = 300
+const TEST_SECONDS_MAX = 600
 /** Timeout for reading Bun's output after it has exited. */
 const LAST_WORDS_MILLISECONDS = 1_000
 /** Folders with tests next to the code. They need no database. */

@@ -8,17 +8,20 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       add column flow_state text,
       -- When the next attempt of a waiting one is due.
       add column flow_due_at timestamptz,
+      -- Of those that are due, replays in bulk (1) come after all others.
+      add column priority int not null default 0 check (priority in (0, 1)),
       -- Deliveries of one key go out one after the other.
       add column order_key text,
       -- The delivery of the same key that must end first.
       add column behind_id bigint;
-    update deliveries d set flow_due_at = next_attempt_at, flow_state = case when exists (
+    update deliveries d set flow_due_at = next_attempt_at,
+      priority = case when trigger = 'bulkReplay' then 1 else 0 end, flow_state = case when exists (
       select from delivery_attempts t
       where t.delivery_id = d.id and t.attempt_number = d.attempt_count + 1 and t.state = 'Pending'
     ) then 'sending' else 'waiting' end
     where finished_at is null;
     drop index deliveries_by_action;
-    create index deliveries_waiting on deliveries (action_id, flow_due_at, id)
+    create index deliveries_waiting on deliveries (action_id, priority, flow_due_at, id)
     where flow_state = 'waiting';
     create index deliveries_by_flow_state on deliveries (action_id, flow_state, id)
     where flow_state is not null;

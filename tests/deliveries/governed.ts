@@ -70,13 +70,14 @@ export class GovernedAction {
   }
 }
 
-/** An endpoint with one forward action to `url`, treated as `delivery` says. */
+/** A forward action to `url`, treated as `delivery` says, of an endpoint that is new by default. */
 export async function governedAction(
   client: Client,
   url: string,
   delivery?: object,
+  of?: TestEndpoint,
 ): Promise<GovernedAction> {
-  const endpoint = await client.endpoint()
+  const endpoint = of ?? (await client.endpoint())
   const made = client.post(endpoint.at('/actions'), { kind: 'forward', url, delivery })
   const { id } = await client.expect(made, WithId)
   return new GovernedAction(client, endpoint, id)

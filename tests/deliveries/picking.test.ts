@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { pauseGone } from '@creel/core/actions'
 import { type Attempt, flowSends, recordAttempts } from '@creel/core/deliveries'
 import { sql } from 'kysely'
+import { z } from 'zod'
 import { servicePerTest, type TestService } from '../support/service.ts'
-import { type GovernedAction, governedAction, sendAll } from './governed.ts'
+import { type GovernedAction, governedAction, numbered, sendAll } from './governed.ts'
 
 /** The rule by which attempts are picked, on random flows: two processes look and record at the same time. */
 
@@ -139,6 +140,26 @@ describe('picking', () => {
     await seal(null)
     expect((await lookAt(service, action)).sends).toHaveLength(1)
   })
+
+  for (const [of, delivery] of [
+    ['without bounds', {}],
+    ['with a bound', { concurrency: 50 }],
+    ['in order', { order: { by: 'body.n' } }],
+  ] as const)
+    test(`takes replays in bulk after captures that arrive later, of a lane ${of}`, async () => {
+      const service = await startService({ limits: LIMITS, parts: ['gateway'] })
+      const { alice } = service
+      const endpoint = await alice.endpoint()
+      await sendAll(endpoint, numbered(3))
+      const action = await governedAction(alice, 'http://127.0.0.1:9/', delivery, endpoint)
+      const requestIds = [1, 2, 3]
+      await alice.expect(alice.post(endpoint.at('/requests/bulk-replay'), { requestIds }), z.unknown())
+      await sendAll(endpoint, numbered(2))
+      const taken: number[] = []
+      for (let looks = 0; looks < 3; looks += 1)
+        taken.push(...(await lookAt(service, action, 2)).sends.map(({ attempt }) => attempt.requestId))
+      expect(taken).toEqual([4, 5, 1, 2, 3])
+    })
 })
 
 function resultOf(finishedAt: Date, statusCode: number) {

@@ -33,8 +33,8 @@ const INSERT = statement(
   'insert deliveries',
   `insert into deliveries
     (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at, next_attempt_at,
-     flow_state, flow_due_at, order_key)
-  select w, e, r, a, n, k, t, c, c, 'waiting', c, o
+     flow_state, flow_due_at, order_key, priority)
+  select w, e, r, a, n, k, t, c, c, 'waiting', c, o, case t when 'bulkReplay' then 1 else 0 end
   from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
     $9::text[]) as new (w, e, r, a, n, k, t, c, o)`,
 )

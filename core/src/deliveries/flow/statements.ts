@@ -67,24 +67,62 @@ export const READ_FLOWS = statement(
     cross join lateral (select ${IS_BOUND} as is_bound offset 0) b`,
 )
 
+/** SQL of the priorities, which are a column of the index of waiting deliveries before their due time. */
+const PRIORITIES = [0, 1]
+
+/** SQL of a condition: a delivery waits, and is due at a time. */
+export const dueBy = (at: string): string =>
+  `flow_state = 'waiting' and priority in (${PRIORITIES.join(', ')}) and flow_due_at <= ${at}::timestamptz`
+
+/** SQL of the first deliveries that wait and are due: by priority, then the longest due. */
+function firstDue(
+  columns: string,
+  {
+    of,
+    at,
+    most,
+    lock = '',
+  }: { readonly of: string; readonly at: string; readonly most: string; readonly lock?: string },
+): string {
+  const parts = PRIORITIES.map(
+    (priority) => `select * from (
+      select ${columns} from deliveries
+      where ${of} and flow_state = 'waiting' and priority = ${priority} and flow_due_at <= ${at}::timestamptz
+      order by flow_due_at, id limit ${most} ${lock}) first`,
+  )
+  return `select * from (${parts.join(' union all ')}) due limit ${most}`
+}
+
+/** SQL of the time when the next waiting delivery is due, of any priority. */
+function nextDue(of: string): string {
+  const parts = PRIORITIES.map(
+    (priority) => `(
+      select flow_due_at from deliveries where ${of} and flow_state = 'waiting' and priority = ${priority}
+      order by flow_due_at, id limit 1)`,
+  )
+  return `least(${parts.join(', ')})`
+}
+
 /**
- * Takes deliveries of the lanes `$1` without bounds that are due at `$2`: up to `$3` of each, the longest due first. It
- * leaves those that another look takes. A delivery with a key is for looks at a lane with bounds. One row for each lane
- * has only `next_at`: when its next delivery is due. The first deliveries of all lanes are taken before the second ones,
- * so that large bodies of one leave room for the others.
+ * Takes deliveries of the lanes `$1` without bounds that are due at `$2`: up to `$3` of each, the longest due first, and
+ * replays in bulk after all others. It leaves those that another look takes. A delivery with a key is for looks at a
+ * lane with bounds. One row for each lane has only `next_at`: when its next delivery is due. The first deliveries of all
+ * lanes are taken before the second ones, so that large bodies of one leave room for the others.
  */
 export const TAKE_ANY = statement(
   'take any deliveries',
   `with due as (
     select lane.id as action_id, d.*
     from unnest($1::uuid[], $3::int[]) as lane (id, most)
-    cross join lateral (
-      select id, endpoint_id, request_id, flow_due_at from deliveries
-      where action_id = lane.id and flow_state = 'waiting' and flow_due_at <= $2::timestamptz and order_key is null
-      order by flow_due_at, id limit lane.most for update skip locked) d
+    cross join lateral (${firstDue('id, endpoint_id, request_id, flow_due_at, priority', {
+      of: 'action_id = lane.id and order_key is null',
+      at: '$2',
+      most: 'lane.most',
+      lock: 'for update skip locked',
+    })}) d
   ), ranked as (
     select c.id, coalesce(r.bytes, 0) as bytes, c.flow_due_at,
-           row_number() over (partition by c.action_id order by c.flow_due_at, c.id) as place
+           row_number() over (partition by c.action_id order by c.priority, c.flow_due_at, c.id) as place
     from due c
     ${WITH_BYTES}
   ), sized as (
@@ -97,10 +135,7 @@ export const TAKE_ANY = statement(
   )
   select action_id, id, attempt_count + 1 as attempt, bytes::int as body_bytes, null::timestamptz as next_at from taken
   union all
-  select lane.id, null, 0, 0, (
-    select flow_due_at from deliveries
-    where action_id = lane.id and flow_state = 'waiting' and id not in (select id from taken)
-    order by flow_due_at, id limit 1)
+  select lane.id, null, 0, 0, ${nextDue('action_id = lane.id and id not in (select id from taken)')}
   from unnest($1::uuid[]) as lane (id)`,
   { notNull: ['actionId'] },
 )
@@ -118,10 +153,11 @@ export const TAKE_ANY = statement(
 export const TAKE_DELIVERIES = statement(
   'take deliveries',
   `with candidates as (
-    select id, endpoint_id, request_id, attempt_count, order_key, flow_due_at
-    from deliveries
-    where action_id = $1::uuid and flow_state = 'waiting' and flow_due_at <= $2::timestamptz
-    order by flow_due_at, id limit $4::int
+    ${firstDue('id, endpoint_id, request_id, attempt_count, order_key, flow_due_at, priority', {
+      of: 'action_id = $1::uuid',
+      at: '$2',
+      most: '$4::int',
+    })}
   ), keyed as (
     select c.id, before.id as before_id
     from candidates c cross join lateral (
@@ -141,9 +177,10 @@ export const TAKE_DELIVERIES = statement(
     returning d.id
   ), sized as (
     select c.id, c.flow_due_at, coalesce(r.bytes, 0) as bytes,
-           sum(coalesce(r.bytes, 0)) over (order by c.flow_due_at, c.id) as bytes_so_far
+           sum(coalesce(r.bytes, 0)) over (order by c.priority, c.flow_due_at, c.id) as bytes_so_far
     from (
-      select * from candidates where id not in (select id from keyed) order by flow_due_at, id limit $3::int) c
+      select * from candidates where id not in (select id from keyed)
+      order by priority, flow_due_at, id limit $3::int) c
     ${WITH_BYTES}
   ), taken as (
     update deliveries d set flow_state = 'sending'
@@ -167,10 +204,7 @@ export const GIVE_BACK = statement(
 )
 
 /** Reads when the next waiting delivery of the action `$1` is due. */
-export const NEXT_DUE = statement(
-  'next due of flow',
-  `select min(flow_due_at) as due_at from deliveries where action_id = $1 and flow_state = 'waiting'`,
-)
+export const NEXT_DUE = statement('next due of flow', `select ${nextDue('action_id = $1')} as due_at`)
 
 /**
  * Stores the result of a look: the next start `$2`, and after a probe the time `$3` of the next probe. Null changes
@@ -214,7 +248,7 @@ export const OVERDUE_LANES = statement(
   where (a.paused_at is null or not a.is_active or a.suspended_by_plan)
     and exists (
       select from deliveries d
-      where d.action_id = a.id and d.flow_state = 'waiting' and d.flow_due_at <= $1::timestamptz)`,
+      where d.action_id = a.id and ${dueBy('$1')})`,
 )
 
 /** Counts deliveries that are due at `$1`, of actions that are neither paused nor off. */
@@ -222,8 +256,7 @@ export const WAITING = statement(
   'deliveries waiting',
   `with recursive ${BUSY} ${waitingOf(`
     select d.flow_due_at as due_at from busy join actions a on a.id = busy.action_id cross join lateral (
-      select flow_due_at from deliveries
-      where action_id = a.id and flow_state = 'waiting' and flow_due_at <= $1::timestamptz order by flow_due_at) d
+      select flow_due_at from deliveries where action_id = a.id and ${dueBy('$1')}) d
     where a.paused_at is null and a.is_active and not a.suspended_by_plan`)}`,
 )
 

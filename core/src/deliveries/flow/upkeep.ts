@@ -2,7 +2,7 @@ import type { Services } from '../../api/services.ts'
 import type { StartPlace } from '../../dispatch/index.ts'
 import { announceEndpointChange } from '../../platform/changes/index.ts'
 import { run, statement } from '../../platform/db/index.ts'
-import { RESERVE_START } from './statements.ts'
+import { dueBy, RESERVE_START } from './statements.ts'
 
 type FlowServices = Pick<Services, 'db' | 'clock'>
 
@@ -12,7 +12,7 @@ const END_DRAIN = statement(
   `update actions a set drain_per_second = null
   where a.id = $1 and a.drain_per_second is not null and a.paused_at is null
     and not exists (
-      select from deliveries d where d.action_id = a.id and d.flow_state = 'waiting' and d.flow_due_at <= $2::timestamptz)
+      select from deliveries d where d.action_id = a.id and ${dueBy('$2')})
     and not exists (select from deliveries d where d.action_id = a.id and d.flow_state = 'behind')
   returning endpoint_id`,
 )
@@ -22,8 +22,8 @@ const POSTPONE_FIRST = statement(
   `update deliveries set flow_due_at = $3::timestamptz
   where id = (
     select id from deliveries
-    where action_id = $1 and flow_state = 'waiting' and flow_due_at <= $2::timestamptz
-    order by flow_due_at, id limit 1)`,
+    where action_id = $1 and ${dueBy('$2')}
+    order by priority, flow_due_at, id limit 1)`,
 )
 
 /**

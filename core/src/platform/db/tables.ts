@@ -210,6 +210,7 @@ export interface DeliveriesTable {
   deadLetteredAt: Date | null
   flowState: string | null
   flowDueAt: Date | null
+  priority: Generated<number>
   orderKey: string | null
   behindId: number | null
 }
