@@ -49,15 +49,35 @@ test('work that is due now has one job in at least five seconds', () => {
   expect(inserts).toBeWithin(4, 13)
 })
 
-test('a job is done by a look since it was due, and not by one before', () => {
+test('a job is done by a look that began since its work was due and committed, and not by one before', () => {
   const jobs = new LaneJobs(laneQueue('test.lanes'))
-  const at = 1_800_000_000_000
-  const job = { laneId: LANE.id, workspaceId: LANE.workspaceId, at }
-  jobs.looked(LANE.id, new Date(at - 1))
+  const seenSince = 1_800_000_000_000
+  const job = { laneId: LANE.id, workspaceId: LANE.workspaceId, seenSince }
+  jobs.looked(LANE.id, new Date(seenSince - 1))
   expect(jobs.isDone(job)).toBeFalse()
-  jobs.looked(LANE.id, new Date(at))
+  jobs.looked(LANE.id, new Date(seenSince))
   expect(jobs.isDone(job)).toBeTrue()
   expect(jobs.isDone({ ...job, laneId: 'other' })).toBeFalse()
   // One that is not shared is taken at once: nothing tells what it has seen.
   expect(jobs.isDone({ laneId: LANE.id, workspaceId: LANE.workspaceId })).toBeFalse()
+})
+
+test('a look that makes a job needless comes after all work that shares the job', () => {
+  const now = 1_800_000_000_000
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 90 * SECOND_MS }), fc.nat(20 * SECOND_MS), (dueInMs, laterMs) => {
+      const dueAt = now + dueInMs
+      const jobAt = (at: number, due: number) =>
+        new LaneJobs(laneQueue('test.lanes')).missing([{ ...LANE, dueAt: new Date(due) }], new Date(at))[0]
+      const job = jobAt(now, dueAt)
+      const other = jobAt(now + laterMs, Math.max(dueAt, now + laterMs))
+      if (job === undefined || other === undefined) throw new Error('A lane without jobs needs one.')
+      if (other.at !== job.at) return
+      // A timer for the first work ends no sooner than it is due, and its look sees when the other is due.
+      expect(job.seenSince).toBeLessThanOrEqual(Math.max(dueAt, now + 10 * SECOND_MS))
+      expect(job.seenSince).toBe(other.seenSince)
+      // The other's transaction has five seconds to commit before that.
+      expect(job.seenSince).toBeGreaterThanOrEqual(now + laterMs + 5 * SECOND_MS)
+    }),
+  )
 })

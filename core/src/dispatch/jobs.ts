@@ -13,16 +13,18 @@ export interface DueLane extends Lane {
   readonly dueAt: Date
 }
 
-/** A job that lanes share: see {@link sharedJob}. */
+/** A job that lanes share: see {@link sharedJob}. Times are in milliseconds. */
 export interface SharedJob extends Lane {
   readonly at: number
+  /** A look that began since then has seen all work of the job. */
+  readonly seenSince: number
 }
 
 const LaneJob = z.object({
   laneId: z.string(),
   workspaceId: z.string(),
-  /** When a shared job is due, in milliseconds: a look since then has seen its work. */
-  at: z.number().optional(),
+  /** A look that began since then, in milliseconds, has seen the work of a shared job. */
+  seenSince: z.number().optional(),
 })
 
 /** A queue whose jobs each name a lane to look at. */
@@ -120,8 +122,8 @@ export class LaneJobs {
   }
 
   /** Whether a look of this process has done what a job is for: a timer ends before the job is taken. */
-  isDone({ laneId, at }: z.output<typeof LaneJob>): boolean {
-    return at !== undefined && (this.#lookedAt.get(laneId) ?? 0) >= at
+  isDone({ laneId, seenSince }: z.output<typeof LaneJob>): boolean {
+    return seenSince !== undefined && (this.#lookedAt.get(laneId) ?? 0) >= seenSince
   }
 
   /** Jobs that the lanes still need. */
@@ -169,12 +171,15 @@ function sharedJob({ id, workspaceId, dueAt }: DueLane, now: Date): SharedJob {
   const soonAt = now.getTime() + SOON_MS
   const isLater = dueAt.getTime() > soonAt
   const [time, stepMs] = isLater ? [dueAt.getTime(), 1000] : [soonAt, STEP_MS]
-  return { id, workspaceId, at: Math.ceil(time / stepMs) * stepMs }
+  const at = Math.ceil(time / stepMs) * stepMs
+  // Work that is due later is due within the last second before. Other work was queued ten seconds before or earlier,
+  // and its transaction has half of that time to commit.
+  return { id, workspaceId, at, seenSince: at - (isLater ? stepMs : SOON_MS - RELIED_MS) }
 }
 
 function jobOf(job: SharedJob) {
   return {
-    payload: { ...payloadOf(job), at: job.at },
+    payload: { ...payloadOf(job), seenSince: job.seenSince },
     key: `${job.id}@${job.at}`,
     startAfter: new Date(job.at),
   }

@@ -75,6 +75,8 @@ interface Watch {
   timer: ReturnType<typeof setTimeout> | undefined
   /** When the timer ends, by the clock of the process. */
   timerAt: number
+  /** When a send becomes due that the look under way may not see, by the clock of the process. */
+  expectedAt: number
 }
 
 /**
@@ -147,6 +149,7 @@ export function startLanes<One extends Send, Result extends Outcome>(
       opensBy: 'work',
       timer: undefined,
       timerAt: Number.POSITIVE_INFINITY,
+      expectedAt: Number.POSITIVE_INFINITY,
     }
     watches.set(id, watch)
     return watch
@@ -157,9 +160,8 @@ export function startLanes<One extends Send, Result extends Outcome>(
     const waitMs = dueAt.getTime() - clock.now().getTime()
     if (stopping.signal.aborted || waitMs > TIMER_MS_MAX) return
     const watch = watchOf(lane)
-    // The look under way may not see it.
-    if (watch.looking !== null) watch.heard = 'change'
-    else lookIn(lane, watch, waitMs)
+    if (watch.looking === null) lookIn(lane, watch, waitMs)
+    else watch.expectedAt = Math.min(watch.expectedAt, dueAt.getTime())
   }
 
   /** Leads to a look after so many milliseconds, unless one comes sooner. */
@@ -191,8 +193,11 @@ export function startLanes<One extends Send, Result extends Outcome>(
       })
       .then((nextMs) => {
         watch.looking = null
+        const expectedMs = Math.max(0, watch.expectedAt - clock.now().getTime())
+        watch.expectedAt = Number.POSITIVE_INFINITY
         if (stopping.signal.aborted) return
-        if (nextMs !== null && nextMs <= TIMER_MS_MAX) lookIn(lane, watch, nextMs)
+        const waitMs = Math.min(nextMs ?? Number.POSITIVE_INFINITY, expectedMs)
+        if (waitMs <= TIMER_MS_MAX) lookIn(lane, watch, waitMs)
         else if (watch.opensBy === 'work' || watches.size > WATCHES_MAX) watches.delete(lane.id)
       })
     return watch.looking

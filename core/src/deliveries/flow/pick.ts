@@ -104,7 +104,7 @@ export async function lookAtFlows(
   const sends = Map.groupBy([...forwards, ...notifies], ({ attempt }) => attempt.action.id)
   for (const { id, limit } of going) {
     const { taken = [], nextAt = null } = lanesTaken.get(id) ?? {}
-    const isLeftOut = taken.length === 0 && nextAt !== null && nextAt <= now
+    const isLeftOut = taken.length === 0 && nextAt && nextAt <= now
     if (isLeftOut) continue
     const found = (sends.get(id) ?? []).map((send): FlowSend => ({ ...send, isBound: false }))
     looks.set(id, { sends: found, nextInMs: nextInMs({ taken, nextAt }, limit, now) })
@@ -187,16 +187,17 @@ async function claimTaken(
 
 interface Taken {
   readonly taken: readonly (DueAttempt & { readonly bodyBytes: number })[]
-  /** When the next delivery of the lane is due; null without any. */
-  readonly nextAt: Date | null
+  /** When the next delivery of the lane is due; null without any, undefined if it is unknown. */
+  readonly nextAt: Date | null | undefined
 }
 
 const NONE: Taken = { taken: [], nextAt: null }
 
 /** Milliseconds until the next look at a lane, of which up to `limit` deliveries were taken. */
 function nextInMs({ taken, nextAt }: Taken, limit: number, now: Date): number | null {
-  if (taken.length >= limit) return 0
-  return nextAt === null ? null : Math.max(PASSED_OVER_MS, nextAt.getTime() - now.getTime())
+  if (nextAt === undefined) return 0
+  if (nextAt === null) return null
+  return Math.max(taken.length >= limit ? 0 : PASSED_OVER_MS, nextAt.getTime() - now.getTime())
 }
 
 /** Takes due deliveries of lanes without bounds; returns them by the id of their lane. */
@@ -226,7 +227,8 @@ async function takeInOrder(trx: Trx, actionId: string, now: Date, limit: number)
     const { putBehind = 0, candidates = 0 } = rows[0] ?? {}
     if (candidates < scan || putBehind === 0) break
   }
-  const [next] = taken.length < limit ? await run(trx, NEXT_DUE, [actionId]) : []
+  if (taken.length >= limit) return { taken, nextAt: undefined }
+  const [next] = await run(trx, NEXT_DUE, [actionId])
   return { taken, nextAt: next?.dueAt ?? null }
 }
 
