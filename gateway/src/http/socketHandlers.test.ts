@@ -117,3 +117,36 @@ test('the connections that are left when a connection failed are counted right',
   // the test would not end in time.
   await listener.close(60_000)
 })
+
+test('a timeout that Bun reports for a socket in use ends no connection', async () => {
+  const accepted: { timeout(seconds: number): void }[] = []
+  const { listen: bunListen } = Bun
+  injected = spyOn(Bun, 'listen').mockImplementation(((options: Parameters<typeof bunListen>[0]) =>
+    bunListen({
+      ...options,
+      socket: {
+        ...options.socket,
+        open(socket) {
+          accepted.push(socket)
+          return options.socket.open?.(socket)
+        },
+      },
+    })) as typeof bunListen)
+  await start()
+  const { socket, closed } = dial(CALL)
+  await new Promise((resolve) => socket.once('data', resolve))
+  // Bun looks for timeouts of all sockets together. The other one has them reported.
+  const reported = Promise.withResolvers<void>()
+  using other = bunListen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: { data() {}, open: (one) => one.timeout(1), timeout: () => reported.resolve() },
+  })
+  for (const one of accepted) one.timeout(1)
+  const beside = connect(other.port, '127.0.0.1')
+  sockets.push(beside)
+  beside.write('x')
+  await reported.promise
+  socket.write('GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')
+  expect((await closed).match(/answered/g)).toHaveLength(2)
+})

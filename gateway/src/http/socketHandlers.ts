@@ -15,14 +15,16 @@ export interface SocketEvents {
   fail(error: unknown): void
 }
 
-/** Callbacks of a listening socket. */
+/**
+ * Callbacks of a listening socket. There is none for timeouts: Bun reports some for sockets in use, of which none was
+ * asked for, when the process gets little processor time. The connection keeps its own deadlines.
+ */
 export interface SocketHandlers<Accepted> {
   open(socket: AcceptedSocket<Accepted>): void
   data(socket: AcceptedSocket<Accepted>, bytes: Buffer): void
   drain(socket: AcceptedSocket<Accepted>): void
   end(socket: AcceptedSocket<Accepted>): void
   error(socket: AcceptedSocket<Accepted>, error: Error): void
-  timeout(socket: AcceptedSocket<Accepted>): void
   close(socket: AcceptedSocket<Accepted>): void
 }
 
@@ -91,9 +93,6 @@ export function socketHandlers<Accepted extends SocketEvents>({
       }
     },
     error(socket) {
-      socket.terminate()
-    },
-    timeout(socket) {
       socket.terminate()
     },
     close(socket) {
