@@ -11,7 +11,7 @@ import {
   type Trx,
   UUID,
 } from '../platform/db/index.ts'
-import { DELIVERY_LANES } from './flow/jobs.ts'
+import { DELIVERY_LANES } from './jobs.ts'
 import type { Trigger } from './states.ts'
 
 /** A delivery to start: one captured request through one action. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { WireHeader } from '../engine/message/capturedRequest.ts'
 import { forwardableHeaders } from '../engine/message/headers.ts'
-import { deliveryUuid } from './deliveryUuid.ts'
 import { creelHeaders, hopsOf } from './forwardHeaders.ts'
+import { deliveryUuid } from './send.ts'
 
 describe('forwardableHeaders', () => {
   test('keeps order, spelling, repeats and bytes of everything else', () => {

@@ -18,27 +18,20 @@ export {
   NO_FIRST_ATTEMPTS,
 } from './firstAttempts.ts'
 export { type FirstAttempt, onFirstResult } from './firstResults.ts'
-export { Backlog, readBacklog } from './flow/backlog.ts'
+export { Backlog, FLOW_STATES, type FlowFigures, readBacklog, readFlowFigures } from './flow/backlog.ts'
 export { applyPolicy, FLOW_INCIDENTS, lockFlow } from './flow/control.ts'
-export { FLOW_STATES, type FlowFigures, readFlowFigures } from './flow/figures.ts'
 export { flowSends } from './flow/flowSends.ts'
 export { admitGuests, finishGuests, type GuestStarts, startGuests, tellGuests } from './flow/guests.ts'
-export { DELIVERY_LANES } from './flow/jobs.ts'
-export { type OrderKeyOf, orderKeyReader } from './flow/orderKey.ts'
-export { rekeyDeliveries } from './flow/rekey.ts'
+export { type OrderKeyOf, orderKeyReader, rekeyDeliveries } from './flow/orderKey.ts'
 export { flowSignal } from './flow/signals.ts'
 export { reserveStart } from './flow/upkeep.ts'
 export { flowsOf, wakeFlows } from './flow/wake.ts'
 export { watchBacklogs } from './flow/watchBacklogs.ts'
 export { hopsOf, isLoop, originHeaders, rehearsalHeader } from './forwardHeaders.ts'
-export { BACKLOG_CHECK, FAILING_CHECK, RECOVERY_SWEEP } from './jobs.ts'
+export { BACKLOG_CHECK, DELIVERY_LANES, FAILING_CHECK, RECOVERY_SWEEP } from './jobs.ts'
 export { breakersOpen, flowDeliveries, pausedActions } from './metrics.ts'
 export { notifyMessage } from './notify.ts'
-export {
-  dropDeliveries,
-  endDeliveries,
-  resumeDeliveries,
-} from './openDeliveries.ts'
+export { dropDeliveries, endDeliveries, releaseHeld, resumeDeliveries } from './openDeliveries.ts'
 export {
   DeliveryPolicy,
   isRetried,
@@ -62,7 +55,6 @@ export {
 export { recordedBody } from './recordedBody.ts'
 export { type ListenExchange, recordListen } from './recordListen.ts'
 export { recoverInterrupted, recoverOverdue } from './recover.ts'
-export { releaseHeld } from './releaseHeld.ts'
 export { isRetrySchedule, RETRY_DELAYS_SECONDS, retryDelaysOf, retryScheduleText } from './retrySchedule.ts'
 export { DeliveryAttempt, DeliveryAttemptDetail } from './schema.ts'
 export { sealLateRecords, sealRecords } from './sealRecords.ts'

@@ -1,3 +1,4 @@
+import { laneQueue } from '../dispatch/index.ts'
 import { NO_PAYLOAD, queue } from '../platform/queues.ts'
 
 /**
@@ -28,3 +29,6 @@ export const FAILING_CHECK = queue({
   options: { policy: 'short', retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 },
   cron: '* * * * *',
 })
+
+/** Looks at the lanes of actions. */
+export const DELIVERY_LANES = laneQueue('deliveries.lanes')

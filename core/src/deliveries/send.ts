@@ -1,7 +1,7 @@
 import type { Services, Urls } from '../api/services.ts'
-
 import { forwardableHeaders, isNamed, targetUrl, type WireHeader } from '../engine/message/index.ts'
 import { signatureFields } from '../engine/signing/index.ts'
+import { uuidV5 } from '../engine/uuidV5.ts'
 import { type SendResult, userAgent } from '../platform/outbound/index.ts'
 import {
   applyRules,
@@ -12,7 +12,6 @@ import {
 } from '../transformations/index.ts'
 import { type Attempt, type AttemptResult, type SentMessage, TIMEOUT_SECONDS } from './attempt.ts'
 import { withHiddenAuth } from './auth.ts'
-import { deliveryUuid } from './deliveryUuid.ts'
 import { deliveryFacts } from './facts.ts'
 import { creelHeaders, hopsOf, originMark, rehearsalHeader } from './forwardHeaders.ts'
 import { sendWithAuth } from './sendWithAuth.ts'
@@ -183,4 +182,15 @@ function errorOf(result: SendResult): string | null {
   if (statusCode === 410) return 'gone'
   if (statusCode >= 300 && statusCode <= 399) return `redirect: ${statusCode} is not followed`
   return `http_${statusCode}`
+}
+
+/** Namespace of our version-5 ids. It is random and must never change: receivers deduplicate by these ids. */
+const NAMESPACE = Buffer.from('5f0b3c1e9a6d4b7a8e21c4d07f93ab56', 'hex')
+
+/**
+ * The id of a request's delivery through an action. It is a version-5 UUID over the two, and so the same on every
+ * attempt and every replay.
+ */
+export function deliveryUuid(requestId: number, actionId: string): string {
+  return uuidV5(NAMESPACE, `${requestId}/${actionId}`)
 }

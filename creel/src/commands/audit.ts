@@ -1,4 +1,4 @@
-import { durationSeconds } from '@creel/terminal/duration'
+import { durationSeconds } from '@creel/terminal/commands/endpoints'
 import { type JsonOption, printHint, printJson, printTable } from '@creel/terminal/output/print'
 import { type Command, InvalidArgumentError } from 'commander'
 import { asOperator, asOperatorOfAll, type Operator } from '../operatorSession.ts'

@@ -1,5 +1,5 @@
 import { KEY_SCOPES, type KeyScope } from '@creel/core'
-import { durationSeconds } from '@creel/terminal/duration'
+import { durationSeconds } from '@creel/terminal/commands/endpoints'
 import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
 import { type Command, Option } from 'commander'
 import { asOperatorIn } from '../operatorSession.ts'

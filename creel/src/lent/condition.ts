@@ -1,7 +1,7 @@
 import { matches, parseCondition } from '@creel/core/engine/conditions'
 import { verdictOf } from '@creel/core/engine/words'
-import { headerBytes } from '@creel/terminal/api/requests'
 import { usageError } from '@creel/terminal/clientError'
+import { headerBytes } from '@creel/terminal/listen/localSender'
 import type { WholeRequest } from 'creel-client'
 
 /**

@@ -1,6 +1,6 @@
 import { FORMATS } from '@creel/core/exports/formats'
-import { headerBytes } from '@creel/terminal/api/requests'
 import { ClientError } from '@creel/terminal/clientError'
+import { headerBytes } from '@creel/terminal/listen/localSender'
 import type { WholeRequest } from 'creel-client'
 
 /**

@@ -1,5 +1,5 @@
 import { decodedBody as decode, textOf } from '@creel/core/engine/message'
-import { headerBytes } from '@creel/terminal/api/requests'
+import { headerBytes } from '@creel/terminal/listen/localSender'
 import type { CapturedRequest, WholeRequest } from 'creel-client'
 
 /** The body of a request as it is read, like that of the API; null if it is not encoded. */

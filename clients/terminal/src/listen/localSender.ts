@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto'
 import { CONNECTION_FIELDS, type WholeRequest } from 'creel-client'
-import { headerBytes } from '../api/requests.ts'
 import type { CapturedTarget, TerminalTools } from '../tools.ts'
 import { localTarget } from './localTarget.ts'
+
+/** The value of a captured header as sent: a latin1 string, in which each character is one byte. */
+export function headerBytes({ value, encoding }: WholeRequest['rawHeaders'][number]): string {
+  return encoding === 'latin1' ? value : Buffer.from(value, 'utf8').toString('latin1')
+}
 
 /** Default timeout for the local server's answer. */
 const ANSWER_MILLISECONDS = 60_000

@@ -1,10 +1,10 @@
+import { gathering } from '../../api/gathering.ts'
 import type { Services } from '../../api/services.ts'
 import { type PreparedResponse, type ServedResponse, takeUse } from '../../endpoints/index.ts'
-import { shareOf } from '../../platform/db/index.ts'
+import { type Db, run, shareOf, statement } from '../../platform/db/index.ts'
 import type { AnsweredCapture } from '../captureResult.ts'
 import type { Evaluations } from '../evaluations.ts'
 import type { Sender } from '../evaluationTurns.ts'
-import { type AnsweredBy, noteAnswer } from './answeredBy.ts'
 import { createRelays } from './relay.ts'
 import { tellOfRelay } from './relayIncident.ts'
 import { type Rendered, renderedInSteps } from './render.ts'
@@ -245,4 +245,34 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
+}
+
+const ANSWERED = statement(
+  'note answers of requests',
+  `update requests r set answered_by = a.answered_by
+   from unnest($2::bigint[], $3::text[]) as a (id, answered_by)
+   where r.endpoint_id = $1::uuid and r.id = a.id`,
+)
+
+/** The source of the answer to a sender. */
+interface AnsweredBy {
+  /** `endpoint` is its own answer, in place of one that could not be given: `note` says why. */
+  readonly kind: 'response' | 'action' | 'fallback' | 'endpoint'
+  /** Index in `responses`; null for other kinds. */
+  readonly index: number | null
+  readonly note: string | null
+}
+
+const noteTogether = gathering<{ endpointId: string; requestId: number; by: AnsweredBy }, void>(
+  async (db, answers) => {
+    const ids = answers.map(({ requestId }) => requestId)
+    const texts = answers.map(({ by }) => JSON.stringify(by))
+    await run(db, ANSWERED, [answers[0].endpointId, ids, texts])
+    return answers.map(() => undefined)
+  },
+)
+
+/** Stores with a request what answered its sender. */
+function noteAnswer(db: Db, endpointId: string, requestId: number, by: AnsweredBy): Promise<void> {
+  return noteTogether(db, endpointId, { endpointId, requestId, by })
 }

@@ -1,5 +1,6 @@
 import type { Adapter, Ended } from '../../dispatch/index.ts'
 import { run } from '../../platform/db/index.ts'
+import { DELIVERY_LANES } from '../jobs.ts'
 import {
   type Concluded,
   conclude,
@@ -9,7 +10,6 @@ import {
   tellRecorded,
 } from '../record.ts'
 import { sendAttempt } from '../send.ts'
-import { DELIVERY_LANES } from './jobs.ts'
 import { isOfGoverned } from './outcomes.ts'
 import { type FlowSend, lookAtFlow, lookAtFlows } from './pick.ts'
 import { flowSignalOf } from './signals.ts'

@@ -1,12 +1,11 @@
 import { aheadMs, type Services } from '../../api/services.ts'
 import type { Lane, LaneWithSlots, Look, Room, Send } from '../../dispatch/index.ts'
-import { type RowsOf, run, type Trx } from '../../platform/db/index.ts'
+import { type RowsOf, run, statement, type Trx } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
 import { type ClaimServices, claimForwards } from '../claim.ts'
 import { claimNotifies } from '../claimNotifies.ts'
 import { type DueAttempt, offUntil } from '../dueAttempts.ts'
 import { type DeliveryPolicy, storedPolicy } from '../policy.ts'
-import { removeUnreachable } from '../unreachable.ts'
 import { BREAKER_STATES, type Decision, decide, type Flow } from './decide.ts'
 import {
   GIVE_BACK,
@@ -256,4 +255,23 @@ export function flowOf(row: RowsOf<typeof READ_FLOWS>): Flow & { readonly policy
     closedAt: row.closedAt?.getTime() ?? null,
     sending: row.sending,
   }
+}
+
+const REMOVE_UNREACHABLE = statement(
+  'remove unreachable deliveries',
+  `delete from deliveries d
+  where d.id = any($1::bigint[]) and d.finished_at is null
+    and not exists (
+      select from actions a join endpoints e on e.id = a.endpoint_id and e.deleted_at is null
+      join requests r on r.endpoint_id = d.endpoint_id and r.id = d.request_id
+      where a.id = d.action_id)
+  returning d.id`,
+)
+
+/**
+ * Removes those of the deliveries whose action, endpoint or request is gone. Others cannot be claimed because another
+ * worker took them.
+ */
+async function removeUnreachable(trx: Trx, ids: readonly number[]): Promise<void> {
+  if (ids.length > 0) await run(trx, REMOVE_UNREACHABLE, [ids])
 }

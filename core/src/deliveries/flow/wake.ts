@@ -2,7 +2,7 @@ import type { Services } from '../../api/services.ts'
 import { type Lane, queueRecovery, type Signal } from '../../dispatch/index.ts'
 import { announceEndpointChange } from '../../platform/changes/index.ts'
 import type { Trx } from '../../platform/db/index.ts'
-import { DELIVERY_LANES } from './jobs.ts'
+import { DELIVERY_LANES } from '../jobs.ts'
 import { flowSignal } from './signals.ts'
 
 /** Leads to looks at lanes of actions when the transaction commits: by a signal at once, and by a job if that is lost. */

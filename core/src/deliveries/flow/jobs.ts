@@ -1,4 +1,0 @@
-import { laneQueue } from '../../dispatch/index.ts'
-
-/** Looks at the lanes of actions. */
-export const DELIVERY_LANES = laneQueue('deliveries.lanes')
