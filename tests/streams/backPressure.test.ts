@@ -22,7 +22,7 @@ const READERS = 8
 const CAPTURES = 300
 const BODY_BYTES = 100_000
 /** Limit of the memory gained; all readers together would be sent 240 MB. */
-const MORE_MEGABYTES_MAX = 80
+const MORE_MEGABYTES_MAX = 160
 
 /** Follows on a bare socket: reads until the first event, and then stops reading. */
 async function stall(endpoint: TestEndpoint) {
