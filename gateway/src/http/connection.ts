@@ -99,7 +99,8 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     if (this.#phase === 'closed') return
     if (this.#phase === 'lingering') {
       this.#droppedBytes += bytes.length
-      if (this.#droppedBytes > DROPPED_BYTES_MAX) this.terminate()
+      // A client that sends on has until the deadline to read the answer, which a reset would discard.
+      if (this.#droppedBytes > DROPPED_BYTES_MAX) this.#socket.pause()
       return
     }
     this.#input.append(bytes)
