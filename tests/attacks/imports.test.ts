@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop())
 
-const good = { receivedAt: '2026-01-02T03:04:05.678Z', method: 'POST' }
+const good = { receivedAt: new Date(Date.now() - 3_600_000).toISOString(), method: 'POST' }
 const IMPORTS = 3
 const SHOWN_BYTES = 65_536
 

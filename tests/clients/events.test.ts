@@ -31,7 +31,7 @@ const askListeners = (endpoint: Endpoint, requestId: number) =>
 async function store(endpoint: Endpoint, count: number): Promise<readonly string[]> {
   const bodies = Array.from({ length: count }, (_, at) => String(at))
   const lines = bodies.map((body) =>
-    JSON.stringify({ receivedAt: '2026-01-01T00:00:00Z', method: 'POST', body }),
+    JSON.stringify({ receivedAt: new Date(Date.now() - 3_600_000).toISOString(), method: 'POST', body }),
   )
   await endpoint.requests.import(lines.join('\n'))
   return bodies

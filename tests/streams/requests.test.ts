@@ -154,7 +154,11 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/stream', () => {
     const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url, forwardingEnabled: true })
     const { id } = await endpoint.capture()
     const replays = `/requests/${id}/replay`
-    const stored = JSON.stringify({ receivedAt: '2026-01-01T00:00:00Z', method: 'POST', body: '{}' })
+    const stored = JSON.stringify({
+      receivedAt: new Date(Date.now() - 3_600_000).toISOString(),
+      method: 'POST',
+      body: '{}',
+    })
     const many = await service.alice.endpoint()
     const rawBody = Array.from({ length: 1100 }, () => stored).join('\n')
     await service.alice.post(many.at('/requests/import'), undefined, {

@@ -187,7 +187,7 @@ test('an export says the id, and an import keeps it, its bytes counted', async (
 
 test.each(['', 'x'.repeat(201), 'a\0b', 'a\nb', 7])('a line with the id %p is refused', async (eventId) => {
   const endpoint = await service.alice.endpoint()
-  const line = { receivedAt: '2026-01-02T03:04:05Z', method: 'POST', eventId }
+  const line = { receivedAt: new Date(Date.now() - 3_600_000).toISOString(), method: 'POST', eventId }
   const answer = await importInto(endpoint, JSON.stringify(line))
   expect(answer.status).toBe(400)
   expect(wrongParts(answer)[0]).toStartWith('#/lines/1/eventId')
