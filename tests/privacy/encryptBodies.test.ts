@@ -275,6 +275,9 @@ test('requests that were stored in plain are encrypted in the background, with a
   await sql`
     update attempt_details set sealed_with = null, sealed = null, sent_body = null, sent_url = ${`http://a/?token=${mail}`}
     where endpoint_id = ${endpoint.id}`.execute(service.db)
+  // The run of each minute may have come in between, and have been the last one.
+  await sql`insert into sealings (endpoint_id, sealed_to_id) values (${endpoint.id}, ${Number.MAX_SAFE_INTEGER})
+    on conflict (endpoint_id) do nothing`.execute(service.db)
   await service.runJob('endpoints.seal', {})
   expect(await tablesWith(mail)).toEqual([])
   expect((await attemptOf(endpoint)).body).toMatchObject({ sent: { body: sent.body } })
