@@ -107,3 +107,11 @@ export interface TerminalTools {
   /** Opens a sender for the user's own machine. */
   readonly openOutbound: (trustsAnyCertificate: boolean) => Promise<LocalOutbound>
 }
+
+/** Captured headers as they were sent. */
+export function fieldsAsSent(headers: WholeRequest['rawHeaders']): Field[] {
+  return headers.map(({ name, value, encoding }) => [
+    name,
+    encoding === 'latin1' ? value : Buffer.from(value, 'utf8').toString('latin1'),
+  ])
+}

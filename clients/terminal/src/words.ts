@@ -23,6 +23,13 @@ export function spanOption(text: string): number {
   return span
 }
 
+/** For commander: a whole number of seconds, minutes, hours or days with its unit, in seconds. */
+export function durationSeconds(text: string): number {
+  const span = /^\d{1,7}[smhd]$/.test(text) ? milliseconds(text) : undefined
+  if (span === undefined) throw new InvalidArgumentError('Give a duration like 90s, 15m, 12h or 30d.')
+  return span / 1000
+}
+
 /** For commander: a whole number from 1 on. */
 export function countOption(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Give a whole number of at least 1.')

@@ -1,5 +1,5 @@
-import { durationSeconds } from '@creel/terminal/commands/endpoints'
 import { type JsonOption, printHint, printJson, printTable } from '@creel/terminal/output/print'
+import { durationSeconds } from '@creel/terminal/words'
 import { type Command, InvalidArgumentError } from 'commander'
 import { asOperator, asOperatorOfAll, type Operator } from '../operatorSession.ts'
 import type { ProgramParts } from '../programParts.ts'

@@ -1,6 +1,6 @@
 import { KEY_SCOPES, type KeyScope } from '@creel/core'
-import { durationSeconds } from '@creel/terminal/commands/endpoints'
 import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
+import { durationSeconds } from '@creel/terminal/words'
 import { type Command, Option } from 'commander'
 import { asOperatorIn } from '../operatorSession.ts'
 import type { ProgramParts } from '../programParts.ts'

@@ -1,7 +1,7 @@
 import { matches, parseCondition } from '@creel/core/engine/conditions'
 import { verdictOf } from '@creel/core/engine/words'
 import { usageError } from '@creel/terminal/clientError'
-import { headerBytes } from '@creel/terminal/listen/localSender'
+import { fieldsAsSent } from '@creel/terminal/tools'
 import type { WholeRequest } from 'creel-client'
 
 /**
@@ -37,7 +37,7 @@ function capturedRequest(request: WholeRequest): Parameters<typeof matches>[1] {
     method: request.method,
     path: request.path,
     queryString: request.queryString,
-    headers: request.rawHeaders.map((header) => [header.name, headerBytes(header)]),
+    headers: fieldsAsSent(request.rawHeaders),
     contentType: request.contentType,
     body: Buffer.from(request.body ?? '', request.bodyIsBinary ? 'base64' : 'utf8'),
     sizeBytes: request.sizeBytes,

@@ -1,6 +1,6 @@
 import { FORMATS } from '@creel/core/exports/formats'
 import { ClientError } from '@creel/terminal/clientError'
-import { headerBytes } from '@creel/terminal/listen/localSender'
+import { fieldsAsSent } from '@creel/terminal/tools'
 import type { WholeRequest } from 'creel-client'
 
 /**
@@ -22,7 +22,7 @@ export function curlCommand(request: WholeRequest, url: string): string {
     receivedAt: new Date(request.receivedAt),
     method: request.method,
     url,
-    headers: request.rawHeaders.map((header) => [header.name, headerBytes(header)]),
+    headers: fieldsAsSent(request.rawHeaders),
     contentType: request.contentType,
     label: request.label,
     body: Buffer.from(request.body ?? '', request.bodyIsBinary ? 'base64' : 'utf8'),

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import type { ApiClient } from '../api/apiClient.ts'
 import { type Operation, requireMembers } from '../api/bodyMembers.ts'
 import { allEndpoints, chooseEndpoint } from '../api/endpointChoice.ts'
@@ -6,7 +6,7 @@ import { printHint, printTable, printText, printWarnings } from '../output/print
 import { agoText } from '../output/text.ts'
 import { addVerb, type ClientOptions, isConfirmed } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
-import { assignments, spanOption } from '../words.ts'
+import { assignments, durationSeconds, spanOption } from '../words.ts'
 
 const JSON_ONE = 'print the endpoint on one line'
 
@@ -219,18 +219,4 @@ async function membersOf(
 function dedupeOf({ dedupe, dedupeBy: by = 'event', dedupeWindow = DAY_MS }: MemberOptions) {
   if (dedupe === undefined) return undefined
   return dedupe === OFF ? null : { by, windowSeconds: Math.round(dedupeWindow / 1000), then: dedupe }
-}
-
-const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
-
-/**
- * Parses a duration to seconds: `90s`, `15m`, `12h`, `30d`.
- *
- * @throws InvalidArgumentError for any other text
- */
-export function durationSeconds(text: string): number {
-  const [, amount, unit = ''] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
-  const seconds = Number(amount) * (UNIT_SECONDS[unit] ?? Number.NaN)
-  if (Number.isNaN(seconds)) throw new InvalidArgumentError('Give a duration like 90s, 15m, 12h or 30d.')
-  return seconds
 }

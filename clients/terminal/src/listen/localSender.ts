@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto'
 import { CONNECTION_FIELDS, type WholeRequest } from 'creel-client'
-import type { CapturedTarget, TerminalTools } from '../tools.ts'
+import { type CapturedTarget, fieldsAsSent, type TerminalTools } from '../tools.ts'
 import { localTarget } from './localTarget.ts'
-
-/** The value of a captured header as sent: a latin1 string, in which each character is one byte. */
-export function headerBytes({ value, encoding }: WholeRequest['rawHeaders'][number]): string {
-  return encoding === 'latin1' ? value : Buffer.from(value, 'utf8').toString('latin1')
-}
 
 /** Default timeout for the local server's answer. */
 const ANSWER_MILLISECONDS = 60_000
@@ -133,7 +128,7 @@ function headersOf(request: WholeRequest, deliveryId: string): (readonly [string
     )
   })
   return [
-    ...kept.map((header) => [header.name, headerBytes(header)] as const),
+    ...fieldsAsSent(kept),
     ['creel-delivery-id', deliveryId],
     ['creel-request-id', String(request.id)],
     // One byte a character, the form in which fields are sent.
