@@ -115,7 +115,7 @@ export interface Adapter<One extends Send, Result extends Outcome> {
   /**
    * Records results, all or none. It locks the rows of lanes first, in the order of their ids.
    *
-   * @returns lanes that may have work left, and when it is due. Those without are looked at when a new send is queued
+   * @returns lanes that may have work left, and when it is due. A lane without work is looked at when a new send is queued
    */
   record(services: Services, trx: Trx, ended: readonly Ended<One, Result>[]): Promise<readonly DueLane[]>
   /** Records results whose ends change nothing else, in one statement. False, and nothing is done, if that is not so. */

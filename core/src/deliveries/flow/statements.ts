@@ -67,7 +67,7 @@ export const READ_FLOWS = statement(
     cross join lateral (select ${IS_BOUND} as is_bound offset 0) b`,
 )
 
-/** SQL of the priorities, which are a column of the index of waiting deliveries before their due time. */
+/** Replays in bulk have 1, all others 0. The index of waiting deliveries has it before their due time. */
 const PRIORITIES = [0, 1]
 
 /** SQL of a condition: a delivery waits, and is due at a time. */
