@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import { z } from 'zod'
+import { anHourAgo } from '../support/clock.ts'
 import { ATTACKER, type AttackedService, forwarded, startAttackedService } from './attackedService.ts'
 
 /** Imports with a write key, all at once, of lines that take long to read. */
@@ -13,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop())
 
-const good = { receivedAt: new Date(Date.now() - 3_600_000).toISOString(), method: 'POST' }
+const good = { receivedAt: anHourAgo(), method: 'POST' }
 const IMPORTS = 3
 const SHOWN_BYTES = 65_536
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Creel, createCreel, type Endpoint } from 'creel-client'
 import { serverEvents } from '../../clients/typescript/src/sse.ts'
+import { anHourAgo } from '../support/clock.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { refusalOf } from './refusal.ts'
@@ -30,9 +31,7 @@ const askListeners = (endpoint: Endpoint, requestId: number) =>
 /** Stores requests that were received long ago; returns their bodies. */
 async function store(endpoint: Endpoint, count: number): Promise<readonly string[]> {
   const bodies = Array.from({ length: count }, (_, at) => String(at))
-  const lines = bodies.map((body) =>
-    JSON.stringify({ receivedAt: new Date(Date.now() - 3_600_000).toISOString(), method: 'POST', body }),
-  )
+  const lines = bodies.map((body) => JSON.stringify({ receivedAt: anHourAgo(), method: 'POST', body }))
   await endpoint.requests.import(lines.join('\n'))
   return bodies
 }

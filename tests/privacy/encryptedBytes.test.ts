@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { fencesRunBy } from '../docs/markdown.ts'
 import { debianPostgresPrograms, startDebianPostgres } from '../faults/debianPostgres.ts'
+import { anHourAgo } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { foundIn, planter, shownIn } from '../support/planted.ts'
 import { preparedFolder, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
@@ -93,7 +94,7 @@ test('what is encrypted is in no byte of the database and the logs, and readers 
   await send('', plant('text'), { 'Content-Type': 'text/plain' })
   await send('', new Uint8Array([0, 255, ...Buffer.from(plant('binary'))]), {})
   const line = {
-    receivedAt: new Date(Date.now() - 3_600_000).toISOString(),
+    receivedAt: anHourAgo(),
     method: 'POST',
     queryString: `token=${plant('imported query')}`,
     rawHeaders: [{ name: 'Cookie', value: plant('imported header') }],

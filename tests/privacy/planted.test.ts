@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { findEmbeddedPostgres } from '@creel/program'
 import { z } from 'zod'
+import { anHourAgo } from '../support/clock.ts'
 import { foundIn, foundInRows, planter, shownIn } from '../support/planted.ts'
 import { preparedFolder, startProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -126,7 +127,7 @@ test('what rules take out is in no byte of the database and the logs', async () 
   await send('', new Uint8Array([0, 255, ...Buffer.from(plant('binary'))]), {})
   await send('', `{"email":"${plant('broken JSON')}"`, { 'Content-Type': 'application/json' })
   const line = {
-    receivedAt: new Date(Date.now() - 3_600_000).toISOString(),
+    receivedAt: anHourAgo(),
     method: 'POST',
     queryString: `token=${plant('imported query')}`,
     rawHeaders: [

@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { TestBrowser } from '../support/browser.ts'
 import type { Client } from '../support/client.ts'
+import { anHourAgo } from '../support/clock.ts'
 import { startEcho } from '../support/echo.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -118,7 +119,7 @@ const STEPS: Readonly<Record<string, Step>> = {
       await world.client.patch(at(world), { provider: 'stripe' })
       return await world.client.post(at(world, '/reconcile'), {
         credentials: { apiKey: SECRET },
-        since: new Date(Date.now() - 3_600_000).toISOString(),
+        since: anHourAgo(),
         dryRun: true,
       })
     },

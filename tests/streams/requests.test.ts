@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { STREAMS } from '@creel/core'
 import { z } from 'zod'
+import { anHourAgo } from '../support/clock.ts'
 import { openEvents, type SeenEvent } from '../support/eventReader.ts'
 import { eventually } from '../support/eventually.ts'
 import { wrongParts } from '../support/problems.ts'
@@ -155,7 +156,7 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/stream', () => {
     const { id } = await endpoint.capture()
     const replays = `/requests/${id}/replay`
     const stored = JSON.stringify({
-      receivedAt: new Date(Date.now() - 3_600_000).toISOString(),
+      receivedAt: anHourAgo(),
       method: 'POST',
       body: '{}',
     })

@@ -2,6 +2,9 @@ import type { Clock } from '@creel/core'
 import { JobClock } from './jobClock.ts'
 import { administer } from './templateDatabase.ts'
 
+/** A time that every retention keeps: what is older goes at the next sweep. */
+export const anHourAgo = (): string => new Date(Date.now() - 3_600_000).toISOString()
+
 /**
  * The clock of a service under test. It runs like the wall clock, and a test can move it forward. Core and the job
  * queue (its timers and its SQL) use it.

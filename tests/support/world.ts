@@ -1,6 +1,7 @@
 import { ROUTES, type Route } from '@creel/core'
 import { z } from 'zod'
 import type { Client } from './client.ts'
+import { anHourAgo } from './clock.ts'
 import { startEcho } from './echo.ts'
 
 /** One of everything in a workspace, so that every route has an id for its path. */
@@ -50,7 +51,7 @@ export async function makeWorld(client: Client): Promise<World> {
     await client.patch(endpoint.at(''), { provider: 'stripe' })
     ids.reconciliationId = await made(endpoint.at('/reconcile'), {
       credentials: { apiKey: 'rk_test_world' },
-      since: new Date(Date.now() - 3_600_000).toISOString(),
+      since: anHourAgo(),
     })
     await client.patch(endpoint.at(''), { provider: '' })
   }

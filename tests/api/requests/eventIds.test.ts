@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { TestEndpoint } from '../../support/client.ts'
+import { anHourAgo } from '../../support/clock.ts'
 import { openEvents } from '../../support/eventReader.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { startReceiver } from '../../support/receiver.ts'
@@ -187,7 +188,7 @@ test('an export says the id, and an import keeps it, its bytes counted', async (
 
 test.each(['', 'x'.repeat(201), 'a\0b', 'a\nb', 7])('a line with the id %p is refused', async (eventId) => {
   const endpoint = await service.alice.endpoint()
-  const line = { receivedAt: new Date(Date.now() - 3_600_000).toISOString(), method: 'POST', eventId }
+  const line = { receivedAt: anHourAgo(), method: 'POST', eventId }
   const answer = await importInto(endpoint, JSON.stringify(line))
   expect(answer.status).toBe(400)
   expect(wrongParts(answer)[0]).toStartWith('#/lines/1/eventId')

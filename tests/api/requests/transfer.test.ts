@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import type { TestEndpoint } from '../../support/client.ts'
+import { anHourAgo } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { sendRaw } from '../../support/sender.ts'
@@ -56,8 +57,7 @@ function importInto(endpoint: TestEndpoint, lines: readonly unknown[] | string |
 /** A line without the members that the service sets on import. */
 const own = ({ id: _id, endpointId: _endpoint, state: _state, ...rest }: z.output<typeof Line>) => rest
 
-/** An hour ago: requests older than the retention go at the next sweep. */
-const receivedAt = new Date(Date.now() - 3_600_000).toISOString()
+const receivedAt = anHourAgo()
 
 describe('export and import', () => {
   test('give back equal requests, byte for byte, whatever was sent', async () => {
