@@ -8,7 +8,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findEmbeddedPostgres } from '@creel/program'
 import { BODY, HEADERS } from './support/captureVariants.ts'
-import { cpuMicroseconds, postgresProcesses } from './support/cpuTime.ts'
+import { cpuMicroseconds, postgresMicroseconds, postmasterOf } from './support/cpuTime.ts'
 import { load } from './support/load.ts'
 import { percentile, report } from './support/report.ts'
 import { startBenchService } from './support/workspace.ts'
@@ -34,10 +34,10 @@ interface Figures {
 async function start(env: Readonly<Record<string, string>>) {
   const service = await startBenchService(env)
   const { url } = await service.endpoint()
-  const postgres = await postgresProcesses((await findEmbeddedPostgres(service.folder.dataDir)) ?? '')
+  const postmaster = await postmasterOf((await findEmbeddedPostgres(service.folder.dataDir)) ?? '')
   const burst = async (seconds: number, warmupSeconds: number): Promise<Figures> => {
     const of = async () =>
-      [await cpuMicroseconds([service.process.pid]), await cpuMicroseconds(postgres)] as const
+      [await cpuMicroseconds([service.process.pid]), await postgresMicroseconds(postmaster)] as const
     const [gateway, database] = await of()
     const order = { url, connections, seconds, warmupSeconds, body: BODY, headers: HEADERS }
     const { acknowledged, perSecond } = await load(order)

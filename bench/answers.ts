@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 import { findEmbeddedPostgres } from '@creel/program'
 import { z } from 'zod'
 import { BODY, HEADERS } from './support/captureVariants.ts'
-import { cpuMicroseconds, postgresProcesses } from './support/cpuTime.ts'
+import { cpuMicroseconds, postgresMicroseconds, postmasterOf } from './support/cpuTime.ts'
 import { type LoadResult, load } from './support/load.ts'
 import { percentile, report } from './support/report.ts'
 import { startBenchService } from './support/workspace.ts'
@@ -133,14 +133,15 @@ for (const [name, { alone, hung: withHung, ratio }] of beside) {
 }
 
 const postgres = (await findEmbeddedPostgres(service.folder.dataDir)) ?? ''
+const postmaster = await postmasterOf(postgres)
+const used = async () =>
+  (await cpuMicroseconds([service.process.pid])) + (await postgresMicroseconds(postmaster))
 const spent = new Map(costs.map(({ name }) => [name, [] as number[]]))
 for (let round = 0; round < rounds; round += 1) {
   for (const { name, url } of costs) {
-    // Connections of the hanging captures end for some time.
-    const processes = [service.process.pid, ...(await postgresProcesses(postgres))]
-    const before = await cpuMicroseconds(processes)
+    const before = await used()
     const { acknowledged } = await burst(url, 64, 1)
-    spent.get(name)?.push(((await cpuMicroseconds(processes)) - before) / acknowledged)
+    spent.get(name)?.push(((await used()) - before) / acknowledged)
   }
 }
 for (const [name, samples] of spent) {

@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util'
 import { findEmbeddedPostgres } from '@creel/program'
 import { BODY, CAP, captureVariants, everStored, HEADERS, type Variant } from './support/captureVariants.ts'
 import { type CopyFloor, openCopyFloor } from './support/copyFloor.ts'
-import { cpuMicroseconds, postgresProcesses } from './support/cpuTime.ts'
+import { cpuMicroseconds, postgresMicroseconds, postmasterOf } from './support/cpuTime.ts'
 import { residentMegabytes, startCreel } from './support/creelProcess.ts'
 import { startEcho } from './support/echo.ts'
 import { type LoadResult, load } from './support/load.ts'
@@ -72,7 +72,7 @@ try {
   const service = await startCreel(folder.env)
   const variants = await captureVariants(service.baseUrl, folder.env)
   const url = (await findEmbeddedPostgres(folder.dataDir)) ?? ''
-  const postgres = await postgresProcesses(url)
+  const postmaster = await postmasterOf(url)
   // For the first ten thousand captures or so, compiling the hot path takes more processor time than the captures.
   for (const variant of variants)
     await load({ ...order(variant.url, 64), seconds: 0, warmupSeconds: WARM_SECONDS })
@@ -82,7 +82,7 @@ try {
     for (const connections of values.connections.split(',').map(Number)) {
       await measure(connections, variants, {
         service: service.pid,
-        postgres,
+        postmaster,
         floor,
         metrics: `${service.baseUrl}/metrics`,
       })
@@ -98,7 +98,8 @@ try {
 
 interface Pids {
   readonly service: number
-  readonly postgres: readonly number[]
+  /** Undefined for a process that uses none. */
+  readonly postmaster?: number
 }
 
 /** The parts of a running service that are measured. */
@@ -114,7 +115,7 @@ async function measure(connections: number, variants: readonly Variant[], measur
   const add = <Value>(to: Map<string, Value[]>, name: string, value: Value) =>
     to.set(name, [...(to.get(name) ?? []), value])
   for (let round = 0; round < Number(values.rounds); round += 1) {
-    const bare = await burstOn(echo.url, connections, { service: echo.pid, postgres: [] })
+    const bare = await burstOn(echo.url, connections, { service: echo.pid })
     add(bursts, 'bare echo', bare)
     for (const variant of variants) {
       const storedBefore = await everStored(variant)
@@ -187,11 +188,12 @@ async function measure(connections: number, variants: readonly Variant[], measur
 }
 
 /** Runs one burst. The service's processor time includes that of its jobs, which are idle meanwhile. */
-async function burstOn(url: string, connections: number, { service, postgres }: Pids): Promise<Burst> {
-  const [gatewayBefore, postgresBefore] = [await cpuMicroseconds([service]), await cpuMicroseconds(postgres)]
+async function burstOn(url: string, connections: number, { service, postmaster }: Pids): Promise<Burst> {
+  const ofPostgres = async () => (postmaster === undefined ? 0 : await postgresMicroseconds(postmaster))
+  const [gatewayBefore, postgresBefore] = [await cpuMicroseconds([service]), await ofPostgres()]
   const result = await load(order(url, connections))
   const gateway = (await cpuMicroseconds([service])) - gatewayBefore
-  const database = (await cpuMicroseconds(postgres)) - postgresBefore
+  const database = (await ofPostgres()) - postgresBefore
   return {
     ...result,
     gatewayUs: gateway / result.acknowledged,

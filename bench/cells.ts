@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { findEmbeddedPostgres } from '@creel/program'
 import { BODY, HEADERS } from './support/captureVariants.ts'
 import { prepareCells } from './support/cells.ts'
-import { cpuMicroseconds, postgresProcesses } from './support/cpuTime.ts'
+import { cpuMicroseconds, postgresMicroseconds, postmasterOf } from './support/cpuTime.ts'
 import { type CreelProcess, startCreel } from './support/creelProcess.ts'
 import { load } from './support/load.ts'
 import { percentile, report } from './support/report.ts'
@@ -31,6 +31,7 @@ await using folder = await openBenchFolder()
 const single = await startCreel(folder.env)
 const databaseUrl = (await findEmbeddedPostgres(folder.dataDir)) ?? ''
 const envOfCells = await prepareCells(folder, databaseUrl, CELLS)
+const postmaster = await postmasterOf(databaseUrl)
 const program = await startCreel(envOfCells)
 
 /** A gateway, with the capture URLs of three endpoints. */
@@ -77,16 +78,9 @@ interface Burst {
   readonly postgres: number
 }
 
-/** Processor times of the processes of PostgreSQL. Connections that were idle for ten seconds are closed. */
-async function postgresTimes(): Promise<ReadonlyMap<number, number>> {
-  const times = new Map<number, number>()
-  for (const pid of await postgresProcesses(databaseUrl)) times.set(pid, await cpuMicroseconds([pid]))
-  return times
-}
-
 async function burst({ gateway, urls }: Way, seconds: number, warmupSeconds: number): Promise<Burst> {
   const gatewayBefore = await cpuMicroseconds([gateway.pid])
-  const before = await postgresTimes()
+  const before = await postgresMicroseconds(postmaster)
   const results = await Promise.all(
     urls.map((url) =>
       load({
@@ -100,8 +94,7 @@ async function burst({ gateway, urls }: Way, seconds: number, warmupSeconds: num
     ),
   )
   const gatewayTime = (await cpuMicroseconds([gateway.pid])) - gatewayBefore
-  let postgresTime = 0
-  for (const [pid, time] of await postgresTimes()) postgresTime += time - (before.get(pid) ?? 0)
+  const postgresTime = (await postgresMicroseconds(postmaster)) - before
   const captures = results.reduce((sum, { acknowledged }) => sum + acknowledged, 0)
   const refused = results.reduce((sum, result) => sum + result.refused, 0)
   if (refused > 0) throw new Error(`${refused} were refused`)

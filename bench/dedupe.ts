@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 import { findEmbeddedPostgres } from '@creel/program'
 import { z } from 'zod'
 import { BODY, HEADERS } from './support/captureVariants.ts'
-import { cpuMicroseconds, postgresProcesses } from './support/cpuTime.ts'
+import { cpuMicroseconds, postgresMicroseconds, postmasterOf } from './support/cpuTime.ts'
 import { startCreel } from './support/creelProcess.ts'
 import { load } from './support/load.ts'
 import { percentile, report } from './support/report.ts'
@@ -53,10 +53,8 @@ type Variant = (typeof variants)[number]
 let bursts = 0
 const counts = new Map<Variant, { sent: number; ids: number }>()
 
-const processes = [
-  service.pid,
-  ...(await postgresProcesses((await findEmbeddedPostgres(folder.dataDir)) ?? '')),
-]
+const postmaster = await postmasterOf((await findEmbeddedPostgres(folder.dataDir)) ?? '')
+const used = async () => (await cpuMicroseconds([service.pid])) + (await postgresMicroseconds(postmaster))
 
 /** The rate of a burst, and the processor time for one of its captures in microseconds. */
 interface Burst {
@@ -66,7 +64,7 @@ interface Burst {
 
 async function burst(variant: Variant, seconds: number, warmupSeconds: number): Promise<Burst> {
   bursts += 1
-  const before = await cpuMicroseconds(processes)
+  const before = await used()
   const { acknowledged, refused, perSecond } = await load({
     url: variant.url,
     connections: Number(values.connections),
@@ -76,7 +74,7 @@ async function burst(variant: Variant, seconds: number, warmupSeconds: number): 
     headers: HEADERS,
     ids: { header: HEADER, prefix: `burst-${bursts}-`, timesEach: variant.timesEach },
   })
-  const cpuUs = ((await cpuMicroseconds(processes)) - before) / acknowledged
+  const cpuUs = ((await used()) - before) / acknowledged
   if (refused > 0) throw new Error(`${refused} were refused`)
   const known = counts.get(variant) ?? { sent: 0, ids: 0 }
   counts.set(variant, {

@@ -9,7 +9,7 @@
 import { makeSearchPages } from '@creel/core/requests'
 import { findEmbeddedPostgres } from '@creel/program'
 import { Client } from 'pg'
-import { cpuMicroseconds, postgresProcesses } from './support/cpuTime.ts'
+import { cpuMicroseconds, postgresMicroseconds, postmasterOf } from './support/cpuTime.ts'
 import { fillCaptures } from './support/fill.ts'
 import { load } from './support/load.ts'
 import { report } from './support/report.ts'
@@ -99,10 +99,11 @@ say('pages that the job has made beside captures', madeBeside, '')
 say(`p99, ${beside}`, median(ratios.map(({ p99 }) => p99)), '×')
 
 await stocked()
-const processes = [process.pid, ...(await postgresProcesses(url))]
-const before = await cpuMicroseconds(processes)
+const postmaster = await postmasterOf(url)
+const used = async () => (await cpuMicroseconds([process.pid])) + (await postgresMicroseconds(postmaster))
+const before = await used()
 let pages = 0
 for (let made = -1; made !== 0; pages += made) made = (await makeSearchPages(services, never, { pause })).made
-const perCapture = ((await cpuMicroseconds(processes)) - before) / (pages * PAGE_REQUESTS)
+const perCapture = ((await used()) - before) / (pages * PAGE_REQUESTS)
 say('processor time of the pages for each capture in them', perCapture, 'µs')
 await database.end()

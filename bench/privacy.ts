@@ -9,7 +9,7 @@
 import { parseArgs } from 'node:util'
 import { findEmbeddedPostgres } from '@creel/program'
 import { BODY, everStored, HEADERS } from './support/captureVariants.ts'
-import { cpuMicroseconds, postgresProcesses } from './support/cpuTime.ts'
+import { cpuMicroseconds, postgresMicroseconds, postmasterOf } from './support/cpuTime.ts'
 import { startCreel } from './support/creelProcess.ts'
 import { load } from './support/load.ts'
 import { percentile, report } from './support/report.ts'
@@ -71,7 +71,7 @@ const order = (url: string) => ({
   headers: HEADERS,
 })
 
-const database = await postgresProcesses((await findEmbeddedPostgres(folder.dataDir)) ?? '')
+const postmaster = await postmasterOf((await findEmbeddedPostgres(folder.dataDir)) ?? '')
 
 /** The rate of a burst, and the processor time for one of its captures in microseconds. */
 interface Burst {
@@ -82,7 +82,8 @@ interface Burst {
 
 async function burstOn(variant: Variant): Promise<Burst> {
   const before = await everStored(variant)
-  const spent = async () => [await cpuMicroseconds([service.pid]), await cpuMicroseconds(database)] as const
+  const spent = async () =>
+    [await cpuMicroseconds([service.pid]), await postgresMicroseconds(postmaster)] as const
   const [gatewayBefore, databaseBefore] = await spent()
   const { acknowledged, refused, perSecond } = await load(order(variant.url))
   const [gateway, databaseAfter] = await spent()

@@ -11,7 +11,7 @@ import { findEmbeddedPostgres } from '@creel/program'
 import { Client } from 'pg'
 import { z } from 'zod'
 import { captureVariants } from './support/captureVariants.ts'
-import { cpuMicroseconds, postgresProcesses } from './support/cpuTime.ts'
+import { cpuMicroseconds, postgresMicroseconds, postmasterOf } from './support/cpuTime.ts'
 import { startCreel } from './support/creelProcess.ts'
 import { fillCaptures } from './support/fill.ts'
 import { load } from './support/load.ts'
@@ -199,13 +199,14 @@ async function burst(
   { workplace: { process: running }, databaseUrl }: Site,
   url: string,
 ): Promise<{ readonly perSecond: number; readonly us: number }> {
-  const pids = [running.pid, ...(await postgresProcesses(databaseUrl))]
-  const usedBefore = await cpuMicroseconds(pids)
+  const postmaster = await postmasterOf(databaseUrl)
+  const used = async () => (await cpuMicroseconds([running.pid])) + (await postgresMicroseconds(postmaster))
+  const usedBefore = await used()
   const result = await load({ url, connections: CONNECTIONS, seconds: SECONDS, warmupSeconds: 1, body })
   if (result.refused > 0) throw new Error(`${result.refused} captures were refused.`)
   return {
     perSecond: result.perSecond,
-    us: ((await cpuMicroseconds(pids)) - usedBefore) / result.acknowledged,
+    us: ((await used()) - usedBefore) / result.acknowledged,
   }
 }
 

@@ -1,5 +1,5 @@
 import { Client, type Connection, type Submittable } from 'pg'
-import { cpuMicroseconds, postgresProcesses } from './cpuTime.ts'
+import { postgresMicroseconds, postmasterOf } from './cpuTime.ts'
 
 /** The least that PostgreSQL can do with captures: their rows by `COPY`, from a bare program on one connection. */
 export interface CopyFloor extends AsyncDisposable {
@@ -35,7 +35,7 @@ export async function openCopyFloor(url: string, endpointId: string): Promise<Co
     `copy (select ${list} from requests where endpoint_id = '${endpointId}' limit 1) to stdout (format binary)`,
   )
   const row = out.subarray(HEADER_BYTES, out.length - END.length)
-  const pids = await postgresProcesses(url)
+  const postmaster = await postmasterOf(url)
   return {
     async copy(count, rowsOfBatch) {
       const batch = Buffer.concat([
@@ -43,10 +43,12 @@ export async function openCopyFloor(url: string, endpointId: string): Promise<Co
         ...Array.from({ length: rowsOfBatch }, () => row),
         END,
       ])
-      const before = await cpuMicroseconds(pids)
+      const before = await postgresMicroseconds(postmaster)
       for (let left = count; left > 0; left -= rowsOfBatch)
         await copied(client, `copy floor_requests (${list}) from stdin (format binary)`, batch)
-      return ((await cpuMicroseconds(pids)) - before) / (Math.ceil(count / rowsOfBatch) * rowsOfBatch)
+      return (
+        ((await postgresMicroseconds(postmaster)) - before) / (Math.ceil(count / rowsOfBatch) * rowsOfBatch)
+      )
     },
     async [Symbol.asyncDispose]() {
       await client.query('drop table floor_requests')

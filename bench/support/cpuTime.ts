@@ -24,11 +24,43 @@ async function ofThread(file: string): Promise<number> {
   return Number(text.split(' ', 1)[0]) / 1000
 }
 
-/** The processes of a PostgreSQL on this machine: its connections and those that write in the background. */
-export async function postgresProcesses(url: string): Promise<number[]> {
+/** Microseconds of a tick, the unit of `/proc/<pid>/stat`. Linux has 100 of them a second on every common machine. */
+const TICK_MICROSECONDS = 10_000
+
+/**
+ * Processor time, in microseconds, of all processes that a PostgreSQL on this machine has and had, sessions that have
+ * ended included: a pool opens sessions for a burst, and ends them when they have been idle.
+ *
+ * @param postmaster see {@link postmasterOf}
+ */
+export async function postgresMicroseconds(postmaster: number): Promise<number> {
+  const children = await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
+  const running = [postmaster, ...children.split(' ').filter(Boolean).map(Number)]
+  const { endedUs } = await statOf(postmaster)
+  return (await cpuMicroseconds(running)) + endedUs
+}
+
+/** The first process of a PostgreSQL on this machine, which starts all others. */
+export async function postmasterOf(url: string): Promise<number> {
   const client = new Client({ connectionString: url })
   await client.connect()
-  const { rows } = await client.query<{ pid: number }>('select pid from pg_stat_activity')
-  await client.end()
-  return rows.map(({ pid }) => pid)
+  try {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    return (await statOf(rows[0]?.pid ?? 0)).parent
+  } finally {
+    await client.end()
+  }
+}
+
+/** A process's parent, and the processor time of its children that have ended. */
+async function statOf(pid: number): Promise<{ readonly parent: number; readonly endedUs: number }> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8')
+  // The name, in brackets, may hold spaces.
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
+  const [, parent = 0] = fields
+  const [user = 0, system = 0] = fields.slice(13)
+  return { parent, endedUs: (user + system) * TICK_MICROSECONDS }
 }
