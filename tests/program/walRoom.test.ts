@@ -71,10 +71,34 @@ test('segments of the WAL are ready before sessions need them, more under load, 
 /** Stopped at the end of its test, failed or not: one that goes on would be seen by the test after it. */
 async function start(dataDir: string) {
   const postgres = await startEmbeddedPostgres({ dataDir, log: quiet })
-  return { postgres, [Symbol.asyncDispose]: () => postgres.stop() }
+  return { postgres, dataDir, [Symbol.asyncDispose]: () => postgres.stop() }
 }
 
 const isSegment = (name: string) => /^[0-9A-F]{24}$/.test(name)
+
+test('a busy process writes more at once, so that a flood does not overtake it', async () => {
+  using written = await countWrites()
+  await using running = await start(join(await temporaryFolder(), '.creel'))
+  // As in a flood, every timer fires late.
+  const busy = setInterval(() => Bun.sleepSync(20), 0)
+  try {
+    const folder = join(running.dataDir, 'postgres/cluster-18/pg_wal')
+    await eventually('four segments', async () => (await readdir(folder)).filter(isSegment).length > 4)
+  } finally {
+    clearInterval(busy)
+  }
+  // A segment has 64 pieces.
+  expect(written.count()).toBeLessThan(4 * 32)
+})
+
+/** Counts the writes of this process to open files. */
+async function countWrites() {
+  const handle = await open(import.meta.path)
+  const prototype: FileHandle = Object.getPrototypeOf(handle)
+  await handle.close()
+  const watch = spyOn(prototype, 'write')
+  return { count: () => watch.mock.calls.length, [Symbol.dispose]: () => watch.mockRestore() }
+}
 
 /** Watches what this process syncs: the names of files, and for folders the segments that are in them by then. */
 async function watchSyncs(before?: () => Promise<unknown>) {
