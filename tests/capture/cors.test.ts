@@ -60,8 +60,6 @@ test('refusals and scripted answers can be read, a header of the endpoint is kep
 
   const only = { 'Access-Control-Allow-Origin': 'https://shop.example' }
   await alice.patch(endpoint.at(''), { responseHeaders: only, allowedSenders: ['203.0.113.7'] })
-  // A capture makes sure that the settings are the new ones; a preflight may be answered under those of a moment ago.
-  await endpoint.send()
   const foreign = await endpoint.send({ method: 'OPTIONS', headers: asks })
   expect([foreign.status, corsOf(foreign)]).toEqual([403, all])
   await alice.patch(endpoint.at(''), { allowedSenders: [] })
@@ -71,4 +69,28 @@ test('refusals and scripted answers can be read, a header of the endpoint is kep
   expect(corsOf(await endpoint.send())).toEqual({})
   const captured = await endpoint.send({ method: 'OPTIONS', headers: asks })
   expect([captured.status, corsOf(captured)]).toEqual([200, {}])
+})
+
+test('a preflight gets 404 as soon as its endpoint takes no captures', async () => {
+  const { alice, clock } = service
+  const [off, deleted, expired] = [
+    await alice.endpoint({ allowCors: true }),
+    await alice.endpoint({ allowCors: true }),
+    await alice.endpoint({ allowCors: true, ttlSeconds: 60 }),
+  ]
+  const preflights = () =>
+    Promise.all(
+      [off, deleted, expired].map(async (endpoint) => {
+        const answer = await endpoint.send({ method: 'OPTIONS', headers: asks })
+        return `${answer.status} ${await answer.text()}`
+      }),
+    )
+  expect(await preflights()).toEqual(['204 ', '204 ', '204 '])
+  await alice.patch(off.at(''), { isActive: false })
+  await alice.delete(deleted.at(''))
+  await clock.advance(61_000)
+  expect(await preflights()).toEqual(Array(3).fill('404 {"error":"not_found"}'))
+  await alice.patch(off.at(''), { isActive: true })
+  expect((await preflights())[0]).toBe('204 ')
+  expect(await off.requests()).toEqual([])
 })

@@ -196,6 +196,24 @@ export async function loadCaptureSettings(
   )
 }
 
+/** The revision of an endpoint's settings; undefined if it is deleted, expired, switched off or suspended. */
+export async function openRevision(
+  { clock, db }: Pick<Services, 'clock' | 'db'>,
+  endpointId: string,
+): Promise<number | undefined> {
+  const found = await db
+    .selectFrom('endpoints as e')
+    .innerJoin('endpointRevisions as v', 'v.endpointId', 'e.id')
+    .where('e.id', '=', endpointId)
+    .where('e.deletedAt', 'is', null)
+    .where('e.isActive', '=', true)
+    .where('e.suspendedByPlan', '=', false)
+    .where((where) => where.or([where('e.expiresAt', 'is', null), where('e.expiresAt', '>', clock.now())]))
+    .select('v.revision')
+    .executeTakeFirst()
+  return found?.revision
+}
+
 /** The data key of an endpoint that encrypts its captures, or has done so; null without one. */
 async function dataKeyOf(
   { db, secrets }: Pick<Services, 'db' | 'secrets'>,

@@ -9,7 +9,7 @@ import { type ChooseAnswer, createAnswering } from './answers/answering.ts'
 import { WaitingAnswers } from './answers/waitingAnswers.ts'
 import { createCaptureQueue } from './captureQueue.ts'
 import type { CaptureResult } from './captureResult.ts'
-import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
+import { type CaptureSettings, loadCaptureSettings, openRevision } from './captureSettings.ts'
 import type { CaptureOutcome } from './captureStatement.ts'
 import { isSkipped } from './consequences.ts'
 import { type EvaluatedCapture, withoutConsequences } from './evaluateCapture.ts'
@@ -49,6 +49,14 @@ export interface Captures {
     settings: CaptureSettings,
     address: string | null,
   ): Promise<CaptureResult | undefined> | undefined
+  /**
+   * Checks cached settings before an answer that no capture follows, and drops those that are out of date.
+   *
+   * @param captureId id in the URL that was called
+   * @returns `gone` if the endpoint takes no captures at all, `stale` if its settings are others now
+   * @throws errors of the database
+   */
+  checkSettings(settings: CaptureSettings, captureId: string): Promise<'present' | 'gone' | 'stale'>
   /**
    * Evaluates and stores a request. Settles when it is committed, or finally not stored.
    *
@@ -128,6 +136,13 @@ export function createCaptures(
       ? refuseSender(settings, address, ['foreign', 'not an allowed sender'])
       : undefined
 
+  const checkSettings: Captures['checkSettings'] = async (settings) => {
+    const revision = await openRevision(services, settings.endpointId)
+    if (revision === settings.revision) return 'present'
+    cache.forget(settings)
+    return revision === undefined ? 'gone' : 'stale'
+  }
+
   const capture: Captures['capture'] = async (given, request, { captureId, needsId = false, sender }) => {
     const publicUrl = publicUrlOf(services.urls, captureId, request)
     let settings: CaptureSettings | undefined = given
@@ -200,6 +215,7 @@ export function createCaptures(
       return refusals.isOver(settings) ? refusals.refuse(settings) : undefined
     },
     refuseForeign,
+    checkSettings,
     capture,
     chooseAnswer: createAnswering(services, evaluator, waitingAnswers),
     async close() {

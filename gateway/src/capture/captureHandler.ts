@@ -86,12 +86,23 @@ export function createCaptureHandler({
       return finish(exchange, refuseForeign(exchange, { settings, target }, foreign))
     }
     if (isAllowedPreflight(exchange.head, settings)) {
-      exchange.answer(PREFLIGHT, true)
-      return
+      return finish(exchange, answerPreflight(exchange, target, settings))
     }
     const refusal = captures.refuseEarly(settings)
     if (refusal === undefined) receiveBodyOf(exchange, target, settings)
     else finish(exchange, refuseUnread(exchange, target, settings, refusal))
+  }
+
+  /** No capture tells whether the settings are still true, so the database is asked. */
+  const answerPreflight = async (
+    exchange: WireExchange,
+    target: CaptureTarget,
+    settings: CaptureSettings,
+  ) => {
+    const state = await captures.checkSettings(settings, target.captureId)
+    if (state === 'present') exchange.answer(PREFLIGHT, true)
+    else if (state === 'stale') await receiveUnknown(exchange, target)
+    else concludeGone(exchange)
   }
 
   const finish = (exchange: WireExchange, work: Promise<void>) => {

@@ -33,6 +33,14 @@ export function routedCaptures(cells: Cells): Captures {
     return await findBeside(cell, captureId)
   }
 
+  const checkSettings: Captures['checkSettings'] = async (settings, captureId) => {
+    const state = (await capturesOf(settings)?.checkSettings(settings, captureId)) ?? 'present'
+    if (state !== 'gone' || memory.isUnknown(captureId)) return state
+    // As for a capture: the workspace may have moved.
+    memory.forget(captureId)
+    return (await findBeside(cells.of(settings.cell), captureId)) === undefined ? 'gone' : 'stale'
+  }
+
   const capture: Captures['capture'] = async (settings, request, options) => {
     const captures = capturesOf(settings)
     if (captures === undefined) return { state: 'unavailable' }
@@ -50,6 +58,7 @@ export function routedCaptures(cells: Cells): Captures {
     findSettings,
     refuseEarly: (settings) => capturesOf(settings)?.refuseEarly(settings),
     refuseForeign: (settings, address) => capturesOf(settings)?.refuseForeign(settings, address),
+    checkSettings,
     capture,
     async chooseAnswer(result) {
       const captures = capturesOf(result.capture.settings)
