@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Answer } from '../support/client.ts'
 import { wrongParts } from '../support/problems.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeWorld, type World } from '../support/world.ts'
@@ -60,6 +61,20 @@ describe('a wrong part is named by where it came from', () => {
     expect(wrongParts(answer)).toEqual(['#/responseHeaders/a~1b~0c%20d%25 bad_format'])
     const halfPair = await service.alice.post('/api/v1/endpoints', { responseHeaders: { '\ud83d': '1' } })
     expect(wrongParts(halfPair)).toEqual(['#/responseHeaders/%EF%BF%BD bad_format'])
+  })
+
+  test('in a detail that names the part, whatever was wrong with it', async () => {
+    const detailOf = async (call: Promise<Answer>) => Object((await call).body).detail
+    const { alice } = service
+    expect(await detailOf(alice.get(at('/requests?since=yesterday')))).toStartWith('since: ')
+    expect(await detailOf(alice.post('/api/v1/endpoints', { forwardUrl: 'ftp://x' }))).toStartWith(
+      'forwardUrl: ',
+    )
+    const condition = { all: [{ path: 'body.x', op: 'is' }] }
+    expect(
+      await detailOf(alice.post(at('/actions'), { kind: 'forward', url: 'https://example.com/', condition })),
+    ).toStartWith('The input has 2 errors; first: condition.all[0].op: ')
+    expect(await detailOf(alice.post('/api/v1/endpoints', { name: '' }))).toStartWith('name must be')
   })
 
   test('at most 50 of them, and how many there are', async () => {

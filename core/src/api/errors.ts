@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { InputIssue } from '../engine/issues.ts'
+import { words } from './issues.ts'
 
 /**
  * Every code that a caller can get, with its status, title, meaning and remedy. Codes are never removed and never
@@ -164,14 +165,16 @@ export const MAX_PROBLEM_ITEMS = 50
  * @param issues at least one, in document order; `detail` counts them and quotes the first
  */
 export function validationFailed(issues: readonly InputIssue[]): DomainError {
-  const first = issues[0]
-  const detail =
-    first === undefined
-      ? 'The input is not valid.'
-      : issues.length === 1
-        ? first.detail
-        : `The input has ${issues.length} errors; first: ${first.detail}`
+  const [first] = issues
+  const sentence = first === undefined ? 'The input is not valid.' : withPlace(first)
+  const detail = issues.length > 1 ? `The input has ${issues.length} errors; first: ${sentence}` : sentence
   return new DomainError('validation_failed', detail, { issues: issues.slice(0, MAX_PROBLEM_ITEMS) })
+}
+
+/** The sentence of an issue, after the place of its part where it does not name the part itself. */
+function withPlace({ path, detail }: InputIssue): string {
+  const member = path.findLast((part) => typeof part === 'string')
+  return member === undefined || detail.includes(member) ? detail : `${words(path)}: ${detail}`
 }
 
 /** The same answer for objects that are absent, deleted or another workspace's, so that callers cannot tell which. */

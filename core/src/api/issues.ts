@@ -86,7 +86,7 @@ function unit(origin: string, bound: number, words: string): string {
 }
 
 /** A path in readable form: `steps[1].op`. */
-function words(path: readonly (string | number)[]): string {
+export function words(path: readonly (string | number)[]): string {
   if (path.length === 0) return 'The input'
   return path
     .map((part, at) => (typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`))
