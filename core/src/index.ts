@@ -16,10 +16,10 @@ export {
   Problem,
   pointerTo,
   refusalOf,
-  TracedError,
   toProblem,
+  traceIds,
 } from './api/problem.ts'
-export { STREAM_PING_MS } from './api/route.ts'
+export { CODES_OF_TRPC, STREAM_PING_MS } from './api/route.ts'
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
 export { REFUSED } from './api/values.ts'
 export {

@@ -3,15 +3,18 @@ import {
   authenticate,
   authenticateSession,
   type Caller,
+  CODES_OF_TRPC,
   type Context,
   contextOf,
   DomainError,
+  ERRORS,
   refusalOf,
   type Services,
-  TracedError,
   toProblem,
+  traceIds,
 } from '@creel/core'
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch'
+import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
 import { type CallNotes, noteOutage } from './callLog.ts'
 import { isJson, isOwnPage, presentedSession } from './console/index.ts'
 import { boundedRequest, refuseDeep } from './input.ts'
@@ -23,8 +26,8 @@ const MAX_BATCH = 20
 /** Events that tRPC buffers ahead of a reader: one in each of the streams that they pass through. */
 const EVENTS_AHEAD = 3
 
-/** JSON-RPC's `invalid request`, which tRPC's errors carry. */
-const BAD_REQUEST_CODE = -32600
+/** Methods that tRPC answers by procedure: any other is refused before it is known what is called. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH'])
 
 /**
  * `/trpc`: the same router, keys and limits for typed callers. Each procedure of a batch counts as a call. With a
@@ -36,13 +39,17 @@ export function trpc(
 ): (request: Request, notes: CallNotes) => Promise<Response> {
   return async (request, notes) => {
     const traceId = traceIdOf(request)
+    if (!METHODS.has(request.method)) {
+      const wrong = new DomainError('method_not_allowed', 'Mutations are sent with POST, queries with GET.')
+      return refusal(wrong, traceId, { Allow: 'GET, POST' })
+    }
     let bounded: Request
     try {
       bounded = await withInputRead(request)
     } catch (error) {
       return refusal(error, traceId)
     }
-    return await fetchRequestHandler({
+    const answer = await fetchRequestHandler({
       endpoint: '/trpc',
       req: bounded,
       router: appRouter,
@@ -61,10 +68,12 @@ export function trpc(
         } catch (error) {
           const seconds = refusalOf(error)?.more.retryAfterSeconds
           if (seconds !== undefined) resHeaders.set('Retry-After', String(seconds))
-          throw new TracedError(traceId, error)
+          throw error
         }
       },
       onError: ({ error, input }) => {
+        // Called before the error is written.
+        traceIds.set(error, traceId)
         const refusal = refusalOf(error, input)
         if (refusal === null) {
           internalErrors.inc()
@@ -73,6 +82,9 @@ export function trpc(
         if (refusal?.more.cause !== undefined) noteOutage(services.log, refusal.more.cause)
       },
     })
+    // tRPC names no type for a call that it cannot read.
+    if (!answer.headers.has('Content-Type')) answer.headers.set('Content-Type', 'application/json')
+    return answer
   }
 }
 
@@ -111,9 +123,11 @@ async function withInputRead(request: Request): Promise<Request> {
 }
 
 /** One error for all procedures of the call, in tRPC's format. */
-function refusal(error: unknown, traceId: string): Response {
+function refusal(error: unknown, traceId: string, headers: Readonly<Record<string, string>> = {}): Response {
   const problem = toProblem(error, { traceId })
-  const { status } = problem
-  const data = { code: 'BAD_REQUEST', httpStatus: status, problem }
-  return Response.json({ error: { message: problem.detail, code: BAD_REQUEST_CODE, data } }, { status })
+  const { status } = ERRORS[problem.code]
+  const code = CODES_OF_TRPC[status]
+  const data = { code, httpStatus: status, problem }
+  const body = { error: { message: problem.detail, code: TRPC_ERROR_CODES_BY_KEY[code], data } }
+  return Response.json(body, { status, headers })
 }

@@ -11,6 +11,9 @@ beforeAll(async () => {
 })
 
 const Problem = z.looseObject({ code: z.string(), status: z.int(), detail: z.string(), traceId: z.string() })
+const Refusal = z.object({
+  error: z.object({ data: z.looseObject({ code: z.string(), httpStatus: z.int(), problem: Problem }) }),
+})
 
 /** A typed caller, as another TypeScript program would make one. */
 function typedClient(baseUrl: string, key: string) {
@@ -113,6 +116,28 @@ describe('@trpc/client', () => {
     await limited.me.get.query()
     await limited.me.get.query()
     expect(await codes(limited.me.get.query())).toEqual([[429, 'TOO_MANY_REQUESTS']])
+  })
+
+  test('is refused with a traceId, as JSON, also before anything of the call is known', async () => {
+    const { alice, baseUrl } = service
+    const call = async (method: string, path: string, init: RequestInit = {}) => {
+      const answer = await fetch(`${baseUrl}/trpc/${path}`, { method, ...init })
+      const { error } = Refusal.parse(await answer.json())
+      const { code, httpStatus, problem } = error.data
+      expect(answer.headers.get('content-type')).toStartWith('application/json')
+      expect(problem.traceId).toMatch(/^[0-9a-f]{32}$/)
+      expect([httpStatus, problem.status]).toEqual([answer.status, answer.status])
+      return [answer.status, code, problem.code, answer.headers.get('allow')]
+    }
+    const headers = { Authorization: `Bearer ${alice.key}` }
+    const unread = [400, 'BAD_REQUEST', 'request_invalid', null]
+    expect(await call('POST', 'endpoints.create', { headers })).toEqual(unread)
+    expect(await call('POST', 'endpoints.create', { headers, body: '{}' })).toEqual(unread)
+    expect(await call('GET', 'no.such')).toEqual([404, 'NOT_FOUND', 'not_found', null])
+    const notAllowed = [405, 'METHOD_NOT_SUPPORTED', 'method_not_allowed']
+    expect(await call('GET', 'endpoints.create')).toEqual([...notAllowed, 'POST'])
+    for (const method of ['DELETE', 'OPTIONS'])
+      expect(await call(method, 'me.get', { headers })).toEqual([...notAllowed, 'GET, POST'])
   })
 
   test('has no way to an operator procedure', async () => {

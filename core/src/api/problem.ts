@@ -66,23 +66,8 @@ export function pointerTo(path: readonly (string | number)[]): string {
   return `#${path.map((part) => `/${token(part)}`).join('')}`
 }
 
-/** An error from before there was a context with the call's traceId. */
-export class TracedError extends Error {
-  override readonly name = 'TracedError'
-
-  constructor(
-    readonly traceId: string,
-    cause: unknown,
-  ) {
-    super('The call could not be opened.', { cause })
-  }
-}
-
-/** The traceId inside tRPC's wrapping; empty if there is none. */
-export function traceIdIn(error: unknown): string {
-  if (error instanceof TracedError) return error.traceId
-  return error instanceof TRPCError ? traceIdIn(error.cause) : ''
-}
+/** TraceIds of tRPC's errors, some of which are from before there was a context with it. */
+export const traceIds = new WeakMap<TRPCError, string>()
 
 /**
  * The expected refusal inside tRPC's wrapping.
@@ -92,7 +77,6 @@ export function traceIdIn(error: unknown): string {
  */
 export function refusalOf(error: unknown, input?: unknown): DomainError | null {
   if (error instanceof DomainError) return error
-  if (error instanceof TracedError) return refusalOf(error.cause, input)
   if (error instanceof TRPCError) {
     const inner = refusalOf(error.cause, input)
     if (inner !== null) return inner

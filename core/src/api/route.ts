@@ -6,7 +6,7 @@ import { type Checks, findsOf, passChecks } from './checks.ts'
 import type { Context } from './context.ts'
 import type { AgentTool, EventOf, Finds, RouteContract, StreamContract } from './contract.ts'
 import { ERRORS, type ErrorCode } from './errors.ts'
-import { refusalOf, toProblem, traceIdIn } from './problem.ts'
+import { refusalOf, toProblem, traceIds } from './problem.ts'
 
 type PathParameter<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathParameter<Rest>
@@ -44,8 +44,10 @@ interface StreamDeclaration<
 export const STREAM_PING_MS = 15_000
 const STREAM_SILENCE_MS = 40_000
 
+type Status = (typeof ERRORS)[ErrorCode]['status']
+
 /** tRPC's names of statuses. Its links read them, and reopen a stream only after temporary ones. */
-const CODES_OF_TRPC: Readonly<Record<(typeof ERRORS)[ErrorCode]['status'], TRPC_ERROR_CODE_KEY>> = {
+export const CODES_OF_TRPC: Readonly<Record<Status, TRPC_ERROR_CODE_KEY>> = {
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',
   403: 'FORBIDDEN',
@@ -67,7 +69,7 @@ const t = initTRPC
       client: { reconnectAfterInactivityMs: STREAM_SILENCE_MS },
     },
     errorFormatter: ({ shape, error, input, ctx }) => {
-      const problem = toProblem(error, { traceId: ctx?.traceId ?? traceIdIn(error), input })
+      const problem = toProblem(error, { traceId: ctx?.traceId ?? traceIds.get(error) ?? '', input })
       const refusal = refusalOf(error, input)
       const code = refusal === null ? error.code : CODES_OF_TRPC[ERRORS[refusal.code].status]
       return {
