@@ -213,7 +213,7 @@ async function stocked(count: number): Promise<string> {
   for (let from = 1; from <= count; from += AT_ONCE)
     await insert(id, { from, to: Math.min(count, from + AT_ONCE - 1), count })
   await database.query(
-    'update endpoint_counters set stored_request_count = $2, stored_bytes = $2::bigint * 1040, storage_bytes = $2::bigint * 2064 where endpoint_id = $1',
+    'update endpoint_counters set stored_request_count = $2::int, stored_bytes = $2::int * 1040::bigint, storage_bytes = $2::int * 2064::bigint where endpoint_id = $1',
     [id, count],
   )
   return id
