@@ -21,8 +21,8 @@ import { problemResponse, rest } from './rest.ts'
 import { answerShare, SHARE_PATH } from './sharePage.ts'
 import { trpc } from './trpc.ts'
 
-/** Headers by which proxies name the client that they speak for. */
-const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'] as const
+/** Headers by which proxies tell of the request that they pass on; lower case. */
+const FORWARDING = /^(?:forwarded|x-forwarded-.*|x-real-ip|via)$/
 
 /**
  * Whether a request may read `/metrics` on the port of the API: with the token, or from this machine without a proxy in
@@ -35,9 +35,8 @@ function mayReadMetrics(request: Request, token: string | undefined): boolean {
   if (token !== undefined && presented !== null) return timingSafeEqual(digest(presented), digest(token))
   const address = addressOf(request)
   if (address === null || !ipaddr.isValid(address)) return false
-  return (
-    ipaddr.process(address).range() === 'loopback' && FORWARDING.every((name) => !request.headers.has(name))
-  )
+  const isLocal = ipaddr.process(address).range() === 'loopback'
+  return isLocal && ![...request.headers.keys()].some((name) => FORWARDING.test(name))
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest()

@@ -61,7 +61,7 @@ test('without a port of its own, /metrics is for this machine without a proxy, a
   const statusFrom = async (host: string, headers: Readonly<Record<string, string>> = {}) =>
     (await fetch(`http://${host}:${port}/metrics`, { headers })).status
   expect(await statusFrom('127.0.0.1')).toBe(200)
-  for (const name of ['Forwarded', 'X-Forwarded-For', 'X-Real-IP', 'Via'])
+  for (const name of ['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Proto', 'X-Real-IP', 'Via'])
     expect([name, await statusFrom('127.0.0.1', { [name]: '127.0.0.1' })]).toEqual([name, 404])
   expect(await statusFrom('127.0.0.1', { 'X-Forwarded-For': '203.0.113.9' })).toBe(404)
   const others = Object.values(networkInterfaces()).flatMap((addresses) =>
