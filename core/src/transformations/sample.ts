@@ -5,6 +5,8 @@ import type { DeliveryFacts } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { memberText } from '../engine/json/index.ts'
 import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
+import { findProvider } from '../engine/providers/index.ts'
+import { labelOf } from '../engine/verification/index.ts'
 import { findRequest, storedRequest } from '../requests/index.ts'
 import type { Destination } from './queries.ts'
 import type { Sample } from './schema.ts'
@@ -98,7 +100,7 @@ async function requestOf(
   endpoint: EndpointRow | null,
   takesTraces: boolean,
 ): Promise<EvaluatedRequest> {
-  if (sample !== undefined) return sampleRequest(ctx, sample)
+  if (sample !== undefined) return sampleRequest(ctx, sample, endpoint)
   const row =
     endpoint === null || requestId === undefined ? undefined : await findRequest(ctx, endpoint.id, requestId)
   if (row === undefined || endpoint === null) throw notFound('request')
@@ -110,7 +112,7 @@ async function requestOf(
   return storedRequest({ ...row, endpointId: endpoint.id })
 }
 
-function sampleRequest(ctx: Context, sample: Sample): EvaluatedRequest {
+function sampleRequest(ctx: Context, sample: Sample, endpoint: EndpointRow | null): EvaluatedRequest {
   const headers = Object.entries(sample.headers).map(
     ([name, value]): WireHeader => [name, Buffer.from(value).toString('latin1')],
   )
@@ -119,7 +121,7 @@ function sampleRequest(ctx: Context, sample: Sample): EvaluatedRequest {
     headers.unshift(['Content-Type', Buffer.from(sample.contentType).toString('latin1')])
   }
   const body = bytesOf(ctx, sample)
-  return {
+  const captured = {
     endpointId: NO_ID,
     receivedAt: ctx.clock.now(),
     method: sample.method,
@@ -131,10 +133,9 @@ function sampleRequest(ctx: Context, sample: Sample): EvaluatedRequest {
     sizeBytes: body.length,
     bodyTruncated: false,
     ip: null,
-    label: null,
-    eventId: null,
-    verification: null,
   }
+  const provider = findProvider(endpoint?.provider ?? '')
+  return { ...captured, label: labelOf(provider, captured), eventId: null, verification: null }
 }
 
 /** A sample's body: text as it is, Base64 decoded, any other JSON value in its original spelling. */

@@ -118,6 +118,22 @@ describe('POST /api/v1/transformations/preview', () => {
     })
   })
 
+  test('a sample has the label that its capture would have', async () => {
+    const rule = {
+      ...documentOf([{ op: 'set', path: 'headers.X', value: '1' }]),
+      when: { path: 'label', op: 'eq', value: 'invoice.paid' },
+    }
+    const sample = { body: { type: 'invoice.paid' } }
+    const run = async (more: object) =>
+      Object((await service.alice.post(PREVIEW, { rule, sample, ...more })).body).matched
+    expect(await run({})).toBe(true)
+    const github = await service.alice.endpoint({ provider: 'github' })
+    expect(await run({ endpointId: github.id })).toBe(false)
+    const stripe = await service.alice.endpoint({ provider: 'stripe' })
+    const set = await service.alice.post(stripe.at('/transformations/preview-set'), { rules: [rule], sample })
+    expect(set).toMatchObject({ status: 200, body: { matched: true } })
+  })
+
   test('binary bodies, empty ones, null, and which content type wins', async () => {
     const rule = documentOf([
       { op: 'compute', path: 'headers.X', fn: 'concat', args: ['query.a', { literal: '|' }, 'contentType'] },
