@@ -225,6 +225,19 @@ test.each(['delete', 'redact'])(
   },
 )
 
+test.each([
+  ['JSON in a form', 'payload=%7B%22text%22%3A%22%5Cu003cada%40nested.example%5Cu003e%22%7D'],
+  ['a query in JSON', '{"query":"a=1\\u0026ada%40nested.example"}'],
+  ['JSON in JSON', JSON.stringify({ message: JSON.stringify({ text: 'To:\nada@nested.example' }) })],
+  ['a query in a query', 'next=%3Fto%3D%253cada%2540nested.example%253e'],
+])('a value is found in escapes within escapes: %s', async (_, body) => {
+  const client = await service.newClient()
+  const endpoint = await client.endpoint()
+  await endpoint.capture({ body })
+  await erase(client, { value: 'ada@nested.example' })
+  expect(await endpoint.requests()).toEqual([])
+})
+
 test('nothing is erased in a workspace that moves to another cell', async () => {
   const client = await service.newClient()
   const endpoint = await client.endpoint()

@@ -12,10 +12,13 @@ export interface ValueFinder {
 
 const WORD = '[\\p{L}\\p{N}_]'
 
+/** Escapes within escapes that are read: a form may have JSON, of which a text is JSON again. */
+const ESCAPES_MAX = 3
+
 /**
  * Makes the finder of a value. A longer word that has the value in it does not count: `ada@example.com` is neither in
  * `nada@example.com` nor in `first.ada@example.com`. Escapes of JSON, and percent escapes as in queries and forms, are
- * read, and the body as its `Content-Encoding` says. Base64 and encrypted texts are not.
+ * read, also within each other, and the body as its `Content-Encoding` says. Base64 and encrypted texts are not.
  *
  * @param paths valid paths; none for everything
  */
@@ -37,8 +40,15 @@ export function valueFinder(value: string, paths: readonly string[]): ValueFinde
   const inText = (text: string | null): boolean => {
     if (text === null || text === '') return false
     if (isIn(text)) return true
-    if (text.includes('\\') && isIn(withoutJsonEscapes(text))) return true
-    return /%[0-9a-f]{2}|\+/i.test(text) && isIn(withoutPercentEscapes(text))
+    let read = text
+    for (let escapes = 0; escapes < ESCAPES_MAX; escapes += 1) {
+      const unescaped = withoutJsonEscapes(read)
+      const plain = withoutPercentEscapes(unescaped)
+      const found = [unescaped, plain, plain.replaceAll('+', ' ')].some((each) => each !== read && isIn(each))
+      if (found || plain === read) return found
+      read = plain
+    }
+    return false
   }
   const inBytes = (bytes: Uint8Array | null) =>
     bytes !== null &&
@@ -80,7 +90,7 @@ function withoutJsonEscapes(text: string): string {
 
 /** Runs of escapes are one text of UTF-8; bytes that are not are left out. */
 function withoutPercentEscapes(text: string): string {
-  return text
-    .replaceAll('+', ' ')
-    .replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => Buffer.from(escapes.replaceAll('%', ''), 'hex').toString())
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) =>
+    Buffer.from(escapes.replaceAll('%', ''), 'hex').toString(),
+  )
 }
