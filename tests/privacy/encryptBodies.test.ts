@@ -287,6 +287,35 @@ test('requests that were stored in plain are encrypted in the background, with a
   expect(left).toEqual([])
 })
 
+test('what a channel said to a message that was stored in plain is forgotten, and the message encrypted', async () => {
+  const mail = 'rosa@told.example'
+  await using team = await startReceiver((request, response) => {
+    response.statusCode = 400
+    response.end(`refused: ${request.body}`)
+  })
+  const channel = await alice.expect(
+    alice.post('/api/v1/alert-channels', { kind: 'webhook', name: 'Told', settings: { url: team.url } }),
+    z.looseObject({ id: z.string() }),
+  )
+  const endpoint = await alice.endpoint({})
+  const tell = { kind: 'notify', name: 'Tell', alertChannelId: channel.id, messageTemplate: '{{body.email}}' }
+  await alice.post(endpoint.at('/actions'), tell)
+  const { id } = await endpoint.capture({
+    body: JSON.stringify({ email: mail }),
+    headers: { 'Content-Type': 'application/json' },
+  })
+  await stateOf(endpoint, id, 'Failed')
+  expect((await tablesWith(mail)).sort()).toEqual([
+    ...['public.alert_channels', 'public.alert_deliveries', 'public.alerts'],
+    ...['public.attempt_details', 'public.delivery_attempts', 'public.requests'],
+  ])
+  await alice.patch(endpoint.at(''), { encryptBodies: true })
+  await service.runJob('endpoints.seal', {})
+  expect(await tablesWith(mail)).toEqual([])
+  const attempt = await attemptOf(endpoint)
+  expect(attempt.body).toMatchObject({ error: 'http_400', received: { body: expect.stringContaining(mail) } })
+})
+
 test('order goes on while it is switched on, and no key, alert or waiting event keeps a value', async () => {
   await using receiver = await startReceiver({ status: 500 })
   await using callback = await startReceiver((request, response) => {

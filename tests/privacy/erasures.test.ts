@@ -24,6 +24,7 @@ const Erasure = z.looseObject({
   progress: z.looseObject({ scannedRequests: z.int(), partsLeft: z.int() }),
   endpoints: z.array(z.object({ endpointId: z.string(), requests: z.int() })),
 })
+const WithId = z.looseObject({ id: z.string() })
 const erase = async (client: Client, input: object) => {
   const started = await client.expect(client.post('/api/v1/erasures', input), Erasure)
   return await eventually('the erasure has ended', async () => {
@@ -224,6 +225,56 @@ test.each(['delete', 'redact'])(
     expect(await originals()).toEqual([other.id])
   },
 )
+
+test('what a channel said to a message, and names of fields, keep nothing of what is erased', async () => {
+  const client = await service.newClient()
+  const [mail, name] = ['rosa@erasure.example', 'rosalindfranklin']
+  await using team = await startReceiver((request, response) => {
+    response.statusCode = 400
+    response.end(`refused: ${request.body}`)
+  })
+  const channel = await client.expect(
+    client.post('/api/v1/alert-channels', { kind: 'webhook', name: 'Team', settings: { url: team.url } }),
+    WithId,
+  )
+  const endpoint = await client.endpoint()
+  const tell = { kind: 'notify', name: 'Tell', alertChannelId: channel.id, messageTemplate: '{{body.email}}' }
+  await client.post(endpoint.at('/actions'), tell)
+  await endpoint.capture(json({ email: mail, [name]: 1 }))
+  await client.expect(client.get('/api/v1/events/types'), z.looseObject({}))
+  await eventually('the channel has refused', async () =>
+    (await tablesWith('refused: ')).includes('alert_channels'),
+  )
+  expect(await tablesWith(name)).toEqual(['event_sources', 'requests'])
+  await erase(client, { value: mail })
+  await erase(client, { value: name })
+  expect([await tablesWith(mail), await tablesWith(name)]).toEqual([[], []])
+})
+
+test('an answer that is kept beside an original is found, although the original has nothing of it', async () => {
+  const client = await service.newClient()
+  const mail = 'emmy@erasure.example'
+  await using receiver = await startReceiver({ status: 200, body: `stored ${mail}` })
+  await using failing = await startReceiver({ status: 410 })
+  const endpoint = await client.endpoint({ dropHeaders: ['X-Secret'], forwardOriginal: true })
+  const action = { kind: 'forward', name: 'App', url: receiver.url }
+  const { id: actionId } = await client.expect(client.post(endpoint.at('/actions'), action), WithId)
+  await client.post(endpoint.at('/actions'), { ...action, name: 'Other', url: failing.url })
+  await client.expect(client.patch(endpoint.at(''), { answerFrom: { actionId, timeoutMs: 5000 } }), WithId)
+  await endpoint.capture({ body: '{}', headers: { 'X-Secret': 'x' } })
+  const answers = async () => {
+    const { rows } = await sql<{ isKept: boolean }>`
+      select answer is not null as is_kept from request_originals where endpoint_id = ${endpoint.id}`.execute(
+      service.db,
+    )
+    return rows.map(({ isKept }) => isKept)
+  }
+  await eventually('an answer is kept', async () => (await answers()).includes(true))
+  await erase(client, { value: `n${mail}` })
+  expect(await answers()).toEqual([true])
+  await erase(client, { value: mail })
+  expect(await answers()).toEqual([false])
+})
 
 test.each([
   ['JSON in a form', 'payload=%7B%22text%22%3A%22%5Cu003cada%40nested.example%5Cu003e%22%7D'],

@@ -48,6 +48,10 @@ export async function sealRecords(
   await sql`
     update delivery_attempts set url = substring(url from '^[a-z]+://[^/?#]*')
     where endpoint_id = ${endpointId} and id = any(${ids}::bigint[]) and kind = 'listen'`.execute(trx)
+  // After its code, the error of a message has the words of the receiver.
+  await sql`
+    update delivery_attempts set error = split_part(error, ': ', 1)
+    where endpoint_id = ${endpointId} and id = any(${ids}::bigint[]) and kind = 'notify'`.execute(trx)
   if (ids.length > 0) await countAttempts(trx, endpointId, ids)
 }
 

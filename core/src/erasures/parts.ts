@@ -1,11 +1,13 @@
+import { forgetLastErrors, forgetWords, lastErrors } from '../alertChannels/index.ts'
 import { forgetIncidentReasons, forgetReasons, nextIncidentReasons, nextReasons } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { forgetRefusal, lastRefusal } from '../endpoints/index.ts'
-import { forgetLabels, listedLabels } from '../events/index.ts'
+import { headerText } from '../engine/message/index.ts'
+import { forgetFields, forgetLabels, listedFields, listedLabels } from '../events/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { forgetAnswers, nextAnswers } from '../rehearsals/index.ts'
-import { forgetNotes, forgetOriginals } from '../requests/index.ts'
+import { forgetKeptAnswers, forgetNotes, forgetOriginals, nextKeptAnswers } from '../requests/index.ts'
 import { eraseAttempts, eraseRequests, reduceRequests } from '../retention/index.ts'
 import { forgetAgentEvents, nextAgentEvents } from '../subscriptions/index.ts'
 import type { ValueFinder } from './match.ts'
@@ -56,6 +58,8 @@ export async function stepOf(work: Work, part: Part): Promise<Step> {
       return await requestStep(work, part)
     case 'late':
       return await lateStep(work, part)
+    case 'keptAnswers':
+      return await keptAnswerStep(work, part)
     case 'texts':
       return await textStep(work, part)
     case 'incidents':
@@ -101,18 +105,43 @@ async function lateStep(work: Work, part: Extract<Part, { part: 'late' }>): Prom
   return { ...step, next }
 }
 
-/** Labels that event types list, and the last refused sender. They are no counted things: captures have shown them. */
+/** Answers beside originals, which no record of an attempt repeats. They are no counted things: they end with their deliveries. */
+async function keptAnswerStep(
+  { services, finder }: Work,
+  part: Extract<Part, { part: 'keptAnswers' }>,
+): Promise<Step> {
+  const rows = await nextKeptAnswers(services, part)
+  const last = rows.at(-1)
+  if (last === undefined) return { counts: {}, next: null, erase: nothing }
+  const found = await matching(
+    rows,
+    ({ answer }) =>
+      answer === null ||
+      answer.headers.some(([, value]) => finder.inText(headerText(value))) ||
+      finder.inBytes(answer.body),
+  )
+  const ids = found.map(({ requestId }) => requestId)
+  return {
+    counts: {},
+    next: { ...part, afterId: last.requestId },
+    erase: (trx) => forgetKeptAnswers(trx, part.endpointId, ids),
+  }
+}
+
+/** Labels and names of fields that event types list, and the last refused sender. They are no counted things: captures have shown them. */
 async function textStep(
   { services: { db }, finder }: Work,
   { endpointId }: Extract<Part, { part: 'texts' }>,
 ): Promise<Step> {
   const labels = (await listedLabels(db, endpointId)).filter(finder.inText)
+  const isField = finder.inText(await listedFields(db, endpointId))
   const isRefusal = finder.inText(await lastRefusal(db, endpointId))
   return {
     counts: {},
     next: null,
     erase: async (trx) => {
       await forgetLabels(trx, endpointId, labels)
+      if (isField) await forgetFields(trx, endpointId)
       if (isRefusal) await forgetRefusal(trx, endpointId)
     },
   }
@@ -195,12 +224,19 @@ async function alertStep(
 ): Promise<Step> {
   const rows = await nextReasons(db, workspaceId, part.afterId, ROWS_MAX)
   const last = rows.at(-1)
-  if (last === undefined) return { counts: {}, next: null, erase: nothing }
+  if (last === undefined) {
+    const errors = (await lastErrors(db, workspaceId)).filter(({ lastError }) => finder.inText(lastError))
+    const ids = errors.map(({ id }) => id)
+    return { counts: {}, next: null, erase: (trx) => forgetLastErrors(trx, ids) }
+  }
   const ids = (await matching(rows, ({ reason }) => finder.inText(reason))).map(({ id }) => id)
   return {
     counts: { alerts: ids.length },
     next: { part: 'alerts', afterId: last.id },
-    erase: (trx) => forgetReasons(trx, ids),
+    erase: async (trx) => {
+      await forgetWords(trx, { alertIds: ids })
+      await forgetReasons(trx, ids)
+    },
   }
 }
 
@@ -238,7 +274,7 @@ const LOWEST_ID = '00000000-0000-0000-0000-000000000000'
 
 /**
  * The parts of an erasure in their order. Attempts come first: the records of their captures' attempts go with the
- * captures.
+ * captures. Labels and fields come after these, from which they are learned.
  */
 export function partsOf(
   endpointIds: readonly string[],
@@ -246,13 +282,14 @@ export function partsOf(
 ): Part[] {
   return [
     ...endpointIds.flatMap((endpointId): Part[] => [
-      { part: 'texts', endpointId },
       { part: 'attempts', endpointId, afterId: 0, upToId: upTo.attemptId },
       { part: 'requests', endpointId, afterId: 0, upToId: upTo.requestId },
+      { part: 'texts', endpointId },
     ]),
-    ...endpointIds.map(
-      (endpointId): Part => ({ part: 'late', endpointId, afterId: upTo.pendingFromId - 1, upToId: null }),
-    ),
+    ...endpointIds.flatMap((endpointId): Part[] => [
+      { part: 'late', endpointId, afterId: upTo.pendingFromId - 1, upToId: null },
+      { part: 'keptAnswers', endpointId, afterId: 0 },
+    ]),
     { part: 'answers', replayId: LOWEST_ID, position: -1 },
     { part: 'incidents', afterId: LOWEST_ID },
     { part: 'alerts', afterId: LOWEST_ID },

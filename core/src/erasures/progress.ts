@@ -25,6 +25,7 @@ export const Progress = z.object({
         afterId: z.int(),
         upToId: z.int().nullable(),
       }),
+      z.object({ part: z.literal('keptAnswers'), endpointId: z.string(), afterId: z.int() }),
       z.object({ part: z.literal('texts'), endpointId: z.string() }),
       z.object({ part: z.literal('incidents'), afterId: z.string() }),
       z.object({ part: z.literal('answers'), replayId: z.string(), position: z.int() }),

@@ -251,6 +251,25 @@ function isField(path: string, types: readonly string[]): boolean {
   return isScalar && path.startsWith('body.') && !path.includes('[') && !isSecretPath(path)
 }
 
+/** The fields that events of an endpoint show by default, as they are stored. */
+export async function listedFields(db: Db, endpointId: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('eventSources')
+    .where('endpointId', '=', endpointId)
+    .select('fields')
+    .executeTakeFirst()
+  return row?.fields ?? null
+}
+
+/** Deletes the default fields of an endpoint, which are learned again from what is stored. */
+export async function forgetFields(trx: Trx, endpointId: string): Promise<void> {
+  await trx
+    .updateTable('eventSources')
+    .set({ fields: null, fieldsAt: null })
+    .where('endpointId', '=', endpointId)
+    .execute()
+}
+
 /** The labels of an endpoint that its event types list. There are at most some hundred. */
 export async function listedLabels(db: Db, endpointId: string): Promise<readonly string[]> {
   const rows = await db

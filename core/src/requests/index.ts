@@ -15,10 +15,12 @@ export { forgetNotes } from './note.ts'
 export {
   findAnswer,
   findOriginals,
+  forgetKeptAnswers,
   forgetOriginals,
   hasOriginal,
   insertOriginals,
   keepAnswer,
+  nextKeptAnswers,
   type Original,
   SEALED_ORIGINAL_KEYS,
   sweepOriginals,

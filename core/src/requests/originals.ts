@@ -190,8 +190,45 @@ export async function findAnswer(
     where o.endpoint_id = ${endpointId} and o.request_id = ${requestId} and o.answer is not null`.execute(db)
   const [row] = rows
   if (row === undefined) return undefined
-  const { head, body } = unframed<Omit<ReceivedAnswer, 'body'>>(openBytes(keyOf(secrets, row), row.answer))
+  return answerOf(openBytes(keyOf(secrets, row), row.answer))
+}
+
+function answerOf(bytes: Buffer): ReceivedAnswer {
+  const { head, body } = unframed<Omit<ReceivedAnswer, 'body'>>(bytes)
   return { ...head, body }
+}
+
+/** Answers that one read holds in memory. */
+const ANSWERS_MAX = 20
+
+/** The next answers that are kept beside originals of an endpoint, after a request; null if one cannot be read. */
+export async function nextKeptAnswers(
+  { secrets, db }: Pick<Services, 'secrets' | 'db'>,
+  { endpointId, afterId }: { readonly endpointId: string; readonly afterId: number },
+): Promise<readonly { readonly requestId: number; readonly answer: ReceivedAnswer | null }[]> {
+  const { rows } = await sql<Omit<Stored, 'original'> & { readonly answer: Buffer }>`
+    select o.request_id, k.workspace_id, k.original_key, o.answer from request_originals o
+    join creel_keys.original_keys k using (endpoint_id, request_id)
+    where o.endpoint_id = ${endpointId} and o.request_id > ${afterId} and o.answer is not null
+    order by o.request_id limit ${ANSWERS_MAX}`.execute(db)
+  return rows.map(({ requestId, answer, ...key }) => {
+    try {
+      return { requestId, answer: answerOf(openBytes(keyOf(secrets, key), answer)) }
+    } catch {
+      return { requestId, answer: null }
+    }
+  })
+}
+
+/** Destroys answers that are kept beside originals. */
+export async function forgetKeptAnswers(
+  trx: Trx,
+  endpointId: string,
+  requestIds: readonly number[],
+): Promise<void> {
+  await sql`
+    update request_originals set answer = null
+    where endpoint_id = ${endpointId} and request_id = any(${requestIds}::bigint[])`.execute(trx)
 }
 
 function keyOf(

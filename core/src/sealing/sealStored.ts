@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { forgetWords } from '../alertChannels/index.ts'
 import { sealMessages } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { sealLateRecords, sealRecords } from '../deliveries/index.ts'
@@ -58,6 +59,7 @@ async function sealSome({ db, secrets }: Services, endpointId: string): Promise<
     }
     const ref = await ensureDataKey(trx, { workspaceId: row.workspaceId, endpointId, secrets })
     if (await sealMessages(secrets, trx, endpointId, ref)) return true
+    await forgetWords(trx, { sealedOf: endpointId })
     if (await sealAnswers(secrets, trx, endpointId, ref)) return true
     if (await sealAgentEvents(secrets, trx, endpointId, ref)) return true
     const sealing = { ...ref, key: openDataKey(secrets, ref.sealedKey) }

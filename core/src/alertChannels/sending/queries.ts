@@ -52,6 +52,40 @@ export async function insertSends(
   await queueLanes(services, trx, ALERT_LANES, [...due.values()])
 }
 
+/** Alerts whose sends forget what their receivers said: some, or those of an endpoint that are sealed. */
+type Alerts = { readonly alertIds: readonly string[] } | { readonly sealedOf: string }
+
+/** Deletes what receivers said to alerts, which may repeat these, also where it is the last error of a channel. */
+export async function forgetWords(trx: Trx, of: Alerts): Promise<void> {
+  const which =
+    'alertIds' in of
+      ? sql`a.id = any(${of.alertIds}::uuid[])`
+      : sql`a.endpoint_id = ${of.sealedOf}::uuid and a.sealed_with is not null`
+  await sql`
+    with told as (
+      select d.id, d.channel_id, d.detail from alert_deliveries d join alerts a on a.id = d.alert_id
+      where ${which} and d.detail is not null
+    ), forgotten as (
+      update alert_deliveries d set detail = null from told where d.id = told.id
+    )
+    update alert_channels c set last_error = null from told
+    where c.id = told.channel_id and c.last_error = told.detail`.execute(trx)
+}
+
+/** The last errors of the channels of a workspace. */
+export async function lastErrors(db: Db, workspaceId: string) {
+  return await db
+    .selectFrom('alertChannels')
+    .where('workspaceId', '=', workspaceId)
+    .select(['id', 'lastError'])
+    .execute()
+}
+
+export async function forgetLastErrors(trx: Trx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await trx.updateTable('alertChannels').set({ lastError: null }).where('id', 'in', ids).execute()
+}
+
 export const leaseFrom = (now: Date) => new Date(now.getTime() + LEASE_SECONDS * 1000)
 
 /** Writes a send that the caller makes itself: already claimed, with its first attempt counted. */
