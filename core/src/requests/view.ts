@@ -148,7 +148,7 @@ const DELIVERIES_OF_REQUEST = statement(
   from tried t
   full join queued q using (action_id)
   left join actions a on a.id = action_id
-  order by least(t.since, q.since), a.position, action_id`,
+  order by a.position, least(t.since, q.since), action_id`,
   // Each row is of an attempt or a queued delivery.
   { notNull: ['actionName', 'kind'] },
 )
@@ -157,8 +157,8 @@ const DELIVERIES_OF_REQUEST = statement(
 type DeliveryOfRequestRow = RowsOf<typeof DELIVERIES_OF_REQUEST>
 
 /**
- * Reads one row for each action, in the order in which they were first attempted or queued. Attempts of a deleted
- * action stay, with `actionId` null; its queued deliveries are gone.
+ * Reads one row for each action, in their order. Attempts of a deleted action stay, with `actionId` null, behind the
+ * others; its queued deliveries are gone.
  */
 export async function deliveriesOfRequest(
   db: Db,

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { attemptsEnded } from '../../support/attempts.ts'
 import type { TestEndpoint } from '../../support/client.ts'
 import { wrongParts } from '../../support/problems.ts'
+import { startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -176,6 +178,20 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/{requestId}', () => {
       sizeBytes: 0,
       deliveries: [],
       verification: null,
+    })
+  })
+
+  test('lists its deliveries in the order of the actions, however they went', async () => {
+    await using good = await startReceiver()
+    await using bad = await startReceiver({ status: 500 })
+    const mine = await service.alice.endpoint()
+    for (const url of [good.url, bad.url, good.url])
+      await service.alice.post(mine.at('/actions'), { kind: 'forward', url })
+    const { id } = await mine.capture()
+    await attemptsEnded(service, mine, 3)
+    const { body } = await service.alice.get(mine.at(`/requests/${id}`))
+    expect(body).toMatchObject({
+      deliveries: [{ state: 'Succeeded' }, { state: 'Failed' }, { state: 'Succeeded' }],
     })
   })
 })
