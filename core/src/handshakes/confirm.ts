@@ -1,20 +1,20 @@
 import { isUtf8 } from 'node:buffer'
 import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
-import { takeSlot } from '../api/slots.ts'
 import { recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { headerValues, storedHeaders, type WireHeader } from '../engine/message/index.ts'
 import { userAgent } from '../platform/outbound/index.ts'
+import { Turns, WAIT_MS_MAX } from '../platform/turns/index.ts'
 import type { RequestRow } from '../requests/index.ts'
 
 /** From the first byte dialled to the last one read. */
 const TIMEOUT_MS = 10_000
 /** Bytes of the answer that are read and shown. */
 export const ANSWER_BYTES_MAX = 4_096
-/** Confirmations of a workspace that run at once. */
-export const PARALLEL_CONFIRMATIONS = 4
+/** Each workspace has four at once in a process; further ones wait. */
+const turns = new Turns({ atOnce: 4, wait: { msMax: WAIT_MS_MAX, noun: 'confirmations' } })
 
 /** Result of a confirmation. A call that fails is a result, not an error. */
 export interface Confirmation {
@@ -54,7 +54,7 @@ export function readHandshake(
  * everything that is sent. https only, unless the operator lists the host.
  *
  * @throws DomainError `validation_failed` for a request that is no such handshake and for a URL that may not be called;
- *   `rate_limited` when {@link PARALLEL_CONFIRMATIONS} run
+ *   LineTooLong when earlier ones of the workspace take too long
  */
 export async function confirmHandshake(
   ctx: Context,
@@ -67,14 +67,8 @@ export async function confirmHandshake(
   const issues = await urlIssues(ctx, callback)
   if (issues.length > 0) throw validationFailed(issues)
   const rate: WireHeader = ['WebHook-Allowed-Rate', String(ctx.plan.limits.captureRatePerMinute)]
-  const slot = await takeSlot(ctx, {
-    scope: `confirm:${ctx.workspace.id}`,
-    max: PARALLEL_CONFIRMATIONS,
-    longestMs: 2 * TIMEOUT_MS,
-    noun: 'confirmations',
-  })
-  try {
-    const result = await ctx.outbound.send({
+  const send = () =>
+    ctx.outbound.send({
       method: 'GET',
       url: callback,
       headers: [
@@ -87,25 +81,23 @@ export async function confirmHandshake(
       maxResponseBytes: ANSWER_BYTES_MAX,
       signal: ctx.signal,
     })
-    const { outcome, durationMs } = result
-    const answered = result.outcome === 'response' ? result : undefined
-    const statusCode = answered?.statusCode ?? null
-    await ctx.db.transaction().execute((trx) =>
-      recordChange(trx, ctx, {
-        action: 'requests.confirm',
-        workspaceId: ctx.workspace.id,
-        subject: { type: 'request', id: String(request.id) },
-        endpointId: endpoint.id,
-        before: {},
-        // The rest of the URL is a secret of the sender.
-        after: { calledOrigin: new URL(callback).origin, outcome, statusCode },
-      }),
-    )
-    const detail = result.outcome === 'response' ? null : result.detail
-    return { url: callback, outcome, statusCode, body: textOf(answered?.body), detail, durationMs }
-  } finally {
-    await slot.free()
-  }
+  const result = await turns.run(ctx.workspace.id, send, { signal: ctx.signal })
+  const { outcome, durationMs } = result
+  const answered = result.outcome === 'response' ? result : undefined
+  const statusCode = answered?.statusCode ?? null
+  await ctx.db.transaction().execute((trx) =>
+    recordChange(trx, ctx, {
+      action: 'requests.confirm',
+      workspaceId: ctx.workspace.id,
+      subject: { type: 'request', id: String(request.id) },
+      endpointId: endpoint.id,
+      before: {},
+      // The rest of the URL is a secret of the sender.
+      after: { calledOrigin: new URL(callback).origin, outcome, statusCode },
+    }),
+  )
+  const detail = result.outcome === 'response' ? null : result.detail
+  return { url: callback, outcome, statusCode, body: textOf(answered?.body), detail, durationMs }
 }
 
 async function urlIssues({ outbound }: Context, url: string): Promise<InputIssue[]> {

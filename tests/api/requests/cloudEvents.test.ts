@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { CloudEvent, HTTP, type Message } from 'cloudevents'
 import { z } from 'zod'
 import type { TestEndpoint } from '../../support/client.ts'
+import { answersAfter } from '../../support/hangingReceivers.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -195,6 +196,15 @@ describe('a callback', () => {
     }
     expect(receiver.received.length).toBe(0)
     expect((await guarded.charlie.post(endpoint.at(`/requests/${rows[0]?.id}/confirm`))).status).toBe(404)
+  })
+
+  test('waits for others of the workspace that are under way', async () => {
+    await using receiver = await startReceiver(answersAfter(100))
+    const endpoint = await newEndpoint()
+    await shake(endpoint, { 'WebHook-Request-Callback': receiver.url })
+    const [row] = await endpoint.requests()
+    const answers = await Promise.all(Array.from({ length: 9 }, () => confirm(endpoint, row?.id ?? 0)))
+    expect(answers.map(({ status }) => status)).toEqual(Array(9).fill(200))
   })
 
   test('that does not answer is an outcome', async () => {
