@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { isOn, type LoadedAction, loadDispatchActions } from '../actions/index.ts'
-import type { Services } from '../api/services.ts'
+import { gathering } from '../api/gathering.ts'
+import type { Clock, Services } from '../api/services.ts'
 import {
   type DedupeSettings,
   dedupeSettings,
@@ -196,23 +197,25 @@ export async function loadCaptureSettings(
   )
 }
 
-/** The revision of an endpoint's settings; undefined if it is deleted, expired, switched off or suspended. */
-export async function openRevision(
-  { clock, db }: Pick<Services, 'clock' | 'db'>,
-  endpointId: string,
-): Promise<number | undefined> {
-  const found = await db
-    .selectFrom('endpoints as e')
-    .innerJoin('endpointRevisions as v', 'v.endpointId', 'e.id')
-    .where('e.id', '=', endpointId)
-    .where('e.deletedAt', 'is', null)
-    .where('e.isActive', '=', true)
-    .where('e.suspendedByPlan', '=', false)
-    .where((where) => where.or([where('e.expiresAt', 'is', null), where('e.expiresAt', '>', clock.now())]))
-    .select('v.revision')
-    .executeTakeFirst()
-  return found?.revision
-}
+/**
+ * The revisions of the settings of endpoints; undefined for one that is deleted, expired, switched off or suspended. Concurrent callers
+ * share a statement, so that a flood of preflights has one connection.
+ */
+export const openRevisions = (clock: Clock) =>
+  gathering<string, number | undefined>(async (db, endpointIds) => {
+    const found = await db
+      .selectFrom('endpoints as e')
+      .innerJoin('endpointRevisions as v', 'v.endpointId', 'e.id')
+      .where('e.id', 'in', endpointIds)
+      .where('e.deletedAt', 'is', null)
+      .where('e.isActive', '=', true)
+      .where('e.suspendedByPlan', '=', false)
+      .where((where) => where.or([where('e.expiresAt', 'is', null), where('e.expiresAt', '>', clock.now())]))
+      .select(['e.id', 'v.revision'])
+      .execute()
+    const revisions = new Map(found.map(({ id, revision }) => [id, revision]))
+    return endpointIds.map((id) => revisions.get(id))
+  })
 
 /** The data key of an endpoint that encrypts its captures, or has done so; null without one. */
 async function dataKeyOf(

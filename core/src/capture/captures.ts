@@ -9,7 +9,7 @@ import { type ChooseAnswer, createAnswering } from './answers/answering.ts'
 import { WaitingAnswers } from './answers/waitingAnswers.ts'
 import { createCaptureQueue } from './captureQueue.ts'
 import type { CaptureResult } from './captureResult.ts'
-import { type CaptureSettings, loadCaptureSettings, openRevision } from './captureSettings.ts'
+import { type CaptureSettings, loadCaptureSettings, openRevisions } from './captureSettings.ts'
 import type { CaptureOutcome } from './captureStatement.ts'
 import { isSkipped } from './consequences.ts'
 import { type EvaluatedCapture, withoutConsequences } from './evaluateCapture.ts'
@@ -136,8 +136,9 @@ export function createCaptures(
       ? refuseSender(settings, address, ['foreign', 'not an allowed sender'])
       : undefined
 
+  const askRevision = openRevisions(services.clock)
   const checkSettings: Captures['checkSettings'] = async (settings) => {
-    const revision = await openRevision(services, settings.endpointId)
+    const revision = await askRevision(services.db, '', settings.endpointId)
     if (revision === settings.revision) return 'present'
     cache.forget(settings)
     return revision === undefined ? 'gone' : 'stale'
