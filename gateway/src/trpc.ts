@@ -112,14 +112,16 @@ function callsOf(procedureCount: number): number {
 }
 
 /**
- * Reads the request's input, within the limits of REST bodies.
+ * Reads the request's input, which must be JSON, within the limits of REST bodies.
  *
  * @throws DomainError `request_invalid`
  */
 async function withInputRead(request: Request): Promise<Request> {
   const input = new URL(request.url).searchParams.get('input')
   if (input !== null) refuseDeep(input)
-  return request.body === null ? request : (await boundedRequest(request)).bounded
+  if (request.body === null) return request
+  if (!isJson(request)) throw new DomainError('request_invalid', 'The input is sent as application/json.')
+  return (await boundedRequest(request)).bounded
 }
 
 /** One error for all procedures of the call, in tRPC's format. */

@@ -133,6 +133,11 @@ describe('@trpc/client', () => {
     const unread = [400, 'BAD_REQUEST', 'request_invalid', null]
     expect(await call('POST', 'endpoints.create', { headers })).toEqual(unread)
     expect(await call('POST', 'endpoints.create', { headers, body: '{}' })).toEqual(unread)
+    const form = new FormData()
+    form.set('name', 'of a form')
+    expect(await call('POST', 'endpoints.create', { headers, body: form })).toEqual(unread)
+    const bytes = { ...headers, 'Content-Type': 'application/octet-stream' }
+    expect(await call('POST', 'endpoints.create', { headers: bytes, body: 'x' })).toEqual(unread)
     expect(await call('GET', 'no.such')).toEqual([404, 'NOT_FOUND', 'not_found', null])
     const notAllowed = [405, 'METHOD_NOT_SUPPORTED', 'method_not_allowed']
     expect(await call('GET', 'endpoints.create')).toEqual([...notAllowed, 'POST'])
