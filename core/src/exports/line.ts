@@ -137,7 +137,7 @@ export const ImportLine = z
       .object({ verdict: z.enum(VERDICTS), note: z.string().max(300).regex(STORABLE_TEXT) })
       .nullable()
       .default(null),
-    note: Note.regex(STORABLE_TEXT).nullable().default(null),
+    note: Note.min(1).regex(STORABLE_TEXT).nullable().default(null),
     rawHeaders: z.array(Header).max(FIELDS_MAX).default([]),
     body: z.string().nullable().default(null),
     bodyEncoding: encoding,

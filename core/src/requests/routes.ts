@@ -281,7 +281,7 @@ export const requestRoutes = router({
       name: 'note_request',
       title: 'Write a note on a captured request',
       description:
-        'Sets the note of a captured request, which people see beside it; null removes it. A note that is there is replaced: read the request first.',
+        'Sets the note of a captured request, which people see beside it; an empty one removes it. A note that is there is replaced: read the request first.',
       effect: 'adds',
     },
     description:
@@ -289,7 +289,7 @@ export const requestRoutes = router({
     input: z.object({
       endpointId,
       requestId,
-      note: Note.nullable().meta({ description: 'Plain text; null removes the note' }),
+      note: Note.nullable().meta({ description: 'Plain text; empty or null removes the note' }),
     }),
     example: { note: 'Paid twice: refunded on Monday.' },
     output: RequestSummary,
@@ -297,7 +297,8 @@ export const requestRoutes = router({
     findsWhenWrong: findsRequest,
   }).mutation(async ({ ctx, input: { requestId: id, note, ...of } }) => {
     const { endpoint } = await findsEndpoint(ctx, of)
-    return summaryView(await noteRequest(ctx, endpoint.id, { requestId: id, note }), endpoint.id)
+    const noted = await noteRequest(ctx, endpoint.id, { requestId: id, note: note || null })
+    return summaryView(noted, endpoint.id)
   }),
 
   remove: route({

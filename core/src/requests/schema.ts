@@ -123,7 +123,7 @@ export const ANSWER_KINDS = ['response', 'action', 'fallback', 'endpoint'] as co
 const NOTE_CHARACTERS_MAX = 2_000
 
 /** Text that people keep beside a request. */
-export const Note = z.string().trim().min(1).max(NOTE_CHARACTERS_MAX)
+export const Note = z.string().trim().max(NOTE_CHARACTERS_MAX)
 
 const AnsweredBy = z
   .object({
