@@ -69,6 +69,9 @@ describe('Retry-After', () => {
     [429, '9999999999', 86_400],
     [429, null, 60],
     [429, 'soon', 60],
+    [429, '-5', 60],
+    [429, '90.5', 90.5],
+    [503, '7.5', 7.5],
   ])('%d with %p waits %d s the first time', (status, retryAfter, expected) => {
     expect(seconds({ statusCode: status, retryAfter })).toBe(expected)
   })

@@ -70,6 +70,9 @@ export function retryAfterOf(
  */
 export function retryAfterSeconds(field: string | null, now: Date): number | null {
   if (field === null) return null
-  const seconds = /^\s*\d{1,10}\s*$/.test(field) ? Number(field) : (Date.parse(field) - now.getTime()) / 1000
+  // Some send fractions. `Date.parse` takes other numbers for dates, too: those of HTTP have letters.
+  const date = /[a-z]/i.test(field) ? Date.parse(field) : Number.NaN
+  const isNumber = /^\s*\d{1,10}(?:\.\d{1,9})?\s*$/.test(field)
+  const seconds = isNumber ? Number(field) : (date - now.getTime()) / 1000
   return Number.isNaN(seconds) ? null : Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(0, seconds))
 }
