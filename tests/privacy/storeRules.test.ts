@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { wrongParts } from '../support/problems.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -346,4 +347,45 @@ describe('a preview', () => {
     const nothing = await alice.post(endpoint.at('/store-rules/preview'), { storeRules: [{ op: 'x' }] })
     expect(wrongParts(nothing)).toEqual(['#/storeRules/0/op unknown_op', '#/sample required'])
   })
+})
+
+test.each([
+  { storeRules: [{ op: 'redact', paths: ['body.email'] }] },
+  { dropHeaders: ['X-Person'] },
+  { encryptBodies: true },
+])('an import that was begun under other settings stores nothing: %p', async (change) => {
+  const mail = 'ada@begun.example'
+  const endpoint = await alice.endpoint()
+  const line = JSON.stringify({
+    receivedAt: new Date(service.clock.now().getTime() - 3_600_000).toISOString(),
+    method: 'POST',
+    rawHeaders: [{ name: 'X-Person', value: mail }],
+    body: JSON.stringify({ email: mail }),
+  })
+  const changed = Promise.withResolvers<void>()
+  const lines = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      controller.enqueue(Buffer.from(`${line}\n`.repeat(600)))
+      await changed.promise
+      controller.enqueue(Buffer.from(`${line}\n`))
+      controller.close()
+    },
+  })
+  const importing = alice.post(endpoint.at('/requests/import'), undefined, {
+    rawBody: lines,
+    headers: { 'Content-Type': 'application/x-ndjson' },
+  })
+  await eventually('lines that are staged', async () => {
+    const { rows } = await sql`select from imports where endpoint_id = ${endpoint.id}`.execute(service.db)
+    return rows.length > 0
+  })
+  expect((await alice.patch(endpoint.at(''), change)).status).toBe(200)
+  changed.resolve()
+  expect((await importing).body).toMatchObject({ status: 409, code: 'concurrent_change' })
+  expect(await endpoint.requests()).toEqual([])
+  const { rows } = await sql`
+    select from imports i left join import_batches b on b.import_id = i.id where i.endpoint_id = ${endpoint.id}`.execute(
+    service.db,
+  )
+  expect(rows).toEqual([])
 })

@@ -76,7 +76,8 @@ export const ERRORS = {
   concurrent_change: {
     status: 409,
     title: 'Conflict',
-    meaning: 'An action of the endpoint was removed by another call at the same time. Nothing was saved.',
+    meaning:
+      'An action of the endpoint was removed, or what it may store was changed, by another call at the same time. Nothing was saved.',
     remedy: 'Read the endpoint again and retry.',
   },
   limit_reached: {

@@ -39,7 +39,7 @@ const imports = new Turns({ atOnce: 1, wait: { msMax: WAIT_MS_MAX, noun: 'import
  * process if this one dies. Imports of a workspace take turns; a waiting one is not read.
  *
  * @throws DomainError `validation_failed` naming the first 50 wrong parts, by their lines; `limit_reached` when the
- *   endpoint or the plan has no room for all of it
+ *   endpoint or the plan has no room for all of it; `concurrent_change` when what it may store has changed meanwhile
  * @throws LineTooLong when earlier imports of the workspace take longer than {@link WAIT_MS_MAX}
  */
 export async function importRequests(
@@ -52,7 +52,7 @@ export async function importRequests(
   })
 }
 
-type ImportedInto = Pick<EndpointRow, 'id' | 'captureId'>
+type ImportedInto = Pick<EndpointRow, 'id' | 'captureId' | 'storeRules' | 'dropHeaders' | 'encryptBodies'>
 
 async function importInTurn(
   ctx: Context,
@@ -67,7 +67,7 @@ async function importInTurn(
     const staged = await stage(ctx, settings, importId, body)
     const { count } = staged
     if (count === 0) return { importedCount: 0, firstId: null, lastId: null }
-    await acceptImport(ctx, { importId, endpointId, count })
+    await acceptImport(ctx, { importId, endpoint, count })
     await tellOfRedactionFaults(ctx, settings, [staged])
   } catch (error) {
     await dropImport(ctx.db, importId)

@@ -95,7 +95,7 @@ export const transferRoutes = router({
     input: z.object({ endpointId }),
     output: Imported,
     media: { takes: NDJSON },
-    errors: ['limit_reached'],
+    errors: ['limit_reached', 'concurrent_change'],
     finds: findsEndpoint,
   }).mutation(({ ctx }) => importRequests(ctx, ctx.endpoint, ctx.body ?? [])),
 })

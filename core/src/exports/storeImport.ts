@@ -2,6 +2,7 @@ import type { Context } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
+import type { EndpointRow } from '../endpoints/index.ts'
 import { sweepQueue } from '../platform/queues.ts'
 import { lockCounters } from '../requests/index.ts'
 import { dropImport, storedCount, storeStaged } from './importQueries.ts'
@@ -21,17 +22,31 @@ interface StagedImport {
   readonly endpointId: string
 }
 
+/** An endpoint with the settings under which lines were staged. */
+type StagedFor = Pick<EndpointRow, 'id' | 'storeRules' | 'dropHeaders' | 'encryptBodies'>
+
 /**
  * Accepts a staged import, so that all of it will be stored.
  *
- * @throws DomainError `limit_reached` when the endpoint has no room for it now
+ * @throws DomainError `limit_reached` when the endpoint has no room for it now; `concurrent_change` when it may no longer
+ *   store what was staged
  */
 export async function acceptImport(
   { db, clock, plan }: Pick<Context, 'db' | 'clock' | 'plan'>,
-  { importId, endpointId, count }: StagedImport & { readonly count: number },
+  { importId, endpoint, count }: { importId: string; endpoint: StagedFor; count: number },
 ): Promise<void> {
+  const { id: endpointId, storeRules, dropHeaders, encryptBodies } = endpoint
   await db.transaction().execute(async (trx) => {
     await lockCounters(trx, endpointId)
+    const unchanged = await trx
+      .selectFrom('endpoints')
+      .where((where) => where.and({ id: endpointId, storeRules, dropHeaders, encryptBodies }))
+      .select('id')
+      .executeTakeFirst()
+    if (unchanged === undefined) {
+      const detail = 'What the endpoint may store was changed while the import arrived. Nothing was stored.'
+      throw new DomainError('concurrent_change', detail)
+    }
     const room = Math.max(0, plan.limits.storedRequestsMax - (await storedCount(trx, endpointId)))
     if (count > room) {
       const detail = `The endpoint has room for ${room} more requests, not for ${count}. Nothing was stored.`
