@@ -32,6 +32,7 @@ const Shown = z.object({
   bodyIsBinary: z.boolean(),
   bodyOmitted: z.boolean(),
   bodyTruncated: z.boolean(),
+  shredded: z.boolean(),
 })
 
 /**
@@ -73,9 +74,10 @@ ${bodyOf(shown, body)}`,
 }
 
 function bodyOf(
-  { bodyIsBinary, bodyOmitted, bodyTruncated }: z.output<typeof Shown>,
+  { bodyIsBinary, bodyOmitted, bodyTruncated, shredded }: z.output<typeof Shown>,
   body: string | null,
 ): Html {
+  if (shredded) return html`<p>The content was encrypted, and its key was destroyed.</p>`
   if (bodyOmitted) return html`<p>The body is too long for this page.</p>`
   if (bodyIsBinary) return html`<p>The body is binary.</p>`
   if (body === null || body === '') return html`<p>The body is empty.</p>`

@@ -197,6 +197,34 @@ test('after a shred nothing is readable, replays are refused, and later captures
   expect(left.rows).toHaveLength(0)
 })
 
+test('previews on a request whose key was destroyed are refused, and a link to it says so', async () => {
+  const endpoint = await alice.endpoint({ encryptBodies: true })
+  const { id } = await endpoint.capture(SENT)
+  const { url } = await alice.expect(
+    alice.post(endpoint.at(`/requests/${id}/share-links`), {}),
+    z.looseObject({ url: z.string() }),
+  )
+  const previews: Readonly<Record<string, object>> = {
+    [endpoint.at('/verification/preview')]: { provider: 'github', signingSecret: 'x' },
+    [endpoint.at('/store-rules/preview')]: { storeRules: [{ op: 'redact', paths: ['body.email'] }] },
+    [endpoint.at('/responses/preview')]: { responses: [{ status: 500 }] },
+    [endpoint.at('/transformations/preview-set')]: {},
+  }
+  await alice.post(endpoint.at('/actions'), { kind: 'forward', name: 'App', url: 'https://app.example' })
+  const tried = () =>
+    Promise.all(
+      Object.entries(previews).map(async ([path, body]) => {
+        const { status, text } = await alice.post(path, { requestId: id, ...body })
+        return { path, status, isShredded: text.includes('"code":"shredded"') }
+      }),
+    )
+  const paths = Object.keys(previews)
+  expect(await tried()).toEqual(paths.map((path) => ({ path, status: 200, isShredded: false })))
+  await alice.post(endpoint.at('/shred'))
+  expect(await tried()).toEqual(paths.map((path) => ({ path, status: 409, isShredded: true })))
+  expect(await (await fetch(url)).text()).toContain('its key was destroyed')
+})
+
 test('events for agents have the fields, and no table has them while they wait', async () => {
   await using callback = await startReceiver((request, response) => {
     const { challenge } = z

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
-import { notFound } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
 import { Int64 } from '../api/values.ts'
 import { answerScript, renderedInSteps, responsesForInSteps } from '../capture/index.ts'
@@ -15,7 +14,7 @@ import {
 } from '../endpoints/index.ts'
 import { requestRoot } from '../engine/conditions/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
-import { findRequest, previewing, type RequestRow, storedRequest } from '../requests/index.ts'
+import { findContent, previewing, type RequestRow, storedRequest } from '../requests/index.ts'
 
 /** Try scripted answers on a stored request; nothing is saved, counted or sent. */
 export const answerRoutes = router({
@@ -48,12 +47,11 @@ export const answerRoutes = router({
       })
       .meta({ id: 'ResponsePreview' }),
     scope: 'read',
-    errors: ['not_found'],
+    errors: ['not_found', 'shredded'],
     finds: findsEndpoint,
     check: (_ctx, { responses }) => checkResponses(responses),
   }).mutation(async ({ ctx, input }) => {
-    const row = await findRequest(ctx, ctx.endpoint.id, input.requestId)
-    if (row === undefined) throw notFound('request')
+    const row = await findContent(ctx, ctx.endpoint.id, input.requestId)
     return await previewAnswer(ctx, ctx.endpoint, row, input.responses)
   }),
 })

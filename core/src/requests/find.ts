@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
-import { notFound } from '../api/errors.ts'
+import { notFound, shredded } from '../api/errors.ts'
 import { parseInt64 } from '../api/values.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
+import { isShredded } from '../platform/secrets/index.ts'
 import { countLong } from './longReads.ts'
 import { hasOriginal, originalUntil } from './originals.ts'
 import type { RequestRow } from './queries.ts'
@@ -26,6 +27,22 @@ export const findsRequest: Finds<{ endpoint: EndpointRow; request: RequestRow }>
   const request = id === null ? undefined : await findRequest(ctx, endpoint.id, id)
   if (request === undefined) throw notFound('request')
   return { endpoint, request }
+}
+
+/**
+ * Finds a request of an endpoint, for calls that need its content.
+ *
+ * @throws DomainError `not_found`; `shredded` when the key of its content is gone
+ */
+export async function findContent(
+  ctx: Parameters<typeof findRequest>[0],
+  endpointId: string,
+  requestId: number,
+): Promise<RequestRow> {
+  const request = await findRequest(ctx, endpointId, requestId)
+  if (request === undefined) throw notFound('request')
+  if (isShredded(request)) throw shredded()
+  return request
 }
 
 /**

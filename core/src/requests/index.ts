@@ -1,6 +1,6 @@
 export { evictedRequests, SEARCH_PAGES } from './declarations.ts'
 export { applyFilters } from './filters.ts'
-export { findsRequest, requestView } from './find.ts'
+export { findContent, findsRequest, requestView } from './find.ts'
 export { newestRequestId } from './followQueries.ts'
 export {
   type HistoricMatch,
@@ -35,7 +35,7 @@ export {
   requestsWithHeaders,
   visibleRequests,
 } from './queries.ts'
-export { findRequest, readRequest } from './reads.ts'
+export { readRequest } from './reads.ts'
 export {
   DecodedBody,
   filterInput,

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { notFound } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
 import { Int64 } from '../api/values.ts'
 import { captureUrlOf, createInput, findsEndpoint, storedSettings } from '../endpoints/index.ts'
@@ -10,8 +9,8 @@ import {
   prepareVerification,
 } from '../engine/verification/index.ts'
 import { VERDICTS } from '../engine/words/index.ts'
+import { findContent } from './find.ts'
 import { previewing } from './previewing.ts'
-import { findRequest } from './reads.ts'
 import { storedRequest } from './storedRequest.ts'
 
 const { handshakeToken, provider, signatureAlgorithm, signatureEncoding, signatureHeader } = createInput.shape
@@ -46,13 +45,12 @@ export const verificationRoutes = router({
       })
       .meta({ id: 'VerificationPreview' }),
     scope: 'read',
-    errors: ['not_found'],
+    errors: ['not_found', 'shredded'],
     finds: findsEndpoint,
     check: (ctx, members) => checkSettings(storedSettings(ctx.endpoint, ctx.secrets), members),
   }).mutation(({ ctx, input: { endpointId: _endpoint, requestId, ...members } }) =>
     previewing(ctx, `verification ${ctx.endpoint.id}`, async () => {
-      const row = await findRequest(ctx, ctx.endpoint.id, requestId)
-      if (row === undefined) throw notFound('request')
+      const row = await findContent(ctx, ctx.endpoint.id, requestId)
       const settings = changedSettings(storedSettings(ctx.endpoint, ctx.secrets), members)
       const request = storedRequest(row)
       const query = request.queryString === null ? '' : `?${request.queryString}`

@@ -34,6 +34,7 @@ export const storeRuleRoutes = router({
       sample: { body: { email: 'ada@example.com' } },
     },
     output: StoringPreview,
+    errors: ['shredded'],
     finds: findsEndpoint,
     check: (_ctx, input) => [...checkStoring(input), ...issuesOfSource(input, true)],
   }).mutation(({ ctx, input }) => previewStoring(ctx, ctx.endpoint, input)),

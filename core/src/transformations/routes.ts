@@ -121,7 +121,7 @@ export const transformationRoutes = router({
     query: ['actionId'],
     example: { sample: EXAMPLE_SAMPLE },
     output: TransformationPreview,
-    errors: ['no_destination'],
+    errors: ['no_destination', 'shredded'],
     finds: findsSet,
     check: async (ctx, input) => [
       ...issuesOfSource(input, true),
@@ -277,7 +277,7 @@ export const transformationRoutes = router({
     scope: 'read',
     example: { rule: EXAMPLE_RULE, sample: EXAMPLE_SAMPLE },
     output: TransformationPreview,
-    errors: ['not_found'],
+    errors: ['not_found', 'shredded'],
     finds: findsNamedEndpoint,
     check: (ctx, input): InputIssue[] => [
       ...issuesOfDocument(ctx, input.rule, 'rule'),

@@ -7,7 +7,7 @@ import { memberText } from '../engine/json/index.ts'
 import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
 import { findProvider } from '../engine/providers/index.ts'
 import { labelOf } from '../engine/verification/index.ts'
-import { findRequest, storedRequest } from '../requests/index.ts'
+import { findContent, storedRequest } from '../requests/index.ts'
 import type { Destination } from './queries.ts'
 import type { Sample } from './schema.ts'
 
@@ -67,7 +67,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
  * The request of a preview, with the facts of its delivery that paths may read.
  *
  * @param options `takesTraces`: an oversize trace is taken as it is stored
- * @throws DomainError `not_found` for a request that is not stored, `validation_failed` for an oversize trace
+ * @throws DomainError `not_found` for a request that is not stored, `shredded`, `validation_failed` for an oversize trace
  */
 export async function previewRequest(
   ctx: Context,
@@ -101,9 +101,8 @@ async function requestOf(
   takesTraces: boolean,
 ): Promise<EvaluatedRequest> {
   if (sample !== undefined) return sampleRequest(ctx, sample, endpoint)
-  const row =
-    endpoint === null || requestId === undefined ? undefined : await findRequest(ctx, endpoint.id, requestId)
-  if (row === undefined || endpoint === null) throw notFound('request')
+  if (endpoint === null || requestId === undefined) throw notFound('request')
+  const row = await findContent(ctx, endpoint.id, requestId)
   if (row.bodyTruncated && !takesTraces) {
     const detail =
       'The request is an oversize trace: only the beginning of its body was kept, and it is never forwarded.'
