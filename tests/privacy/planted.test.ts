@@ -12,7 +12,10 @@ import { startReceiver } from '../support/receiver.ts'
 
 /** Values that rules take out are in no byte of the database's folder, its WAL and the logs, also after a SIGKILL. */
 
-const env = { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8' }
+const env = { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8', CREEL_TRUSTED_PROXIES: '127.0.0.0/8' }
+
+/** The address of the sender, which the path `ip` takes out. */
+const ADDRESS = '203.0.113.77'
 
 const RULES = [
   { op: 'redact', paths: ['body.email', 'body.people[*].name', 'body.type', 'query.token'] },
@@ -25,6 +28,7 @@ const RULES = [
 
 test('what rules take out is in no byte of the database and the logs', async () => {
   const { planted, plant } = planter()
+  planted.set('address', ADDRESS)
   const cwd = await preparedFolder()
   const held = Promise.withResolvers<void>()
   await using receiver = await startReceiver(() => held.resolve())
@@ -50,7 +54,7 @@ test('what rules take out is in no byte of the database and the logs', async () 
   const control = JSON.parse(await call(creel.baseUrl, 'POST', '/endpoints', { name: 'control' }))
   const kept = `kept${randomBytes(12).toString('hex')}`
   expect((await fetch(control.url, { method: 'POST', body: kept })).status).toBe(200)
-  const secretHeaders = ['Authorization', 'Cookie', 'User-Agent', 'X-Api-Key']
+  const secretHeaders = ['Authorization', 'Cookie', 'User-Agent', 'X-Api-Key', 'X-Forwarded-For']
   await call(creel.baseUrl, 'PATCH', `/endpoints/${id}`, { storeRules: RULES, dropHeaders: secretHeaders })
   await call(creel.baseUrl, 'POST', `/endpoints/${id}/actions`, {
     kind: 'forward',
@@ -85,7 +89,11 @@ test('what rules take out is in no byte of the database and the logs', async () 
     body: string | Uint8Array<ArrayBuffer>,
     headers: Record<string, string>,
   ) => {
-    const answer = await fetch(`${captureUrl}${to}`, { method: 'POST', body, headers })
+    const answer = await fetch(`${captureUrl}${to}`, {
+      method: 'POST',
+      body,
+      headers: { 'X-Forwarded-For': ADDRESS, ...headers },
+    })
     expect(answer.status).toBe(200)
   }
   const json = JSON.stringify({

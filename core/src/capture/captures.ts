@@ -4,7 +4,7 @@ import { DELIVERY_LANES, type FirstAttempts, NO_FIRST_ATTEMPTS } from '../delive
 import { LaneJobs } from '../dispatch/index.ts'
 import { captureUrlOf, learnSigningSecret, shreddedEndpointOf } from '../endpoints/index.ts'
 import type { CapturedRequest } from '../engine/message/index.ts'
-import { hidesAddress } from '../engine/storing/index.ts'
+import { shownAddress } from '../engine/storing/index.ts'
 import { type ChooseAnswer, createAnswering } from './answers/answering.ts'
 import { WaitingAnswers } from './answers/waitingAnswers.ts'
 import { createCaptureQueue } from './captureQueue.ts'
@@ -125,8 +125,7 @@ export function createCaptures(
     address: string | null,
     [answer, reason]: readonly ['unverified' | 'foreign', string],
   ): Promise<CaptureResult | undefined> => {
-    const shown = settings.storing !== null && hidesAddress(settings.storing) ? null : address
-    const state = await senders.refuse(settings, traceOf(shown, reason))
+    const state = await senders.refuse(settings, traceOf(shownAddress(settings.storing, address), reason))
     if (state !== 'refused') cache.forget(settings)
     return state === 'stale' ? undefined : { state: state === 'refused' ? answer : 'gone' }
   }

@@ -9,6 +9,7 @@ import {
 } from '@creel/core/capture'
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import type { CapturedRequest } from '@creel/core/engine/message'
+import { shownAddress } from '@creel/core/engine/storing'
 import { isDatabaseOutage } from '@creel/core/platform/db'
 import { noteOutage } from '../callLog.ts'
 import type { RequestHandler, WireExchange } from '../http/exchange.ts'
@@ -312,7 +313,7 @@ function logCapture(
       dispatch: stored?.dispatchState,
       durationMs:
         stored === undefined ? undefined : Math.max(0, Date.now() - stored.row.receivedAt.getTime()),
-      address,
+      address: shownAddress(settings?.storing ?? null, address),
     },
     'capture',
   )

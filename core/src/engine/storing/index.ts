@@ -4,11 +4,11 @@ export {
   digestOf,
   failedClosed,
   hashWith,
-  hidesAddress,
   looksOfStoring,
   type Redaction,
   type StoredForm,
   type Storing,
+  shownAddress,
   storedForm,
   storedFormInSteps,
 } from './storing.ts'

@@ -243,7 +243,11 @@ export function looksOfStoring(storing: Storing | null): number {
   )
 }
 
-/** Whether the address of a sender is taken out. Then no trace of a refused capture may name it. */
-export function hidesAddress(storing: Storing): boolean {
-  return namedBy(storing).has('ip')
+/** Made once for an endpoint. */
+const hiding = new WeakMap<Storing, boolean>()
+
+/** The address of a sender, for logs and traces of refused captures; null if it is taken out. */
+export function shownAddress(storing: Storing | null, address: string | null): string | null {
+  if (storing === null) return address
+  return hiding.getOrInsertComputed(storing, () => namedBy(storing).has('ip')) ? null : address
 }
