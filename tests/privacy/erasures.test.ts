@@ -289,6 +289,17 @@ test.each([
   expect(await endpoint.requests()).toEqual([])
 })
 
+test.each([
+  ['a form', 'first_name=J%FCrgen+Kl%F6ckner'],
+  ['a text', Buffer.from('<name>Jürgen Klöckner</name>', 'latin1')],
+])('a value is found in Latin-1, as some senders still write it: %s', async (_, body) => {
+  const client = await service.newClient()
+  const endpoint = await client.endpoint()
+  await endpoint.capture({ body, headers: { 'Content-Type': 'text/plain; charset=windows-1252' } })
+  await erase(client, { value: 'Jürgen Klöckner' })
+  expect(await endpoint.requests()).toEqual([])
+})
+
 test('nothing is erased in a workspace that moves to another cell', async () => {
   const client = await service.newClient()
   const endpoint = await client.endpoint()

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { type Path, parsePath, requestRoot, someValue } from '../engine/conditions/index.ts'
 import { isJsonNumber, numberText } from '../engine/json/index.ts'
 import { asRead, type EvaluatedRequest, headerText } from '../engine/message/index.ts'
@@ -18,7 +19,8 @@ const ESCAPES_MAX = 3
 /**
  * Makes the finder of a value. A longer word that has the value in it does not count: `ada@example.com` is neither in
  * `nada@example.com` nor in `first.ada@example.com`. Escapes of JSON, and percent escapes as in queries and forms, are
- * read, also within each other, and the body as its `Content-Encoding` says. Base64 and encrypted texts are not.
+ * read, also within each other, and the body as its `Content-Encoding` says, in UTF-8 or Latin-1. Base64 and encrypted
+ * texts are not.
  *
  * @param paths valid paths; none for everything
  */
@@ -51,9 +53,7 @@ export function valueFinder(value: string, paths: readonly string[]): ValueFinde
     return false
   }
   const inBytes = (bytes: Uint8Array | null) =>
-    bytes !== null &&
-    bytes.length > 0 &&
-    inText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString())
+    bytes !== null && (inText(textOf(bytes, 'utf8')) || (!isUtf8(bytes) && inText(textOf(bytes, 'latin1'))))
 
   return {
     inText,
@@ -88,9 +88,13 @@ function withoutJsonEscapes(text: string): string {
   )
 }
 
-/** Runs of escapes are one text of UTF-8; bytes that are not are left out. */
+const textOf = (bytes: Uint8Array, encoding: 'utf8' | 'latin1') =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(encoding)
+
+/** Runs of escapes are one text of UTF-8, else of Latin-1. */
 function withoutPercentEscapes(text: string): string {
-  return text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) =>
-    Buffer.from(escapes.replaceAll('%', ''), 'hex').toString(),
-  )
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
+    const bytes = Buffer.from(escapes.replaceAll('%', ''), 'hex')
+    return textOf(bytes, isUtf8(bytes) ? 'utf8' : 'latin1')
+  })
 }
