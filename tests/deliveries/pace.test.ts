@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { openDatabase } from '@creel/core'
+import { sql } from 'kysely'
 import { Client } from '../support/client.ts'
+import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { startFar } from '../support/far.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { servicePerTest, type TestService } from '../support/service.ts'
 import { GovernedAction, governedAction, numbered, sendAll } from './governed.ts'
@@ -56,6 +60,31 @@ describe('a rate', () => {
     expect(Math.max(...windows)).toBeLessThanOrEqual(20)
     await action.isDone()
     expect(receiver.received).toHaveLength(50)
+  })
+
+  test('a start that is missed costs no period of a slow rate', async () => {
+    await using receiver = await startReceiver()
+    const far = await startFar(await createTestDatabase())
+    const { alice, clock } = await startService({ limits: LIMITS, database: far })
+    // A look has shown that the database is far away, so the next one leaves time before its start.
+    const fast = await governedAction(alice, receiver.url, { rate: { count: 10, perSeconds: 1 } })
+    await sendAll(fast.endpoint, numbered(1))
+    await fast.isDone()
+    const slow = await governedAction(alice, receiver.url, { rate: { count: 1, perSeconds: 3600 } })
+    await sendAll(slow.endpoint, numbered(2))
+    const near = openDatabase(far.near.url, 1)
+    await eventually(
+      'the claim',
+      async () => (await sql`select from delivery_attempts where state = 'Pending'`.execute(near.db)).rows[0],
+      { every: 5 },
+    )
+    await near.close()
+    // As if the process had been busy meanwhile.
+    await clock.advance(2000)
+    await receiver.take(2)
+    await eventually('the result', async () => (await slow.backlog()).inFlight === 0)
+    expect(await slow.backlog()).toMatchObject({ waiting: 1 })
+    expect(receiver.received).toHaveLength(2)
   })
 
   test('a receiver that asks for time gets it, from the whole action', async () => {

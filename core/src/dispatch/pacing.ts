@@ -13,8 +13,12 @@ export const LATE_MS_MAX = 25
 /** After this many samples a newer one of the clock difference replaces the best one. */
 const CLOCK_SAMPLES = 64
 
-/** Place of a start: the earliest time by the database's clock, and the time that it takes, in milliseconds. */
+/**
+ * Place of a start: the place that was missed, the earliest time by the database's clock, and the time that it takes,
+ * in milliseconds.
+ */
 export interface StartPlace {
+  readonly missed: number
   readonly earliest: number
   readonly spacingMs: number
 }
@@ -72,7 +76,7 @@ export class Pacing {
       const waitMs = at - this.#shared()
       if (waitMs > 0) await sleep(waitMs)
       if (!isStrict || isStopping() || this.#shared() - at <= LATE_MS_MAX) return
-      at = await reserve({ earliest: this.#shared() + this.#leadMs, spacingMs })
+      at = await reserve({ missed: at, earliest: this.#shared() + this.#leadMs, spacingMs })
     }
   }
 

@@ -219,10 +219,15 @@ export const MOVE_FLOW = statement(
   where action_id = $1`,
 )
 
-/** Reserves a new time for a start that was missed: `$2` is the earliest, `$3` the spacing in milliseconds. */
+/**
+ * Reserves a new time for a start that was missed: `$2` is the earliest, `$3` the spacing in milliseconds, `$4` the time
+ * that was missed. If that was the last one that is reserved, its spacing counts for the new one, which would else be a
+ * whole period later: up to an hour, for which no lease lasts.
+ */
 export const RESERVE_START = statement(
   'reserve start',
-  `update action_flows set next_start_at = greatest(next_start_at, $2::timestamptz) + $3::float8 * interval '1 ms'
+  `update action_flows set next_start_at = $3::float8 * interval '1 ms' + greatest($2::timestamptz,
+    case when next_start_at >= $4::timestamptz + 1.5 * $3::float8 * interval '1 ms' then next_start_at end)
   where action_id = $1
   returning next_start_at - $3::float8 * interval '1 ms' as start_at`,
 )

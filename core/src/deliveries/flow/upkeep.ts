@@ -27,16 +27,16 @@ const POSTPONE_FIRST = statement(
 )
 
 /**
- * Reserves a new time for a start that was missed, after every start that was reserved in the meantime.
+ * Reserves a new time for a start that was missed, after every start that was reserved later.
  *
  * @returns when it may go out, in milliseconds of the database's clock; null when the action is gone
  */
 export async function reserveStart(
   { db }: Pick<FlowServices, 'db'>,
   actionId: string,
-  { earliest, spacingMs }: StartPlace,
+  { missed, earliest, spacingMs }: StartPlace,
 ): Promise<number | null> {
-  const [row] = await run(db, RESERVE_START, [actionId, new Date(earliest), spacingMs])
+  const [row] = await run(db, RESERVE_START, [actionId, new Date(earliest), spacingMs, new Date(missed)])
   return row?.startAt?.getTime() ?? null
 }
 
