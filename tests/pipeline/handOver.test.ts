@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { answersAfter } from '../support/hangingReceivers.ts'
 import {
   type ProcessOptions,
   runCreel,
@@ -25,6 +26,16 @@ const countOf = async (db: Db, of: keyof typeof TABLES) => {
   const { rows } = await sql<{ count: number }>`select count(*)::int as count from ${table}`.execute(db)
   return rows[0]?.count
 }
+
+/** Resolves when a capture waits for the table of deliveries, which the caller has locked. */
+const captureWaits = (trx: Db) =>
+  eventually('the capture, waiting', async () => {
+    const { rows } = await sql`
+      select from pg_locks where relation = 'deliveries'::regclass and mode = 'RowExclusiveLock' and not granted`.execute(
+      trx,
+    )
+    return rows.length > 0
+  })
 
 describe('the first attempt of a capture', () => {
   test('is made by the process that captured, without a job, where it runs jobs', async () => {
@@ -48,6 +59,26 @@ describe('the first attempt of a capture', () => {
     await endpoint.send({ body: 'first' })
     expect(await countOf(db, 'jobs')).toBe(1)
     expect(await db.selectFrom('deliveryAttempts').selectAll().execute()).toEqual([])
+  })
+
+  test('is made to its end by a process that stops between the commit and the hand-over', async () => {
+    await using receiver = await startReceiver(answersAfter(500))
+    const { alice, db, running } = await startService()
+    const endpoint = await alice.endpoint({ forwardUrl: receiver.url })
+    // The connection of captures is there, and its statements are prepared.
+    await (await alice.endpoint()).send()
+    let [sending, stopping]: Promise<unknown>[] = []
+    await db.transaction().execute(async (trx) => {
+      await sql`lock table deliveries in access exclusive mode`.execute(trx)
+      sending = endpoint.send()
+      await captureWaits(trx)
+      stopping = running.stop()
+    })
+    await Promise.all([sending, stopping])
+    expect(receiver.received).toHaveLength(1)
+    expect(await db.selectFrom('deliveryAttempts').select('state').execute()).toEqual([
+      { state: 'Succeeded' },
+    ])
   })
 
   test('dies with its process between the commit and the hand-over: the sweep of another makes it', async () => {
@@ -76,13 +107,7 @@ describe('the first attempt of a capture', () => {
     await db.transaction().execute(async (trx) => {
       await sql`lock table deliveries in access exclusive mode`.execute(trx)
       sending = endpoint.send({ body: 'cut off' }).catch(() => undefined)
-      await eventually('the capture, waiting', async () => {
-        const { rows } = await sql`
-          select from pg_locks where relation = 'deliveries'::regclass and mode = 'RowExclusiveLock' and not granted`.execute(
-          trx,
-        )
-        return rows.length > 0
-      })
+      await captureWaits(trx)
       first.signal('SIGSTOP')
     })
     await eventually('the commit', async () => (await attempts()).length === 1)

@@ -364,7 +364,9 @@ export function startLanes<One extends Send, Result extends Outcome>(
       for (const { timer } of watches.values()) clearTimeout(timer)
       const until = performance.now() + timeoutMs
       await within(Promise.all([...watches.values()].map(({ looking }) => looking)), timeoutMs)
-      await within(Promise.all(running), until - performance.now())
+      // A slot that is held for a capture is followed by its send.
+      while (running.size > 0 && performance.now() < until)
+        await within(Promise.all(running), until - performance.now())
       cutOff.abort()
       await within(Promise.all(running), RECORD_MS_MIN)
       await within(recorder.isDone(), Math.max(RECORD_MS_MIN, until - performance.now()))
