@@ -16,7 +16,7 @@ const SOCKET_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'
 
 /** Messages of node-postgres when a connection ends or cannot be opened; these errors have no code. */
 const DRIVER_WORDS =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/
 
 /** Whether PostgreSQL ended a statement at its time limit; false when it was cancelled because its caller hung up. */
 export function isStatementTimeout(error: unknown): boolean {

@@ -6,7 +6,7 @@ import {
   type PostgresPool,
   type PostgresPoolClient,
 } from 'kysely'
-import pg from 'pg'
+import pg, { type PoolClient } from 'pg'
 import { Turns, WAIT_MS_MAX } from '../turns/index.ts'
 import { memberNames, type OpenRows, SealedRows } from './memberNames.ts'
 import { serverOf } from './servers.ts'
@@ -75,6 +75,12 @@ export const SEARCH_SECONDS = 15
 
 /** Statement timeout of all other statements, none of which should take a second. */
 const STATEMENT_SECONDS = 60
+
+/**
+ * A connection without an answer for so much longer than PostgreSQL's own limit is lost: its packets may vanish without
+ * an error, and nothing else would ever end the statement.
+ */
+const LATE_SECONDS = 5
 
 /** Timeout for getting a connection. After it the caller gets an error that the database is unreachable. */
 const CONNECT_SECONDS = 10
@@ -145,9 +151,21 @@ function openPool(
     // Nor must one that is in use: its query fails, and its caller gets the error. Without a listener the process would
     // end.
     client.on('error', () => {})
-    client.query = preparing(client.query)
+    client.query = preparing(endingUnanswered(client, (statementSeconds + LATE_SECONDS) * 1000))
   })
   return pool
+}
+
+/** A connection's `query` that ends the connection if an answer takes longer than `milliseconds`. */
+function endingUnanswered(client: PoolClient, milliseconds: number): PoolClient['query'] {
+  return new Proxy(client.query, {
+    apply(query, _, given) {
+      const answer = Reflect.apply(query, client, given)
+      if (!(answer instanceof Promise) || !(client instanceof pg.Client)) return answer
+      const timer = setTimeout(() => void client.end(), milliseconds)
+      return answer.finally(() => clearTimeout(timer))
+    },
+  })
 }
 
 /**
