@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { alertSends, queueNotify } from '@creel/core/alertChannels'
+import { alertSends, queueNotifies } from '@creel/core/alertChannels'
 import { finishNotify } from '@creel/core/deliveries'
 import { sql } from 'kysely'
 import { z } from 'zod'
@@ -194,8 +194,8 @@ test('two processes that look at a channel at the same time keep its bound toget
   } as const
   const queue = (count: number) =>
     db.transaction().execute(async (trx) => {
-      for (let attemptId = 1; attemptId <= count; attemptId += 1)
-        await queueNotify(services, trx, { ...message, attemptId })
+      const messages = Array.from({ length: count }, (_, index) => ({ ...message, attemptId: index + 1 }))
+      await queueNotifies(services, trx, messages)
     })
   const { look } = alertSends(finishNotify)
   const room = { slots: 16, leadMs: 0 }

@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
+import { openDatabase } from '@creel/core'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startFar } from '../support/far.ts'
+import { neverAnswers } from '../support/hangingReceivers.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
 
@@ -57,4 +59,32 @@ test('a flood of messages that end together is recorded before a lease ends, so 
   })
   expect(answered.size).toBe(all)
   expect(again).toEqual([])
+})
+
+test('many messages of a notify action are handed to the outbox in a few round trips, for which others wait', async () => {
+  const count = 64
+  const far = await startFar(await createTestDatabase(), 0)
+  const { alice, db } = await startService({ database: far, limits: { captureRatePerMinute: 10_000 } })
+  // Six messages are under way, and none ends.
+  await using receiver = await startReceiver(neverAnswers)
+  const channel = { kind: 'webhook', name: 'hook', settings: { url: receiver.url } }
+  const { id: alertChannelId } = await alice.expect(alice.post('/api/v1/alert-channels', channel), Made)
+  const endpoint = await alice.endpoint()
+  const action = { kind: 'notify', name: 'tell', alertChannelId }
+  const { id } = await alice.expect(alice.post(endpoint.at('/actions'), action), Made)
+  let sentBefore = 0
+  await db.transaction().execute(async (trx) => {
+    // No look gets the lane before all of its work is there.
+    await sql`select from action_flows where action_id = ${id} for update`.execute(trx)
+    await endpoint.captureMany(count)
+    far.path.delayMs = DELAY_MS
+    sentBefore = far.path.sent
+  })
+  const near = openDatabase(far.near.url, 1)
+  await eventually('all messages in the outbox', async () => {
+    const { rows } = await sql`select from alert_deliveries`.execute(near.db)
+    return rows.length === count
+  })
+  await near.close()
+  expect(far.path.sent - sentBefore).toBeLessThan(3 * count)
 })

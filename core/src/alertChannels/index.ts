@@ -6,6 +6,6 @@ export { type ChannelState, findChannel, findsChannel, listChannelStates } from 
 export { alertSends } from './sending/alertSends.ts'
 export type { ChannelSend } from './sending/channelSend.ts'
 export { fanOutAlert, sweepAlerts } from './sending/fanOut.ts'
-export { type NotifyMessage, notifyNow, queueNotify } from './sending/notify.ts'
+export { type NotifyMessage, notifyNow, queueNotifies } from './sending/notify.ts'
 export { forgetLastErrors, forgetWords, lastErrors } from './sending/queries.ts'
 export type { NotifyReport, OnNotified } from './sending/record.ts'

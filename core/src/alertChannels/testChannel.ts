@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { EVENTS, findAlert, insertAlert, outboxRow } from '../alerts/index.ts'
+import { EVENTS, findAlert, insertAlerts, outboxRow } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { type Channel, recordHealth } from './channel.ts'
 import { countOlderChannels } from './queries.ts'
@@ -50,7 +50,7 @@ async function writeAlert({ db, clock }: Context, { id, workspaceId, name }: Cha
   const alertId = randomUUID()
   const now = clock.now()
   await db.transaction().execute((trx) =>
-    insertAlert(trx, {
+    insertAlerts(trx, {
       ...outboxRow({
         workspaceId,
         kind,

@@ -25,7 +25,7 @@ export {
   findWaitingOpening,
   forgetIncidentReasons,
   forgetReasons,
-  insertAlert,
+  insertAlerts,
   lockWaitingAlert,
   markFannedOut,
   nextIncidentReasons,

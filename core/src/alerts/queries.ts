@@ -44,9 +44,9 @@ export function closeOpen(trx: Trx, kind: OpeningKind, subjectIds: readonly stri
     .execute()
 }
 
-/** Adds one alert. It is fanned out when a job for it is queued, or by the next sweep. */
-export async function insertAlert(trx: Trx, alert: Insertable<AlertsTable>): Promise<void> {
-  await trx.insertInto('alerts').values(alert).execute()
+/** Adds alerts, at least one. Each is fanned out when a job for it is queued, or by the next sweep. */
+export async function insertAlerts(trx: Trx, ...alerts: readonly Insertable<AlertsTable>[]): Promise<void> {
+  await trx.insertInto('alerts').values(alerts).execute()
 }
 
 /** Locks an alert that is not fanned out yet; undefined if another worker was or is faster. */

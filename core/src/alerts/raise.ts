@@ -4,7 +4,7 @@ import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { queue } from '../platform/queues.ts'
 import { EVENTS, type EventKind, type Severity, type SingleKind } from './events.ts'
-import { insertAlert } from './queries.ts'
+import { insertAlerts } from './queries.ts'
 
 /** Determines the recipients of an alert in the outbox. `alerts.sweep` finds lost jobs. */
 export const ALERT_FAN_OUT = queue({
@@ -73,7 +73,7 @@ export interface Raised extends Occasion {
  */
 export async function raiseAlert(services: RaiseServices, trx: Trx, alert: Raised): Promise<string> {
   const id = randomUUID()
-  await insertAlert(trx, { ...outboxRow(alert), id, occurredAt: services.clock.now() })
+  await insertAlerts(trx, { ...outboxRow(alert), id, occurredAt: services.clock.now() })
   await services.enqueue(trx, ALERT_FAN_OUT, [{ payload: { alertId: id } }])
   return id
 }

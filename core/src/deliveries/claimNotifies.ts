@@ -9,7 +9,7 @@ import type { Attempt } from './attempt.ts'
 import { attemptOf, forwardActions } from './attemptOf.ts'
 import type { Claimed, ClaimServices } from './claim.ts'
 import { type DueAttempt, type DueRow, dueParameters, FIND_DUE, isOff } from './dueAttempts.ts'
-import { channelsOf, startNotify } from './notify.ts'
+import { channelsOf, type NotifyAttempt, startNotifies } from './notify.ts'
 import { insertAttempts } from './queries.ts'
 
 /**
@@ -30,6 +30,7 @@ export async function claimNotifies(
     rows.map((row) => pendingRow(row, channels.get(row), now)),
   )
   const unsent: Attempt[] = []
+  const notifies: NotifyAttempt[] = []
   const actionOf = forwardActions(services.secrets, now)
   for (const row of rows) {
     const id = ids.get(row.deliveryId)
@@ -38,9 +39,10 @@ export async function claimNotifies(
     const claim = { id, now, action: actionOf(row), rules: NO_RULE_SET }
     const attempt = attemptOf(services, row, storedRequest(row), claim)
     if (isOff(row) || isShredded(row)) unsent.push(attempt)
-    else if (channel?.isAvailable === true) await startNotify(services, trx, { ...row, id, channel })
+    else if (channel?.isAvailable === true) notifies.push({ ...row, id, channel })
     else unsent.push({ ...attempt, refusal: 'channel_unavailable' })
   }
+  await startNotifies(services, trx, notifies)
   const known = new Set(rows.map(({ deliveryId }) => deliveryId))
   return { attempts: unsent, others: due.filter(({ deliveryId }) => !known.has(deliveryId)) }
 }

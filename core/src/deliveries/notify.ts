@@ -1,4 +1,4 @@
-import { type ChannelState, listChannelStates, queueNotify, renderMessage } from '../alertChannels/index.ts'
+import { type ChannelState, listChannelStates, queueNotifies, renderMessage } from '../alertChannels/index.ts'
 import type { Services, Urls } from '../api/services.ts'
 
 import { requestRoot } from '../engine/conditions/index.ts'
@@ -38,14 +38,23 @@ export interface NotifyAttempt extends DueRow {
 }
 
 /**
- * Hands a notify attempt to the outbox of alerts and removes its delivery. The sends, their retries and the end of the
- * attempt row belong to the outbox.
+ * Hands notify attempts to the outbox of alerts and removes their deliveries. The sends, their retries and the ends of
+ * the attempt rows belong to the outbox.
  */
-export async function startNotify(
+export async function startNotifies(
   services: Pick<Services, 'clock' | 'enqueue' | 'urls' | 'secrets'>,
   trx: Trx,
-  notify: NotifyAttempt,
+  notifies: readonly NotifyAttempt[],
 ): Promise<void> {
+  const messages = notifies.map((notify) => messageOf(services.urls, notify))
+  await queueNotifies(services, trx, messages)
+  await removeDeliveries(
+    trx,
+    notifies.map(({ deliveryId }) => deliveryId),
+  )
+}
+
+function messageOf(urls: Urls, notify: NotifyAttempt) {
   const {
     workspaceId,
     endpointId,
@@ -56,7 +65,7 @@ export async function startNotify(
     actionName,
     messageTemplate,
   } = notify
-  const message = notifyMessage(services.urls, {
+  return notifyMessage(urls, {
     workspaceId,
     endpoint: { id: endpointId, name: endpointName, captureId },
     requestId,
@@ -66,8 +75,6 @@ export async function startNotify(
     attemptId: notify.id,
     sealing: keyOfRow(notify),
   })
-  await queueNotify(services, trx, message)
-  await removeDeliveries(trx, [notify.deliveryId])
 }
 
 export interface NotifyFacts {

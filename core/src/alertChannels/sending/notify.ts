@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { EVENTS, insertAlert, type Named, type Occasion, outboxRow } from '../../alerts/index.ts'
+import { EVENTS, insertAlerts, type Named, type Occasion, outboxRow } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import type { Trx } from '../../platform/db/index.ts'
 import { type DataKeyRef, sealedAs } from '../../platform/secrets/index.ts'
@@ -21,16 +21,23 @@ export interface NotifyMessage extends Occasion {
 }
 
 /**
- * Puts a notify action's message in the outbox, for its own channel only, regardless of subscriptions. The first send
- * finishes the attempt row; up to two retries update it. `onNotified` of the sending job is called each time.
+ * Puts messages of notify actions in the outbox, each for its own channel only, regardless of subscriptions. The first
+ * send finishes the attempt row; up to two retries update it. `onNotified` of the sending job is called each time. Any
+ * number takes as many statements as one.
  */
-export async function queueNotify(
+export async function queueNotifies(
   services: Pick<Services, 'clock' | 'enqueue' | 'secrets'>,
   trx: Trx,
-  message: NotifyMessage,
+  messages: readonly NotifyMessage[],
 ): Promise<void> {
-  const row = await writeNotify(services, trx, message)
-  await insertSends(services, trx, [{ ...row, attemptsMax: ATTEMPTS_MAX }])
+  if (messages.length === 0) return
+  const written = messages.map((message) => writtenNotify(services, message))
+  await insertAlerts(trx, ...written.map(({ alert }) => alert))
+  await insertSends(
+    services,
+    trx,
+    written.map(({ send }) => ({ ...send, attemptsMax: ATTEMPTS_MAX })),
+  )
 }
 
 /**
@@ -46,8 +53,9 @@ export async function notifyNow(
   onNotified: OnNotified,
 ): Promise<void> {
   const send = await services.db.transaction().execute(async (trx) => {
-    const row = await writeNotify(services, trx, message)
-    return await insertClaimed(trx, { ...row, attemptsMax: 1 }, services.clock.now())
+    const { alert, send } = writtenNotify(services, message)
+    await insertAlerts(trx, alert)
+    return await insertClaimed(trx, { ...send, attemptsMax: 1 }, services.clock.now())
   })
   const outcome = await makeAttempt(services, send, signal)
   if (outcome === null) return
@@ -56,17 +64,13 @@ export async function notifyNow(
     .execute((trx) => recordSends(services, trx, [{ send, outcome }], onNotified))
 }
 
-/** Writes the alert; the caller inserts the row of its one delivery. */
-async function writeNotify(
-  { clock, secrets }: Pick<Services, 'clock' | 'secrets'>,
-  trx: Trx,
-  message: NotifyMessage,
-) {
+/** The rows of a message: its alert, and the one send. */
+function writtenNotify({ clock, secrets }: Pick<Services, 'clock' | 'secrets'>, message: NotifyMessage) {
   const now = clock.now()
   const { channel, attemptId, workspaceId, reason, sealing } = message
   const kind = 'action.notify'
   const alertId = randomUUID()
-  await insertAlert(trx, {
+  const alert = {
     ...outboxRow({
       ...message,
       reason: sealing === null ? reason : null,
@@ -80,8 +84,8 @@ async function writeNotify(
     id: alertId,
     occurredAt: now,
     fannedOutAt: now,
-  })
-  return {
+  }
+  const send = {
     alertId,
     workspaceId,
     at: now,
@@ -91,4 +95,5 @@ async function writeNotify(
     nextAttemptAt: now,
     priority: PRIORITY.notify,
   }
+  return { alert, send }
 }
