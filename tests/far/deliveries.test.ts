@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { openDatabase } from '@creel/core'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -15,7 +17,7 @@ const numbersAt = ({ received }: Receiver) =>
   received.map(({ body }) => Numbered.parse(JSON.parse(body.toString())).number)
 
 const far = await startFar(await createTestDatabase())
-const { alice } = await startService({ database: far })
+const { alice, clock } = await startService({ database: far })
 
 async function farEndpoint() {
   const endpoint = await alice.endpoint({ name: 'far' })
@@ -84,4 +86,25 @@ test('what was acknowledged is delivered though the connections to the database 
   const has = (receiver: Receiver) => acknowledged.every((number) => numbersAt(receiver).includes(number))
   await eventually('every delivery', () => has(plain) && has(ordered))
   expect(acknowledged.length).toBeGreaterThan(0)
+})
+
+test('a lane without work has no job in the end, although a look at it takes longer than its job waits', async () => {
+  await using receiver = await startReceiver()
+  const { actionTo, captureNumbers } = await farEndpoint()
+  const id = await actionTo(receiver, { concurrency: 1 })
+  await captureNumbers(1)
+  await receiver.take(1)
+  far.path.delayMs = 60
+  const near = openDatabase(far.near.url, 1)
+  await eventually(
+    'the last job',
+    async () => {
+      await clock.advance(2_000)
+      const { rows } = await sql`select from pgboss.job
+        where name = 'deliveries.lanes' and state <= 'active' and data ->> 'laneId' = ${id}`.execute(near.db)
+      return rows.length === 0
+    },
+    { every: 1_000 },
+  )
+  await near.close()
 })

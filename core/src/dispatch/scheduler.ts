@@ -24,8 +24,9 @@ const LOOK_SENDS_MIN = 16
 const LOOK_SENDS_MAX = 128
 /** Delay before a look while the process is too busy for sends of this kind. */
 const BUSY_MS = 400
-/** Longest wait of a job for its look. */
+/** Longest wait of a job for its look, and for one that has its slots: that waits for the database only. */
 const JOB_WAIT_MS = 250
+const JOB_LOOK_MS = 2500
 /** Delay before a look after an error. */
 const RETRY_MS = 1000
 /** A timer of more than a second ends at a multiple of this, so that lanes are looked at together. */
@@ -47,8 +48,8 @@ export interface RunningLanes<One extends Send = Send> {
    */
   readonly hold: (lane: Lane, bytes: number) => SendSlot<One> | undefined
   /**
-   * Looks at the lane of a job. Resolves soon: if the look takes long, another one is queued, so that no job waits for
-   * slots.
+   * Looks at the lane of a job. Resolves soon: if the look takes long, another job is queued, so that none waits for
+   * slots. It is not queued for the time that the database takes, or a lane without work would have jobs for ever.
    *
    * @param job the payload as it was stored
    */
@@ -68,6 +69,8 @@ export interface SendSlot<One extends Send> {
 interface Watch {
   /** Resolves at the end of the look that is under way; it does not fail. */
   looking: Promise<void> | null
+  /** Whether the look under way has its slots. */
+  hasSlots: boolean
   /** The strongest signal during that look. */
   heard: Signal | null
   /** The weakest signal that leads to another look. */
@@ -145,6 +148,7 @@ export function startLanes<One extends Send, Result extends Outcome>(
   function watchOf({ id }: Lane): Watch {
     const watch = watches.get(id) ?? {
       looking: null,
+      hasSlots: false,
       heard: null,
       opensBy: 'work',
       timer: undefined,
@@ -207,11 +211,13 @@ export function startLanes<One extends Send, Result extends Outcome>(
   async function lookUntilDone(lane: Lane, watch: Watch): Promise<number | null> {
     for (let most = LOOK_SENDS_MIN; ; most = Math.min(LOOK_SENDS_MAX, 2 * most)) {
       watch.heard = null
+      watch.hasSlots = false
       const room = adapter.room?.(most) ?? most
       if (room === 0) return BUSY_MS
       await recorder.hasRoom()
       const held = await slots.hold(lane, room, stopping.signal)
       if (held === 0) return null
+      watch.hasSlots = true
       const { nextInMs, opensBy = 'work' } = await lookInSlots(lane, held)
       watch.opensBy = opensBy
       if (nextInMs === 0 || (watch.heard !== null && opens(opensBy, watch.heard))) continue
@@ -350,11 +356,13 @@ export function startLanes<One extends Send, Result extends Outcome>(
       const named = queue.payload.parse(job)
       if (jobs.isDone(named)) return
       const lane = { id: named.laneId, workspaceId: named.workspaceId }
-      const isDone = await within(
-        signal(lane, 'change').then(() => true),
-        JOB_WAIT_MS,
-      )
-      if (isDone === true && !stopping.signal.aborted) return
+      const seenSince = clock.now().getTime()
+      const looked = signal(lane, 'change').then(() => true)
+      const isSeen = () => jobs.isDone({ ...named, seenSince })
+      let isDone = (await within(looked, JOB_WAIT_MS)) ?? isSeen()
+      if (!isDone && watches.get(lane.id)?.hasSlots === true)
+        isDone = (await within(looked, JOB_LOOK_MS)) ?? isSeen()
+      if (isDone && !stopping.signal.aborted) return
       await db.transaction().execute((trx) => queueRecovery(services, trx, queue, [lane]))
     },
 
