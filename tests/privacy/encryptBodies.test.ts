@@ -225,6 +225,21 @@ test('previews on a request whose key was destroyed are refused, and a link to i
   expect(await (await fetch(url)).text()).toContain('its key was destroyed')
 })
 
+test('an export shows a request whose key was destroyed as a trace, which no import makes a whole one', async () => {
+  const endpoint = await alice.endpoint({ encryptBodies: true })
+  await endpoint.capture(SENT)
+  await alice.post(endpoint.at('/shred'))
+  const { text } = await alice.get(endpoint.at('/requests/export?format=ndjson&includeSecrets=true'))
+  expect(JSON.parse(text)).toMatchObject({ body: '', bodyTruncated: true, sizeBytes: SENT.body.length })
+  const copy = await alice.endpoint()
+  const imported = await alice.post(copy.at('/requests/import'), undefined, {
+    rawBody: text,
+    headers: { 'Content-Type': 'application/x-ndjson' },
+  })
+  expect(imported.body).toMatchObject({ importedCount: 1 })
+  expect(await copy.requests()).toMatchObject([{ bodyTruncated: true }])
+})
+
 test('events for agents have the fields, and no table has them while they wait', async () => {
   await using callback = await startReceiver((request, response) => {
     const { challenge } = z

@@ -89,9 +89,11 @@ export async function findForExport(
     .where('r.id', 'in', ids)
     .orderBy('r.id')
     .execute()
-  return rows.map(({ sealedBody, ...row }) =>
-    sealedBody === null ? row : { ...row, body: textOf(row, sealedBody) },
-  )
+  return rows.map(({ sealedBody, ...row }) => {
+    // Without its content, it is never to be sent as a whole request.
+    const shown = isShredded(row) ? { ...row, bodyTruncated: true } : row
+    return sealedBody === null ? shown : { ...shown, body: textOf(shown, sealedBody) }
+  })
 }
 
 /** The text that PostgreSQL makes of a body that is not sealed. */
