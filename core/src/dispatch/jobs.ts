@@ -36,6 +36,8 @@ const SOON_MS = 10_000
 const STEP_MS = 5_000
 /** A job that was queued is relied on if it is due at least this much later. */
 const RELIED_MS = 5_000
+/** A look within this time before a job has seen its work: what relies on the job had a second to commit until then. */
+const SEEN_MS = RELIED_MS - 1_000
 /** The most lanes whose jobs are remembered. */
 const REMEMBERED_MAX = 10_000
 
@@ -172,9 +174,8 @@ function sharedJob({ id, workspaceId, dueAt }: DueLane, now: Date): SharedJob {
   const isLater = dueAt.getTime() > soonAt
   const [time, stepMs] = isLater ? [dueAt.getTime(), 1000] : [soonAt, STEP_MS]
   const at = Math.ceil(time / stepMs) * stepMs
-  // Work that is due later is due within the last second before. Other work was queued ten seconds before or earlier,
-  // and its transaction has half of that time to commit.
-  return { id, workspaceId, at, seenSince: at - (isLater ? stepMs : SOON_MS - RELIED_MS) }
+  // Work that is due later is due within the last second before.
+  return { id, workspaceId, at, seenSince: at - (isLater ? stepMs : SEEN_MS) }
 }
 
 function jobOf(job: SharedJob) {
