@@ -109,7 +109,7 @@ export function createApp(services: Services, options: AppOptions): AnyElysia {
     })
   // Below /api/ another method is an unknown route, which `rest` answers.
   const methodRefusal = (path: string, traceId: string): Response | undefined => {
-    const methods = app.routes.filter((known) => known.path === path).map(({ method }) => method)
+    const methods = app.routes.filter((known) => isAt(known.path, path)).map(({ method }) => method)
     if (methods.length === 0) return undefined
     const refusal = new DomainError('method_not_allowed', `${path} takes ${methods.join(', ')} only.`)
     const answer = problemResponse(services, refusal, { traceId })
@@ -141,6 +141,13 @@ export function createApp(services: Services, options: AppOptions): AnyElysia {
   }
   if (options.capture !== undefined) app.all(CAPTURE_PATH, wireRoute(options.capture), { parse: 'none' })
   return app
+}
+
+/** Whether a route, which may have parameters, is the one of a path, with a slash at its end or without. */
+function isAt(route: string, path: string): boolean {
+  const parts = path.replace(/(?<=.)\/$/, '').split('/')
+  const known = route.replace(/(?<=.)\/$/, '').split('/')
+  return known.length === parts.length && known.every((part, at) => part[0] === ':' || part === parts[at])
 }
 
 function json(body: string): Response {

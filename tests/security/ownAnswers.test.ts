@@ -136,6 +136,8 @@ describe('below /api/', () => {
 })
 
 test('elsewhere an odd method is 405', async () => {
-  const answer = await send('BREW /docs HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')
-  expect(answer.status).toBe(405)
+  for (const target of ['BREW /docs', 'POST /docs', 'POST /docs/', 'POST /share/any']) {
+    const answer = await send(`${target} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`)
+    expect([target, answer.status]).toEqual([target, 405])
+  }
 })

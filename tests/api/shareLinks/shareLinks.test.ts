@@ -99,7 +99,7 @@ describe('the page of a link', () => {
     const entries = JSON.stringify(await service.db.selectFrom('auditEntries').selectAll().execute())
     for (const stored of [rows, entries]) expect(stored).not.toContain(token)
     expect(entries).toContain('shareLinks.create')
-    expect((await open(url, { method: 'POST' })).status).toBe(404)
+    expect((await open(url, { method: 'POST' })).status).toBe(405)
   })
 })
 
