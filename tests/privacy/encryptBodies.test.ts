@@ -240,6 +240,17 @@ test('an export shows a request whose key was destroyed as a trace, which no imp
   expect(await copy.requests()).toMatchObject([{ bodyTruncated: true }])
 })
 
+test('a shred forgets the names of fields that event types list', async () => {
+  const name = 'rosalindfranklin'
+  const endpoint = await alice.endpoint({ encryptBodies: true })
+  await endpoint.capture({ body: JSON.stringify({ [name]: 1 }), headers: SENT.headers })
+  await alice.expect(alice.get('/api/v1/events/types'), z.looseObject({}))
+  expect(await tablesWith(name)).toEqual(['public.event_sources'])
+  await alice.post(endpoint.at('/shred'))
+  await alice.expect(alice.get('/api/v1/events/types'), z.looseObject({}))
+  expect(await tablesWith(name)).toEqual([])
+})
+
 test('events for agents have the fields, and no table has them while they wait', async () => {
   await using callback = await startReceiver((request, response) => {
     const { challenge } = z

@@ -3,6 +3,7 @@ import type { Context } from '../api/context.ts'
 import { route, router } from '../api/route.ts'
 import { recordChange } from '../audit/index.ts'
 import { destroyDataKey, type EndpointRow, findsEndpoint, shredSignal } from '../endpoints/index.ts'
+import { forgetFields } from '../events/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { forgetOriginals } from '../requests/index.ts'
 
@@ -26,6 +27,7 @@ async function shred(ctx: Context, { id, name }: EndpointRow): Promise<{ shredde
   return await ctx.db.transaction().execute(async (trx) => {
     const shredded = await destroyDataKey(trx, id)
     await forgetOriginals(trx, id)
+    await forgetFields(trx, id)
     await announceEndpointChange(trx, id, shredSignal(id))
     await recordChange(trx, ctx, {
       action: 'endpoints.shred',
