@@ -10,7 +10,7 @@ import { forgetAnswers, nextAnswers } from '../rehearsals/index.ts'
 import { forgetKeptAnswers, forgetNotes, forgetOriginals, nextKeptAnswers } from '../requests/index.ts'
 import { eraseAttempts, eraseRequests, reduceRequests } from '../retention/index.ts'
 import { forgetAgentEvents, nextAgentEvents } from '../subscriptions/index.ts'
-import type { ValueFinder } from './match.ts'
+import { anyOf, type Search, type ValueFinder } from './match.ts'
 import { NOTHING_FOUND, type Part, type Progress } from './progress.ts'
 import {
   attemptHolds,
@@ -113,13 +113,11 @@ async function keptAnswerStep(
   const rows = await nextKeptAnswers(services, part)
   const last = rows.at(-1)
   if (last === undefined) return { counts: {}, next: null, erase: nothing }
-  const found = await matching(
-    rows,
-    ({ answer }) =>
-      answer === null ||
-      answer.headers.some(([, value]) => finder.inText(headerText(value))) ||
-      finder.inBytes(answer.body),
-  )
+  const found = await matching(rows, function* ({ answer }) {
+    if (answer === null) return true
+    const headers = answer.headers.map(([, value]) => finder.inText(headerText(value)))
+    return yield* anyOf([...headers, finder.inBytes(answer.body)])
+  })
   const ids = found.map(({ requestId }) => requestId)
   return {
     counts: {},
@@ -133,9 +131,9 @@ async function textStep(
   { services: { db }, finder }: Work,
   { endpointId }: Extract<Part, { part: 'texts' }>,
 ): Promise<Step> {
-  const labels = (await listedLabels(db, endpointId)).filter(finder.inText)
-  const isField = finder.inText(await listedFields(db, endpointId))
-  const isRefusal = finder.inText(await lastRefusal(db, endpointId))
+  const labels = await matching(await listedLabels(db, endpointId), finder.inText)
+  const isField = await inSlices(finder.inText(await listedFields(db, endpointId)))
+  const isRefusal = await inSlices(finder.inText(await lastRefusal(db, endpointId)))
   return {
     counts: {},
     next: null,
@@ -172,13 +170,15 @@ async function requestStep(
   const last = rows.at(-1)
   if (last === undefined) return { counts: {}, next: null, erase: nothing }
   const found = await matching(rows, ({ request, original }) =>
-    [request, original].some((each) => each !== undefined && finder.inRequest(each)),
+    anyOf([request, original].filter((each) => each !== undefined).map(finder.inRequest)),
   )
   const ids = found.map(({ id }) => id)
-  const noted = rows.filter(({ note }) => finder.inText(note)).map(({ id }) => id)
+  const noted = (await matching(rows, ({ note }) => finder.inText(note))).map(({ id }) => id)
   // Attempts that hold the value themselves were counted before.
   const attempts = ids.length === 0 ? [] : await attemptsWhere(db, endpointId, { requestIds: ids })
-  const others = await matching(attempts, (attempt) => !attemptHolds(finder, attempt))
+  const others = await matching(attempts, function* (attempt) {
+    return !(yield* attemptHolds(finder, attempt))
+  })
   const binnedRequests = found.filter(({ isBinned }) => isBinned).length
   return {
     scannedRequests: rows.length,
@@ -207,9 +207,8 @@ async function answerStep(
   const rows = await nextAnswers(db, workspaceId, part, ROWS_MAX)
   const last = rows.at(-1)
   if (last === undefined) return { counts: {}, next: null, erase: nothing }
-  const found = await matching(
-    rows,
-    (row) => [row.error, row.headers, row.differences].some(finder.inText) || finder.inBytes(row.body),
+  const found = await matching(rows, ({ error, headers, differences, body }) =>
+    anyOf([...[error, headers, differences].map(finder.inText), finder.inBytes(body)]),
   )
   return {
     counts: { replayResults: found.length },
@@ -225,7 +224,9 @@ async function alertStep(
   const rows = await nextReasons(db, workspaceId, part.afterId, ROWS_MAX)
   const last = rows.at(-1)
   if (last === undefined) {
-    const errors = (await lastErrors(db, workspaceId)).filter(({ lastError }) => finder.inText(lastError))
+    const errors = await matching(await lastErrors(db, workspaceId), ({ lastError }) =>
+      finder.inText(lastError),
+    )
     const ids = errors.map(({ id }) => id)
     return { counts: {}, next: null, erase: (trx) => forgetLastErrors(trx, ids) }
   }
@@ -247,7 +248,7 @@ async function agentEventStep(
   const rows = await nextAgentEvents(db, workspaceId, part.afterId, ROWS_MAX)
   const last = rows.at(-1)
   if (last === undefined) return { counts: {}, next: null, erase: nothing }
-  const found = await matching(rows, ({ body, attempts }) => finder.inText(body) || finder.inText(attempts))
+  const found = await matching(rows, ({ body, attempts }) => anyOf([body, attempts].map(finder.inText)))
   const ids = found.map(({ id }) => id)
   return {
     counts: { agentEvents: ids.length },
@@ -257,12 +258,12 @@ async function agentEventStep(
 }
 
 /** Filters rows with pauses for other work of the process. */
-async function matching<Row>(rows: readonly Row[], holds: (row: Row) => boolean): Promise<Row[]> {
+async function matching<Row>(rows: readonly Row[], holds: (row: Row) => Search): Promise<Row[]> {
   return await inSlices(
     (function* () {
       const found: Row[] = []
       for (const row of rows) {
-        if (holds(row)) found.push(row)
+        if (yield* holds(row)) found.push(row)
         yield
       }
       return found

@@ -6,7 +6,7 @@ import { headerText } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { findOriginals, STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
-import type { ValueFinder } from './match.ts'
+import { anyOf, type Search, type ValueFinder } from './match.ts'
 
 /** Rows, and bytes of bodies, that one read holds in memory. One row is read whatever its size. */
 const ROWS_MAX = 200
@@ -137,15 +137,13 @@ export async function attemptsWhere(
     .execute()
 }
 
-export function attemptHolds(finder: ValueFinder, attempt: ScannedAttempt): boolean {
+export function attemptHolds(finder: ValueFinder, attempt: ScannedAttempt): Search {
   const headers = [attempt.sentHeaders, attempt.receivedHeaders].flatMap((text) =>
     text === null ? [] : headersFromText(text).map(([, value]) => headerText(value)),
   )
-  return (
-    [attempt.url, attempt.error, attempt.transformNote, attempt.sentUrl, ...headers].some(finder.inText) ||
-    finder.inBytes(attempt.sentBody) ||
-    finder.inBytes(attempt.receivedBody)
-  )
+  const texts = [attempt.url, attempt.error, attempt.transformNote, attempt.sentUrl, ...headers]
+  const bodies = [attempt.sentBody, attempt.receivedBody]
+  return anyOf([...texts.map(finder.inText), ...bodies.map(finder.inBytes)])
 }
 
 function fitting(sizes: readonly { readonly id: number; readonly bytes: number }[]): number[] {
