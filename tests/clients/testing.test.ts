@@ -100,11 +100,11 @@ describe('next', () => {
       await send(hook, { type: 'order.created', order: { id: 7 } })
       await fetch(hook.url, { method: 'PUT', body: 'no json' })
       const failure = await failureOf(
-        hook.next({ method: 'POST', body: { type: 'order.paid', order: { id: 7 } } }, { within: 1 }),
+        hook.next({ method: 'POST', body: { type: 'order.paid', order: { id: 7 } } }, { within: 4 }),
       )
       expect(failure.arrived.length).toBe(2)
       expect(failure.message.replaceAll(/#\d+/g, '#n')).toBe(
-        `No request with method "POST", body {"type":"order.paid","order":{"id":7}} within 1 s.
+        `No request with method "POST", body {"type":"order.paid","order":{"id":7}} within 4 s.
 What arrived:
   #n POST / (order.created) "{\\"type\\":\\"order.created\\",\\"order\\":{\\"id\\":7}}"
     body.type: expected "order.paid", got "order.created"
@@ -133,8 +133,8 @@ describe('sequence', () => {
       const taken = await hook.sequence([{ body: { n: 1 } }, { body: { n: 3 } }])
       expect(taken.map(({ body }) => body)).toEqual(['{"n":1}', '{"n":3}'])
       for (const n of [5, 4]) await send(hook, { n })
-      const failure = await failureOf(hook.sequence([{ body: { n: 4 } }, { body: { n: 5 } }], { within: 1 }))
-      expect(failure.message).toContain('Request 2 of 2 in sequence did not come within 1 s: body {"n":5}')
+      const failure = await failureOf(hook.sequence([{ body: { n: 4 } }, { body: { n: 5 } }], { within: 4 }))
+      expect(failure.message).toContain('Request 2 of 2 in sequence did not come within 4 s: body {"n":5}')
       expect(failure.message).toContain('after #')
       expect(failure.message).toContain('{\\"n\\":2}')
     }, options))
@@ -146,7 +146,7 @@ describe('sequence', () => {
         headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
         body: gzipSync('{"type":"order.paid","n":1}'),
       })
-      const failure = await failureOf(hook.next({ body: /refunded/ }, { within: 0.3 }))
+      const failure = await failureOf(hook.next({ body: /refunded/ }, { within: 4 }))
       expect(failure.message).toContain('order.paid')
       const request = await hook.next({
         body: { type: 'order.paid' },
@@ -169,7 +169,7 @@ describe('sequence', () => {
       await send(hook, { type: 'order.created' })
       const { id } = await hook.next({ body: { type: 'order.paid' } })
       await hook.next({ body: { type: 'order.created' } })
-      const failure = await failureOf(hook.sequence([{ body: { type: 'order.paid' } }], { within: 0.3 }))
+      const failure = await failureOf(hook.sequence([{ body: { type: 'order.paid' } }], { within: 4 }))
       expect(failure.message).toEndWith(
         `Nothing else arrived.\nTaken by an earlier expectation, and matching:\n  #${id} POST / (order.paid) "{\\"type\\":\\"order.paid\\"}"`,
       )
