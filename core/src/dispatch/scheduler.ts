@@ -190,39 +190,43 @@ export function startLanes<One extends Send, Result extends Outcome>(
   function look(lane: Lane, watch: Watch): Promise<void> {
     clearTimeout(watch.timer)
     watch.timer = undefined
-    watch.looking = lookUntilDone(lane, watch)
-      .catch((err: unknown) => {
-        log.error({ err, kind, lane: lane.id }, 'could not look at a lane')
-        return RETRY_MS
-      })
-      .then((nextMs) => {
-        watch.looking = null
-        const expectedMs = Math.max(0, watch.expectedAt - clock.now().getTime())
-        watch.expectedAt = Number.POSITIVE_INFINITY
-        if (stopping.signal.aborted) return
-        const waitMs = Math.min(nextMs ?? Number.POSITIVE_INFINITY, expectedMs)
-        if (waitMs <= TIMER_MS_MAX) lookIn(lane, watch, waitMs)
-        else if (watch.opensBy === 'work' || watches.size > WATCHES_MAX) watches.delete(lane.id)
-      })
+    watch.looking = lookUntilDone(lane, watch).catch((err: unknown) => {
+      log.error({ err, kind, lane: lane.id }, 'could not look at a lane')
+      endLook(lane, watch, RETRY_MS)
+    })
     return watch.looking
   }
 
-  /** @returns milliseconds until the next look; null if a signal leads to it */
-  async function lookUntilDone(lane: Lane, watch: Watch): Promise<number | null> {
+  async function lookUntilDone(lane: Lane, watch: Watch): Promise<void> {
     for (let most = LOOK_SENDS_MIN; ; most = Math.min(LOOK_SENDS_MAX, 2 * most)) {
       watch.heard = null
       watch.hasSlots = false
-      const room = adapter.room?.(most) ?? most
-      if (room === 0) return BUSY_MS
       await recorder.hasRoom()
+      const room = adapter.room?.(most) ?? most
+      if (room === 0) return endLook(lane, watch, BUSY_MS)
       const held = await slots.hold(lane, room, stopping.signal)
-      if (held === 0) return null
+      if (held === 0) return endLook(lane, watch, null)
       watch.hasSlots = true
       const { nextInMs, opensBy = 'work' } = await lookInSlots(lane, held)
       watch.opensBy = opensBy
       if (nextInMs === 0 || (watch.heard !== null && opens(opensBy, watch.heard))) continue
-      return nextInMs
+      return endLook(lane, watch, nextInMs)
     }
+  }
+
+  /**
+   * Ends a look, in the same turn as its last check for signals, so that none is lost in between.
+   *
+   * @param nextMs milliseconds until the next look; null if a signal leads to it
+   */
+  function endLook(lane: Lane, watch: Watch, nextMs: number | null): void {
+    watch.looking = null
+    const expectedMs = Math.max(0, watch.expectedAt - clock.now().getTime())
+    watch.expectedAt = Number.POSITIVE_INFINITY
+    if (stopping.signal.aborted) return
+    const waitMs = Math.min(nextMs ?? Number.POSITIVE_INFINITY, expectedMs)
+    if (waitMs <= TIMER_MS_MAX) lookIn(lane, watch, waitMs)
+    else if (watch.opensBy === 'work' || watches.size > WATCHES_MAX) watches.delete(lane.id)
   }
 
   /** Claims sends for held slots and begins them. */
