@@ -23,6 +23,7 @@ import {
   prepareVerification,
 } from '../engine/verification/index.ts'
 import { planOf } from '../plans/index.ts'
+import { run, statement } from '../platform/db/index.ts'
 import { openDataKey } from '../platform/secrets/index.ts'
 import type { Sealing } from '../requests/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
@@ -197,23 +198,24 @@ export async function loadCaptureSettings(
   )
 }
 
+/** SQL of whether the endpoint `e` takes captures at a time. */
+export const takesCaptures = (now: string): string =>
+  `e.deleted_at is null and e.is_active and not e.suspended_by_plan and (e.expires_at is null or e.expires_at > ${now})`
+
+const OPEN_REVISIONS = statement(
+  'open revisions',
+  `select e.id, v.revision from endpoints e join endpoint_revisions v on v.endpoint_id = e.id
+  where e.id = any($1::uuid[]) and ${takesCaptures('$2::timestamptz')}`,
+)
+
 /**
- * The revisions of the settings of endpoints; undefined for one that is deleted, expired, switched off or suspended. Concurrent callers
- * share a statement, so that a flood of preflights has one connection.
+ * The revisions of the settings of endpoints; undefined for one that is deleted, expired, switched off or suspended.
+ * Concurrent callers share a statement, so that a flood of preflights has one connection.
  */
 export const openRevisions = (clock: Clock) =>
   gathering<string, number | undefined>(async (db, endpointIds) => {
-    const found = await db
-      .selectFrom('endpoints as e')
-      .innerJoin('endpointRevisions as v', 'v.endpointId', 'e.id')
-      .where('e.id', 'in', endpointIds)
-      .where('e.deletedAt', 'is', null)
-      .where('e.isActive', '=', true)
-      .where('e.suspendedByPlan', '=', false)
-      .where((where) => where.or([where('e.expiresAt', 'is', null), where('e.expiresAt', '>', clock.now())]))
-      .select(['e.id', 'v.revision'])
-      .execute()
-    const revisions = new Map(found.map(({ id, revision }) => [id, revision]))
+    const rows = await run(db, OPEN_REVISIONS, [endpointIds, clock.now()])
+    const revisions = new Map(rows.map(({ id, revision }) => [id, revision]))
     return endpointIds.map((id) => revisions.get(id))
   })
 

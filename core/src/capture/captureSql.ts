@@ -2,6 +2,7 @@ import { hasRecords, withSentBodies } from '../deliveries/index.ts'
 import { type CounterChange, updateCounters } from '../endpoints/index.ts'
 import { parameters, statement } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
+import { takesCaptures } from './captureSettings.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 import { COLUMN_NAMES, REQUEST_COLUMNS } from './requestColumns.ts'
 import { WINDOW_SECONDS } from './window.ts'
@@ -176,8 +177,7 @@ open as (
   join unnest(${$('plans')}::text[], ${$('ratesPerMinute')}::integer[], ${$('storedMax')}::integer[], ${$('bytesPerMinute')}::bigint[])
     as p (plan, rate_per_minute, stored_max, bytes_per_minute)
     on p.plan = case when w.plan = any (${$('plans')}) then w.plan else 'free' end
-  where e.deleted_at is null and e.is_active and not e.suspended_by_plan
-    and (e.expires_at is null or e.expires_at > (select now from clock))
+  where ${takesCaptures('(select now from clock)')}
 ),
 ${claims.accepted} as (
   select i.place, i.endpoint_id, i.body_bytes, i.storage_bytes, i.received_at, o.window_started_at,

@@ -1,6 +1,7 @@
 import { hasRecords, withSentBodies } from '../deliveries/index.ts'
 import { type CounterChange, updateCounters } from '../endpoints/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
+import { takesCaptures } from './captureSettings.ts'
 import { COLUMN_NAMES } from './requestColumns.ts'
 import { WINDOW_SECONDS } from './window.ts'
 
@@ -12,9 +13,7 @@ const NOW = `(statement_timestamp() + $6::bigint * interval '1 ms')`
 const WINDOW_RUNS = `coalesce(c.window_started_at > ${NOW} - interval '${WINDOW_SECONDS} s', false)`
 
 /** SQL for whether the endpoint takes captures and they were evaluated under its present settings. */
-const IS_OPEN = `
-  v.revision = $2::integer and e.deleted_at is null and e.is_active and not e.suspended_by_plan
-  and (e.expires_at is null or e.expires_at > ${NOW})`
+const IS_OPEN = `v.revision = $2::integer and ${takesCaptures(NOW)}`
 
 const WINDOW = {
   startedAt: `case when ${WINDOW_RUNS} then c.window_started_at else ${NOW} end`,

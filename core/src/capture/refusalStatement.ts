@@ -1,6 +1,6 @@
 import { updateCounters } from '../endpoints/index.ts'
 import { type Db, encodeArray, INT4, INT8, type RowsOf, run, statement, UUID } from '../platform/db/index.ts'
-import type { CaptureSettings } from './captureSettings.ts'
+import { type CaptureSettings, takesCaptures } from './captureSettings.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 import { WINDOW_SECONDS } from './window.ts'
 
@@ -32,8 +32,7 @@ const COUNT_REFUSED = statement(
     join endpoints e on e.id = r.endpoint_id
     join endpoint_revisions v on v.endpoint_id = r.endpoint_id and v.revision = r.revision
     where c.endpoint_id = r.endpoint_id
-      and e.deleted_at is null and e.is_active and not e.suspended_by_plan
-      and (e.expires_at is null or e.expires_at > (select now from clock))
+      and ${takesCaptures('(select now from clock)')}
       and c.window_started_at > (select now from clock) - interval '${WINDOW_SECONDS} s'
       and (c.window_count >= r.captures_max or c.window_bytes >= r.bytes_max)
     returning c.endpoint_id, c.window_started_at, c.rejection_alerted_at

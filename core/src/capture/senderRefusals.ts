@@ -1,7 +1,7 @@
 import { aheadMs, type Services } from '../api/services.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { encodeArray, INT4, run, statement, TEXT, UUID } from '../platform/db/index.ts'
-import type { CaptureSettings } from './captureSettings.ts'
+import { type CaptureSettings, takesCaptures } from './captureSettings.ts'
 import { gatherCounts } from './gatheredCounts.ts'
 
 /**
@@ -41,8 +41,7 @@ const COUNT = statement(
       as r (endpoint_id, revision, count, trace, place) on r.endpoint_id = l.endpoint_id
     join endpoints e on e.id = l.endpoint_id
     join endpoint_revisions v on v.endpoint_id = l.endpoint_id
-    where e.deleted_at is null and e.is_active and not e.suspended_by_plan
-      and (e.expires_at is null or e.expires_at > (select now from clock))
+    where ${takesCaptures('(select now from clock)')}
   ),
   counted as (
     ${updateCounters({ refused: { count: 'o.count', lastAt: '(select now from clock)', trace: 'o.trace' } })}

@@ -1032,6 +1032,10 @@ export interface StatementRows {
     readonly isExpired: boolean | null
     readonly oldestRequestId: number
   }
+  'open revisions': {
+    readonly id: string
+    readonly revision: number
+  }
   'open share link': {
     readonly workspaceId: string
     readonly endpointId: string
