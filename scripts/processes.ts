@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /** Unit of `/proc/<pid>/stat`, on all systems that this runs on. */
-const TICKS_A_SECOND = 100
+export const TICKS_A_SECOND = 100
 
 /** Whether a process with this id runs, under any account. */
 export function isAlive(pid: number): boolean {
@@ -43,6 +43,22 @@ export function mountsIn(folder: string): readonly string[] {
 }
 
 /**
+ * Parent and processor time of a process: its own, and that of its children that have ended and were waited for. Linux only.
+ *
+ * @throws the error of the system when it has ended
+ */
+export function processStat(pid: number) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // The name, in parentheses, may contain spaces.
+  const words = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
+  const sum = (from: number) => (words[from] ?? 0) + (words[from + 1] ?? 0)
+  return { parent: words[1] ?? 0, ticks: sum(11), endedTicks: sum(13) }
+}
+
+/**
  * Processor time, in seconds, of a process and all below it, with their children that have ended and were waited for.
  * Linux only; else 0.
  */
@@ -52,11 +68,8 @@ export function processorSecondsBelow(root: number): number {
   for (const pid of readdirSync('/proc')) {
     if (!/^\d+$/.test(pid)) continue
     try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      // The name, in parentheses, may contain spaces.
-      const words = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      const ticks = words.slice(11, 15).reduce((sum, word) => sum + Number(word), 0)
-      times.set(Number(pid), { parent: Number(words[1]), ticks })
+      const { parent, ticks, endedTicks } = processStat(Number(pid))
+      times.set(Number(pid), { parent, ticks: ticks + endedTicks })
     } catch {
       // It has ended meanwhile.
     }

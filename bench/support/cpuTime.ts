@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { Client } from 'pg'
+import { processStat, TICKS_A_SECOND } from '../../scripts/processes.ts'
 
 /**
  * Processor time of all threads of processes so far, in microseconds. Much steadier than rates: other work on the
@@ -24,9 +25,6 @@ async function ofThread(file: string): Promise<number> {
   return Number(text.split(' ', 1)[0]) / 1000
 }
 
-/** Microseconds of a tick, the unit of `/proc/<pid>/stat`. Linux has 100 of them a second on every common machine. */
-const TICK_MICROSECONDS = 10_000
-
 /**
  * Processor time, in microseconds, of all processes that a PostgreSQL on this machine has and had, sessions that have
  * ended included: a pool opens sessions for a burst, and ends them when they have been idle.
@@ -36,8 +34,8 @@ const TICK_MICROSECONDS = 10_000
 export async function postgresMicroseconds(postmaster: number): Promise<number> {
   const children = await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
   const running = [postmaster, ...children.split(' ').filter(Boolean).map(Number)]
-  const { endedUs } = await statOf(postmaster)
-  return (await cpuMicroseconds(running)) + endedUs
+  const { endedTicks } = processStat(postmaster)
+  return (await cpuMicroseconds(running)) + endedTicks * (1_000_000 / TICKS_A_SECOND)
 }
 
 /** The first process of a PostgreSQL on this machine, which starts all others. */
@@ -46,21 +44,8 @@ export async function postmasterOf(url: string): Promise<number> {
   await client.connect()
   try {
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
-    return (await statOf(rows[0]?.pid ?? 0)).parent
+    return processStat(rows[0]?.pid ?? 0).parent
   } finally {
     await client.end()
   }
-}
-
-/** A process's parent, and the processor time of its children that have ended. */
-async function statOf(pid: number): Promise<{ readonly parent: number; readonly endedUs: number }> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8')
-  // The name, in brackets, may hold spaces.
-  const fields = text
-    .slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number)
-  const [, parent = 0] = fields
-  const [user = 0, system = 0] = fields.slice(13)
-  return { parent, endedUs: (user + system) * TICK_MICROSECONDS }
 }
