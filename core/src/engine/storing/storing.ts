@@ -243,11 +243,7 @@ export function looksOfStoring(storing: Storing | null): number {
   )
 }
 
-/** Made once for an endpoint. */
-const hiding = new WeakMap<Storing, boolean>()
-
 /** The address of a sender, for logs and traces of refused captures; null if it is taken out. */
 export function shownAddress(storing: Storing | null, address: string | null): string | null {
-  if (storing === null) return address
-  return hiding.getOrInsertComputed(storing, () => namedBy(storing).has('ip')) ? null : address
+  return storing !== null && namedBy(storing).has('ip') ? null : address
 }
