@@ -91,20 +91,21 @@ test('a busy process writes more at once, so that a flood does not overtake it',
   expect(written.count()).toBeLessThan(4 * 32)
 })
 
+/** The object whose methods all open files of this process have. */
+async function methodsOfFiles(): Promise<FileHandle> {
+  await using handle = await open(import.meta.path)
+  return Object.getPrototypeOf(handle)
+}
+
 /** Counts the writes of this process to open files. */
 async function countWrites() {
-  const handle = await open(import.meta.path)
-  const prototype: FileHandle = Object.getPrototypeOf(handle)
-  await handle.close()
-  const watch = spyOn(prototype, 'write')
+  const watch = spyOn(await methodsOfFiles(), 'write')
   return { count: () => watch.mock.calls.length, [Symbol.dispose]: () => watch.mockRestore() }
 }
 
 /** Watches what this process syncs: the names of files, and for folders the segments that are in them by then. */
 async function watchSyncs(before?: () => Promise<unknown>) {
-  const handle = await open(import.meta.path)
-  const prototype: FileHandle = Object.getPrototypeOf(handle)
-  await handle.close()
+  const prototype = await methodsOfFiles()
   const files: string[] = []
   const folders: (readonly string[])[] = []
   const original = prototype.sync

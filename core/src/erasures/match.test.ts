@@ -23,7 +23,7 @@ const SPELLINGS = {
   both: (text: string) => escapedBytes(escapedJson(text), 'utf8'),
   twice: (text: string) => encodeURIComponent(escapedBytes(text, 'utf8')),
 } as const
-/** What may stand before and after a value, and be repeated to any length. */
+/** Texts before and after a value, which are repeated to any length. */
 const FILLERS = ['"', '%e7%8e%8b%2c', '\\u0041 ', '\\\\"', '%25', '+', '%2', 'é;', ' word']
 
 const long = fc

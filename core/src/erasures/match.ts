@@ -27,7 +27,7 @@ const ESCAPES_MAX = 3
 
 /** The least characters that are read at once. Hostile ones take some milliseconds. */
 const PIECE_MIN = 16 * 1024
-/** Where a value lies across the border of two pieces, it is found if escapes make at most so many characters of each of its own. */
+/** The most characters that escapes make of one, for a value to be found across the border of two pieces. */
 const ESCAPED_MAX = 64
 /** Characters at a border of pieces in which nothing is found: an escape may be cut there, or a word. */
 const MARGIN = 16
