@@ -69,6 +69,9 @@ test('refusals and scripted answers can be read, a header of the endpoint is kep
   expect(corsOf(await endpoint.send())).toEqual({})
   const captured = await endpoint.send({ method: 'OPTIONS', headers: asks })
   expect([captured.status, corsOf(captured)]).toEqual([200, {}])
+  await alice.patch(endpoint.at(''), { allowCors: true })
+  const allowed = await endpoint.send({ method: 'OPTIONS', headers: asks })
+  expect([allowed.status, await allowed.text()]).toEqual([204, ''])
 })
 
 test('a preflight gets 404 as soon as its endpoint takes no captures', async () => {

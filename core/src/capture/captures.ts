@@ -50,7 +50,7 @@ export interface Captures {
     address: string | null,
   ): Promise<CaptureResult | undefined> | undefined
   /**
-   * Checks cached settings before an answer that no capture follows, and drops those that are out of date.
+   * Checks cached settings on which it depends whether a request is captured, and drops those that are out of date.
    *
    * @param captureId id in the URL that was called
    * @returns `gone` if the endpoint takes no captures at all, `stale` if its settings are others now

@@ -75,12 +75,10 @@ export const PREFLIGHT = answerOf({
   body: '',
 })
 
-/** Whether a browser asks for leave of an endpoint that gives it. */
-export function isAllowedPreflight({ method, fields }: RequestHead, { allowCors }: CaptureSettings): boolean {
+/** Whether a browser asks if a page may send. */
+export function isPreflight({ method, fields }: RequestHead): boolean {
   return (
-    allowCors &&
-    method === 'OPTIONS' &&
-    fields.some(([name]) => name.toLowerCase() === 'access-control-request-method')
+    method === 'OPTIONS' && fields.some(([name]) => name.toLowerCase() === 'access-control-request-method')
   )
 }
 

@@ -24,7 +24,7 @@ import {
   answerScripted,
   FOREIGN,
   hasScript,
-  isAllowedPreflight,
+  isPreflight,
   NOT_FOUND,
   PREFLIGHT,
   rateLimited,
@@ -83,27 +83,28 @@ export function createCaptureHandler({
 
   const receive = (exchange: WireExchange, target: CaptureTarget, settings: CaptureSettings) => {
     const foreign = captures.refuseForeign(settings, exchange.address)
-    if (foreign !== undefined) {
-      return finish(exchange, refuseForeign(exchange, { settings, target }, foreign))
-    }
-    if (isAllowedPreflight(exchange.head, settings)) {
-      return finish(exchange, answerPreflight(exchange, target, settings))
-    }
+    if (foreign !== undefined) return finish(exchange, refuseForeign(exchange, { settings, target }, foreign))
+    if (isPreflight(exchange.head)) return finish(exchange, receivePreflight(exchange, target, settings))
+    receiveCapture(exchange, target, settings)
+  }
+
+  const receiveCapture = (exchange: WireExchange, target: CaptureTarget, settings: CaptureSettings) => {
     const refusal = captures.refuseEarly(settings)
     if (refusal === undefined) receiveBodyOf(exchange, target, settings)
     else finish(exchange, refuseUnread(exchange, target, settings, refusal))
   }
 
-  /** No capture tells whether the settings are still true, so the database is asked. */
-  const answerPreflight = async (
+  /** Whether a preflight is captured depends on the settings, so the database is asked whether they are still true. */
+  const receivePreflight = async (
     exchange: WireExchange,
     target: CaptureTarget,
     settings: CaptureSettings,
   ) => {
     const state = await captures.checkSettings(settings, target.captureId)
-    if (state === 'present') exchange.answer(PREFLIGHT, true)
-    else if (state === 'stale') await receiveUnknown(exchange, target)
-    else concludeGone(exchange)
+    if (state === 'stale') await receiveUnknown(exchange, target)
+    else if (state === 'gone') concludeGone(exchange)
+    else if (settings.allowCors) exchange.answer(PREFLIGHT, true)
+    else receiveCapture(exchange, target, settings)
   }
 
   const finish = (exchange: WireExchange, work: Promise<void>) => {
