@@ -33,12 +33,19 @@ export function failuresOf(report: string): Failure[] {
   })
 }
 
-/** Errors outside of any test, as of a file that cannot be loaded: no report has them. */
+/**
+ * Errors outside of any test, as of a file that cannot be loaded: no report has them. Each is named with the file under
+ * which Bun prints it, whose process had it, perhaps after an earlier file.
+ */
 export function errorsOutside(output: string): string[] {
   const found = Bun.stripANSI(output).matchAll(
-    /^# Unhandled error between tests\n-+\n(?:.*\n){0,40}?((?:error|\w*Error): .*)$/gm,
+    /^(\S+\.test\.tsx?):$|^# Unhandled error between tests\n-+\n(?:.*\n){0,40}?((?:error|\w*Error): .*)$/gm,
   )
-  return [...found].map(([, error = '']) => error)
+  let file = ''
+  return [...found].flatMap(([, header, error = '']) => {
+    file = header ?? file
+    return header === undefined ? [`${file}: ${error}`] : []
+  })
 }
 
 /** The last lines of a run before its summary: each failure with its place and the first line of its error. At most 18 lines. */

@@ -72,6 +72,8 @@ async function fill(url: string): Promise<void> {
 
 async function withClient<Result>(url: string, during: (client: Client) => Promise<Result>): Promise<Result> {
   const client = new Client(serverOf(url))
+  // A connection that is lost while it is idle would end the process.
+  client.on('error', () => {})
   await client.connect()
   try {
     return await during(client)
