@@ -49,12 +49,21 @@ export async function makeCluster(home: PostgresHome, runtimeFolder: string): Pr
 
 /** Creates the database if the cluster has none of that name. */
 export async function makeDatabase(maintenanceUrl: string, name: string): Promise<void> {
-  const client = new Client({ connectionString: maintenanceUrl })
-  await client.connect()
-  try {
+  await withClient(maintenanceUrl, 0, async (client) => {
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name])
     if (rowCount === 0) await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`)
+  })
+}
+
+/** Runs `work` on a connection of its own. A query fails after `ms`, 0 for no limit, and when the connection is lost. */
+export async function withClient<Result>(url: string, ms: number, work: (client: Client) => Promise<Result>) {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: ms, query_timeout: ms })
+  // Without a listener, a connection that is lost would end the process.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return await work(client)
   } finally {
-    await client.end()
+    await client.end().catch(() => {})
   }
 }

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { open, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Client } from 'pg'
 import { StartupError } from '../startupError.ts'
+import { withClient } from './cluster.ts'
 import { makeSocketFolder, type PostgresHome } from './home.ts'
 
 const START_SECONDS_MAX = 120
@@ -70,17 +70,10 @@ function isAlive(pid: number): boolean {
 
 /** Whether the server answers a query, within two seconds. */
 export async function answers(url: string): Promise<boolean> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2000, query_timeout: 2000 })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    await client.query('SELECT 1')
-    return true
-  } catch {
-    return false
-  } finally {
-    await client.end().catch(() => undefined)
-  }
+  return await withClient(url, 2000, (client) => client.query('SELECT 1')).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Options that belong to the program and not to the cluster, so that an upgrade changes them. */

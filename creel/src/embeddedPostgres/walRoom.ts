@@ -1,9 +1,9 @@
 import { constants, link, open, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { sleep } from '@creel/core/platform/time'
-import { Client } from 'pg'
 import type { Logger } from 'pino'
 import { syncFolder } from '../dataFolder.ts'
+import { withClient } from './cluster.ts'
 import type { PostgresHome } from './home.ts'
 
 /** Size of a segment of the WAL, in bytes: PostgreSQL's default, which the cluster is made with. */
@@ -127,18 +127,13 @@ interface Segment {
 }
 
 async function currentSegment(url: string): Promise<Segment> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000, query_timeout: 5000 })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
+  return await withClient(url, 5000, async (client) => {
     const { rows } = await client.query<{ name: string; used: number }>(
       `select file_name as name, file_offset::float8 / ${SEGMENT_BYTES} as used
       from pg_walfile_name_offset(pg_current_wal_insert_lsn())`,
     )
     return { ...segmentOf(rows[0]?.name ?? ''), used: rows[0]?.used ?? 0 }
-  } finally {
-    await client.end().catch(() => undefined)
-  }
+  })
 }
 
 /** The segment of a file of the WAL: its name is timeline, log and segment, eight hexadecimal digits each. */
