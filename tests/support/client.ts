@@ -139,11 +139,20 @@ export class TestEndpoint {
     return newest
   }
 
-  /** Makes several captures one after the other; returns them oldest first. */
+  /** Sends several webhooks one after the other, which must be stored; returns their rows, oldest first. */
   async captureMany(count: number, options?: CaptureOptions): Promise<z.output<typeof CapturedRow>[]> {
-    const rows = []
-    for (let index = 0; index < count; index += 1) rows.push(await this.capture(options))
-    return rows
+    for (let index = 0; index < count; index += 1) {
+      const response = await this.send(options)
+      await response.body?.cancel()
+    }
+    const rows: z.output<typeof CapturedRow>[] = []
+    while (rows.length < count) {
+      const before = rows.length === 0 ? '' : `&beforeId=${rows.at(-1)?.id}`
+      const page = await this.requests(`pageSize=${Math.min(100, count - rows.length)}${before}`)
+      if (page.length === 0) throw new Error(`Only ${rows.length} of ${count} captures are stored.`)
+      rows.push(...page)
+    }
+    return rows.reverse()
   }
 
   /** Stored requests, newest first: a page of them, or as much as searches find whose time is up before that. */
