@@ -133,13 +133,11 @@ async function connectFor(config: Config, { runtime }: ProgramParts, log: Logger
   const { cell } = config
   try {
     const connected = await connectAsGuest({ config, log, runtime, maxConnections: 2, waits: cell === null })
-    try {
-      await requireSchema(connected.database.db, { mayMigrate: config.DATABASE_URL === undefined })
-      return connected
-    } catch (error) {
+    await requireSchema(connected, { mayMigrate: config.DATABASE_URL === undefined }).catch(async (error) => {
       await connected.close()
       throw error
-    }
+    })
+    return connected
   } catch (error) {
     if (cell === null || !(error instanceof StartupError)) throw error
     throw new StartupError(`The cell "${cell.name}" cannot be asked. ${error.message}`, { cause: error })

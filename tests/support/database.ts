@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import type { Db } from '@creel/core'
+import { sql } from 'kysely'
 import { atEnd } from './atEnd.ts'
 import { administer, urlOfDatabase } from './templateDatabase.ts'
 
@@ -37,4 +39,11 @@ export async function createTestDatabase({ isEmpty = false } = {}): Promise<Test
   }
   const forget = atEnd('databases', database.drop)
   return database
+}
+
+/** Gives statements of a database a limit of time, on connections that are opened later and set none. */
+export async function limitStatements(db: Db, limit: string): Promise<void> {
+  await sql`do ${sql.lit(
+    `begin execute format('alter database %I set statement_timeout = %L', current_database(), '${limit}'); end`,
+  )}`.execute(db)
 }

@@ -226,13 +226,13 @@ async function sourceOf(
   throw new StartupError(`There is no workspace with the id or name "${workspace}".`)
 }
 
-/** Runs a task with a session of a cell, in UTC. */
+/** Runs a task with a session of a cell, in UTC and without a limit of time. */
 async function withCell<Result>(
   config: Config,
   task: (db: Db, services: Awaited<ReturnType<typeof openCommandServices>>['services']) => Promise<Result>,
 ): Promise<Result> {
   const log = pino({ level: 'error' }, pino.destination(2))
-  const connected = await connectAsOwner({ config, log, runtime: undefined, maxConnections: 2, waits: false })
+  const connected = await connectAsOwner({ config, log, runtime: undefined, waits: false, isLong: true })
   const { services, close } = await openCommandServices(config, log, connected)
   try {
     return await connected.database.db.connection().execute((session) => task(session, services))

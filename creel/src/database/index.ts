@@ -35,6 +35,8 @@ export interface ConnectOptions {
   readonly searchConnections?: number
   /** Whether to wait for a server that is starting, 30 s at most; true by default. */
   readonly waits?: boolean
+  /** Whether statements have no limit of time, as of a command that may take hours; false by default. */
+  readonly isLong?: boolean
 }
 
 /**
@@ -98,7 +100,7 @@ export async function withDatabase<Result>(
   task: (db: Db) => Promise<Result>,
 ): Promise<Result> {
   const log = createLog(config.CREEL_LOG_LEVEL)
-  const { database, close } = await connectAsGuest({ config, log, runtime, maxConnections: 2 })
+  const { database, close } = await connectAsGuest({ config, log, runtime, maxConnections: 2, isLong: true })
   try {
     return await task(database.db)
   } finally {
@@ -120,9 +122,9 @@ export async function connectBesideOwner(options: ConnectOptions): Promise<Conne
 
 async function connect(
   url: string,
-  { log, maxConnections, searchConnections, waits }: ConnectOptions,
+  { log, maxConnections, searchConnections, waits, isLong }: ConnectOptions,
 ): Promise<Connected> {
-  const database = openDatabase(url, maxConnections, searchConnections)
+  const database = openDatabase(url, maxConnections, searchConnections, isLong === true ? 0 : undefined)
   try {
     await requireServer(database.db, { warn: (words) => log.warn(words), waits })
   } catch (error) {
@@ -138,8 +140,8 @@ async function connect(
  * @param mayMigrate runs pending migrations; else they are an error
  * @throws StartupError for a schema of a newer version, or one that lacks migrations
  */
-export async function requireSchema(db: Db, { mayMigrate }: { readonly mayMigrate: boolean }): Promise<void> {
-  const { pending, unknown } = await migrationState(db)
+export async function requireSchema({ database, url }: Connected, { mayMigrate }: { mayMigrate: boolean }) {
+  const { pending, unknown } = await migrationState(database.db)
   if (unknown.length > 0) {
     throw new StartupError(
       `A newer version of creel has migrated this database (${unknown.join(', ')}). Run that version.`,
@@ -147,7 +149,8 @@ export async function requireSchema(db: Db, { mayMigrate }: { readonly mayMigrat
   }
   if (pending.length === 0) return
   if (!mayMigrate) throw new StartupError('The database has pending migrations. Run `creel migrate` first.')
-  await migrate(db)
+  const unlimited = openDatabase(url, 1, 1, 0)
+  await migrate(unlimited.db).finally(unlimited.close)
 }
 
 const OLDEST_MAJOR_VERSION = 15

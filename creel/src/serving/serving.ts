@@ -92,7 +92,7 @@ async function openFirst(options: ServingOptions, processes: FirstProcess | unde
     await connected.close()
   }
   try {
-    if (config.cell === null) await requireSchema(connected.database.db, { mayMigrate: true })
+    if (config.cell === null) await requireSchema(connected, { mayMigrate: true })
     if (options.isRelay === true && (await hasOtherWorkspaces(connected.database.db))) {
       throw new StartupError(
         'This database has workspaces that are not of a relay. A relay needs a database, or a data folder, of its own.',

@@ -36,7 +36,7 @@ export interface MoveOptions {
  * Moves a workspace to another cell, or continues a move that was interrupted. Captures go on meanwhile, but for the
  * last moment. Afterwards the source's copies of its captures remain until {@link purgeMoved}.
  *
- * @param pair one connection to each cell, which the move has for itself
+ * @param pair one connection to each cell, which the move has for itself, without a limit of time
  * @returns the move, in the state `moved`
  * @throws MoveError, and errors of the databases: then the workspace is in the source, sealed for half a minute at most,
  *   unless the state is `switching`; run it again
@@ -46,7 +46,6 @@ export async function moveWorkspace(pair: Pair, options: MoveOptions): Promise<M
   const { workspace, report } = options
   for (const session of [source, target]) {
     await query(session, `set timezone = 'UTC'`)
-    await query(session, 'set statement_timeout = 0')
     await prepareSteps(session)
   }
   const tables = await movedTables(source)

@@ -10,7 +10,7 @@ import pg, { type PoolClient } from 'pg'
 import { Turns, WAIT_MS_MAX } from '../turns/index.ts'
 import { memberNames, type OpenRows, SealedRows } from './memberNames.ts'
 import { serverOf } from './servers.ts'
-import { type Db, poolsOf, preparing } from './statement.ts'
+import { type Db, poolsOf, preparing, type Share } from './statement.ts'
 import type { Database } from './tables.ts'
 
 /**
@@ -73,7 +73,7 @@ export const SEARCH_CONNECTIONS = 4
 /** Statement timeout of searches. */
 export const SEARCH_SECONDS = 15
 
-/** Statement timeout of all other statements, none of which should take a second. */
+/** Statement timeout of all other statements of a service, none of which should take a second. */
 const STATEMENT_SECONDS = 60
 
 /**
@@ -92,7 +92,7 @@ const INT8 = 20
  * assumes that every row is on its own page. With the default, four times the cost for such a page, it reads a whole
  * endpoint through a bitmap and sorts it, although walking the primary key in order would end after one page of a list.
  */
-const PLANNER_SETTINGS = 'set random_page_cost = 1'
+const SETTINGS = 'set random_page_cost = 1'
 
 /**
  * Opens a pool. No connection is made until the first query.
@@ -102,20 +102,23 @@ const PLANNER_SETTINGS = 'set random_page_cost = 1'
  * @param url a `postgres://` URL; a unix socket as `?host=/folder`; several hosts as {@link serverOf} reads them
  * @param maxConnections the most connections that the pool holds at once
  * @param searchConnections the most searches that run at once
+ * @param statementSeconds limit of a statement that is no search; 0: none, even if the database has one
  */
 export function openDatabase(
   url: string,
   maxConnections = 16,
   searchConnections = SEARCH_CONNECTIONS,
+  statementSeconds = STATEMENT_SECONDS,
 ): OpenDatabase {
-  const pool = openPool(url, { max: maxConnections, statementSeconds: STATEMENT_SECONDS })
+  const pool = openPool(url, { max: maxConnections, statementSeconds })
   const searchPool = openPool(url, { max: searchConnections, statementSeconds: SEARCH_SECONDS })
   const sealed = new SealedRows()
-  const over = (one: PostgresPool) => kyselyOver(one, sealed)
-  const db = over(pool)
-  const searches = over(searchPool)
-  shareConnections(db, pool, { max: maxConnections, noun: 'queries' }, over)
-  shareConnections(searches, searchPool, { max: searchConnections, keptFree: 0, noun: 'searches' }, over)
+  const over = (one: PostgresPool, share?: Share) => kyselyOver(one, sealed, share)
+  const db = over(pool, sharing(pool, { max: maxConnections, noun: 'queries' }, over))
+  const searches = over(
+    searchPool,
+    sharing(searchPool, { max: searchConnections, keptFree: 0, noun: 'searches' }, over),
+  )
   return {
     db,
     searches,
@@ -137,9 +140,8 @@ function openPool(
   const pool = new pg.Pool({
     ...serverOf(url),
     max,
-    statement_timeout: statementSeconds * 1000,
     connectionTimeoutMillis: CONNECT_SECONDS * 1000,
-    onConnect: (client) => client.query(PLANNER_SETTINGS),
+    onConnect: (client) => client.query(`${SETTINGS}; set statement_timeout = '${statementSeconds}s'`),
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
@@ -151,18 +153,18 @@ function openPool(
     // Nor must one that is in use: its query fails, and its caller gets the error. Without a listener the process would
     // end.
     client.on('error', () => {})
-    client.query = preparing(endingUnanswered(client, (statementSeconds + LATE_SECONDS) * 1000))
+    client.query = preparing(statementSeconds === 0 ? client.query : endingLate(client, statementSeconds))
   })
   return pool
 }
 
-/** A connection's `query` that ends the connection if an answer takes longer than `milliseconds`. */
-function endingUnanswered(client: PoolClient, milliseconds: number): PoolClient['query'] {
+/** A connection's `query` that ends the connection if an answer takes longer than a statement may. */
+function endingLate(client: PoolClient, statementSeconds: number): PoolClient['query'] {
   return new Proxy(client.query, {
     apply(query, _, given) {
       const answer = Reflect.apply(query, client, given)
       if (!(answer instanceof Promise) || !(client instanceof pg.Client)) return answer
-      const timer = setTimeout(() => void client.end(), milliseconds)
+      const timer = setTimeout(() => void client.end(), (statementSeconds + LATE_SECONDS) * 1000)
       return answer.finally(() => clearTimeout(timer))
     },
   })
@@ -201,10 +203,10 @@ export async function onOneConnection<Result>(db: Db, work: (db: Db) => Promise<
   }
 }
 
-function kyselyOver(pool: PostgresPool, sealed: SealedRows): Db {
+function kyselyOver(pool: PostgresPool, sealed: SealedRows, share?: Share): Db {
   const plugins = [memberNames, sealed]
   const db = new Kysely<Database>({ dialect: new CancellingDialect({ pool }), plugins })
-  poolsOf.set(db, { pool, sealed })
+  poolsOf.set(db, { pool, sealed, share })
   return db
 }
 
@@ -217,9 +219,6 @@ const LEAST = 2
 /** The most workspaces whose handles are kept. */
 const HANDLES_MAX = 1_000
 
-/** The handles of workspaces, by the handle of the whole pool. */
-const sharesOf = new WeakMap<Db, (workspaceId: string) => Db>()
-
 /**
  * The same database, limited to a workspace's share of the connections: at most half of those for all workspaces, which
  * in turn leave some to the service. When the connections are exhausted, the workspaces take turns.
@@ -228,25 +227,23 @@ const sharesOf = new WeakMap<Db, (workspaceId: string) => Db>()
  * returned unchanged.
  */
 export function shareOf(db: Db, workspaceId: string): Db {
-  return sharesOf.get(db)?.(workspaceId) ?? db
+  return poolsOf.get(db)?.share?.(workspaceId) ?? db
 }
 
 /**
  * Lets workspaces share the connections of a pool.
  *
- * @param db the handle of the whole pool
  * @param open makes a handle over connections
  */
-function shareConnections(
-  db: Db,
+function sharing(
   pool: pg.Pool,
   {
     max,
     keptFree = Math.min(KEPT_FREE_MAX, Math.floor(max / 4)),
     noun,
   }: { max: number; keptFree?: number; noun: string },
-  open: (pool: PostgresPool) => Kysely<Database>,
-): void {
+  open: (pool: PostgresPool) => Db,
+): Share {
   const inAll = max - keptFree
   const turns = new Turns({
     atOnce: Math.max(LEAST, Math.floor(inAll / 2)),
@@ -254,7 +251,7 @@ function shareConnections(
     wait: { msMax: WAIT_MS_MAX, noun },
   })
   const handles = new Map<string, Db>()
-  sharesOf.set(db, (workspaceId) => {
+  return (workspaceId) => {
     const known = handles.get(workspaceId)
     if (known !== undefined) return known
     const share = open(sharedPool(pool, () => turns.begin(workspaceId)))
@@ -262,7 +259,7 @@ function shareConnections(
     const [oldest] = handles.keys()
     if (handles.size > HANDLES_MAX && oldest !== undefined) handles.delete(oldest)
     return share
-  })
+  }
 }
 
 /** A pool whose connections each take a turn. It must not be ended: the connections belong to the whole pool. */

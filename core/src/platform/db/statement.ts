@@ -66,8 +66,11 @@ export function declaredStatements(): readonly Statement[] {
   return [...declared.values()].filter(({ isDescribed }) => isDescribed)
 }
 
-/** Pools for statements that are not part of a transaction, and what opens their rows. Kysely's handles hide both. */
-export const poolsOf = new WeakMap<Db, { readonly pool: PostgresPool; readonly sealed: SealedRows }>()
+/** The handle of a workspace, on its share of the connections. */
+export type Share = (workspaceId: string) => Db
+
+/** Pools for statements that are not part of a transaction, what opens their rows, and shares. Kysely's handles hide them. */
+export const poolsOf = new WeakMap<Db, { pool: PostgresPool; sealed: SealedRows; share: Share | undefined }>()
 
 /**
  * Runs a statement on a pool, or in a transaction. Rows have members in camelCase, as with Kysely. On a pool it
