@@ -82,14 +82,10 @@ export function isPreflight({ method, fields }: RequestHead): boolean {
   )
 }
 
-const readable = new WeakMap<ReadyAnswer, ReadyAnswer>()
-
 /** An answer as an endpoint gives it: to pages of any origin, if it allows them and the answer does not name another. */
 export function allowed(answer: ReadyAnswer, settings: CaptureSettings | undefined): ReadyAnswer {
-  if (settings?.allowCors !== true || answer.has('access-control-allow-origin')) return answer
-  const known = readable.get(answer) ?? answer.with(READABLE)
-  readable.set(answer, known)
-  return known
+  const isClosed = settings?.allowCors !== true || answer.has('access-control-allow-origin')
+  return isClosed ? answer : answer.with(READABLE)
 }
 
 /** Whether a capture may get another answer than its endpoint's own. The answer of a handshake comes first. */

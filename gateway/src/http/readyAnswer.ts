@@ -26,6 +26,7 @@ export class ReadyAnswer {
   readonly #headers: readonly string[]
   readonly #body: string
   readonly #forms: (DatedBytes | undefined)[] = [undefined, undefined, undefined, undefined]
+  #extended: { readonly by: readonly string[]; readonly answer: ReadyAnswer } | undefined
 
   /** @param headers names and values in turn, which keeps repeats and their order; one character a byte */
   constructor(status: number, headers: readonly string[], body: string) {
@@ -39,9 +40,11 @@ export class ReadyAnswer {
     return this.#headers.some((given, at) => at % 2 === 0 && given.toLowerCase() === name)
   }
 
-  /** The same answer with further headers, names and values in turn. */
+  /** The same answer with further headers, names and values in turn. It is kept, and the same list gives it again. */
   with(headers: readonly string[]): ReadyAnswer {
-    return new ReadyAnswer(this.#status, [...this.#headers, ...headers], this.#body)
+    const made = () => new ReadyAnswer(this.#status, [...this.#headers, ...headers], this.#body)
+    if (this.#extended?.by !== headers) this.#extended = { by: headers, answer: made() }
+    return this.#extended.answer
   }
 
   /** The same answer for callers in the process. A server sets the fields of the connection. */
