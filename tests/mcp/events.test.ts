@@ -306,4 +306,4 @@ test('a revoked key ends its stream', async () => {
   await service.alice.delete(`/api/v1/keys/${id}`)
   expect(await ended.promise).toMatchObject({ error: { code: -32012 } })
   expect((await stream)._meta).toHaveProperty([SUBSCRIPTION_ID])
-}, 15_000)
+}, 60_000)
