@@ -42,7 +42,7 @@ const json = (body: unknown) => ({
 const hashing = { storeRules: [{ op: 'hash', paths: ['body.email', 'body.address'] }] }
 
 describe('a rule for storing', () => {
-  test('may be a document with a condition, one document, or steps; the endpoint shows it', async () => {
+  test('may be a document with a condition, one document, or steps; the endpoint shows it, and null leaves it', async () => {
     const steps = [{ op: 'remove', paths: ['body.a'] }]
     const document = { version: 1, name: 'No a', when: { path: 'body.kind', op: 'eq', value: 'x' }, steps }
     const endpoint = await alice.endpoint({ storeRules: [document] })
@@ -55,11 +55,15 @@ describe('a rule for storing', () => {
     for (const [given, shown] of [
       [document, [document]],
       [steps, steps],
+      [null, steps],
       [[], []],
-      [null, []],
     ]) {
       const changed = await alice.patch(endpoint.at(''), { storeRules: given })
       expect(changed.body).toMatchObject({ storeRules: shown })
+    }
+    for (const given of [['X-Gone'], null]) {
+      const changed = await alice.patch(endpoint.at(''), { dropHeaders: given })
+      expect(changed.body).toMatchObject({ dropHeaders: ['X-Gone'] })
     }
   })
 

@@ -91,8 +91,8 @@ const writable = {
     description:
       'Networks (CIDR) or addresses; captures from elsewhere are answered 403 and not stored. [] clears',
   }),
-  storeRules: StoreRulesInput.nullish(),
-  dropHeaders: DropHeaders.nullish().meta({
+  storeRules: optional(StoreRulesInput),
+  dropHeaders: optional(DropHeaders).meta({
     description: 'Names of headers that are not stored, like `Authorization`; [] clears',
   }),
   forwardOriginal: optional(z.boolean()).meta({

@@ -40,8 +40,8 @@ export function settingsColumns(
   if (input.allowRehearsal !== undefined) columns.allowRehearsal = input.allowRehearsal
   if (input.allowCors !== undefined) columns.allowCors = input.allowCors
   if (input.allowedSenders !== undefined) columns.allowedSenders = JSON.stringify(input.allowedSenders)
-  if (input.storeRules !== undefined) columns.storeRules = JSON.stringify(input.storeRules ?? [])
-  if (input.dropHeaders !== undefined) columns.dropHeaders = JSON.stringify(input.dropHeaders ?? [])
+  if (input.storeRules !== undefined) columns.storeRules = JSON.stringify(input.storeRules)
+  if (input.dropHeaders !== undefined) columns.dropHeaders = JSON.stringify(input.dropHeaders)
   if (input.encryptBodies !== undefined) columns.encryptBodies = input.encryptBodies
   if (input.forwardOriginal !== undefined) columns.forwardOriginal = input.forwardOriginal
   if (input.forwardOriginal === false) columns.originalHours = null
