@@ -1,5 +1,5 @@
 import type { Services } from '../../api/services.ts'
-import { type Db, run, statement, type Trx } from '../../platform/db/index.ts'
+import { type Db, Failures, run, statement, type Trx } from '../../platform/db/index.ts'
 import { SEARCHED_BODY_BYTES } from '../search.ts'
 import {
   BLOCK,
@@ -13,7 +13,7 @@ import {
   SAVE_PROGRESS,
 } from './find.ts'
 import { mergePages } from './merge.ts'
-import { Failures, type Pause, pacer } from './pace.ts'
+import { type Pause, pacer } from './pace.ts'
 import { type Bitmap, emptyBitmap, mark, PAGE_BLOCKS, transposed } from './signature.ts'
 import { detachEvicted, removeDetached, storePage } from './store.ts'
 

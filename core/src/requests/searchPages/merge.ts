@@ -1,6 +1,6 @@
-import { type Db, type RowsOf, run, statement, type Trx } from '../../platform/db/index.ts'
+import { type Db, type Failures, type RowsOf, run, statement, type Trx } from '../../platform/db/index.ts'
 import { lockCounters } from '../queries.ts'
-import type { Failures, Pause } from './pace.ts'
+import type { Pause } from './pace.ts'
 import { merged, PAGE_BLOCKS, SLICE_BYTES, SLOTS } from './signature.ts'
 import { forgetPaged, type Slices, storePage } from './store.ts'
 
