@@ -172,8 +172,7 @@ const MOVE_TO_BIN = statement(
   'move requests to bin',
   `with moved as (
     update requests set deleted_at = $1
-    where endpoint_id = $2 and deleted_at is null and hidden_at is null
-      and ($3::bigint[] is null or id = any($3::bigint[]))
+    where endpoint_id = $2 and id = any($3::bigint[]) and deleted_at is null and hidden_at is null
     returning octet_length(body) as bytes, ${storageBytesOf('requests')} as counted_bytes
   ), summed as (
     select count(*)::int as moved_count, coalesce(sum(bytes), 0) as bytes, coalesce(sum(counted_bytes), 0) as counted_bytes
@@ -193,10 +192,10 @@ const MOVE_TO_BIN = statement(
 /**
  * Moves requests to the recycle bin and updates the counters. The caller holds their lock.
  *
- * @param ids ids of the requests; null for all that are stored now. Absent, deleted and foreign ones are ignored
+ * @param ids ids of the requests; absent, deleted and foreign ones are ignored
  * @returns the number of moved requests
  */
-export async function moveToBin(trx: Trx, endpointId: string, ids: readonly number[] | null, now: Date) {
+export async function moveToBin(trx: Trx, endpointId: string, ids: readonly number[], now: Date) {
   const rows = await run(trx, MOVE_TO_BIN, [now, endpointId, ids])
   return rows[0]?.movedCount ?? 0
 }

@@ -13,7 +13,7 @@ import { followWhole } from './followWhole.ts'
 import { listOlder, listRequests, selectIds } from './list.ts'
 import { newestRequests } from './newest.ts'
 import { noteRequest } from './note.ts'
-import { binRequests } from './remove.ts'
+import { binRequests, clearRequests } from './remove.ts'
 import {
   BodyDownload,
   beforeId,
@@ -323,7 +323,7 @@ export const requestRoutes = router({
     finds: findsEndpoint,
     check: (_ctx, input) => issuesOfFilters(input),
   }).mutation(async ({ ctx }) => ({
-    deletedCount: await binRequests(ctx, ctx.endpoint.id, null, 'requests.clear'),
+    deletedCount: await clearRequests(ctx, ctx.endpoint.id),
   })),
 
   bulkDelete: route({

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { wrongParts } from '../../support/problems.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -103,13 +104,39 @@ describe('DELETE /api/v1/endpoints/{endpointId}/requests', () => {
     expect(await countOf(endpoint)).toBe(0)
     expect(await countOf(other)).toBe(1)
   })
+
+  test('moves many in transactions of at most a thousand, so that captures wait for none of them long', async () => {
+    const { alice, db } = service
+    const endpoint = await alice.endpoint()
+    await sql`
+      insert into requests (endpoint_id, received_at, method, path, header_names, header_values, size_bytes, body,
+        body_truncated, body_is_binary, dispatch_state)
+      select ${endpoint.id}::uuid, now(), 'POST', '', '', '', 1, 'x', false, false, 'NotAttempted'
+      from generate_series(1, 2500)`.execute(db)
+    await sql`
+      update endpoint_counters set stored_request_count = 2500, stored_bytes = 2500, storage_bytes = 2500 * 1025
+      where endpoint_id = ${endpoint.id}`.execute(db)
+    await sql`
+      create function few_at_once() returns trigger language plpgsql as $$ begin
+        if (select count(*) from moved) > 1000 then raise 'too many in one statement'; end if;
+        return null;
+      end $$`.execute(db)
+    await sql`
+      create trigger few_at_once after update on requests referencing new table as moved
+      for each statement execute function few_at_once()`.execute(db)
+    const answer = await alice.delete(endpoint.at('/requests'))
+    await sql`drop trigger few_at_once on requests`.execute(db)
+    expect(answer).toMatchObject({ status: 200, body: { deletedCount: 2500 } })
+    expect(await countOf(endpoint)).toBe(0)
+  })
 })
 
 describe('GET /api/v1/endpoints/{endpointId}/stats', () => {
   test('adds up storage, traffic and retention', async () => {
     const { alice, clock } = await startService({ limits: { storedRequestsMax: 3, captureRatePerMinute: 5 } })
     const endpoint = await alice.endpoint()
-    const captured = await endpoint.captureMany(5, { body: '12345' })
+    const captured: Awaited<ReturnType<typeof endpoint.capture>>[] = []
+    for (let n = 0; n < 5; n += 1) captured.push(await endpoint.capture({ body: '12345' }))
     expect((await endpoint.send()).status).toBe(429)
     await alice.delete(endpoint.at(`/requests/${captured.at(-1)?.id}`))
     expect((await alice.get(endpoint.at('/stats'))).body).toEqual({
