@@ -551,6 +551,35 @@ describe('creel replay, deliveries and watchdogs', () => {
     })
   })
 
+  test('what is stored in part is not sent from here, and is shown as that', async () => {
+    await using receiver = await startReceiver()
+    const own = await service.alice.endpoint({
+      name: 'partly',
+      encryptBodies: true,
+      storeRules: [{ op: 'redact', paths: ['body.name'] }],
+    })
+    const shredded = await own.capture({ body: '{"n":1}' })
+    await service.alice.post(own.at('/shred'))
+    const cut = await own.capture({ body: 'neither JSON nor a form' })
+    await own.capture({ body: '{"n":2}' })
+    const to = `http://127.0.0.1:${receiver.port}`
+    for (const [id, reason] of [
+      [shredded.id, 'its content was destroyed with its key'],
+      [cut.id, 'its stored body is truncated'],
+    ] as const) {
+      const refused = await fails(['replay', `${id}`, '--to', to], env)
+      expect(refused.stderr).toContain(`#${id} cannot be sent: ${reason}.`)
+      expect(await succeeds(['requests', 'get', `${id}`], env)).toContain(`(${reason})`)
+      const body = await runCreel(['requests', 'get', `${id}`, '--body'], { env })
+      expect(body.stderr).toContain(`#${id} is not whole: ${reason}.`)
+    }
+    const listener = startCommand(['listen', 'partly', '--to', to, '--since', 'start'], env)
+    expect(await receiver.take(1)).toMatchObject([{ body: Buffer.from('{"n":2}') }])
+    await listener.says(/not sent: its content was destroyed with its key/)
+    listener.signal('SIGTERM')
+    await listener.exited
+  })
+
   test('watchdogs are listed', async () => {
     await service.alice.post('/api/v1/watchdogs', { endpointId: endpoint.id, expectedIntervalSeconds: 3600 })
     expect(await succeeds(['watchdogs'], env)).toContain('orders\torders\twaiting\t60 min')

@@ -1,18 +1,12 @@
 import { InvalidArgumentError } from 'commander'
 import { usageError } from './clientError.ts'
 
-const UNIT_MILLISECONDS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-}
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** `20s`, `10m`, `1.5h` or `2d` in milliseconds; a bare number counts seconds. Undefined for anything else. */
 export function milliseconds(text: string): number | undefined {
   const [, count = '', unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? []
-  const factor = UNIT_MILLISECONDS[unit]
+  const factor = UNIT_MS[unit]
   return count === '' || factor === undefined ? undefined : Math.round(Number(count) * factor)
 }
 

@@ -25,7 +25,7 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   forwarding_disabled: 'To send it from this machine, give a port or a URL: `creel replay <id> --to 3000`.',
   limit_reached: 'Delete one that you do not need, or raise the plan.',
-  not_found: 'Run `creel requests list`, `creel deliveries` or `creel endpoints list` to see what exists.',
+  not_found: 'The command `list` of its kind, like `creel requests list`, shows what exists.',
   feature_not_in_plan:
     '`creel whoami` shows the plan; an operator changes it with `creel workspace set-plan`.',
   api_access_disabled: 'An operator changes the plan with `creel workspace set-plan`.',

@@ -6,6 +6,7 @@ import { EXIT } from '../exitCodes.ts'
 import { createLocalSender } from '../listen/localSender.ts'
 import { isTarget } from '../listen/localTarget.ts'
 import { printJson, printText } from '../output/print.ts'
+import { lackOf } from '../output/requestText.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { requestIdOption } from '../words.ts'
@@ -54,14 +55,14 @@ export function addReplayCommand(command: Command, tools: TerminalTools): void {
         if (!isGood) process.exitCode = EXIT.failed
       }
     } finally {
-      for (const replay of replayers.values()) await replay.close()
+      for (const replay of replayers.values()) await replay.close?.()
     }
   })
 }
 
 interface Replayer {
   one(requestId: number): Promise<Replayed>
-  close(): Promise<void>
+  close?(): Promise<void>
 }
 
 async function replayer(
@@ -69,15 +70,11 @@ async function replayer(
   endpointId: string,
   { to, skipVerify, openOutbound }: ReplayOptions & Pick<TerminalTools, 'openOutbound'>,
 ): Promise<Replayer> {
-  if (to === 'listeners')
-    return { one: (id) => toListeners(api, endpointId, id), close: () => Promise.resolve() }
+  if (to === 'listeners') return { one: (id) => toListeners(api, endpointId, id) }
   if (to !== undefined && isTarget(to))
     return fromHere(api, endpointId, { to, skipVerify: skipVerify === true, openOutbound })
   const actionId = to === undefined ? undefined : await actionNamed(api, endpointId, to)
-  return {
-    one: (requestId) => throughActions(api, endpointId, requestId, actionId),
-    close: () => Promise.resolve(),
-  }
+  return { one: (id) => throughActions(api, endpointId, id, actionId) }
 }
 
 async function actionNamed(api: ApiClient, endpointId: string, wanted: string): Promise<string> {
@@ -139,6 +136,8 @@ function fromHere(
   return {
     async one(requestId) {
       const request = await api.calls.requests.get({ endpointId, requestId })
+      const lack = lackOf(request)
+      if (lack !== undefined) throw new ClientError(`#${requestId} cannot be sent: ${lack}.`)
       const answer = await sender.send(request)
       const said = answer.statusCode === null ? answer.error : String(answer.statusCode)
       return {

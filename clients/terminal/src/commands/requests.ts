@@ -5,7 +5,7 @@ import { chooseEndpoint, endpointIdOf } from '../api/endpointChoice.ts'
 import { usageError } from '../clientError.ts'
 import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
 import { printHint, printJson, printTable, printText } from '../output/print.ts'
-import { requestText, stateText } from '../output/requestText.ts'
+import { lackOf, requestText, stateText } from '../output/requestText.ts'
 import { clockText, sizeText } from '../output/text.ts'
 import { byteOutput } from '../output/write.ts'
 import { addVerb, type ClientOptions, isConfirmed, openApi, withClientOptions } from '../session.ts'
@@ -94,6 +94,8 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
       if (options.body !== true) {
         return printText(...requestText(request, { width: process.stdout.columns ?? 100 }))
       }
+      const lack = lackOf(request)
+      if (lack !== undefined) printHint(`#${request.id} is not whole: ${lack}.`)
       const output = byteOutput()
       await output.write(Buffer.from(request.body ?? '', request.bodyIsBinary ? 'base64' : 'utf8'))
       return output.end()

@@ -2,6 +2,7 @@ import type { EndpointData, FeedEvent, WholeRequest } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
 import { reasonOf } from '../api/apiClient.ts'
 import { ClientError } from '../clientError.ts'
+import { lackOf } from '../output/requestText.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import { Deliverer } from './deliverer.ts'
 import type { Filter } from './filter.ts'
@@ -138,17 +139,14 @@ class Listener {
     this.behind = Math.max(this.behind, requests.length)
     for (const request of requests) {
       if (signal.aborted) return
-      if (!filter.matches(request)) this.deliverer.passOver(request.id)
-      else if (sender === null) {
-        view.shown({ request, answer: null })
-        this.deliverer.passOver(request.id)
-      } else if (request.bodyTruncated) {
-        view.shown({ request, answer: null, note: 'not sent: its stored body is truncated' })
-        this.deliverer.passOver(request.id)
-      } else {
+      const lack = sender === null ? undefined : lackOf(request)
+      const isShown = filter.matches(request)
+      if (isShown && sender !== null && lack === undefined) {
         await this.deliverer.take({ request })
         continue
       }
+      if (isShown) view.shown({ request, answer: null, note: lack && `not sent: ${lack}` })
+      this.deliverer.passOver(request.id)
       this.counted()
     }
     this.deliverer.passOver(lastId)
@@ -161,7 +159,8 @@ class Listener {
     this.replays.add(replayId)
     try {
       const request = await api.calls.requests.get({ endpointId: endpoint.id, requestId })
-      if (request.bodyTruncated) throw new ClientError('its stored body is truncated.')
+      const lack = lackOf(request)
+      if (lack !== undefined) throw new ClientError(`${lack}.`)
       await this.deliverer.take({ request, replayId })
     } catch (error) {
       if (!(error instanceof ClientError)) throw error

@@ -25,12 +25,12 @@ export type LinkState =
 
 export interface Shown {
   readonly request: WholeRequest & { readonly decodedBody?: CapturedRequest['decodedBody'] }
-  /** Null if it was not sent: the listener is a viewer, or the body was too long to be stored. */
+  /** Null if it was not sent: the listener is a viewer, or the request is not stored whole. */
   readonly answer: LocalAnswer | null
   /** Set for a replay. */
   readonly replayId?: number
   /** Why it was not sent, as text. */
-  readonly note?: string
+  readonly note?: string | undefined
 }
 
 /** Output of a listener: plain lines, JSON lines, or a full screen. */

@@ -74,12 +74,18 @@ export function stateText({ state, deliveryCounts: counts }: Outcome): string {
   return name === 'Failed' && (state === 'Errored' || state === 'Interrupted') ? state : name
 }
 
+/** Why a stored request is not what arrived, and is not sent from here; undefined if it is. */
+export function lackOf({ bodyTruncated, shredded }: WholeRequest): string | undefined {
+  if (shredded) return 'its content was destroyed with its key'
+  return bodyTruncated ? 'its stored body is truncated' : undefined
+}
+
 /** Lines that show a body: indented JSON or text, shortened, or its size if it is binary. */
 export function bodyText(request: Readable): SafeText[] {
   const { bodyTruncated, decodedBody = null, sizeBytes } = request
   const decoded = decodedBody?.text ?? null
   const body = decoded ?? request.body
-  if (body === null) return [SafeText.of('(no body)')]
+  if (body === null) return [SafeText.of(`(${lackOf(request) ?? 'no body'})`)]
   const note = [
     ...(bodyTruncated ? [SafeText.of(`(truncated: the full body had ${sizeText(sizeBytes)})`)] : []),
     ...(decodedBody === null ? [] : [SafeText.of(`(arrived as ${decodedBody.encoding})`)]),
