@@ -8,7 +8,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     create table sealings (
       endpoint_id uuid primary key references endpoints on delete cascade,
       sealed_to_id bigint not null default 0,
-      -- The least id below that was left out, because attempts of it were under way or due.
+      -- The least id below that is looked at again: it was sealed, or left out while attempts of it were under way or due.
       left_from_id bigint
     )`.execute(db)
   await sql`

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
+import { sealStored } from '@creel/core/sealing'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
@@ -330,8 +331,9 @@ test('requests that were stored in plain are encrypted in the background, with a
     update attempt_details set sealed_with = null, sealed = null, sent_body = null, sent_url = ${`http://a/?token=${mail}`}
     where endpoint_id = ${endpoint.id}`.execute(service.db)
   // The run of each minute may have come in between, and have been the last one.
-  await sql`insert into sealings (endpoint_id, sealed_to_id) values (${endpoint.id}, ${Number.MAX_SAFE_INTEGER})
-    on conflict (endpoint_id) do nothing`.execute(service.db)
+  await sql`insert into sealings (endpoint_id) values (${endpoint.id}) on conflict do nothing`.execute(
+    service.db,
+  )
   await service.runJob('endpoints.seal', {})
   expect(await tablesWith(mail)).toEqual([])
   expect((await attemptOf(endpoint)).body).toMatchObject({ sent: { body: sent.body } })
@@ -542,6 +544,72 @@ test('captures go on while earlier requests are encrypted', async () => {
     from endpoint_counters c join requests r using (endpoint_id)
     where endpoint_id = ${endpoint.id} group by c.endpoint_id`.execute(service.db)
   expect(rows).toEqual([{ sealed: count + 40, isEqual: true }])
+})
+
+const sealNow = () => sealStored(service.running.services, new AbortController().signal)
+
+test('a look at many requests that are encrypted holds no lock for which captures wait', async () => {
+  const endpoint = await alice.endpoint({ encryptBodies: true })
+  const { id } = await endpoint.capture({ body: '{"n":1}' })
+  await sql`
+    insert into requests (endpoint_id, received_at, method, path, header_names, header_values, size_bytes, body,
+      body_truncated, body_is_binary, dispatch_state, sealed_with, sealed)
+    select endpoint_id, received_at, method, path, header_names, header_values, size_bytes, body,
+      body_truncated, body_is_binary, dispatch_state, sealed_with, sealed
+    from requests, generate_series(1, 4500) where endpoint_id = ${endpoint.id}`.execute(service.db)
+  const begin = () =>
+    sql`insert into sealings (endpoint_id) values (${endpoint.id})
+      on conflict (endpoint_id) do update set sealed_to_id = 0`.execute(service.db)
+  const isDone = async () => {
+    await sealNow()
+    const { rows } = await sql`select from sealings where endpoint_id = ${endpoint.id}`.execute(service.db)
+    return rows.length === 0
+  }
+  await begin()
+  await service.db.transaction().execute(async (trx) => {
+    await sql`select from endpoint_counters where endpoint_id = ${endpoint.id} for update`.execute(trx)
+    // The run of each minute may be at it.
+    await eventually('the end of a look', isDone)
+  })
+  // One in plain behind them is reached.
+  await sql`
+    insert into requests (endpoint_id, received_at, method, path, header_names, header_values, size_bytes, body,
+      body_truncated, body_is_binary, dispatch_state)
+    values (${endpoint.id}, now(), 'POST', '/plain', '', '', 1, 'x', false, false, 'NotAttempted')`.execute(
+    service.db,
+  )
+  await begin()
+  await eventually('the end of the next look', isDone)
+  const { rows } = await sql`
+    select from requests where endpoint_id = ${endpoint.id} and sealed_with is null`.execute(service.db)
+  expect(rows).toEqual([])
+  expect(await detailOf(endpoint, id)).toMatchObject({ body: '{"n":1}' })
+  await alice.delete(endpoint.at(''))
+})
+
+test('an endpoint whose requests cannot be encrypted keeps no others from it', async () => {
+  const endpoints = [await alice.endpoint({}), await alice.endpoint({})].toSorted((a, b) =>
+    a.id < b.id ? -1 : 1,
+  )
+  const [broken, whole] = endpoints
+  for (const endpoint of endpoints) {
+    await endpoint.capture({ body: '{"n":1}' })
+    await alice.patch(endpoint.at(''), { encryptBodies: true })
+  }
+  await sql`
+    create function refuse_seal() returns trigger language plpgsql as $$ begin raise 'missing chunk'; end $$`.execute(
+    service.db,
+  )
+  await sql`
+    create trigger refuse_seal before update on requests for each row
+    when (new.endpoint_id = ${sql.lit(broken?.id)}) execute function refuse_seal()`.execute(service.db)
+  const failure = await sealNow().catch(String)
+  await sql`drop trigger refuse_seal on requests`.execute(service.db)
+  expect(failure).toContain('missing chunk')
+  const { rows } = await sql`
+    select endpoint_id from requests
+    where endpoint_id in (${broken?.id}, ${whole?.id}) and sealed_with is not null`.execute(service.db)
+  expect(rows).toEqual([{ endpointId: whole?.id }])
 })
 
 test('imported requests are encrypted, too', async () => {

@@ -58,19 +58,17 @@ export async function sealRecords(
 /** Requests whose records one call of {@link sealLateRecords} seals. */
 const LATE_AT_ONCE = 20
 
-/**
- * Seals records in plain of requests that are sealed: their attempts had read the request before. Returns whether there
- * were any.
- */
+/** Seals some records in plain of sealed requests: their attempts had read these before. Returns whether there may be more. */
 export async function sealLateRecords(
   secrets: Pick<SecretBox, 'open'>,
   trx: Trx,
   endpointId: string,
-  sealing: DataKeyRef,
+  { sealing, afterId, upToId }: { sealing: DataKeyRef; afterId: number; upToId: number },
 ): Promise<boolean> {
   const requests = await trx
     .selectFrom('requests as r')
     .where('r.endpointId', '=', endpointId)
+    .where(({ between }) => between('r.id', afterId + 1, upToId))
     .where('r.sealedWith', 'is not', null)
     .where(({ exists, selectFrom }) =>
       exists(
@@ -85,5 +83,5 @@ export async function sealLateRecords(
     .limit(LATE_AT_ONCE)
     .execute()
   await sealRecords(secrets, trx, endpointId, { requests, sealing })
-  return requests.length > 0
+  return requests.length === LATE_AT_ONCE
 }

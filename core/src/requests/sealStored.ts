@@ -16,8 +16,8 @@ import { forgetPaged } from './searchPages/index.ts'
 import { requestStorageBytes, type StoredParts, storageBytesOf } from './storageBytes.ts'
 import { bodyPreview } from './storedRequest.ts'
 
-/** Requests, and bytes of their bodies, that one transaction seals. One is sealed whatever its size. */
-const AT_ONCE = { rows: 50, bytes: 1024 * 1024 } as const
+/** Requests, and bytes of their bodies, that one transaction seals, of those that it looks at. One is sealed whatever its size. */
+const AT_ONCE = { looked: 2_000, rows: 50, bytes: 1024 * 1024 } as const
 
 /** A request that was sealed, with its body as it was captured. */
 export interface SealedRequest {
@@ -25,16 +25,14 @@ export interface SealedRequest {
   readonly body: Buffer
 }
 
-/** The next requests of an endpoint in every state, in plain, after an id. */
+/** The next requests of an endpoint in every state after an id, with few of them in plain. */
 const NEXT = statement(
   'next requests to seal',
-  `select id from (
-    select r.id, sum(octet_length(r.body)) over (order by r.id) - octet_length(r.body) as bytes_before
+  `select id, is_plain from (select id, is_plain, sum(bytes) over (order by id) - bytes as bytes_before, count(*) filter (where is_plain) over (order by id) as rows
     from (
-      select id, body from requests where endpoint_id = $1::uuid and id > $2::bigint and sealed_with is null
-      order by id limit ${AT_ONCE.rows}
-    ) r
-  ) sized where bytes_before < ${AT_ONCE.bytes}`,
+      select id, sealed_with is null as is_plain, case when sealed_with is null then octet_length(body) else 0 end as bytes
+      from requests where endpoint_id = $1::uuid and id > $2::bigint order by id limit ${AT_ONCE.looked}
+    ) r) sized where bytes_before < ${AT_ONCE.bytes} and rows <= ${AT_ONCE.rows} order by id`,
   { isPrepared: false },
 )
 
@@ -75,21 +73,24 @@ async function busyAmong(trx: Trx, endpointId: string, ids: readonly number[]): 
 }
 
 /**
- * Seals the next requests of an endpoint that are stored in plain. It holds the endpoint's lock for some milliseconds.
- * Requests with attempts that are under way or due are left out.
+ * Looks at the next requests of an endpoint, and seals those in plain. For these it holds the endpoint's lock for some
+ * milliseconds. Requests with attempts that are under way or due are left out.
  *
  * @param before called with the requests, before the transaction commits
- * @returns the last id that was looked at, null at the end; and the least one that was left out
+ * @returns the last id that was looked at, null at the end; and the least that was sealed or left out, to be looked at again
  */
 export async function sealNext(
   trx: Trx,
   endpointId: string,
   { sealing, afterId }: { readonly sealing: Sealing; readonly afterId: number },
   before: (requests: readonly SealedRequest[]) => Promise<void>,
-): Promise<{ readonly lastId: number | null; readonly leftId: number | null }> {
+): Promise<{ readonly lastId: number | null; readonly againId: number | null }> {
+  const looked = await run(trx, NEXT, [endpointId, afterId])
+  const lastId = looked.at(-1)?.id ?? null
+  const next = looked.flatMap(({ id, isPlain }) => (isPlain ? id : []))
+  const [againId = null] = next
+  if (againId === null) return { lastId, againId }
   await lockCounters(trx, endpointId)
-  const next = (await run(trx, NEXT, [endpointId, afterId])).map(({ id }) => id)
-  if (next.length === 0) return { lastId: null, leftId: null }
   const busy = await busyAmong(trx, endpointId, next)
   const ids = next.filter((id) => !busy.has(id))
   const { rows } = await sql<Selectable<RequestsTable>>`
@@ -115,8 +116,7 @@ export async function sealNext(
     encodeArray(BYTEA, stored, ({ note }) => note),
   ])
   await forgetPaged(trx, endpointId, ids)
-  const [leftId = null] = next.filter((id) => busy.has(id))
-  return { lastId: next.at(-1) ?? null, leftId }
+  return { lastId, againId }
 }
 
 /** The data key of an endpoint, opened. Never to be logged. */

@@ -5,7 +5,7 @@ import type { Services } from '../api/services.ts'
 import { sealLateRecords, sealRecords } from '../deliveries/index.ts'
 import { ensureDataKey } from '../endpoints/index.ts'
 import { isSealed } from '../keys/index.ts'
-import type { Trx } from '../platform/db/index.ts'
+import { Failures, type Trx } from '../platform/db/index.ts'
 import { sweepQueue } from '../platform/queues.ts'
 import { openDataKey } from '../platform/secrets/index.ts'
 import { sealAnswers } from '../rehearsals/index.ts'
@@ -14,9 +14,6 @@ import { sealAgentEvents } from '../subscriptions/index.ts'
 
 /** Time of a run, in milliseconds; the next one continues. */
 const RUN_MS = 30_000
-
-/** The id up to which requests are sealed when no request in plain is left. */
-const ALL = Number.MAX_SAFE_INTEGER
 
 /** Lets what an endpoint has stored in plain be sealed in the background. */
 export async function sealEarlier(trx: Trx, endpointId: string): Promise<void> {
@@ -29,16 +26,22 @@ export async function sealEarlier(trx: Trx, endpointId: string): Promise<void> {
 
 /**
  * Seals requests, records of attempts, messages, answers and events that endpoints with `encryptBodies` have stored in plain, in
- * short transactions.
+ * short transactions. The endpoints take turns, and one that fails ends no others.
+ *
+ * @throws what has failed, at the end
  */
 export async function sealStored(services: Services, signal: AbortSignal): Promise<void> {
-  const endsAt = performance.now() + RUN_MS
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(RUN_MS)])
   const { rows } = await sql<{ endpointId: string }>`
     select s.endpoint_id from sealings s join endpoints e on e.id = s.endpoint_id
     join workspaces w on w.id = e.workspace_id
     where e.deleted_at is null and not ${sql.raw(isSealed('w'))} order by s.endpoint_id`.execute(services.db)
-  for (const { endpointId } of rows)
-    while (!signal.aborted && performance.now() < endsAt) if (!(await sealSome(services, endpointId))) break
+  const failures = new Failures()
+  const left = new Set(rows.map(({ endpointId }) => endpointId))
+  while (left.size > 0)
+    for (const id of left)
+      if (ending.aborted || !(await failures.unless(() => sealSome(services, id)))) left.delete(id)
+  failures.throwAny()
 }
 
 /** Seals some of what an endpoint has stored. Returns false if nothing more can be sealed now. */
@@ -58,37 +61,34 @@ async function sealSome({ db, secrets }: Services, endpointId: string): Promise<
       return false
     }
     const ref = await ensureDataKey(trx, { workspaceId: row.workspaceId, endpointId, secrets })
-    if (await sealMessages(secrets, trx, endpointId, ref)) return true
-    await forgetWords(trx, { sealedOf: endpointId })
-    if (await sealAnswers(secrets, trx, endpointId, ref)) return true
-    if (await sealAgentEvents(secrets, trx, endpointId, ref)) return true
     const sealing = { ...ref, key: openDataKey(secrets, ref.sealedKey) }
-    const { lastId, leftId } = await sealNext(
+    const { lastId, againId } = await sealNext(
       trx,
       endpointId,
       { sealing, afterId: row.sealedToId },
       (requests) => sealRecords(secrets, trx, endpointId, { requests, sealing: ref }),
     )
-    const leftFromId = row.leftFromId ?? leftId
-    if (lastId === null && leftFromId === null) {
-      if (await sealLateRecords(secrets, trx, endpointId, ref)) return true
-      // Attempts that had read a request in plain have ended by the next run.
-      if (row.sealedToId === ALL) await end(trx, endpointId)
-      else
-        await trx
-          .updateTable('sealings')
-          .set({ sealedToId: ALL })
-          .where('endpointId', '=', endpointId)
-          .execute()
-      return false
+    const leftFromId = row.leftFromId ?? againId
+    const save = (sealedToId: number, leftFromId: number | null) =>
+      trx
+        .updateTable('sealings')
+        .set({ sealedToId, leftFromId })
+        .where('endpointId', '=', endpointId)
+        .execute()
+    if (lastId !== null) {
+      const range = { afterId: row.sealedToId, upToId: lastId }
+      const isMore = await sealLateRecords(secrets, trx, endpointId, { sealing: ref, ...range })
+      await save(isMore ? row.sealedToId : lastId, leftFromId)
+      return true
     }
-    // At the end, the next run looks again at those that were left out.
-    const next = {
-      sealedToId: lastId ?? (leftFromId ?? 1) - 1,
-      leftFromId: lastId === null ? null : leftFromId,
-    }
-    await trx.updateTable('sealings').set(next).where('endpointId', '=', endpointId).execute()
-    return lastId !== null
+    if (await sealMessages(secrets, trx, endpointId, ref)) return true
+    await forgetWords(trx, { sealedOf: endpointId })
+    if (await sealAnswers(secrets, trx, endpointId, ref)) return true
+    if (await sealAgentEvents(secrets, trx, endpointId, ref)) return true
+    // The next run looks again: at what was left out, and at records of attempts that had read a request in plain.
+    if (leftFromId === null) await end(trx, endpointId)
+    else await save(leftFromId - 1, null)
+    return false
   })
 }
 

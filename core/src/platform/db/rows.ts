@@ -969,6 +969,7 @@ export interface StatementRows {
   }
   'next requests to seal': {
     readonly id: number
+    readonly isPlain: boolean
   }
   'next rows of attempt_details': {
     readonly upTo: number | null
