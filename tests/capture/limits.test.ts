@@ -151,7 +151,8 @@ describe('over the capture rate', () => {
 describe('at the stored-request cap', () => {
   test('the oldest are evicted, and no sender notices', async () => {
     const endpoint = await endpointOn('cap3')
-    const rows = await endpoint.captureMany(5, { body: '{"n":1}' })
+    const rows: Awaited<ReturnType<typeof endpoint.capture>>[] = []
+    for (let n = 0; n < 5; n += 1) rows.push(await endpoint.capture({ body: '{"n":1}' }))
     expect((await endpoint.requests()).map(({ id }) => id)).toEqual(
       rows
         .slice(2)

@@ -192,15 +192,17 @@ describe('the recycle bin', () => {
 test('no more evicted requests wait for their deliveries than the plan stores', async () => {
   const alice = await idle.newClient('pro')
   const endpoint = await alice.endpoint({ forwardUrl: (await receiver()).url })
-  const [first, second] = await endpoint.captureMany(6)
+  const first = await endpoint.capture()
+  const second = await endpoint.capture()
+  for (let n = 0; n < 4; n += 1) await endpoint.send()
   expect((await rowsOf(idle, endpoint.id)).requests).toBe(6)
   await sweepRetentionNow(idle.running.services, never())
   expect(await rowsOf(idle, endpoint.id)).toMatchObject({ requests: 4, deliveries: 4, attempts: 2 })
   await expectCountersEqualRows(idle, endpoint.id)
   const { items } = await alice.expect(alice.get(endpoint.at('/deliveries')), Attempts)
   expect(items.map(({ requestId, state, error }) => [requestId, state, error])).toEqual([
-    [second?.id ?? 0, 'DeadLetter', 'evicted'],
-    [first?.id ?? 0, 'DeadLetter', 'evicted'],
+    [second.id, 'DeadLetter', 'evicted'],
+    [first.id, 'DeadLetter', 'evicted'],
   ])
 })
 
