@@ -252,6 +252,36 @@ describe('a rule for storing', () => {
     expect(kept).toMatchObject({ label: 'signup of ada@example.com', eventId: 'signup-ada@example.com' })
   })
 
+  test('leaves its marks in exports, and imports keep them beside those of their own rules', async () => {
+    const source = await alice.endpoint({
+      storeRules: [{ op: 'redact', paths: ['body.email'] }],
+      dropHeaders: ['X-Gone'],
+    })
+    await source.capture(json({ email: 'ada@example.com', name: 'Ada' }))
+    await source.capture({ body: 'not structured' })
+    await source.capture(json({ name: 'Bob' }))
+    const marks = [
+      { redacted: false, redactedPaths: [], redactionFault: null },
+      { redactedPaths: ['body', 'query', 'headers'], redactionFault: expect.stringContaining('rule 1') },
+      { redacted: true, redactedPaths: ['body.email'], redactionFault: null },
+    ]
+    expect(await source.requests()).toMatchObject(marks)
+    const { text } = await alice.get(source.at('/requests/export?format=ndjson'))
+    const into = async (endpoint: TestEndpoint, lines: string) =>
+      await alice.post(endpoint.at('/requests/import'), undefined, {
+        rawBody: lines,
+        headers: { 'Content-Type': 'application/x-ndjson' },
+      })
+    const plain = await alice.endpoint()
+    expect((await into(plain, text)).body).toMatchObject({ importedCount: 3 })
+    expect(await plain.requests()).toMatchObject(marks)
+    const strict = await alice.endpoint({ storeRules: [{ op: 'redact', paths: ['body.name'] }] })
+    await into(strict, text.slice(0, text.indexOf('\n')))
+    expect(await strict.requests()).toMatchObject([{ redactedPaths: ['body.email', 'body.name'] }])
+    const wrong = text.replace('"redactedPaths":["body.email"]', '"redactedPaths":[1]')
+    expect(wrongParts(await into(plain, wrong))).toEqual(['#/lines/1/redactedPaths/0 type'])
+  })
+
   test('that faults on an imported line raises the alert, too', async () => {
     const endpoint = await alice.endpoint({ storeRules: [{ op: 'redact', paths: ['body.email'] }] })
     const line = {

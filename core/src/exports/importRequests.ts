@@ -156,12 +156,9 @@ function boundIssues(ctx: Context, { number, line, body }: CheckedLine, bodyByte
 function* rowInSteps(settings: CaptureSettings, { line, body }: CheckedLine) {
   const { endpointId } = settings
   const headers = headersOf(line)
-  const contentType =
-    line.contentType === undefined
-      ? (headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? null)
-      : line.contentType === null
-        ? null
-        : Buffer.from(line.contentType).toString('latin1')
+  const given = line.contentType && Buffer.from(line.contentType).toString('latin1')
+  const sent = headers.find(([name]) => name.toLowerCase() === 'content-type')
+  const contentType = given === undefined ? (sent?.[1] ?? null) : given
   const request: EvaluatedRequest = {
     endpointId,
     receivedAt: new Date(line.receivedAt),
@@ -181,9 +178,13 @@ function* rowInSteps(settings: CaptureSettings, { line, body }: CheckedLine) {
   const form = yield* storedFormInSteps(settings, request)
   const { columns } = settings
   const note = line.note === null ? null : Buffer.from(line.note)
-  const row = captureRow(form?.request ?? request, { redaction: form?.redaction ?? null, columns, note })
+  const taken = form?.redaction
+  const paths = [...new Set([...line.redactedPaths, ...(taken?.paths ?? [])])]
+  const fault = taken?.fault ?? line.redactionFault
+  const redaction = paths.length === 0 && fault === null ? null : { paths, fault }
+  const row = captureRow(form?.request ?? request, { redaction, columns, note })
   return {
     row: settings.sealing === null ? row : sealedRow(settings.sealing, row),
-    redactionFault: form?.redaction?.fault ?? null,
+    redactionFault: taken?.fault ?? null,
   }
 }

@@ -6,7 +6,7 @@ import { isCredentialName, MASK } from '../engine/credentials.ts'
 import { storedHeaders, type WireHeader } from '../engine/message/index.ts'
 import { isEventId } from '../engine/verification/index.ts'
 import { VERDICTS } from '../engine/words/index.ts'
-import { Note, outcomeOf, type RequestRow } from '../requests/index.ts'
+import { Note, outcomeOf, type RequestRow, redactionView } from '../requests/index.ts'
 import { type ExportRow, isTextBody } from './exportQueries.ts'
 import type { ExportedRequest } from './formats/index.ts'
 
@@ -70,6 +70,7 @@ export function lineOf(
     label: row.label,
     eventId: row.eventId,
     duplicateOf: row.duplicateOf,
+    ...redactionView(row.redaction),
     bodyTruncated: row.bodyTruncated,
     verification: row.verdict === null ? null : { verdict: row.verdict, note: row.verdictNote ?? '' },
     state,
@@ -104,11 +105,16 @@ const METHOD_CHARACTERS_MAX = 128
 
 const encoding = z.enum(['utf8', 'base64']).optional()
 
-const Header = z.object({
-  name: z.string().regex(TOKEN, 'must be the name of a header').max(HEAD_CHARACTERS_MAX),
-  value: z.string().regex(FIELD_VALUE, 'must be one line'),
-  encoding,
-})
+const Header = z
+  .object({
+    name: z.string().regex(TOKEN, 'must be the name of a header').max(HEAD_CHARACTERS_MAX),
+    value: z.string().regex(FIELD_VALUE, 'must be one line'),
+    encoding,
+  })
+  .refine((header) => header.encoding !== 'base64' || isBase64(header.value), {
+    path: ['value'],
+    message: 'must be base64',
+  })
 
 /** Schema of a line. Unknown members are ignored, and so are those that the service derives itself. */
 export const ImportLine = z
@@ -132,6 +138,8 @@ export const ImportLine = z
     ip: z.union([z.ipv4(), z.ipv6()]).nullable().default(null),
     label: z.string().min(1).max(200).regex(STORABLE_TEXT).nullable().default(null),
     eventId: z.string().refine(isEventId, 'must be an event id').nullable().default(null),
+    redactedPaths: z.array(z.string().regex(STORABLE_TEXT)).default([]),
+    redactionFault: z.string().max(300).regex(STORABLE_TEXT).nullable().default(null),
     bodyTruncated: z.boolean().default(false),
     verification: z
       .object({ verdict: z.enum(VERDICTS), note: z.string().max(300).regex(STORABLE_TEXT) })
@@ -142,18 +150,9 @@ export const ImportLine = z
     body: z.string().nullable().default(null),
     bodyEncoding: encoding,
   })
-  .superRefine(({ rawHeaders, bodyTruncated, sizeBytes }, context) => {
-    const faults: [boolean, (string | number)[], string][] = [
-      [bodyTruncated && sizeBytes === undefined, ['sizeBytes'], 'must be there for a body that was cut'],
-      ...rawHeaders.map((header, at): [boolean, (string | number)[], string] => [
-        header.encoding === 'base64' && !isBase64(header.value),
-        ['rawHeaders', at, 'value'],
-        'must be base64',
-      ]),
-    ]
-    for (const [isFault, path, message] of faults) {
-      if (isFault) context.addIssue({ code: 'custom', path, message })
-    }
+  .refine(({ bodyTruncated, sizeBytes }) => !bodyTruncated || sizeBytes !== undefined, {
+    path: ['sizeBytes'],
+    message: 'must be there for a body that was cut',
   })
 
 /** A line after decoding, defaults filled in. */

@@ -65,4 +65,4 @@ export {
   type StoredRequestRow,
   storedRequest,
 } from './storedRequest.ts'
-export { decodedView } from './view.ts'
+export { decodedView, redactionView } from './view.ts'
