@@ -25,7 +25,7 @@ import {
 } from './dispatch/index.ts'
 import { ERASURE_RUNS, ERASURE_SWEEP, runErasure, sweepErasures } from './erasures/index.ts'
 import { IMPORT_SWEEP, sweepImports } from './exports/index.ts'
-import type { Trx } from './platform/db/index.ts'
+import { Failures, type Trx } from './platform/db/index.ts'
 import type { Queue } from './platform/queues.ts'
 import {
   RECONCILIATION_RUNS,
@@ -103,9 +103,10 @@ export const QUEUE_WORK: readonly QueueWork[] = [
   work(REPLAY_SWEEP, pauseAbandoned),
   work(SUBSCRIPTION_SWEEP, sweepSubscriptions),
   work(ENDPOINT_SWEEP, async (services, _, signal) => {
-    await sweepEndpoints(services, signal)
-    await sweepRelay(services)
-    await sweepOriginals(services, signal)
+    const failures = new Failures()
+    for (const one of [sweepOriginals, sweepEndpoints, sweepRelay])
+      await failures.unless(() => one(services, signal))
+    failures.throwAny()
   }),
   work(IMPORT_SWEEP, (services, _, signal) => sweepImports(services, signal)),
   work(RETENTION_SWEEP, (services, _, signal) => sweepRetention(services, signal)),

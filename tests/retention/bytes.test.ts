@@ -49,6 +49,31 @@ describe('storedBytesMax', () => {
     expect((await stored(service)).ids).toHaveLength(26)
   })
 
+  test('a workspace that stays over it keeps no others over theirs', async () => {
+    const service = await start({ parts: ['gateway'], limits: { storedBytesMax: 5_000 } })
+    const clients = [service.alice, service.charlie]
+    const endpoints = [await service.alice.endpoint(), await service.charlie.endpoint()]
+    for (const endpoint of endpoints)
+      for (let n = 0; n < 5; n += 1) await endpoint.send({ body: 'x'.repeat(1000) })
+    const overBound = async () => {
+      const bytes = await Promise.all(
+        clients.map(({ workspaceId }) => readStorageOf(service.db, workspaceId)),
+      )
+      return bytes.filter((one) => one > 5_000).length
+    }
+    expect(await overBound()).toBe(2)
+    // The first workspace that is looked at keeps its requests, as one does that gets them as fast as they are evicted.
+    const { workspaces } = await readStorage(service.db)
+    const endless = workspaces[0]?.workspaceId === service.alice.workspaceId ? endpoints[0] : endpoints[1]
+    await sql`create function kept_row() returns trigger language plpgsql as $$ begin return null; end $$`.execute(
+      service.db,
+    )
+    await sql`create trigger kept_row before delete on requests for each row
+      when (old.endpoint_id = ${sql.lit(endless?.id)}) execute function kept_row()`.execute(service.db)
+    await sweep(service)
+    expect(await overBound()).toBe(1)
+  })
+
   test('a request whose delivery is due is hidden; beyond a quarter of the bound such deliveries end', async () => {
     // Each request counts 2024 bytes, its first attempt 512, and the record of the attempt 512.
     const service = await start({ limits: { storedBytesMax: 15_000 }, allowDestinations: ['127.0.0.0/8'] })

@@ -3,6 +3,7 @@ import {
   sweepEndpoints as sweepEndpointsNow,
   sweepRetention as sweepRetentionNow,
 } from '@creel/core/retention'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -261,6 +262,86 @@ test('several workers sweep at once while captures arrive, and the counters stay
   await sweep()
   expect((await rowsOf(idle, endpoint.id)).requests).toBe(200)
   await expectCountersEqualRows(idle, endpoint.id)
+})
+
+/** Lets every change of some rows of endpoints fail, or not happen. */
+async function whileBroken(
+  { db }: TestService,
+  endpointIds: readonly string[],
+  does: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  await sql
+    .raw(`create function broken_row() returns trigger language plpgsql as $$ begin ${does}; end $$`)
+    .execute(db)
+  await sql
+    .raw(
+      `create trigger broken_row before delete on requests for each row
+      when (old.endpoint_id in (${endpointIds.map((id) => `'${id}'`).join(', ')})) execute function broken_row()`,
+    )
+    .execute(db)
+  try {
+    await work()
+  } finally {
+    await sql`drop trigger broken_row on requests`.execute(db)
+    await sql`drop function broken_row`.execute(db)
+  }
+}
+
+describe('a request that cannot be deleted keeps no others', () => {
+  const count = async (endpointId: string) => (await rowsOf(idle, endpointId)).requests
+
+  test('past the retention of their plan', async () => {
+    const client = await idle.newClient('solo')
+    const endpoints = [await client.endpoint(), await client.endpoint()].toSorted((a, b) =>
+      a.id < b.id ? -1 : 1,
+    )
+    const [broken, whole] = endpoints.map(({ id }) => id)
+    for (const endpoint of endpoints) await endpoint.send()
+    await idle.clock.advance(2 * DAY)
+    await whileBroken(idle, [broken ?? ''], `raise 'missing chunk'`, async () => {
+      const failure = await sweepRetentionNow(idle.running.services, never()).catch(String)
+      expect(failure).toContain('missing chunk')
+      expect(await count(whole ?? '')).toBe(0)
+      expect(await count(broken ?? '')).toBe(1)
+    })
+    await sweepRetentionNow(idle.running.services, never())
+    expect(await count(broken ?? '')).toBe(0)
+  })
+
+  test('of deleted endpoints', async () => {
+    const client = await idle.newClient('solo')
+    const [broken, whole] = [await client.endpoint(), await client.endpoint()]
+    for (const endpoint of [broken, whole]) {
+      await endpoint.send()
+      await client.delete(endpoint.at(''))
+      await idle.clock.advance(5 * MINUTE)
+    }
+    await whileBroken(idle, [broken.id], `raise 'missing chunk'`, async () => {
+      const failure = await sweepEndpointsNow(idle.running.services, never()).catch(String)
+      expect(failure).toContain('missing chunk')
+      expect(await rowsOf(idle, whole.id)).toEqual(NOTHING)
+    })
+    await sweepEndpointsNow(idle.running.services, never())
+    expect(await rowsOf(idle, broken.id)).toEqual(NOTHING)
+  })
+})
+
+test('an endpoint with endlessly many old requests keeps no others from the sweep', async () => {
+  const client = await idle.newClient('solo')
+  const [endless, other] = [await client.endpoint(), await client.endpoint()].toSorted((a, b) =>
+    a.id < b.id ? -1 : 1,
+  )
+  if (endless === undefined || other === undefined) throw new Error('no endpoints')
+  for (const endpoint of [endless, other]) await endpoint.send()
+  await idle.clock.advance(2 * DAY)
+  const stopping = new AbortController()
+  await whileBroken(idle, [endless.id], 'return null', async () => {
+    const sweeping = sweepRetentionNow(idle.running.services, stopping.signal)
+    await eventually('the sweep of the other', async () => (await rowsOf(idle, other.id)).requests === 0)
+    stopping.abort()
+    await sweeping
+  })
 })
 
 test('windows of keys that rest are forgotten', async () => {

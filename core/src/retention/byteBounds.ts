@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Services } from '../api/services.ts'
 import { foldAttemptBytes } from '../deliveries/index.ts'
 import { planOf } from '../plans/index.ts'
-import { run, statement } from '../platform/db/index.ts'
+import { Failures, run, statement } from '../platform/db/index.ts'
 import { stateOf } from '../platform/stateOf.ts'
 import { evictedRequests } from '../requests/index.ts'
 import { STORAGE_SWEEP_SECONDS, sweptRows } from './declarations.ts'
-import { type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
+import { type SweepServices, sweepTransaction, turnOf } from './endpointsToSweep.ts'
 import { evictClaims } from './eventClaims.ts'
 import { emptyBin, evictHidden, evictOldest } from './evictOldest.ts'
 import { removeAttempts } from './removal.ts'
@@ -70,21 +70,24 @@ function fullness({ plans, storageMaxBytes }: BoundServices, storage: Storage): 
 }
 
 /**
- * Evicts until no byte limit is exceeded.
+ * Evicts until no byte limit is exceeded, some seconds for each workspace. One that fails keeps no others from it.
  *
  * @returns the storage before the eviction
  */
 export async function sweepBytes(services: BoundServices, signal: AbortSignal): Promise<Storage> {
+  const failures = new Failures()
   await foldAttemptBytes(services.db)
   const storage = await readStorage(services.db)
   for (const { workspaceId, plan, storageBytes } of storage.workspaces) {
     const { storedBytesMax } = planOf(services.plans, plan).limits
-    if (storageBytes > storedBytesMax) await holdWorkspace(services, workspaceId, storedBytesMax, signal)
+    if (storageBytes > storedBytesMax)
+      await failures.unless(() => holdWorkspace(services, workspaceId, storedBytesMax, turnOf(signal)))
   }
   const { storageMaxBytes } = services
   if (storageMaxBytes !== null && storage.totalBytes > storageMaxBytes) {
     await holdInstallation(services, storageMaxBytes, signal)
   }
+  failures.throwAny()
   return storage
 }
 

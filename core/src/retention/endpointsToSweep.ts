@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { planOf, retentionMs } from '../plans/index.ts'
-import { type Db, type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
+import { type Db, type Failures, run, statement, type Trx } from '../platform/db/index.ts'
 
 export interface EndpointToSweep {
   readonly endpointId: string
@@ -21,7 +21,7 @@ export async function* endpointsToSweep({
 }: SweepServices): AsyncGenerator<EndpointToSweep> {
   let after = '00000000-0000-0000-0000-000000000000'
   for (;;) {
-    const rows = await page(db, after)
+    const rows = await run(db, PAGE_OF, [after])
     for (const row of rows) {
       const { limits } = planOf(plans, row.plan)
       const keptSince = new Date(clock.now().getTime() - retentionMs(limits))
@@ -39,11 +39,6 @@ const PAGE_OF = statement(
   order by e.id limit ${PAGE}`,
   { isPrepared: false },
 )
-
-async function page(db: Db, after: string): Promise<readonly RowsOf<typeof PAGE_OF>[]> {
-  const rows = await run(db, PAGE_OF, [after])
-  return rows
-}
 
 export type SweepServices = Pick<Services, 'db' | 'clock' | 'plans' | 'enqueue'>
 
@@ -64,6 +59,28 @@ export async function inBatches(signal: AbortSignal, batch: () => Promise<boolea
     if (!(await batch())) return
     const took = performance.now() - started
     await setTimeout(Math.min(Math.max(2 * took, REST_MS.min), REST_MS.max))
+  }
+}
+
+/** Time after which a sweep goes on with the next one, in milliseconds. */
+const TURN_MS = 5_000
+
+export const turnOf = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(TURN_MS)])
+
+/** Sweeps all in turns, until none has more. One that fails ends no others. */
+export async function inTurns<One>(
+  { signal, failures }: { readonly signal: AbortSignal; readonly failures: Failures },
+  all: () => AsyncIterable<One>,
+  sweep: (one: One, turn: AbortSignal) => Promise<unknown>,
+): Promise<void> {
+  for (let isMore = true; isMore; ) {
+    isMore = false
+    for await (const one of all()) {
+      const turn = turnOf(signal)
+      await failures.unless(() => sweep(one, turn))
+      if (signal.aborted) return
+      isMore ||= turn.aborted
+    }
   }
 }
 

@@ -4,10 +4,10 @@ import type { Services } from '../api/services.ts'
 import { FLOW_INCIDENTS } from '../deliveries/index.ts'
 import { reapplyPlanLimits } from '../planLimits/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import { run, statement } from '../platform/db/index.ts'
+import { Failures, run, statement } from '../platform/db/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { sweptRows } from './declarations.ts'
-import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
+import { BATCH_ROWS, inBatches, inTurns, type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
 import { purgeClaims } from './eventClaims.ts'
 
 /** The services that sweeping endpoints needs. `actor` is for entries about lifted suspensions. */
@@ -23,23 +23,31 @@ const SETTLED_AFTER_MS = 2 * 60_000
  * suspensions by plan where there is room again.
  *
  * Works in small batches. May be interrupted at any time, and several workers may sweep at once.
+ *
+ * @throws what has failed, at the end
  */
 export async function sweepEndpoints(services: EndpointSweepServices, signal: AbortSignal): Promise<void> {
+  const failures = new Failures()
   await deleteExpired(services)
-  await liftSuspensions(services, signal)
-  const deleted = await services.db
+  await failures.unless(() => liftSuspensions(services, signal))
+  const settledBefore = services.clock.now().getTime() - SETTLED_AFTER_MS
+  const all = () => deletedEndpoints(services)
+  await inTurns({ signal, failures }, all, async ({ id, deletedAt }, turn) => {
+    await purgeRows(services, id, turn)
+    await purgeClaims(services, id, turn)
+    if (turn.aborted) return
+    if (deletedAt !== null && deletedAt.getTime() <= settledBefore) await purgeEndpoint(services, id)
+  })
+  failures.throwAny()
+}
+
+async function* deletedEndpoints({ db }: SweepServices) {
+  yield* await db
     .selectFrom('endpoints')
     .where('deletedAt', 'is not', null)
     .select(['id', 'deletedAt'])
     .orderBy('deletedAt')
     .execute()
-  const settledBefore = services.clock.now().getTime() - SETTLED_AFTER_MS
-  for (const { id, deletedAt } of deleted) {
-    await purgeRows(services, id, signal)
-    await purgeClaims(services, id, signal)
-    if (signal.aborted) return
-    if (deletedAt !== null && deletedAt.getTime() <= settledBefore) await purgeEndpoint(services, id)
-  }
 }
 
 async function deleteExpired({ db, clock }: SweepServices): Promise<void> {

@@ -3,7 +3,7 @@ import type { Services } from '../api/services.ts'
 import { sweepAudit } from '../audit/index.ts'
 import { countAttempts } from '../deliveries/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
-import { type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
+import { Failures, type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
 import { lockCounters, measuredBytes, storageBytesOf } from '../requests/index.ts'
 import { sweepRejections } from '../traffic/index.ts'
 import { sweptRows } from './declarations.ts'
@@ -12,6 +12,7 @@ import {
   type EndpointToSweep,
   endpointsToSweep,
   inBatches,
+  inTurns,
   type SweepServices,
   sweepTransaction,
 } from './endpointsToSweep.ts'
@@ -85,20 +86,22 @@ const SWEEPS = [sweepStored, sweepBin, sweepHidden, sweepAttempts, sweepDetails]
  * Deletes everything that is past its plan's retention: stored and binned requests, attempts and their records. Also
  * deletes claims of events whose window has ended, old entries of the audit log, unused rate windows, and old minutes
  * of refused captures. Works in small batches with little effect on captures. May be interrupted at any time, and several workers may sweep at once.
+ *
+ * @throws what has failed, at the end
  */
 export async function sweepRetention(
   services: SweepServices & Pick<Services, 'auditRetentionDays'>,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const endpoint of endpointsToSweep(services)) {
-    for (const sweep of SWEEPS) await sweep(services, endpoint, signal)
-    if (signal.aborted) return
-  }
+  const failures = new Failures()
+  for (const sweep of [sweepAudit, sweepRateWindows, sweepRejections, sweepClaims])
+    await failures.unless(() => sweep(services, signal))
+  const all = () => endpointsToSweep(services)
+  await inTurns({ signal, failures }, all, async (endpoint, turn) => {
+    for (const sweep of SWEEPS) await sweep(services, endpoint, turn)
+  })
   await countRows(services, signal)
-  await sweepClaims(services, signal)
-  await sweepAudit(services, signal)
-  await sweepRateWindows(services)
-  await sweepRejections(services)
+  failures.throwAny()
 }
 
 /**
