@@ -58,6 +58,16 @@ describe('nulIssues', () => {
 })
 
 test.each([
+  [{ url: 5 }, 'to.url must be of type string.'],
+  [{}, 'to.actionId is required, or to.url is required.'],
+  ['x', 'to must be of type object.'],
+])('a member that may have several forms is told what the nearest one lacks: %j', (to, detail) => {
+  const forms = [z.strictObject({ actionId: z.uuid() }), z.strictObject({ url: z.string() })]
+  const { error } = z.object({ to: z.union(forms) }).safeParse({ to })
+  expect(issuesOf(error, { to })).toEqual([{ path: ['to'], code: 'type', detail }])
+})
+
+test.each([
   [
     z.string().regex(/^\d+$/, 'must be a cursor of an earlier answer'),
     'cursor must be a cursor of an earlier answer.',

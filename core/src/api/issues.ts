@@ -25,7 +25,18 @@ function translate(issue: z.core.$ZodIssue, input: unknown): InputIssue[] {
   const value = valueAt(input, path)
   if (value === undefined || (value === null && isOmission(path)))
     return [{ path, code: 'required', detail: `${name} is required.` }]
-  return [{ path, code: codeOf(issue, value), detail: detailOf(issue, name) }]
+  const detail = issue.code === 'invalid_union' ? formsOf(issue, input) : undefined
+  return [{ path, code: codeOf(issue, value), detail: detail ?? detailOf(issue, name) }]
+}
+
+/** What each of the forms lacks that fits best; undefined if there is none. */
+function formsOf({ errors, path }: z.core.$ZodIssueInvalidUnion, input: unknown): string | undefined {
+  const forms = errors.map((form) =>
+    form.flatMap((part) => translate({ ...part, path: [...path, ...part.path] }, input)),
+  )
+  const best = forms.filter(({ length }) => forms.every((other) => length <= other.length))
+  const texts = best.map((form) => form.map(({ detail }) => detail.replace(/\.$/, '')).join(' and '))
+  return texts.length === 0 ? undefined : `${[...new Set(texts)].join(', or ')}.`
 }
 
 /**
@@ -66,12 +77,9 @@ export function detailOf(issue: z.core.$ZodIssue, name: string): string {
     case 'invalid_type':
       return `${name} must be of type ${issue.expected}.`
     case 'invalid_format':
+      if (issue.format !== 'regex') return `${name} must be a valid ${issue.format}.`
       // The message of a pattern says what the text must be. Its default is the pattern itself.
-      if (issue.format === 'regex')
-        return issue.message.startsWith('must ')
-          ? `${name} ${issue.message}.`
-          : `${name} does not have the right form.`
-      return `${name} must be a valid ${issue.format}.`
+      return `${name} ${issue.message.startsWith('must ') ? issue.message : 'does not have the right form'}.`
     case 'custom':
       return issue.message
     default:

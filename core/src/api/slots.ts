@@ -15,12 +15,6 @@ export interface Slot {
   extend(milliseconds: number): Promise<void>
 }
 
-interface SlotRow {
-  readonly id: string
-  readonly keptFrom: Date | null
-  readonly endsAt: Date
-}
-
 /** A separate statement, because the count must be read after the lock is held. */
 const LOCK = statement('lock slots', 'select pg_advisory_xact_lock(hashtextextended($1, 0))')
 
@@ -130,10 +124,7 @@ const take = gathering<WantedSlot, number | null>((db, wanted) =>
 )
 
 /** @param wanted slots of one scope with the same bound */
-async function takeTogether(
-  trx: Trx,
-  wanted: readonly [WantedSlot, ...WantedSlot[]],
-): Promise<(number | null)[]> {
+async function takeTogether(trx: Trx, wanted: readonly [WantedSlot, ...WantedSlot[]]) {
   const [{ scope, max, clock }] = wanted
   await run(trx, LOCK, [scope])
   const now = clock.now()
@@ -148,10 +139,7 @@ async function takeTogether(
   return [...taken.map(() => null), ...waits]
 }
 
-export async function countSlots(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
-  scope: string,
-): Promise<number> {
+export async function countSlots({ db, clock }: Pick<Services, 'db' | 'clock'>, scope: string) {
   const { count } = await db
     .selectFrom('concurrencySlots')
     .where('scope', '=', scope)
@@ -173,7 +161,7 @@ async function keepSlots(
   { scope, now, count }: { scope: string; now: Date; count: number },
 ): Promise<number[]> {
   if (count === 0) return []
-  const rows: SlotRow[] = await trx
+  const rows = await trx
     .selectFrom('concurrencySlots')
     .where('scope', '=', scope)
     .select(['id', 'keptFrom', 'endsAt'])
@@ -181,7 +169,8 @@ async function keepSlots(
     .execute()
   const used = rows.filter((row) => row.keptFrom === null)
   const promisedBefore = rows.length - used.length
-  const waitUntil = (row: SlotRow | undefined) => Math.max(1, (row?.endsAt ?? now).getTime() - now.getTime())
+  const waitUntil = (row: { readonly endsAt: Date } | undefined) =>
+    Math.max(1, (row?.endsAt ?? now).getTime() - now.getTime())
   const kept = used.slice(promisedBefore, promisedBefore + count).map((row) => ({ waitMs: waitUntil(row) }))
   if (kept.length > 0) {
     await trx
