@@ -592,7 +592,9 @@ describe('creel actions', () => {
     const place = ['-e', 'orders']
     const set = ['kind=forward', 'name=Held', 'url=http://127.0.0.1:9/held', 'isActive=true']
     await succeeds(['actions', 'create', ...place, '--set', ...set], env)
-    expect(await succeeds(['actions', 'pause', 'held', ...place], env)).toContain('Paused "Held".')
+    const paused = await runCreel(['actions', 'pause', 'held', ...place], { env })
+    expect(paused.stdout).toContain('Paused "Held".')
+    expect(paused.stderr).toMatch(/Resume with: creel actions resume [0-9a-f-]{36} -e "orders"$/m)
     await (await endpoint.send()).body?.cancel()
     const text = await succeeds(['actions', 'backlog', 'Held', ...place], env)
     expect(text).toContain('1 waiting, 0 in flight')

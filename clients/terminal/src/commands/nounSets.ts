@@ -31,8 +31,6 @@ interface FlowOptions extends ClientOptions {
 
 const PER_SECOND_MAX = 10_000
 
-type Backlog = CallAnswer<'actions_backlog'>
-
 /** Adds `creel actions pause`, `resume` and `backlog`. */
 function addFlowCommands(command: Command, tools: TerminalTools): void {
   const pause = command.command('pause').description('pause an action; its deliveries wait')
@@ -41,9 +39,10 @@ function addFlowCommands(command: Command, tools: TerminalTools): void {
     examples: ['creel actions pause Billing'],
     run: async (api, options: FlowOptions, wanted: string) =>
       await api.calls.actions.pause(await placeOf(api, wanted, options)),
-    print: ({ name }, _, wanted) => {
+    print: ({ id, name }, { endpoint }) => {
       printText(`Paused "${name}".`)
-      printHint(`Captures continue and deliveries wait. Resume with: creel actions resume ${wanted}`)
+      const resume = `creel actions resume ${id}${endpoint === undefined ? '' : ` -e "${endpoint}"`}`
+      printHint(`Captures continue and deliveries wait. Resume with: ${resume}`)
     },
   })
 
@@ -71,7 +70,7 @@ function addFlowCommands(command: Command, tools: TerminalTools): void {
   })
 }
 
-function linesOf(backlog: Backlog, now: number): string[] {
+function linesOf(backlog: CallAnswer<'actions_backlog'>, now: number): string[] {
   const { breaker, drainsAt, expiring, keysHeld, keysWaiting, oldestWaitingAt, pausedAt, rate } = backlog
   const lines = [`${backlog.waiting} waiting, ${backlog.inFlight} in flight`]
   if (oldestWaitingAt !== null) lines.push(`oldest: ${agoText(oldestWaitingAt, now)}`)
