@@ -105,6 +105,19 @@ test('watchdogs of a few seconds alarm within 3 s of their time, without being a
   expect(third).toBeWithin(0, 3000 + 5 * slowestRead)
 })
 
+test('a watchdog whose history cannot be read holds up no alarm of others', async () => {
+  const client = await service.newClient()
+  const endpoint = await client.endpoint()
+  const broken = await makeWatchdog(endpoint, { expectedIntervalSeconds: 86_400 })
+  const other = await makeWatchdog(endpoint)
+  await sql`update watchdogs set match = '{', recheck_at = ${service.clock.now()} where id = ${broken.id}`.execute(
+    service.db,
+  )
+  await service.clock.advance(800_000)
+  await eventually('the alarm of the other', async () => (await raised(service, other)).length === 1)
+  await sql`delete from watchdogs where id = ${broken.id}`.execute(service.db)
+})
+
 describe('several workers', () => {
   // Not through the queue, which would run the jobs one by one.
   const look = ({ running }: TestService) => checkWatchdogs(running.services, new AbortController().signal)

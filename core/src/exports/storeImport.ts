@@ -3,6 +3,7 @@ import { DomainError } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
+import { Failures } from '../platform/db/index.ts'
 import { sweepQueue } from '../platform/queues.ts'
 import { lockCounters } from '../requests/index.ts'
 import { dropImport, storedCount, storeStaged } from './importQueries.ts'
@@ -123,10 +124,12 @@ export async function sweepImports(
     .where('dueAt', '<=', now)
     .select(['imports.id', 'endpointId', 'workspaceId'])
     .execute()
-  for (const { id, endpointId, workspaceId } of due) {
+  const failures = new Failures()
+  for (const { id: importId, ...of } of due) {
     if (signal.aborted) return
-    await storeImport(services, { importId: id, endpointId, workspaceId })
+    await failures.unless(() => storeImport(services, { importId, ...of }))
   }
+  failures.throwAny()
 }
 
 /**

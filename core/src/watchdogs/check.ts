@@ -1,9 +1,16 @@
 import type { Services } from '../api/services.ts'
 import { storedCondition } from '../engine/conditions/index.ts'
+import { Failures } from '../platform/db/index.ts'
 import { NO_PAYLOAD, queue } from '../platform/queues.ts'
 import { newestMatching } from '../requests/index.ts'
 import { gatewayIsUp } from './downtime.ts'
-import { findWatchdogsToRecheck, listOutages, lockWatchdogs, lockWatchdogsToCheck } from './queries.ts'
+import {
+  findWatchdogsToRecheck,
+  listOutages,
+  lockWatchdogs,
+  lockWatchdogsToCheck,
+  type WatchdogRow,
+} from './queries.ts'
 import { evaluate } from './rules.ts'
 import { stepWatchdog } from './settle.ts'
 
@@ -23,7 +30,8 @@ const SETTLES_MS = 5000
  */
 export async function checkWatchdogs(services: CheckServices, signal: AbortSignal): Promise<void> {
   if (!(await gatewayIsUp(services.db))) return
-  await recheckHistories(services, signal)
+  const failures = new Failures()
+  await recheckHistories(services, signal, failures)
   const outages = await listOutages(services.db)
   const now = services.clock.now()
   while (!signal.aborted) {
@@ -33,39 +41,44 @@ export async function checkWatchdogs(services: CheckServices, signal: AbortSigna
       for (const row of rows) await stepWatchdog(services, trx, { row, change, outages })
       return rows.length
     })
-    if (looked < BATCH) return
+    if (looked < BATCH) break
   }
+  failures.throwAny()
 }
 
 /**
  * Reads the history of new and edited watchdogs again, to find captures that were being stored while the history was
  * read, and were still evaluated by the old criteria.
  */
-async function recheckHistories(services: CheckServices, signal: AbortSignal): Promise<void> {
+async function recheckHistories(services: CheckServices, signal: AbortSignal, failures: Failures) {
   const now = services.clock.now()
   for (const row of await findWatchdogsToRecheck(services.db, now, BATCH)) {
     if (signal.aborted) return
-    const [match] = await newestMatching(services.db, row.endpointId, storedCondition(row.match), {
-      limit: 1,
-      afterId: row.settledRequestId,
-      since: row.armedAt,
-      until: new Date(row.armedAt.getTime() + SETTLES_MS),
-    })
-    await services.db.transaction().execute(async (trx) => {
-      const [locked] = await lockWatchdogs(trx, [row.id], services.clock.now())
-      // The watchdog was armed again while its history was read, so the result is outdated.
-      if (locked === undefined || locked.armedAt.getTime() !== row.armedAt.getTime()) return
-      await stepWatchdog(services, trx, {
-        row: locked,
-        change: {
-          step: (clock) => ({ clock, event: null }),
-          settings: { recheckAt: null },
-          match: match ?? null,
-        },
-        outages: await listOutages(trx),
-      })
-    })
+    await failures.unless(() => recheck(services, row))
   }
+}
+
+async function recheck(services: CheckServices, row: WatchdogRow): Promise<void> {
+  const [match] = await newestMatching(services.db, row.endpointId, storedCondition(row.match), {
+    limit: 1,
+    afterId: row.settledRequestId,
+    since: row.armedAt,
+    until: new Date(row.armedAt.getTime() + SETTLES_MS),
+  })
+  await services.db.transaction().execute(async (trx) => {
+    const [locked] = await lockWatchdogs(trx, [row.id], services.clock.now())
+    // The watchdog was armed again while its history was read, so the result is outdated.
+    if (locked === undefined || locked.armedAt.getTime() !== row.armedAt.getTime()) return
+    await stepWatchdog(services, trx, {
+      row: locked,
+      change: {
+        step: (clock) => ({ clock, event: null }),
+        settings: { recheckAt: null },
+        match: match ?? null,
+      },
+      outages: await listOutages(trx),
+    })
+  })
 }
 
 /**

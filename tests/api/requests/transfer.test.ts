@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
+import { sweepImports } from '@creel/core/exports'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { z } from 'zod'
@@ -362,6 +363,17 @@ describe('import', () => {
       ]),
       bodies: Buffer.from(text),
     })
+    // One that cannot be stored comes before them.
+    const broken = { importId: crypto.randomUUID(), number: 0, heads: '[{"received_at":"never"}]' }
+    const { importId: id } = broken
+    await service.db
+      .insertInto('imports')
+      .values({ id, endpointId: endpoint.id, isAccepted: true, dueAt })
+      .execute()
+    await service.db
+      .insertInto('importBatches')
+      .values({ ...broken, bodies: Buffer.alloc(0) })
+      .execute()
     for (const [isAccepted, texts] of [
       [true, ['one.', 'two.']],
       [false, ['lost']],
@@ -378,7 +390,9 @@ describe('import', () => {
           .execute()
       }
     }
-    await service.runJob('imports.sweep', {})
+    const failure = await sweepImports(service.running.services, new AbortController().signal).catch(String)
+    expect(failure).toContain('never')
+    await service.db.deleteFrom('imports').where('id', '=', id).execute()
     expect((await exported(endpoint)).map(({ body }) => body)).toEqual(['one.', 'two.'])
     expect(await staged()).toEqual([])
   })
