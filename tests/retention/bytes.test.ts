@@ -122,6 +122,17 @@ describe('every stored byte counts', () => {
     expect(usage.body).toMatchObject({ storage: { bytes: await storageOf(service) } })
   })
 
+  test('the names of what rules take out count, too', async () => {
+    const service = await start({ parts: ['gateway'] })
+    const names = Array.from({ length: 50 }, (_, n) => `${'m'.repeat(100)}${n}`)
+    const endpoint = await service.alice.endpoint({
+      storeRules: [{ steps: [{ op: 'remove', paths: names.map((name) => `body.${name}`) }] }],
+    })
+    await endpoint.capture({ body: JSON.stringify(Object.fromEntries(names.map((name) => [name, 1]))) })
+    expect(await readStorageOf(service.db, service.alice.workspaceId)).toBeGreaterThan(50 * 100)
+    await expectAllCountersEqualRows(service)
+  })
+
   test('what is sent and answered in attempts: the oldest requests go, with the records of their attempts', async () => {
     await using receiver = await startReceiver({ status: 200, body: randomBytes(200_000) })
     const service = await start({ limits: { storedBytesMax: 1_500_000 }, allowDestinations: ['127.0.0.0/8'] })

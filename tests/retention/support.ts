@@ -52,6 +52,8 @@ export const BYTES_OF_REQUEST = sql.raw(
     'r.body_preview',
     'r.verdict',
     'r.verdict_note',
+    'r.redaction',
+    'r.column_values',
   )})`,
 )
 

@@ -23,10 +23,6 @@ export interface CaptureRow extends StoredParts {
   readonly sizeBytes: number
   readonly bodyTruncated: boolean
   readonly bodyIsBinary: boolean
-  /** JSON of a `Redaction`; null for a request that is stored as it came. */
-  readonly redaction: string | null
-  /** JSON of the values of the endpoint's columns, by their paths; null without any. */
-  readonly columnValues: string | null
   /** Id of the data key that sealed it; null for a row in plain. */
   readonly sealedWith: string | null
   readonly sealed: Buffer | null
@@ -68,6 +64,8 @@ export function captureRow(
     sealed: null,
     verdict: verification?.verdict ?? null,
     verdictNote: verification === null ? null : storable(verification.note),
+    redaction: redaction === null ? null : JSON.stringify(redaction),
+    columnValues: columnValues(columns, request),
     note,
   }
   return {
@@ -77,8 +75,6 @@ export function captureRow(
     sizeBytes: request.sizeBytes,
     bodyTruncated: request.bodyTruncated,
     bodyIsBinary: text === null,
-    redaction: redaction === null ? null : JSON.stringify(redaction),
-    columnValues: columnValues(columns, request),
     sealedWith: null,
     sealed: null,
     storageBytes: requestStorageBytes(parts),

@@ -23,28 +23,36 @@ export interface StoredParts {
   readonly sealed: Uint8Array | null
   readonly verdict: string | null
   readonly verdictNote: string | null
+  /** JSON of a `Redaction`; null for a request that is stored as it came. */
+  readonly redaction: string | null
+  /** JSON of the values of the endpoint's columns, by their paths; null without any. */
+  readonly columnValues: string | null
   /** The note of people on it, as stored. A capture has none. */
   readonly note: Uint8Array | null
 }
 
-/** The columns of {@link StoredParts}, except body and note. Trailers are among the header fields. */
-const COLUMNS = [
+/** The texts of {@link StoredParts}. Trailers are among the header fields. */
+const TEXTS = [
   'method',
   'path',
-  'query_string',
-  'header_names',
-  'header_values',
-  'content_type',
+  'queryString',
+  'headerNames',
+  'contentType',
   'ip',
-  'user_agent',
+  'userAgent',
   'label',
-  'event_id',
-  'body_preview',
-  'decoded_text',
-  'sealed',
+  'eventId',
+  'decodedText',
   'verdict',
-  'verdict_note',
+  'verdictNote',
+  'redaction',
+  'columnValues',
 ] as const
+
+/** The columns of {@link StoredParts}, except body and note, and one that early versions filled. */
+const COLUMNS = [...TEXTS, 'headerValues', 'sealed', 'bodyPreview'].map((name) =>
+  name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`),
+)
 
 const utf8Length = (text: string | null): number => (text === null ? 0 : Buffer.byteLength(text))
 
@@ -54,21 +62,8 @@ const utf8Length = (text: string | null): number => (text === null ? 0 : Buffer.
  * subtracts it.
  */
 export function requestStorageBytes(parts: StoredParts): number {
-  const rest =
-    parts.headerValues.length +
-    utf8Length(parts.headerNames) +
-    utf8Length(parts.method) +
-    utf8Length(parts.path) +
-    utf8Length(parts.queryString) +
-    utf8Length(parts.contentType) +
-    utf8Length(parts.ip) +
-    utf8Length(parts.userAgent) +
-    utf8Length(parts.label) +
-    utf8Length(parts.eventId) +
-    utf8Length(parts.decodedText) +
-    (parts.sealed?.length ?? 0) +
-    utf8Length(parts.verdict) +
-    utf8Length(parts.verdictNote)
+  let rest = parts.headerValues.length + (parts.sealed?.length ?? 0)
+  for (const name of TEXTS) rest += utf8Length(parts[name])
   return parts.body.length + (parts.note?.length ?? 0) + Math.max(OVERHEAD_BYTES, rest)
 }
 
