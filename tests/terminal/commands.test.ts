@@ -345,6 +345,8 @@ describe('creel requests', () => {
     expect(await succeeds(['requests', 'delete', `${one.id}`, `${two.id}`], env)).toContain('Moved 2')
     const gone = await fails(['requests', 'get', `${one.id}`], env)
     expect(gone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('`creel requests list`') })
+    const { stderr } = await fails(['requests', 'delete', `${two.id}`, `${one.id}`], env)
+    expect(stderr).toContain(`no request ${two.id} in`)
 
     const foreign = await (await service.charlie.endpoint()).capture({ body: 'x' })
     expect((await service.alice.get(`/api/v1/requests/${foreign.id}`)).status).toBe(404)

@@ -68,15 +68,13 @@ export async function chooseEndpoint(
  *
  * @throws ClientError when no endpoint matches or none has captured it
  */
-export async function endpointIdOf(
-  api: ApiClient,
-  wanted: string | undefined,
-  requestId: number,
-): Promise<string> {
+export async function endpointIdOf(api: ApiClient, wanted: string | undefined, requestId: number) {
   if (wanted !== undefined) return (await chooseEndpoint(api, wanted)).id
   const found = await api.calls.requests.find({ requestId, bodyBytesMax: 0 }).catch((error: unknown) => {
     // A service before 0.2.0 has no such route, so the user must name the endpoint.
     if (error instanceof ApiProblem && error.code === 'unknown') return undefined
+    if (error instanceof ApiProblem && error.code === 'not_found')
+      throw new ClientError(`There is no request ${requestId} in this workspace.`, error.nextStep)
     throw error
   })
   return found?.endpointId ?? (await chooseEndpoint(api, wanted)).id
