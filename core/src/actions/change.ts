@@ -4,7 +4,14 @@ import { closeIncidentsSilently } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
-import { applyPolicy, dropDeliveries, policyText, resumeDeliveries, wakeFlows } from '../deliveries/index.ts'
+import {
+  applyPolicy,
+  dropDeliveries,
+  dropMost,
+  policyText,
+  resumeDeliveries,
+  wakeFlows,
+} from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable, Trx } from '../platform/db/index.ts'
@@ -116,6 +123,7 @@ function changedColumns(ctx: Context, stored: ActionRow, input: UpdateInput): Up
  * others close up, and a suspended action may have room again.
  */
 export async function removeAction(ctx: Context, { endpointId, id }: ActionRow): Promise<void> {
+  await dropMost(ctx.db, id)
   await ctx.db.transaction().execute(async (trx) => {
     const actions = await lockActions(trx, endpointId)
     const stored = actions.find((action) => action.id === id)

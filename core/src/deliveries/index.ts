@@ -31,7 +31,7 @@ export { hopsOf, isLoop, originHeaders, rehearsalHeader } from './forwardHeaders
 export { BACKLOG_CHECK, DELIVERY_LANES, FAILING_CHECK, RECOVERY_SWEEP } from './jobs.ts'
 export { breakersOpen, flowDeliveries, pausedActions } from './metrics.ts'
 export { notifyMessage } from './notify.ts'
-export { dropDeliveries, endDeliveries, releaseHeld, resumeDeliveries } from './openDeliveries.ts'
+export { dropDeliveries, dropMost, endDeliveries, releaseHeld, resumeDeliveries } from './openDeliveries.ts'
 export {
   DeliveryPolicy,
   isRetried,

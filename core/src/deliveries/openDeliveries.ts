@@ -1,7 +1,7 @@
 import { closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import { run, statement, type Trx } from '../platform/db/index.ts'
+import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { closeFlowIncidents } from './flow/control.ts'
 import { LANES_OF_ACTIONS } from './flow/statements.ts'
 import { flowsOf, wakeFlows } from './flow/wake.ts'
@@ -49,6 +49,26 @@ export async function attemptNow(
   if (deliveries.length === 0) return
   await run(trx, MAKE_DUE, [deliveries.map(({ id }) => id), services.clock.now()])
   await wakeFlows(services, trx, flowsOf(deliveries), 'change')
+}
+
+/** Deliveries that one statement of {@link dropMost} deletes. */
+const DROPPED_AT_ONCE = 1_000
+
+const DROP_WAITING = statement(
+  'drop waiting deliveries',
+  `delete from deliveries where id in (
+    select id from deliveries where action_id = $1::uuid and flow_state = $2::text order by id desc limit ${DROPPED_AT_ONCE}
+  ) returning id`,
+  { isPrepared: false },
+)
+
+/**
+ * Drops what waits for an action that is about to be deleted, in short transactions, as {@link dropDeliveries} for millions
+ * would take too long. The newest go first, so that none frees the next of its key.
+ */
+export async function dropMost(db: Db, actionId: string): Promise<void> {
+  for (const state of ['behind', 'waiting'])
+    while ((await run(db, DROP_WAITING, [actionId, state])).length === DROPPED_AT_ONCE);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { type Answer, Client, type TestEndpoint } from '../../support/client.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { startReceiver } from '../../support/receiver.ts'
@@ -261,6 +262,37 @@ describe('PUT /api/v1/endpoints/{endpointId}/actions/{actionId}', () => {
       if (answer.text.includes('action')) expect(membersOf(answer).detail).toBe(membersOf(unknown).detail)
     }
   })
+})
+
+test('an action goes with many deliveries that wait, in transactions of at most a thousand', async () => {
+  const { alice, db } = service
+  const endpoint = await alice.endpoint()
+  const policy = { order: { by: 'body.key' } }
+  const id = await idOf(add(endpoint, forward({ delivery: policy })))
+  await alice.post(endpoint.at(`/actions/${id}/pause`))
+  const insert = (state: string) =>
+    sql`
+    insert into deliveries (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger,
+      next_attempt_at, created_at, flow_state, flow_due_at, order_key)
+    select ${alice.workspaceId}::uuid, ${endpoint.id}::uuid, n, ${id}::uuid, 'App', 'forward', 'capture',
+      now(), now(), ${state}, now(), 'k' from generate_series(1, 1500) n`.execute(db)
+  await insert('waiting')
+  await insert('behind')
+  await sql`update deliveries set behind_id = id - 1 where action_id = ${id} and flow_state = 'behind'`.execute(
+    db,
+  )
+  await sql`
+    create function few_dropped() returns trigger language plpgsql as $$ begin
+      if (select count(*) from dropped) > 1000 then raise 'too many in one statement'; end if;
+      return null;
+    end $$`.execute(db)
+  await sql`
+    create trigger few_dropped after delete on deliveries referencing old table as dropped
+    for each statement execute function few_dropped()`.execute(db)
+  const answer = await alice.delete(endpoint.at(`/actions/${id}`))
+  await sql`drop trigger few_dropped on deliveries`.execute(db)
+  expect(answer.status).toBe(204)
+  expect((await sql`select from deliveries where action_id = ${id}`.execute(db)).rows).toEqual([])
 })
 
 describe('a smaller plan', () => {

@@ -266,6 +266,9 @@ export interface StatementRows {
   'detach search pages': never
   'detach search pages of evicted requests': never
   'detach search pages with requests': never
+  'drop waiting deliveries': {
+    readonly id: number
+  }
   'end drain': {
     readonly endpointId: string
   }
