@@ -47,3 +47,24 @@ export async function limitStatements(db: Db, limit: string): Promise<void> {
     `begin execute format('alter database %I set statement_timeout = %L', current_database(), '${limit}'); end`,
   )}`.execute(db)
 }
+
+/** Refuses statements that change more rows of a table at once, until it is disposed. */
+export async function boundRows(
+  db: Db,
+  { table, change, most }: { table: string; change: 'update' | 'delete'; most: number },
+): Promise<AsyncDisposable> {
+  await sql`
+    create function bound_rows() returns trigger language plpgsql as ${sql.lit(`begin
+      if (select count(*) from changed) > ${most} then raise 'too many in one statement'; end if;
+      return null;
+    end`)}`.execute(db)
+  await sql`
+    create trigger bound_rows after ${sql.raw(change)} on ${sql.table(table)}
+    referencing ${sql.raw(change === 'update' ? 'new' : 'old')} table as changed
+    for each statement execute function bound_rows()`.execute(db)
+  return {
+    async [Symbol.asyncDispose]() {
+      await sql`drop function bound_rows cascade`.execute(db)
+    },
+  }
+}

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { type Answer, Client, type TestEndpoint } from '../../support/client.ts'
+import { boundRows } from '../../support/database.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -281,16 +282,8 @@ test('an action goes with many deliveries that wait, in transactions of at most 
   await sql`update deliveries set behind_id = id - 1 where action_id = ${id} and flow_state = 'behind'`.execute(
     db,
   )
-  await sql`
-    create function few_dropped() returns trigger language plpgsql as $$ begin
-      if (select count(*) from dropped) > 1000 then raise 'too many in one statement'; end if;
-      return null;
-    end $$`.execute(db)
-  await sql`
-    create trigger few_dropped after delete on deliveries referencing old table as dropped
-    for each statement execute function few_dropped()`.execute(db)
+  await using _ = await boundRows(db, { table: 'deliveries', change: 'delete', most: 1000 })
   const answer = await alice.delete(endpoint.at(`/actions/${id}`))
-  await sql`drop trigger few_dropped on deliveries`.execute(db)
   expect(answer.status).toBe(204)
   expect((await sql`select from deliveries where action_id = ${id}`.execute(db)).rows).toEqual([])
 })

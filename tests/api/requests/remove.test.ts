@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
+import { boundRows } from '../../support/database.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -116,16 +117,8 @@ describe('DELETE /api/v1/endpoints/{endpointId}/requests', () => {
     await sql`
       update endpoint_counters set stored_request_count = 2500, stored_bytes = 2500, storage_bytes = 2500 * 1025
       where endpoint_id = ${endpoint.id}`.execute(db)
-    await sql`
-      create function few_at_once() returns trigger language plpgsql as $$ begin
-        if (select count(*) from moved) > 1000 then raise 'too many in one statement'; end if;
-        return null;
-      end $$`.execute(db)
-    await sql`
-      create trigger few_at_once after update on requests referencing new table as moved
-      for each statement execute function few_at_once()`.execute(db)
+    await using _ = await boundRows(db, { table: 'requests', change: 'update', most: 1000 })
     const answer = await alice.delete(endpoint.at('/requests'))
-    await sql`drop trigger few_at_once on requests`.execute(db)
     expect(answer).toMatchObject({ status: 200, body: { deletedCount: 2500 } })
     expect(await countOf(endpoint)).toBe(0)
   })
