@@ -29,7 +29,7 @@ function translate(issue: z.core.$ZodIssue, input: unknown): InputIssue[] {
   return [{ path, code: codeOf(issue, value), detail: detail ?? detailOf(issue, name) }]
 }
 
-/** What each of the forms lacks that fits best; undefined if there is none. */
+/** Names the errors of the forms that fit best, those with the fewest; undefined without any. */
 function formsOf({ errors, path }: z.core.$ZodIssueInvalidUnion, input: unknown): string | undefined {
   const forms = errors.map((form) =>
     form.flatMap((part) => translate({ ...part, path: [...path, ...part.path] }, input)),

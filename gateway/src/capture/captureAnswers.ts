@@ -55,7 +55,7 @@ export function answerOf(response: ServedResponse): ReadyAnswer {
   return new ReadyAnswer(response.status, headers, response.body)
 }
 
-/** What a page may do with an answer: read all of it. */
+/** Lets a page read all of an answer. */
 const READABLE = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', '*']
 
 /**

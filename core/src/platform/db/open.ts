@@ -92,7 +92,7 @@ const INT8 = 20
  * assumes that every row is on its own page. With the default, four times the cost for such a page, it reads a whole
  * endpoint through a bitmap and sorts it, although walking the primary key in order would end after one page of a list.
  */
-const SETTINGS = 'set random_page_cost = 1'
+const PLANNER = 'set random_page_cost = 1'
 
 /**
  * Opens a pool. No connection is made until the first query.
@@ -141,7 +141,7 @@ function openPool(
     ...serverOf(url),
     max,
     connectionTimeoutMillis: CONNECT_SECONDS * 1000,
-    onConnect: (client) => client.query(`${SETTINGS}; set statement_timeout = '${statementSeconds}s'`),
+    onConnect: (client) => client.query(`${PLANNER}; set statement_timeout = '${statementSeconds}s'`),
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
