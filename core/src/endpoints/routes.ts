@@ -5,7 +5,6 @@ import { route, router } from '../api/route.ts'
 import { findsEndpoint } from './find.ts'
 import { listEndpoints } from './queries.ts'
 import { Endpoint } from './schema.ts'
-import { EndpointStats, endpointStats } from './stats.ts'
 import { endpointView } from './view.ts'
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
@@ -43,13 +42,4 @@ export const endpointRoutes = router({
     output: Endpoint,
     finds: findsEndpoint,
   }).query(({ ctx }) => endpointView(ctx.endpoint, ctx)),
-
-  stats: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/stats',
-    summary: 'Read storage, traffic, retention and delivery backlog of an endpoint',
-    input: z.object({ endpointId }),
-    output: EndpointStats,
-    finds: findsEndpoint,
-  }).query(({ ctx }) => endpointStats(ctx, ctx.endpoint)),
 })

@@ -4,6 +4,7 @@ import { InstantInput, optional, Timestamp } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { searching } from '../requests/index.ts'
 import { countTraffic, TRAFFIC_DAYS_MAX } from './queries.ts'
+import { EndpointStats, endpointStats } from './stats.ts'
 
 const HOUR_MS = 3_600_000
 const BUCKETS_MAX = 120
@@ -58,8 +59,17 @@ function periodOf(now: Date, { from, to }: { from?: Date | undefined; to?: Date 
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 
-/** Count an endpoint's captures over time. */
+/** Count an endpoint's captures, now and over time. */
 export const trafficRoutes = router({
+  stats: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/stats',
+    summary: 'Read storage, traffic, retention and delivery backlog of an endpoint',
+    input: z.object({ endpointId }),
+    output: EndpointStats,
+    finds: findsEndpoint,
+  }).query(({ ctx }) => endpointStats(ctx, ctx.endpoint)),
+
   traffic: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/traffic',

@@ -3,8 +3,8 @@ import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { withExample } from '../api/examples.ts'
 import { Timestamp } from '../api/values.ts'
+import type { EndpointRow } from '../endpoints/index.ts'
 import { run, statement } from '../platform/db/index.ts'
-import type { EndpointRow } from './queries.ts'
 
 /** Storage, traffic and delivery backlog of an endpoint. */
 export const EndpointStats = withExample(
