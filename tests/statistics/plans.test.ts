@@ -90,6 +90,41 @@ describe('without statistics', () => {
   })
 })
 
+describe('captures of a period', () => {
+  const NEWEST = 30
+  const reads = [`/api/v1/endpoints/${other.id}/stats`, `/api/v1/endpoints/${other.id}/traffic`]
+
+  beforeAll(async () => {
+    // Among the newest are imported requests, whose times say nothing of those before them.
+    await sql`
+      update requests r set received_at = received_at - interval '3 days', imported = n.newer < ${NEWEST}::int
+      from (select id, row_number() over (order by id desc) - 1 as newer from requests where endpoint_id = ${other.id}) n
+      where r.endpoint_id = ${other.id} and r.id = n.id and (n.newer >= ${NEWEST}::int or n.newer % 3 = 0)`.execute(
+      db,
+    )
+    await sql`delete from deliveries where endpoint_id = ${other.id}`.execute(db)
+    await sql`vacuum (full, analyze) requests, deliveries`.execute(db)
+  })
+
+  test.each(reads)('%s reads those of the period, however many are stored', async (read) => {
+    const stored = await explain(database.pool, {
+      text: 'select count(body) from requests where endpoint_id = $1',
+      values: [other.id],
+    })
+    const seen = await recorder.during(async () => {
+      const { body } = await alice.get(read)
+      const counted = JSON.stringify(body).match(
+        /"requestsLast(Hour|Day)Count":\d+|"capturedCount":[1-9]\d*/g,
+      )
+      expect(counted).not.toBeNull()
+    })
+    const counting = seen.filter(({ text }) => text.includes('with recursive halves'))
+    expect(counting).toHaveLength(1)
+    for (const one of counting)
+      expect((await explain(database.pool, one)).buffers).toBeLessThan(stored.buffers / 2)
+  })
+})
+
 test('a table that has outgrown its statistics is analysed, once', async () => {
   const pagesKnown = async () => {
     const { rows } = await sql<{ pages: number }>`

@@ -93,18 +93,47 @@ export async function countTraffic(db: Db, of: TrafficOf, period: Period, option
 
 const sum = (rows: readonly CountRow[]) => rows.reduce((total, { count }) => total + count, 0)
 
+/** Longer than a request takes from its first byte to its id, and than clocks of gateways differ. */
+const LATE = `interval '1 hour'`
+/** Ids at most that are looked through although their requests may be older. */
+const STEP_IDS = 100
+
+/**
+ * SQL: an id of the endpoint `of`, up to which all requests came before `since`, found by halves: the ids of captures
+ * increase in the order of arrival. Imported requests have any earlier time, so they are no sign.
+ */
+export const idBefore = (of: string, since: string) => `
+  with recursive halves as (
+    select 0::bigint as low, coalesce((select max(id) from requests where endpoint_id = ${of}), 0) as high
+    union all
+    select case when probe.is_before then probe.id else h.low end, case when probe.is_before then h.high else h.middle - 1 end
+    from (select low, high, (low + high) / 2 + 1 as middle from halves where high - low > ${STEP_IDS}) h
+    left join lateral (
+      select id, not imported and received_at < ${since} - ${LATE} as is_before from requests
+      where endpoint_id = ${of} and id >= h.middle and id <= h.high order by id limit 1
+    ) probe on true
+  )
+  select max(low) as id from halves`
+
 /** Captures that are still stored. */
 function captures(db: Db, of: TrafficOf, period: Period) {
+  const from = `to_timestamp(${period.from.getTime() / 1000})`
   return db
-    .selectFrom('requests')
-    .where('endpointId', 'in', idsOf(db, of))
-    .where('deletedAt', 'is', null)
-    .where('hiddenAt', 'is', null)
-    .where('receivedAt', '>=', period.from)
-    .where('receivedAt', '<', period.to)
-    .select(['endpointId', bucketOf('received_at', period).as('bucket')])
+    .selectFrom(
+      sql<{ id: string; before: number }>`(
+      select e.id, before.id as before from (${idsOf(db, of)}) e
+      cross join lateral (${sql.raw(idBefore('e.id', from))}) before)`.as('e'),
+    )
+    .innerJoin('requests as r', (join) =>
+      join.onRef('r.endpointId', '=', 'e.id').onRef('r.id', '>', 'e.before'),
+    )
+    .where('r.deletedAt', 'is', null)
+    .where('r.hiddenAt', 'is', null)
+    .where('r.receivedAt', '>=', period.from)
+    .where('r.receivedAt', '<', period.to)
+    .select(['r.endpointId', bucketOf('received_at', period).as('bucket')])
     .select(sql<number>`count(*)::int`.as('count'))
-    .groupBy(['endpointId', 'bucket'])
+    .groupBy(['r.endpointId', 'bucket'])
 }
 
 /** Refused captures and discarded duplicates in the minutes that touch the period. */

@@ -5,6 +5,8 @@ import { withExample } from '../api/examples.ts'
 import { Timestamp } from '../api/values.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { run, statement } from '../platform/db/index.ts'
+import { searching } from '../requests/index.ts'
+import { idBefore } from './queries.ts'
 
 /** Storage, traffic and delivery backlog of an endpoint. */
 export const EndpointStats = withExample(
@@ -60,14 +62,15 @@ const STATS = statement(
   from endpoint_counters c
   left join lateral (
     select received_at from requests
-    where endpoint_id = c.endpoint_id and id >= c.oldest_request_id and deleted_at is null and hidden_at is null
+    where c.stored_request_count > 0 and endpoint_id = c.endpoint_id and id >= c.oldest_request_id and deleted_at is null and hidden_at is null
     order by id limit 1
   ) oldest on true
+  cross join lateral (${idBefore('c.endpoint_id', '$2::timestamptz')}) before
   cross join lateral (
     select count(*)::int as last_day,
            count(*) filter (where received_at > $1)::int as last_hour
     from requests
-    where endpoint_id = c.endpoint_id and deleted_at is null and hidden_at is null
+    where endpoint_id = c.endpoint_id and id > before.id and deleted_at is null and hidden_at is null
       and received_at > $2
   ) day
   cross join lateral (
@@ -93,38 +96,16 @@ export async function endpointStats(
   endpoint: EndpointRow,
 ): Promise<z.input<typeof EndpointStats>> {
   const now = ctx.clock.now().getTime()
-  const rows = await run(ctx.db, STATS, [new Date(now - HOUR_MS), new Date(now - 24 * HOUR_MS), endpoint.id])
-  const row = rows[0]
+  const times = [new Date(now - HOUR_MS), new Date(now - 24 * HOUR_MS)]
+  const [row] = await searching(ctx, `stats ${endpoint.id}`, (db, options) =>
+    run(db, STATS, [...times, endpoint.id], options),
+  )
   if (row === undefined) throw notFound('endpoint')
   return {
     endpointId: endpoint.id,
-    storage: {
-      storedRequestCount: row.storedRequestCount,
-      storedRequestsMax: ctx.plan.limits.storedRequestsMax,
-      storedBytes: row.storedBytes,
-      binnedRequestCount: row.binnedRequestCount,
-      evictedCount: row.evictedCount,
-      oldestRequestAt: row.oldestRequestAt,
-    },
-    traffic: {
-      lastRequestAt: row.lastRequestAt,
-      requestsLastHourCount: row.requestsLastHourCount,
-      requestsLastDayCount: row.requestsLastDayCount,
-      rejectedCount: row.rejectedCount,
-      lastRejectedAt: row.lastRejectedAt,
-      refusedCount: row.refusedCount,
-      lastRefusedAt: row.lastRefusedAt,
-      discardedCount: row.discardedCount,
-      lastDiscardedAt: row.lastDiscardedAt,
-      lastRefusal: row.lastRefusal,
-    },
+    storage: { ...row, storedRequestsMax: ctx.plan.limits.storedRequestsMax },
+    traffic: row,
     retention: { retentionDays: ctx.plan.limits.retentionDays, expiresAt: endpoint.expiresAt },
-    backlog: {
-      pendingCount: row.pendingCount,
-      retryingCount: row.retryingCount,
-      parkedCount: row.parkedCount,
-      oldestPendingAt: row.oldestPendingAt,
-      nextAttemptAt: row.nextAttemptAt,
-    },
+    backlog: row,
   }
 }
