@@ -1,6 +1,7 @@
-import { initTRPC, type TrackedEnvelope } from '@trpc/server'
+import { initTRPC, type ProcedureType, type TrackedEnvelope } from '@trpc/server'
 import { type TRPC_ERROR_CODE_KEY, TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
 import { z } from 'zod'
+import type { KeyScope } from '../engine/words/index.ts'
 import { scopeOf } from './access.ts'
 import { type Checks, findsOf, passChecks } from './checks.ts'
 import type { Context } from './context.ts'
@@ -87,6 +88,21 @@ export const mergeRouters = t.mergeRouters
 /** Creates a function that calls the procedures of a router in process. */
 export const createCallerFactory = t.createCallerFactory
 
+/** A procedure that runs when the checks of its declaration have passed. */
+function checked<Shape extends z.core.$ZodLooseShape, Found extends object = Record<never, never>>(
+  declaration: Checks<Shape, Found>,
+  meta: { contract?: RouteContract; stream?: StreamContract } = {},
+  leastOf = (type: ProcedureType): KeyScope => declaration.scope ?? (type === 'mutation' ? 'write' : 'read'),
+) {
+  return t.procedure
+    .meta(meta)
+    .use(async ({ ctx, path, type, getRawInput, next }) => {
+      const least = leastOf(type)
+      return next<Found>(await passChecks(declaration, { path, least }, ctx, inputGiven(await getRawInput())))
+    })
+    .input(inputParser(declaration.input))
+}
+
 /**
  * Declares a route once: the tRPC procedure and its REST contract. Every `{parameter}` of the path must be a member of
  * `input`, or the declaration does not compile. Checks run in this order: scope, `finds`, `gate`, input.
@@ -98,20 +114,7 @@ export function route<
   Found extends object = Record<never, never>,
 >(declaration: Declaration<Path, Shape, Output, Found>) {
   const contract: RouteContract = { ...declaration, finds: findsOf(declaration) }
-  return t.procedure
-    .meta({ contract })
-    .use(async ({ ctx, path, getRawInput, next }) =>
-      next<Found>(
-        await passChecks(
-          declaration,
-          { path, least: scopeOf(declaration) },
-          ctx,
-          inputGiven(await getRawInput()),
-        ),
-      ),
-    )
-    .input(inputParser(declaration.input))
-    .output(inOneTurn(declaration.output))
+  return checked(declaration, { contract }, () => scopeOf(declaration)).output(inOneTurn(declaration.output))
 }
 
 /**
@@ -152,20 +155,9 @@ export function stream<
   Found extends object = Record<never, never>,
 >(declaration: StreamDeclaration<Path, Shape, Events, Found>) {
   const contract: StreamContract = { ...declaration, finds: findsOf(declaration) }
-  return t.procedure
-    .meta({ stream: contract })
-    .use(async ({ ctx, path, getRawInput, next }) =>
-      next<Found>(
-        await passChecks(
-          declaration,
-          { path, least: scopeOf(declaration) },
-          ctx,
-          inputGiven(await getRawInput()),
-        ),
-      ),
-    )
-    .input(inputParser(declaration.input))
-    .output(inOneTurn(eventsOf<Events>()))
+  return checked(declaration, { stream: contract }, () => scopeOf(declaration)).output(
+    inOneTurn(eventsOf<Events>()),
+  )
 }
 
 /**
@@ -187,13 +179,7 @@ export function typedOnly<
   Output extends z.ZodType,
   Found extends object = Record<never, never>,
 >(declaration: Checks<Shape, Found> & { readonly output: Output }) {
-  return t.procedure
-    .use(async ({ ctx, path, type, getRawInput, next }) => {
-      const least = declaration.scope ?? (type === 'mutation' ? 'write' : 'read')
-      return next<Found>(await passChecks(declaration, { path, least }, ctx, inputGiven(await getRawInput())))
-    })
-    .input(inputParser(declaration.input))
-    .output(inOneTurn(declaration.output))
+  return checked(declaration).output(inOneTurn(declaration.output))
 }
 
 /**
@@ -203,16 +189,5 @@ export function typedOnly<
 export function typedStream<Shape extends z.core.$ZodLooseShape, Found extends object = Record<never, never>>(
   declaration: Checks<Shape, Found>,
 ) {
-  return t.procedure
-    .use(async ({ ctx, path, getRawInput, next }) =>
-      next<Found>(
-        await passChecks(
-          declaration,
-          { path, least: declaration.scope ?? 'read' },
-          ctx,
-          inputGiven(await getRawInput()),
-        ),
-      ),
-    )
-    .input(inputParser(declaration.input))
+  return checked(declaration)
 }
