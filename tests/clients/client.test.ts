@@ -115,6 +115,25 @@ describe('requests', () => {
   })
 })
 
+test('every path is called raw, through middleware, and answers what it answered', async () => {
+  const seen: string[] = []
+  const { api } = createCreel({ url: service.baseUrl, key: service.alice.key })
+  const notes = { onRequest: ({ request }: { request: Request }) => void seen.push(request.method) }
+  api.use(notes)
+  const made = await api.POST('/api/v1/endpoints', { body: { name: 'raw' } })
+  expect(made.data?.name).toBe('raw')
+  const path = { endpointId: made.data?.id ?? '' }
+  const read = await api.GET('/api/v1/endpoints/{endpointId}', { params: { path } })
+  expect(read.data).toEqual(made.data)
+  api.eject(notes)
+  const missing = await api.request('get', '/api/v1/endpoints/{endpointId}', {
+    params: { path: { endpointId: 'none' } },
+  })
+  expect([missing.response.status, missing.error?.code]).toEqual([404, 'not_found'])
+  expect((await api.DELETE('/api/v1/endpoints/{endpointId}', { params: { path } })).response.status).toBe(204)
+  expect(seen).toEqual(['POST', 'GET'])
+})
+
 test('a history moves by export and import', async () => {
   await using endpoint = await creel.endpoints.create()
   await using copy = await creel.endpoints.create()

@@ -1,4 +1,4 @@
-import createFetchClient, { type Client } from 'openapi-fetch'
+import type { Client, Middleware } from 'openapi-fetch'
 import { CreelError, errorOfAnswer, retryAfterSeconds } from './error.ts'
 import type { paths } from './schema.ts'
 
@@ -61,20 +61,8 @@ export interface Transport {
 export function createTransport(options: CreelOptions): Transport {
   const url = options.url.replace(/\/+$/, '')
   const send = retrying(options)
-  const api = createFetchClient<paths>({
-    baseUrl: url,
-    fetch: async (given) => {
-      const headers: Record<string, string> = {}
-      given.headers.forEach((value, name) => {
-        headers[name] = value
-      })
-      // A request's body can be read once only, and a retry sends it again.
-      const body = given.body === null ? null : await given.arrayBuffer()
-      return send(given.url, { method: given.method, headers, body, signal: given.signal })
-    },
-  })
   return {
-    api,
+    api: rawApi(url, send),
     signal: options.signal,
     async send(path, sending = {}) {
       const response = await send(url + path, sending)
@@ -83,6 +71,44 @@ export function createTransport(options: CreelOptions): Transport {
     },
     refused: (error) =>
       error instanceof CreelError && options.errorOf !== undefined ? options.errorOf(error) : error,
+  }
+}
+
+/** The raw API. Its library is loaded by the first call: most programs make none. */
+function rawApi(baseUrl: string, send: (url: string, sending: Sending) => Promise<Response>): RawApi {
+  const middleware: Middleware[] = []
+  const loaded = async (): Promise<object> => {
+    const { default: createFetchClient } = await import('openapi-fetch')
+    const api = createFetchClient<paths>({
+      baseUrl,
+      async fetch(sent) {
+        // A request's body can be read once only, and a retry sends it again.
+        const body = sent.body === null ? null : await sent.arrayBuffer()
+        const headers = Object.fromEntries(sent.headers.entries())
+        return send(sent.url, { method: sent.method, headers, body, signal: sent.signal })
+      },
+    })
+    api.use(...middleware)
+    return api
+  }
+  const method =
+    (name: string) =>
+    async <Answer>(...given: readonly unknown[]): Promise<Answer> =>
+      Reflect.get(await loaded(), name)(...given)
+  return {
+    request: method('request'),
+    GET: method('GET'),
+    PUT: method('PUT'),
+    POST: method('POST'),
+    DELETE: method('DELETE'),
+    OPTIONS: method('OPTIONS'),
+    HEAD: method('HEAD'),
+    PATCH: method('PATCH'),
+    TRACE: method('TRACE'),
+    use: (...added) => void middleware.push(...added),
+    eject(...removed) {
+      for (const one of removed) if (middleware.includes(one)) middleware.splice(middleware.indexOf(one), 1)
+    },
   }
 }
 
