@@ -1,5 +1,6 @@
 import {
   type DeliveryPolicy,
+  FORWARD_COLUMNS,
   type ForwardSettings,
   type OrderKeyOf,
   orderKeyReader,
@@ -103,19 +104,7 @@ export async function loadDispatchActions(
       'isActive',
       'suspendedByPlan',
       'condition',
-      'url',
-      'appendPath',
-      'appendQuery',
-      'signingSecret',
-      'previousSigningSecret',
-      'previousSigningSecretUntil',
-      'signingScheme',
-      'authSettings',
-      'authSecrets',
-      'tlsCertificates',
-      'tlsClientKey',
-      'deliveryPolicy',
-      'governed',
+      ...FORWARD_COLUMNS,
       'keepsKeyDigests',
     ])
     .execute()

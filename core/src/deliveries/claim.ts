@@ -4,7 +4,14 @@ import { findOriginals, hasOriginal, STORED_REQUEST_COLUMNS, storedRequest } fro
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf, forwardActions, leaseFrom, leaseSql, withOriginal } from './attemptOf.ts'
-import { ACTION_OFF_HOURS, type DueAttempt, type DueRow, dueParameters, SELECT_DUE } from './dueAttempts.ts'
+import {
+  ACTION_OFF_HOURS,
+  type DueAttempt,
+  type DueRow,
+  dueParameters,
+  FORWARD_COLUMNS,
+  SELECT_DUE,
+} from './dueAttempts.ts'
 
 /**
  * Members of a due attempt that forwards need. SQL names them as the type does: renaming many rows takes as long as
@@ -19,21 +26,9 @@ const READ = [
   'requestId',
   'actionId',
   'actionName',
-  'url',
-  'appendPath',
-  'appendQuery',
   'isActive',
   'suspendedByPlan',
-  'signingSecret',
-  'previousSigningSecret',
-  'previousSigningSecretUntil',
-  'signingScheme',
-  'authSettings',
-  'authSecrets',
-  'tlsCertificates',
-  'tlsClientKey',
-  'deliveryPolicy',
-  'governed',
+  ...FORWARD_COLUMNS,
   'redaction',
   'sealedWith',
   'sealed',

@@ -13,22 +13,24 @@ export interface DueAttempt {
 export const ACTION_OFF_HOURS = 24
 
 /** Columns of an action's row that forwards need. The secrets are sealed. */
-export type ForwardSettings = Pick<
-  Selectable<ActionsTable>,
-  | 'url'
-  | 'appendPath'
-  | 'appendQuery'
-  | 'signingSecret'
-  | 'previousSigningSecret'
-  | 'previousSigningSecretUntil'
-  | 'signingScheme'
-  | 'authSettings'
-  | 'authSecrets'
-  | 'tlsCertificates'
-  | 'tlsClientKey'
-  | 'deliveryPolicy'
-  | 'governed'
->
+export const FORWARD_COLUMNS = [
+  'url',
+  'appendPath',
+  'appendQuery',
+  'signingSecret',
+  'previousSigningSecret',
+  'previousSigningSecretUntil',
+  'signingScheme',
+  'authSettings',
+  'authSecrets',
+  'tlsCertificates',
+  'tlsClientKey',
+  'deliveryPolicy',
+  'governed',
+] as const
+
+/** Members of {@link FORWARD_COLUMNS}. */
+export type ForwardSettings = Pick<Selectable<ActionsTable>, (typeof FORWARD_COLUMNS)[number]>
 
 /**
  * Reads deliveries `$1` whose attempts `$2` are due. Leaves out attempts that were made, and those
