@@ -13,7 +13,8 @@ const SUPERVISE_SECONDS = 10
 
 /**
  * Makes a pg-boss that sends jobs. {@link startWorkers} makes it work on them. Every process needs one: core enqueues
- * through it.
+ * through it. `patches/` keeps a listener for errors on its LISTEN connection until that has ended: PostgreSQL may end it
+ * at the same time, and an error without a listener ends the process.
  *
  * @param url the database; pg-boss opens its own small pool and, with workers, one LISTEN connection
  * @param options `clock` for tests; spies are on with it; `connections` bounds the pool of a process that works

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { openDatabase } from '@creel/core'
 import { isDatabaseOutage } from '@creel/core/platform/db'
+import { createBoss } from '@creel/jobs'
 import { sql } from 'kysely'
+import { pino } from 'pino'
 import { createTestDatabase, limitStatements } from '../support/database.ts'
 import { startFar } from '../support/far.ts'
 
@@ -28,4 +30,20 @@ test('a connection without a limit waits for its statement, whatever the limit o
   const { db, close } = openDatabase(url, 1, 1, 0)
   await sql`select pg_sleep(0.3)`.execute(db)
   await close()
+})
+
+test('PostgreSQL may end the connection that listens for jobs while it is closed', async () => {
+  const far = await startFar(await createTestDatabase(), 100)
+  const boss = createBoss(far.url, { log: pino({ level: 'silent' }), works: true })
+  await boss.start()
+  const near = openDatabase(far.near.url, 1, 1)
+  const { rows } = await sql<{ pid: number }>`
+    select pid from pg_stat_activity where datname = current_database() and query like 'LISTEN%'`.execute(
+    near.db,
+  )
+  expect(rows).toHaveLength(1)
+  await sql`select pg_terminate_backend(${rows[0]?.pid}, 10000)`.execute(near.db)
+  // What PostgreSQL says of it is still on its way.
+  await boss.stop({ graceful: false })
+  await near.close()
 })
