@@ -94,6 +94,12 @@ describe('GET /api/v1/endpoints/{endpointId}/traffic', () => {
       '?buckets out_of_range',
       '?from bad_format',
     ])
+    for (const read of [
+      path(now, now - 1, 1),
+      `/api/v1/traffic?from=${new Date(now + 60_000).toISOString()}`,
+    ])
+      expect(wrongParts(await service.alice.get(read))).toEqual(['?from out_of_range'])
+    expect((await service.alice.get(path(now, now, 1))).status).toBe(200)
   })
 })
 

@@ -1,15 +1,18 @@
 import { z } from 'zod'
+import type { Context } from '../api/context.ts'
+import { validationFailed } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
 import { InstantInput, optional, Timestamp } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
+import { DAY_MS } from '../platform/time/index.ts'
 import { searching } from '../requests/index.ts'
-import { countTraffic, TRAFFIC_DAYS_MAX } from './queries.ts'
+import { countTraffic, TRAFFIC_DAYS_MAX, type TrafficOf } from './queries.ts'
 import { EndpointStats, endpointStats } from './stats.ts'
 
 const HOUR_MS = 3_600_000
 const BUCKETS_MAX = 120
 
-const period = {
+const Period = z.object({
   from: optional(InstantInput).meta({ description: 'Begin; default an hour before `to`' }),
   to: optional(InstantInput).meta({ description: 'End, exclusive; default now' }),
   buckets: z
@@ -18,7 +21,7 @@ const period = {
     .max(BUCKETS_MAX)
     .default(60)
     .meta({ description: 'Parts of the period, of equal length' }),
-}
+})
 
 const counts = {
   capturedCount: z.int().meta({ description: 'Captures that are still stored' }),
@@ -48,13 +51,21 @@ const AllTraffic = z
   })
   .meta({ id: 'AllTraffic' })
 
-/** The requested period: an hour up to now by default, 90 days at most, and never empty. */
-function periodOf(now: Date, { from, to }: { from?: Date | undefined; to?: Date | undefined }) {
-  const end = to ?? now
+/**
+ * Counts in the requested period, as a search: an hour up to now by default, 90 days at most, and never empty.
+ *
+ * @throws DomainError `validation_failed` when the period begins after its end
+ */
+function trafficOf(ctx: Context, of: TrafficOf, { from, to, buckets }: z.output<typeof Period>) {
+  const end = to ?? ctx.clock.now()
   const begin = from ?? new Date(end.getTime() - HOUR_MS)
-  const longest = TRAFFIC_DAYS_MAX * 24 * HOUR_MS
-  const length = Math.min(longest, Math.max(1, end.getTime() - begin.getTime()))
-  return { from: new Date(end.getTime() - length), to: end }
+  if (begin > end) {
+    const detail = `from must not be later than the end of the period, ${end.toISOString()}.`
+    throw validationFailed([{ path: ['from'], code: 'out_of_range', detail }])
+  }
+  const length = Math.min(TRAFFIC_DAYS_MAX * DAY_MS, Math.max(1, end.getTime() - begin.getTime()))
+  const asked = { from: new Date(end.getTime() - length), to: end, buckets }
+  return searching(ctx, `traffic ${Object.values(of)}`, (db, options) => countTraffic(db, of, asked, options))
 }
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
@@ -75,15 +86,10 @@ export const trafficRoutes = router({
     path: '/api/v1/endpoints/{endpointId}/traffic',
     summary: 'Count captures and failures of an endpoint over a period',
     description: `The period is ${TRAFFIC_DAYS_MAX} days at most; the beginning of a longer one is cut off.`,
-    input: z.object({ endpointId, ...period }),
+    input: z.object({ endpointId, ...Period.shape }),
     output: Traffic,
     finds: findsEndpoint,
-  }).query(({ ctx, input }) => {
-    const asked = { ...periodOf(ctx.clock.now(), input), buckets: input.buckets }
-    return searching(ctx, `traffic ${ctx.endpoint.id}`, (db, options) =>
-      countTraffic(db, { endpointId: ctx.endpoint.id }, asked, options),
-    )
-  }),
+  }).query(({ ctx, input }) => trafficOf(ctx, { endpointId: ctx.endpoint.id }, input)),
 })
 
 /** Count the workspace's captures over time. */
@@ -93,12 +99,7 @@ export const allTrafficRoutes = router({
     path: '/api/v1/traffic',
     summary: 'Count captures and failures of the workspace over a period, by endpoint',
     description: `The period is ${TRAFFIC_DAYS_MAX} days at most; the beginning of a longer one is cut off.`,
-    input: z.object(period),
+    input: Period,
     output: AllTraffic,
-  }).query(({ ctx, input }) => {
-    const asked = { ...periodOf(ctx.clock.now(), input), buckets: input.buckets }
-    return searching(ctx, `traffic ${ctx.workspace.id}`, (db, options) =>
-      countTraffic(db, { workspaceId: ctx.workspace.id }, asked, options),
-    )
-  }),
+  }).query(({ ctx, input }) => trafficOf(ctx, { workspaceId: ctx.workspace.id }, input)),
 })
