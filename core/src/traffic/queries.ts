@@ -25,6 +25,7 @@ interface MinuteCount {
 }
 
 export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
 
 /**
  * Distributes counts of minutes over the parts of a period. A minute that spans several parts is divided into whole
@@ -58,14 +59,11 @@ export async function countTraffic(db: Db, of: TrafficOf, period: Period, option
   const captured = await captures(db, of, period).execute(options)
   const failed = await failures(db, of, period).execute(options)
   const unstored = await notStored(db, of, period).execute(options)
-  const rejected = spread(
-    unstored.map((row) => ({ ...row, count: row.rejectedCount })),
-    period,
-  )
-  const discarded = spread(
-    unstored.map((row) => ({ ...row, count: row.discardedCount })),
-    period,
-  )
+  const parts = (count: 'rejectedCount' | 'discardedCount') => {
+    const minutes = unstored.map((row) => ({ ...row, count: row[count] }))
+    return spread(minutes, period)
+  }
+  const [rejected, discarded] = [parts('rejectedCount'), parts('discardedCount')]
   const { from, to, buckets } = period
   const lengthMs = (to.getTime() - from.getTime()) / buckets
   const endpointIds = new Set(

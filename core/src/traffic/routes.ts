@@ -6,10 +6,9 @@ import { InstantInput, optional, Timestamp } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { searching } from '../requests/index.ts'
-import { countTraffic, TRAFFIC_DAYS_MAX, type TrafficOf } from './queries.ts'
+import { countTraffic, HOUR_MS, TRAFFIC_DAYS_MAX, type TrafficOf } from './queries.ts'
 import { EndpointStats, endpointStats } from './stats.ts'
 
-const HOUR_MS = 3_600_000
 const BUCKETS_MAX = 120
 
 const Period = z.object({

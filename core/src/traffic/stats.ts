@@ -6,7 +6,7 @@ import { Timestamp } from '../api/values.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { searching } from '../requests/index.ts'
-import { idBefore } from './queries.ts'
+import { HOUR_MS, idBefore } from './queries.ts'
 
 /** Storage, traffic and delivery backlog of an endpoint. */
 export const EndpointStats = withExample(
@@ -49,8 +49,6 @@ export const EndpointStats = withExample(
   }),
 )
 
-const HOUR_MS = 3_600_000
-
 const STATS = statement(
   'stats of endpoint',
   `select c.stored_request_count, c.stored_bytes, c.binned_request_count, c.evicted_count, c.rejected_count,
@@ -91,10 +89,7 @@ const STATS = statement(
 )
 
 /** Reads the counters, the window of the last day, and the deliveries that are still due or dead letters. */
-export async function endpointStats(
-  ctx: Context,
-  endpoint: EndpointRow,
-): Promise<z.input<typeof EndpointStats>> {
+export async function endpointStats(ctx: Context, endpoint: EndpointRow) {
   const now = ctx.clock.now().getTime()
   const times = [new Date(now - HOUR_MS), new Date(now - 24 * HOUR_MS)]
   const [row] = await searching(ctx, `stats ${endpoint.id}`, (db, options) =>
