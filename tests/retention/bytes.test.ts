@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { sendRaw } from '../support/rawSender.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { servicePerTest, type TestService } from '../support/service.ts'
-import { expectAllCountersEqualRows } from './support.ts'
+import { expectAllCountersEqualRows, rowsOf, whileBroken } from './support.ts'
 
 const start = servicePerTest()
 
@@ -65,14 +65,34 @@ describe('storedBytesMax', () => {
     // The first workspace that is looked at keeps its requests, as one does that gets them as fast as they are evicted.
     const { workspaces } = await readStorage(service.db)
     const endless = workspaces[0]?.workspaceId === service.alice.workspaceId ? endpoints[0] : endpoints[1]
-    await sql`create function kept_row() returns trigger language plpgsql as $$ begin return null; end $$`.execute(
-      service.db,
-    )
-    await sql`create trigger kept_row before delete on requests for each row
-      when (old.endpoint_id = ${sql.lit(endless?.id)}) execute function kept_row()`.execute(service.db)
-    await sweep(service)
+    await whileBroken(service, [endless?.id ?? ''], 'return null', () => sweep(service))
     expect(await overBound()).toBe(1)
   })
+
+  test.each([{ storedBytesMax: 10 * 2024 }, { storageMaxBytes: 10 * 2024 }])(
+    'an endpoint of which nothing can be evicted keeps no others: %o',
+    async ({ storedBytesMax, storageMaxBytes }) => {
+      const service = await start({
+        parts: ['gateway'],
+        ...(storedBytesMax === undefined ? { storageMaxBytes } : { limits: { storedBytesMax } }),
+      })
+      const [broken, whole] = [await service.alice.endpoint(), await service.alice.endpoint()]
+      const send = { body: 'x'.repeat(1000) }
+      for (let n = 0; n < 8; n += 1) await broken.send(send)
+      for (let n = 0; n < 8; n += 1) await whole.send(send)
+      const counts = async () => [
+        (await rowsOf(service, broken.id)).requests,
+        (await rowsOf(service, whole.id)).requests,
+      ]
+      await whileBroken(service, [broken.id], `raise 'missing chunk'`, async () => {
+        expect(await sweep(service).catch(String)).toContain('missing chunk')
+        expect(await counts()).toEqual([8, 2])
+      })
+      await whole.send(send)
+      await sweep(service)
+      expect(await counts()).toEqual([7, 3])
+    },
+  )
 
   test('a request whose delivery is due is hidden; beyond a quarter of the bound such deliveries end', async () => {
     // Each request counts 2024 bytes, its first attempt 512, and the record of the attempt 512.

@@ -3,12 +3,19 @@ import {
   sweepEndpoints as sweepEndpointsNow,
   sweepRetention as sweepRetentionNow,
 } from '@creel/core/retention'
-import { sql } from 'kysely'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { DAY, expectCountersEqualRows, MINUTE, rowsOf, sweepEndpoints, sweepRetention } from './support.ts'
+import {
+  DAY,
+  expectCountersEqualRows,
+  MINUTE,
+  rowsOf,
+  sweepEndpoints,
+  sweepRetention,
+  whileBroken,
+} from './support.ts'
 
 const NOTHING = {
   requests: 0,
@@ -263,30 +270,6 @@ test('several workers sweep at once while captures arrive, and the counters stay
   expect((await rowsOf(idle, endpoint.id)).requests).toBe(200)
   await expectCountersEqualRows(idle, endpoint.id)
 })
-
-/** Lets every change of some rows of endpoints fail, or not happen. */
-async function whileBroken(
-  { db }: TestService,
-  endpointIds: readonly string[],
-  does: string,
-  work: () => Promise<void>,
-): Promise<void> {
-  await sql
-    .raw(`create function broken_row() returns trigger language plpgsql as $$ begin ${does}; end $$`)
-    .execute(db)
-  await sql
-    .raw(
-      `create trigger broken_row before delete on requests for each row
-      when (old.endpoint_id in (${endpointIds.map((id) => `'${id}'`).join(', ')})) execute function broken_row()`,
-    )
-    .execute(db)
-  try {
-    await work()
-  } finally {
-    await sql`drop trigger broken_row on requests`.execute(db)
-    await sql`drop function broken_row`.execute(db)
-  }
-}
 
 describe('a request that cannot be deleted keeps no others', () => {
   const count = async (endpointId: string) => (await rowsOf(idle, endpointId)).requests

@@ -6,13 +6,15 @@ import { Failures, run, statement } from '../platform/db/index.ts'
 import { stateOf } from '../platform/stateOf.ts'
 import { evictedRequests } from '../requests/index.ts'
 import { STORAGE_SWEEP_SECONDS, sweptRows } from './declarations.ts'
-import { type SweepServices, sweepTransaction, turnOf } from './endpointsToSweep.ts'
+import { type Eviction, evictEach, turnOf } from './endpointsToSweep.ts'
 import { evictClaims } from './eventClaims.ts'
-import { emptyBin, evictHidden, evictOldest } from './evictOldest.ts'
+import { emptyBin, evictHidden, evictOldest, fewest } from './evictOldest.ts'
 import { removeAttempts } from './removal.ts'
 import { readHiddenBytes, readStorage, readStorageOf, type Storage } from './storedBytes.ts'
 
 type BoundServices = Pick<Services, 'db' | 'clock' | 'plans' | 'enqueue' | 'log' | 'storageMaxBytes'>
+
+type BoundEviction = Eviction & Pick<Services, 'log'> & { readonly signal: AbortSignal }
 
 /** Share of a limit for hidden requests, which wait for their deliveries. */
 const HIDDEN_SHARE = 1 / 4
@@ -43,22 +45,17 @@ export async function holdByteBounds(services: BoundServices, signal: AbortSigna
   } while (!signal.aborted && performance.now() < until)
 }
 
-function warnWhenNearlyFull(services: BoundServices, storage: Storage): void {
-  const { db, storageMaxBytes } = services
+function warnWhenNearlyFull({ db, log, storageMaxBytes }: BoundServices, { totalBytes }: Storage): void {
   const warning = warningOf(db)
-  if (storageMaxBytes === null || storage.totalBytes < NEARLY_FULL * storageMaxBytes)
+  if (storageMaxBytes === null || totalBytes < NEARLY_FULL * storageMaxBytes)
     warning.at = Number.NEGATIVE_INFINITY
   else if (performance.now() - warning.at > WARN_EVERY_MS) {
     warning.at = performance.now()
-    warnOfStorage(services, storage)
+    log.warn(
+      { event: 'storage.nearly_full', storedBytes: totalBytes, storageMaxBytes },
+      'captures take over 80 % of CREEL_STORAGE_MAX: at 100 % the oldest are evicted',
+    )
   }
-}
-
-function warnOfStorage({ log, storageMaxBytes }: BoundServices, { totalBytes }: Storage): void {
-  log.warn(
-    { event: 'storage.nearly_full', storedBytes: totalBytes, storageMaxBytes },
-    'captures take over 80 % of CREEL_STORAGE_MAX: at 100 % the oldest are evicted',
-  )
 }
 
 function fullness({ plans, storageMaxBytes }: BoundServices, storage: Storage): number {
@@ -70,7 +67,8 @@ function fullness({ plans, storageMaxBytes }: BoundServices, storage: Storage): 
 }
 
 /**
- * Evicts until no byte limit is exceeded, some seconds for each workspace. One that fails keeps no others from it.
+ * Evicts until no byte limit is exceeded, some seconds for each workspace and for all. An endpoint, or a workspace, that
+ * fails keeps no others from it.
  *
  * @returns the storage before the eviction
  */
@@ -78,37 +76,35 @@ export async function sweepBytes(services: BoundServices, signal: AbortSignal): 
   const failures = new Failures()
   await foldAttemptBytes(services.db)
   const storage = await readStorage(services.db)
+  const evictionOf = (workspaceId: string | null): BoundEviction => {
+    return { ...services, workspaceId, failures, failed: new Set<string>(), signal: turnOf(signal) }
+  }
   for (const { workspaceId, plan, storageBytes } of storage.workspaces) {
     const { storedBytesMax } = planOf(services.plans, plan).limits
     if (storageBytes > storedBytesMax)
-      await failures.unless(() => holdWorkspace(services, workspaceId, storedBytesMax, turnOf(signal)))
+      await failures.unless(() => holdWorkspace(evictionOf(workspaceId), workspaceId, storedBytesMax))
   }
   const { storageMaxBytes } = services
-  if (storageMaxBytes !== null && storage.totalBytes > storageMaxBytes) {
-    await holdInstallation(services, storageMaxBytes, signal)
-  }
+  if (storageMaxBytes !== null && storage.totalBytes > storageMaxBytes)
+    await failures.unless(() => holdInstallation(evictionOf(null), storageMaxBytes))
   failures.throwAny()
   return storage
 }
 
-async function holdWorkspace(
-  services: BoundServices,
-  workspaceId: string,
-  storedBytesMax: number,
-  signal: AbortSignal,
-): Promise<void> {
+async function holdWorkspace(eviction: BoundEviction, workspaceId: string, storedBytesMax: number) {
+  const { db, signal } = eviction
   await restingBetween(signal, async () => {
-    const excess = (await readStorageOf(services.db, workspaceId)) - storedBytesMax
+    const excess = (await readStorageOf(db, workspaceId)) - storedBytesMax
     if (excess <= 0) return false
-    if ((await evictAttempts(services, workspaceId, excess)) > 0) return true
-    const evicted = await evictOldest(services, workspaceId, excess)
+    if ((await evictAttempts(eviction, excess)) > 0) return true
+    const evicted = await evictOldest(eviction, excess)
     evictedRequests.inc({ limit: 'bytes' }, evicted)
-    return evicted > 0 || (await evictClaims(services, workspaceId, excess)) > 0
+    return evicted > 0 || (await evictClaims(eviction, excess)) > 0
   })
   await restingBetween(signal, async () => {
-    const hidden = await readHiddenBytes(services.db, workspaceId)
+    const hidden = await readHiddenBytes(db, workspaceId)
     if (hidden <= storedBytesMax * HIDDEN_SHARE) return false
-    return (await evictHidden(services, workspaceId)) > 0
+    return (await evictHidden(eviction)) > 0
   })
 }
 
@@ -116,27 +112,24 @@ async function holdWorkspace(
  * Evicts from the recycle bin first, then attempts without requests, then stored requests, then hidden ones, then claims
  * of events. If hidden requests exceed their share, they go before stored ones.
  */
-async function holdInstallation(
-  services: BoundServices,
-  storageMaxBytes: number,
-  signal: AbortSignal,
-): Promise<void> {
+async function holdInstallation(eviction: BoundEviction, storageMaxBytes: number): Promise<void> {
+  const { db, log, signal } = eviction
   let evictedCount = 0
   await restingBetween(signal, async () => {
-    const { totalBytes } = await readStorage(services.db)
+    const { totalBytes } = await readStorage(db)
     const excess = totalBytes - storageMaxBytes
     if (excess <= 0) return false
-    let evicted = await emptyBin(services)
-    if (evicted === 0 && (await evictAttempts(services, null, excess)) > 0) return true
+    let evicted = await emptyBin(eviction)
+    if (evicted === 0 && (await evictAttempts(eviction, excess)) > 0) return true
     const isHiddenTooLarge =
-      evicted === 0 && (await readHiddenBytes(services.db, null)) > storageMaxBytes * HIDDEN_SHARE
-    if (evicted === 0 && !isHiddenTooLarge) evicted = await evictOldest(services, null, excess)
-    if (evicted === 0) evicted = await evictHidden(services, null)
+      evicted === 0 && (await readHiddenBytes(db, null)) > storageMaxBytes * HIDDEN_SHARE
+    if (evicted === 0 && !isHiddenTooLarge) evicted = await evictOldest(eviction, excess)
+    if (evicted === 0) evicted = await evictHidden(eviction)
     evictedRequests.inc({ limit: 'storage' }, evicted)
     evictedCount += evicted
-    return evicted > 0 || (await evictClaims(services, null, excess)) > 0
+    return evicted > 0 || (await evictClaims(eviction, excess)) > 0
   })
-  services.log.warn(
+  log.warn(
     { event: 'storage.full', evictedCount, storageMaxBytes },
     'CREEL_STORAGE_MAX was reached: the oldest captures were evicted',
   )
@@ -163,7 +156,7 @@ const OLDEST = statement(
     from (select endpoint_id, sum(bytes) as bytes from attempt_bytes group by endpoint_id) b
     join endpoint_counters c on c.endpoint_id = b.endpoint_id
     join endpoints e on e.id = c.endpoint_id
-    where b.bytes > 0 and e.deleted_at is null and ($1::uuid is null or e.workspace_id = $1)
+    where b.bytes > 0 and e.deleted_at is null and ($1::uuid is null or e.workspace_id = $1) and e.id <> all($2::uuid[])
     order by b.bytes desc limit ${ENDPOINTS_AT_ONCE}
   ) m
   cross join lateral (
@@ -181,29 +174,16 @@ const OLDEST = statement(
 )
 
 /**
- * Deletes some of the oldest attempts without a stored request, with their records, of a workspace or of all: as few as
- * needed to free `bytes`, from the endpoints with the most attempt bytes. These attempts are older than every stored
- * request of their endpoint.
+ * Deletes some of the oldest attempts without a stored request, with their records: as few as needed to free `bytes`,
+ * from the endpoints with the most attempt bytes. These attempts are older than every stored request of their endpoint.
  *
  * @returns the number of deleted attempts; 0 if there are none left
  */
-async function evictAttempts(
-  { db }: SweepServices,
-  workspaceId: string | null,
-  bytes: number,
-): Promise<number> {
+async function evictAttempts(eviction: Eviction, bytes: number): Promise<number> {
   // No request is stored below an endpoint's mark; those in the table are binned, or hidden with deliveries still due.
-  const rows = await run(db, OLDEST, [workspaceId])
-  let freed = 0
-  const evicted = rows.filter((row) => {
-    const isNeeded = freed < bytes
-    freed += row.bytes
-    return isNeeded
+  const oldest = async (of: readonly unknown[]) => fewest(await run(eviction.db, OLDEST, of), bytes)
+  return await evictEach(eviction, oldest, async (trx, endpointId, of) => {
+    await removeAttempts(trx, endpointId, { attemptIds: of.map(({ id }) => id) })
+    sweptRows.inc({ sweep: 'attempts' }, of.length)
   })
-  for (const [endpointId, of] of Map.groupBy(evicted, (row) => row.endpointId)) {
-    const ids = of.map(({ id }) => id)
-    await sweepTransaction(db, (trx) => removeAttempts(trx, endpointId, { attemptIds: ids }))
-  }
-  sweptRows.inc({ sweep: 'attempts' }, evicted.length)
-  return evicted.length
 }

@@ -9,6 +9,7 @@ export interface EndpointToSweep {
   /** Older requests and attempts are past the plan's retention. */
   readonly keptSince: Date
   readonly storedRequestsMax: number
+  readonly hasClaims: boolean
 }
 
 const PAGE = 1000
@@ -25,7 +26,8 @@ export async function* endpointsToSweep({
     for (const row of rows) {
       const { limits } = planOf(plans, row.plan)
       const keptSince = new Date(clock.now().getTime() - retentionMs(limits))
-      yield { endpointId: row.id, keptSince, storedRequestsMax: limits.storedRequestsMax }
+      const { storedRequestsMax } = limits
+      yield { endpointId: row.id, keptSince, storedRequestsMax, hasClaims: row.hasClaims }
       after = row.id
     }
     if (rows.length < PAGE) return
@@ -34,7 +36,8 @@ export async function* endpointsToSweep({
 
 const PAGE_OF = statement(
   'page of endpoints to sweep',
-  `select e.id, w.plan from endpoints e join workspaces w on w.id = e.workspace_id
+  `select e.id, w.plan, c.claim_count > 0 as has_claims
+  from endpoints e join workspaces w on w.id = e.workspace_id join endpoint_counters c on c.endpoint_id = e.id
   where e.id > $1 and e.deleted_at is null
   order by e.id limit ${PAGE}`,
   { isPrepared: false },
@@ -81,6 +84,39 @@ export async function inTurns<One>(
       if (signal.aborted) return
       isMore ||= turn.aborted
     }
+  }
+}
+
+/** An eviction from a workspace, or from all. Endpoints of which nothing could be evicted are left out for its rest. */
+export interface Eviction extends SweepServices {
+  readonly workspaceId: string | null
+  readonly failures: Failures
+  readonly failed: Set<string>
+}
+
+/**
+ * Evicts rows in a transaction for each endpoint. Where none of them could be evicted, it goes on with the next rows.
+ *
+ * @param find its statement has the parameters `of`: the workspace, and the endpoints that are left out
+ * @returns the number of evicted rows; 0 if there are none left
+ */
+export async function evictEach<Row extends { readonly endpointId: string }>(
+  { db, workspaceId, failures, failed }: Eviction,
+  find: (of: readonly unknown[]) => Promise<readonly Row[]>,
+  evict: (trx: Trx, endpointId: string, rows: readonly Row[]) => Promise<void>,
+): Promise<number> {
+  for (;;) {
+    const rows = await find([workspaceId, [...failed]])
+    let count = 0
+    for (const [endpointId, of] of Map.groupBy(rows, (row) => row.endpointId)) {
+      failed.add(endpointId)
+      await failures.unless(async () => {
+        await sweepTransaction(db, (trx) => evict(trx, endpointId, of))
+        failed.delete(endpointId)
+        count += of.length
+      })
+    }
+    if (count > 0 || rows.length === 0) return count
   }
 }
 

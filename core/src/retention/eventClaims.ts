@@ -1,8 +1,15 @@
 import { updateCounters } from '../endpoints/index.ts'
-import { type Db, run, statement } from '../platform/db/index.ts'
+import { run, statement, type Trx } from '../platform/db/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { sweptRows } from './declarations.ts'
-import { inBatches, type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
+import {
+  type EndpointToSweep,
+  type Eviction,
+  evictEach,
+  inBatches,
+  type SweepServices,
+  sweepTransaction,
+} from './endpointsToSweep.ts'
 
 /** Bytes that an event claim counts against the limits of storage: its row and two index entries take 200 to 224. */
 export const CLAIM_BYTES = 224
@@ -11,38 +18,31 @@ export const CLAIM_BYTES = 224
 const BATCH_CLAIMS = 1000
 
 /** Deletes claims whose window has ended. */
-export async function sweepClaims(services: SweepServices, signal: AbortSignal): Promise<void> {
-  const { db, clock } = services
-  const endpoints = await db
-    .selectFrom('endpointCounters')
-    .where('claimCount', '>', 0)
-    .select('endpointId')
-    .execute()
-  for (const { endpointId } of endpoints) {
-    await inBatches(signal, async () => {
-      const removed = await removeClaims(db, endpointId, { before: clock.now(), limit: BATCH_CLAIMS })
-      return removed === BATCH_CLAIMS
-    })
-    if (signal.aborted) return
-  }
+export async function sweepClaims(
+  services: SweepServices,
+  { endpointId, hasClaims }: EndpointToSweep,
+  signal: AbortSignal,
+): Promise<void> {
+  if (hasClaims) await purgeClaims(services, endpointId, signal, services.clock.now())
 }
 
-/** Deletes every claim of a deleted endpoint. */
+/** Deletes claims of an endpoint: those whose window has ended by a time, or all. */
 export async function purgeClaims(
   { db }: SweepServices,
   endpointId: string,
   signal: AbortSignal,
+  before: Date | null = null,
 ): Promise<void> {
   await inBatches(signal, async () => {
-    const removed = await removeClaims(db, endpointId, { before: null, limit: BATCH_CLAIMS })
-    return removed === BATCH_CLAIMS
+    const claims = { before, limit: BATCH_CLAIMS }
+    return (await sweepTransaction(db, (trx) => removeClaims(trx, endpointId, claims))) === BATCH_CLAIMS
   })
 }
 
 const MOST_CLAIMS = statement(
   'endpoint with the most claims',
   `select c.endpoint_id from endpoint_counters c join endpoints e on e.id = c.endpoint_id
-  where c.claim_count > 0 and ($1::uuid is null or e.workspace_id = $1)
+  where c.claim_count > 0 and ($1::uuid is null or e.workspace_id = $1) and e.id <> all($2::uuid[])
   order by c.claim_count desc limit 1`,
   { isPrepared: false },
 )
@@ -53,16 +53,14 @@ const MOST_CLAIMS = statement(
  *
  * @returns the number of deleted claims; 0 if there are none left
  */
-export async function evictClaims(
-  { db }: SweepServices,
-  workspaceId: string | null,
-  bytes: number,
-): Promise<number> {
-  const rows = await run(db, MOST_CLAIMS, [workspaceId])
-  const endpointId = rows[0]?.endpointId
-  if (endpointId === undefined) return 0
-  const limit = Math.min(BATCH_CLAIMS, Math.ceil(bytes / CLAIM_BYTES))
-  return await removeClaims(db, endpointId, { before: null, limit })
+export async function evictClaims(eviction: Eviction, bytes: number): Promise<number> {
+  const claims = { before: null, limit: Math.min(BATCH_CLAIMS, Math.ceil(bytes / CLAIM_BYTES)) }
+  const most = (of: readonly unknown[]) => run(eviction.db, MOST_CLAIMS, of)
+  let removed = 0
+  await evictEach(eviction, most, async (trx, endpointId) => {
+    removed = await removeClaims(trx, endpointId, claims)
+  })
+  return removed
 }
 
 const REMOVE = statement(
@@ -88,15 +86,13 @@ const REMOVE = statement(
  * claims.
  */
 async function removeClaims(
-  db: Db,
+  trx: Trx,
   endpointId: string,
   { before, limit }: { readonly before: Date | null; readonly limit: number },
 ): Promise<number> {
-  return await sweepTransaction(db, async (trx) => {
-    await lockCounters(trx, endpointId)
-    const rows = await run(trx, REMOVE, [endpointId, before, limit])
-    const removedCount = rows[0]?.removedCount ?? 0
-    sweptRows.inc({ sweep: 'claims' }, removedCount)
-    return removedCount
-  })
+  await lockCounters(trx, endpointId)
+  const rows = await run(trx, REMOVE, [endpointId, before, limit])
+  const removedCount = rows[0]?.removedCount ?? 0
+  sweptRows.inc({ sweep: 'claims' }, removedCount)
+  return removedCount
 }

@@ -3,7 +3,7 @@ import { endDeliveries } from '../deliveries/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { type Db, type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
 import { lockCounters, storageBytesOf } from '../requests/index.ts'
-import { type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
+import { type Eviction, evictEach, type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
 import {
   hideUndelivered,
   removeDeliveries,
@@ -13,36 +13,27 @@ import {
 } from './removal.ts'
 
 /**
- * Evicts some of the oldest stored requests of a workspace, or of all: as few as needed to free `bytes`, and at most
- * some hundred. The records of their attempts are deleted, too. A request with deliveries due is hidden, and its bytes
- * stay until they have ended.
+ * Evicts some of the oldest stored requests: as few as needed to free `bytes`, and at most some hundred. The records of
+ * their attempts are deleted, too. A request with deliveries due is hidden, and its bytes stay until they have ended.
  *
  * @returns the number of evicted requests; 0 if there are none left
  */
-export async function evictOldest(
-  services: SweepServices,
-  workspaceId: string | null,
-  bytes: number,
-): Promise<number> {
-  const { requests, firstIds } = await findOldestStored(services.db, workspaceId)
-  if (firstIds.length > 0) await raiseMarks(services.db, firstIds)
-  if (requests.length === 0) {
-    return firstIds.length === 0 ? 0 : await evictOldest(services, workspaceId, bytes)
+export async function evictOldest(eviction: Eviction, bytes: number): Promise<number> {
+  const { db } = eviction
+  const oldest = async (of: readonly unknown[]): Promise<readonly OldestRequest[]> => {
+    const { requests, firstIds } = await findOldestStored(db, of)
+    if (firstIds.length > 0) await raiseMarks(db, firstIds)
+    return requests.length === 0 && firstIds.length > 0 ? await oldest(of) : fewest(requests, bytes)
   }
-  const evicted = fewest(requests, bytes)
-  for (const [endpointId, of] of Map.groupBy(evicted, (request) => request.endpointId)) {
-    const ids = of.map(({ id }) => id)
-    await sweepTransaction(services.db, (trx) => evict(services, trx, endpointId, ids))
-  }
-  return evicted.length
+  return await evictEach(eviction, oldest, (trx, endpointId, of) => evict(eviction, trx, endpointId, of))
 }
 
-/** The first requests whose bytes suffice. */
-function fewest(requests: readonly OldestRequest[], bytes: number): OldestRequest[] {
+/** The first rows whose bytes suffice. */
+export function fewest<Row extends { readonly bytes: number }>(rows: readonly Row[], bytes: number): Row[] {
   let freed = 0
-  return requests.filter((request) => {
+  return rows.filter((row) => {
     const isNeeded = freed < bytes
-    freed += request.bytes
+    freed += row.bytes
     return isNeeded
   })
 }
@@ -51,8 +42,9 @@ async function evict(
   services: SweepServices,
   trx: Trx,
   endpointId: string,
-  ids: readonly number[],
+  requests: readonly OldestRequest[],
 ): Promise<void> {
+  const ids = requests.map(({ id }) => id)
   await lockCounters(trx, endpointId)
   const hidden = await hideUndelivered(trx, { endpointId, ids, state: 'stored', now: services.clock.now() })
   const removed = await removeRequests(trx, {
@@ -93,7 +85,7 @@ const OLDEST_HIDDEN = statement(
   'oldest hidden requests',
   `select r.endpoint_id, r.id, r.deleted_at is not null as was_binned
   from requests r join endpoints e on e.id = r.endpoint_id
-  where r.hidden_at is not null and ($1::uuid is null or e.workspace_id = $1)
+  where r.hidden_at is not null and ($1::uuid is null or e.workspace_id = $1) and e.id <> all($2::uuid[])
   order by r.id limit ${HIDDEN_AT_ONCE}`,
   { isPrepared: false },
 )
@@ -103,25 +95,23 @@ const OLDEST_HIDDEN = statement(
  *
  * @returns the number of deleted requests
  */
-export async function evictHidden(services: SweepServices, workspaceId: string | null): Promise<number> {
-  const rows = await run(services.db, OLDEST_HIDDEN, [workspaceId])
-  for (const [endpointId, of] of Map.groupBy(rows, (row) => row.endpointId)) {
+export async function evictHidden(eviction: Eviction): Promise<number> {
+  const oldest = (of: readonly unknown[]) => run(eviction.db, OLDEST_HIDDEN, of)
+  return await evictEach(eviction, oldest, async (trx, endpointId, of) => {
     const ids = of.map(({ id }) => id)
     const binned = of.filter(({ wasBinned }) => wasBinned).map(({ id }) => id)
-    await sweepTransaction(services.db, async (trx) => {
-      await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'evicted')
-      await removeDeliveries(services, trx, endpointId, ids)
-      await removeRequests(trx, { endpointId, ids, state: 'hidden' })
-      await removeRecords(trx, endpointId, { requestIds: ids })
-      await removeDeliveryRecords(services, trx, endpointId, binned)
-    })
-  }
-  return rows.length
+    await endDeliveries(eviction, trx, { endpointId, requestIds: ids }, 'evicted')
+    await removeDeliveries(eviction, trx, endpointId, ids)
+    await removeRequests(trx, { endpointId, ids, state: 'hidden' })
+    await removeRecords(trx, endpointId, { requestIds: ids })
+    await removeDeliveryRecords(eviction, trx, endpointId, binned)
+  })
 }
 
 const OLDEST_BINNED = statement(
   'oldest binned requests',
-  `select endpoint_id, id from requests where deleted_at is not null and hidden_at is null
+  `select endpoint_id, id from requests
+  where deleted_at is not null and hidden_at is null and $1::uuid is null and endpoint_id <> all($2::uuid[])
   order by deleted_at limit ${HIDDEN_AT_ONCE}`,
   { isPrepared: false },
 )
@@ -132,25 +122,22 @@ const OLDEST_BINNED = statement(
  *
  * @returns the number of requests that left the bin
  */
-export async function emptyBin(services: SweepServices): Promise<number> {
-  const rows = await run(services.db, OLDEST_BINNED, [])
-  for (const [endpointId, of] of Map.groupBy(rows, (row) => row.endpointId)) {
+export async function emptyBin(eviction: Eviction): Promise<number> {
+  const oldest = (of: readonly unknown[]) => run(eviction.db, OLDEST_BINNED, of)
+  return await evictEach(eviction, oldest, async (trx, endpointId, of) => {
     const all = of.map(({ id }) => id)
-    await sweepTransaction(services.db, async (trx) => {
-      await lockCounters(trx, endpointId)
-      const now = services.clock.now()
-      const hidden = await hideUndelivered(trx, { endpointId, ids: all, state: 'binned', now })
-      const ids = all.filter((id) => !hidden.includes(id))
-      const removed = await removeRequests(trx, { endpointId, ids, state: 'binned' })
-      await removeDeliveryRecords(services, trx, endpointId, removed)
-      const evictedCount = hidden.length + removed.length
-      await sql`
-        ${sql.raw(updateCounters({ binEvicted: { count: 'n.requests', at: 'n.now' } }))}
-        from (select ${evictedCount}::int as requests, ${now}::timestamptz as now) n
-        where c.endpoint_id = ${endpointId} and n.requests > 0`.execute(trx)
-    })
-  }
-  return rows.length
+    await lockCounters(trx, endpointId)
+    const now = eviction.clock.now()
+    const hidden = await hideUndelivered(trx, { endpointId, ids: all, state: 'binned', now })
+    const ids = all.filter((id) => !hidden.includes(id))
+    const removed = await removeRequests(trx, { endpointId, ids, state: 'binned' })
+    await removeDeliveryRecords(eviction, trx, endpointId, removed)
+    const evictedCount = hidden.length + removed.length
+    await sql`
+      ${sql.raw(updateCounters({ binEvicted: { count: 'n.requests', at: 'n.now' } }))}
+      from (select ${evictedCount}::int as requests, ${now}::timestamptz as now) n
+      where c.endpoint_id = ${endpointId} and n.requests > 0`.execute(trx)
+  })
 }
 
 /** A stored request that is older than all stored requests outside of the list. */
@@ -186,7 +173,7 @@ const OLDEST = statement(
   `select m.endpoint_id, m.oldest_request_id as mark, r.id, r.bytes
   from (
     select c.endpoint_id, c.oldest_request_id from endpoint_counters c join endpoints e on e.id = c.endpoint_id
-    where c.stored_request_count > 0 and ($1::uuid is null or e.workspace_id = $1)
+    where c.stored_request_count > 0 and ($1::uuid is null or e.workspace_id = $1) and e.id <> all($2::uuid[])
     order by c.oldest_request_id, c.endpoint_id limit ${ENDPOINTS_AT_ONCE + 1}
   ) m
   left join lateral (
@@ -202,12 +189,12 @@ const OLDEST = statement(
 )
 
 /**
- * Finds the oldest stored requests of a workspace, or of all. Ids increase in the order of arrival, across all
+ * Finds the oldest stored requests. Ids increase in the order of arrival, across all
  * endpoints. An endpoint's mark is a lower bound of its stored ids. So the search reads the endpoints with the lowest
  * marks, and the requests that it finds below the marks of all others are the oldest.
  */
-async function findOldestStored(db: Db, workspaceId: string | null): Promise<OldestStored> {
-  const rows = await run(db, OLDEST, [workspaceId])
+async function findOldestStored(db: Db, of: readonly unknown[]): Promise<OldestStored> {
+  const rows = await run(db, OLDEST, of)
   const byEndpoint = [...Map.groupBy(rows, ({ endpointId }) => endpointId).values()]
   // Endpoints after the last one were not read.
   const unknown = byEndpoint.length > ENDPOINTS_AT_ONCE ? byEndpoint.pop() : undefined

@@ -29,7 +29,7 @@ const SETTLED_AFTER_MS = 2 * 60_000
 export async function sweepEndpoints(services: EndpointSweepServices, signal: AbortSignal): Promise<void> {
   const failures = new Failures()
   await deleteExpired(services)
-  await failures.unless(() => liftSuspensions(services, signal))
+  await failures.unless(() => liftSuspensions(services, signal, failures))
   const settledBefore = services.clock.now().getTime() - SETTLED_AFTER_MS
   const all = () => deletedEndpoints(services)
   await inTurns({ signal, failures }, all, async ({ id, deletedAt }, turn) => {
@@ -72,11 +72,15 @@ const FIND_SUSPENDED = statement(
 )
 
 /** Lifts suspensions by plan. Endpoints expire without a call, so only this sweep can notice the free room. */
-async function liftSuspensions(services: EndpointSweepServices, signal: AbortSignal): Promise<void> {
+async function liftSuspensions(
+  services: EndpointSweepServices,
+  signal: AbortSignal,
+  failures: Failures,
+): Promise<void> {
   const rows = await run(services.db, FIND_SUSPENDED, [])
   for (const { workspaceId } of rows) {
     if (signal.aborted) return
-    await reapplyPlanLimits(services, workspaceId)
+    await failures.unless(() => reapplyPlanLimits(services, workspaceId))
   }
 }
 

@@ -80,7 +80,7 @@ async function sweepDetails(
 }
 
 /** In this order, because each may leave work for the following ones. */
-const SWEEPS = [sweepStored, sweepBin, sweepHidden, sweepAttempts, sweepDetails] as const
+const SWEEPS = [sweepStored, sweepBin, sweepHidden, sweepAttempts, sweepDetails, sweepClaims] as const
 
 /**
  * Deletes everything that is past its plan's retention: stored and binned requests, attempts and their records. Also
@@ -94,7 +94,7 @@ export async function sweepRetention(
   signal: AbortSignal,
 ): Promise<void> {
   const failures = new Failures()
-  for (const sweep of [sweepAudit, sweepRateWindows, sweepRejections, sweepClaims])
+  for (const sweep of [sweepAudit, sweepRateWindows, sweepRejections])
     await failures.unless(() => sweep(services, signal))
   const all = () => endpointsToSweep(services)
   await inTurns({ signal, failures }, all, async (endpoint, turn) => {

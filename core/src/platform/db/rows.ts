@@ -1075,6 +1075,7 @@ export interface StatementRows {
   'page of endpoints to sweep': {
     readonly id: string
     readonly plan: string
+    readonly hasClaims: boolean
   }
   'part of body': {
     readonly id: number
@@ -1505,8 +1506,7 @@ export interface StatementRows {
     readonly since: Date | null
   }
   'uncounted bytes': {
-    readonly hidden: number
-    readonly binned: number
+    readonly bytes: number
   }
   'usage counts': {
     readonly endpoints: number
