@@ -5,7 +5,7 @@ import { type BatchResult, type CaptureOutcome, storeCaptures } from './captureS
 import { applyConsequences, flowSignalsOf, hasConsequences, storedOf } from './consequences.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 import { captureBatches, captureBatchSize, captureCommitSeconds } from './metrics.ts'
-import type { PlainBatches } from './plainBatch.ts'
+import { storePlainly } from './plainBatch.ts'
 import { tellOfRejections } from './rejections.ts'
 
 /** The most evictions in a row from an endpoint that other processes keep overfilling. The next capture continues. */
@@ -22,25 +22,23 @@ export type BatchServices = DeliveryServices & Pick<Services, 'endpointChanges'>
  *
  * @param connection used for batches only. While this batch is stored, another may begin if `pipeline.mayFollow` is
  *   true
- * @param plain state that was learned about endpoints from earlier batches
  * @returns the outcome of each capture, in their order
  * @throws errors of PostgreSQL; then nothing was stored, unless the connection was lost during the commit
  */
 export async function storeBatch(
   services: BatchServices,
   connection: CaptureConnection,
-  plain: PlainBatches,
   captures: readonly EvaluatedCapture[],
 ): Promise<readonly CaptureOutcome[]> {
   const endTimer = captureCommitSeconds.startTimer()
-  const way = await plain.store(services, connection, captures, aheadMs(services.clock))
+  const { way, ids } = await storePlainly(services, connection, captures, aheadMs(services.clock))
   captureBatches.inc({ way })
   const outcomes =
     way !== 'general'
       ? captures.map((capture) =>
-          capture.settings.script === null ? STORED : { ...STORED, id: plain.idOf(capture) },
+          capture.settings.script === null ? STORED : { ...STORED, id: ids.get(capture) ?? null },
         )
-      : await connection.pipeline.exclusively(() => storeGenerally(services, connection, plain, captures))
+      : await connection.pipeline.exclusively(() => storeGenerally(services, connection, captures))
   endTimer()
   captureBatchSize.observe(captures.length)
   const signalsOf = way === 'general' ? flowSignalsOf : () => NO_SIGNALS
@@ -61,7 +59,6 @@ const STORED: CaptureOutcome = { state: 'stored', id: null, duplicateOf: null }
 async function storeGenerally(
   services: BatchServices,
   { db }: CaptureConnection,
-  plain: PlainBatches,
   captures: readonly EvaluatedCapture[],
 ): Promise<readonly CaptureOutcome[]> {
   const store = () =>
@@ -77,9 +74,10 @@ async function storeGenerally(
         return stored
       })
     : await store()
-  for (const { settings } of captures) {
-    if (result.full.includes(settings.endpointId)) plain.isFull(settings)
-  }
+  // The next batches evict the oldest.
+  for (const { settings } of captures)
+    if (result.full.includes(settings.endpointId) && !settings.learned.isFull)
+      Object.assign(settings.learned, { isFull: true, generalUntil: 0 })
   await evictOverfull(services, db, result)
   if (result.rejecting.length > 0) void tellOfRejections(services, result.rejecting)
   return result.outcomes

@@ -4,7 +4,6 @@ import { type BatchServices, storeBatch } from './captureBatch.ts'
 import { type CaptureConnection, keepConnection } from './captureConnection.ts'
 import { type CaptureOutcome, STATEMENT_SECONDS_MAX } from './captureStatement.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
-import { PlainBatches } from './plainBatch.ts'
 
 /** PostgreSQL cannot store anything now. Nothing is known to be stored. */
 export type Unavailable = { readonly state: 'unavailable' }
@@ -53,7 +52,6 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
   const { log } = services
   let waiting: Waiting[] = []
   const connection = keepConnection(pool, services)
-  const plain = new PlainBatches()
   let pausedUntil = 0
   let isScheduled = false
   let closed = false
@@ -111,7 +109,6 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
         storeBatch(
           services,
           open,
-          plain,
           batch.map(({ capture }) => capture),
         ),
       )

@@ -89,7 +89,21 @@ export interface CaptureSettings {
   readonly criteria: ConditionSet<string>
   /** Comparisons with each value of a capture that the conditions of actions and watchdogs may make (`looksOf`). */
   readonly looks: number
+  /** What captures under these settings have shown. */
+  readonly learned: Learned
 }
+
+/** Changes how the next captures are stored or refused. Times are milliseconds. */
+export interface Learned {
+  /** Whether the endpoint holds as many requests as it may. */
+  isFull: boolean
+  /** Until then the general statement stores its captures, by a monotonic clock. */
+  generalUntil: number
+  /** Until then it is over its rate, by the clock of the service. */
+  overUntil: number
+}
+
+export const nothingLearned = (): Learned => ({ isFull: false, generalUntil: 0, overUntil: 0 })
 
 /**
  * Reads the settings of endpoints that are not deleted. The capture statement checks expiry, activity and suspension.
@@ -192,6 +206,7 @@ export async function loadCaptureSettings(
               (script?.conditions.looks ?? 0) +
               columns.length,
           ),
+        learned: nothingLearned(),
       }
       return captureIdsOf(settings, now).map((id) => [id, settings] as const)
     }),

@@ -14,7 +14,6 @@ import {
 } from '../platform/db/index.ts'
 import { evictedRequests } from '../requests/index.ts'
 import { BatchDeliveries, type DeliveryServices, type Group } from './batchDeliveries.ts'
-import type { CaptureSettings } from './captureSettings.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 import { CAPTURED_IDS, CLAIM_EVENTS, COPY, COUNT, COUNT_AND_EVICT, NOTE_CRITERIA } from './plainStatements.ts'
 import { REQUEST_COLUMNS } from './requestColumns.ts'
@@ -49,8 +48,16 @@ export async function preparePlain(pipeline: Pipeline): Promise<void> {
   for (const [name, text] of Object.entries(STATEMENTS)) await pipeline.prepare(name, text)
 }
 
-/** Ways to store a batch: by {@link PlainBatches}, below the cap or at it, or by the general statement. */
+/** Ways to store a batch: by {@link storePlainly}, below the cap or at it, or by the general statement. */
 export type Way = 'plain' | 'evicting' | 'general'
+
+/** How a batch was stored, and the ids of captures of endpoints that have answers other than their own. */
+export interface Stored {
+  readonly way: Way
+  readonly ids: ReadonlyMap<EvaluatedCapture, number>
+}
+
+const GENERAL: Stored = { way: 'general', ids: new Map() }
 
 /**
  * The short way to store a batch: a count statement for each endpoint, one COPY and, if there are deliveries, a
@@ -59,136 +66,111 @@ export type Way = 'plain' | 'evicting' | 'general'
  * batch is stored whole or not at all.
  *
  * First attempts for which this process has slots are claimed in the same round trip, and begin when it has returned.
- * Jobs for the lanes of the others are queued in the same transaction.
+ * Jobs for the lanes of the others are queued in the same transaction. What is learned about an endpoint is kept with
+ * its settings.
  *
- * Its knowledge about an endpoint is kept with the settings under which it was learned.
+ * @param aheadMs see `aheadMs` of api/services.ts
+ * @returns how it was stored; `general`: nothing was stored, and the general statement must decide
+ * @throws errors of PostgreSQL about a row that it cannot hold, and errors of the connection
  */
-export class PlainBatches {
-  private readonly full = new WeakSet<CaptureSettings>()
-  private readonly generalUntil = new WeakMap<CaptureSettings, number>()
-  private readonly ids = new WeakMap<EvaluatedCapture, number>()
-
-  /**
-   * Stores a batch durably if it can, and begins the first attempts that this process makes.
-   *
-   * @param aheadMs see `aheadMs` of api/services.ts
-   * @returns how it was stored; `general`: nothing was stored, and the general statement must decide
-   * @throws errors of PostgreSQL about a row that it cannot hold, and errors of the connection
-   */
-  async store(
-    services: DeliveryServices,
-    { db, pipeline }: { readonly db: Db; readonly pipeline: Pipeline },
-    captures: readonly EvaluatedCapture[],
-    aheadMs: number,
-  ): Promise<Way> {
-    const groups = this.groupsOf(captures)
-    if (groups === undefined) return 'general'
-    const deliveries = new BatchDeliveries(services, groups)
-    const run = async () => {
-      const rows = await pipeline.run(() => {
-        for (const group of groups) this.addCount(pipeline, group, aheadMs)
-        pipeline.copyIn('copy', REQUEST_COLUMNS.length, captures, (buffer, capture) => {
-          for (const { write } of REQUEST_COLUMNS) write(buffer, capture)
-        })
-        for (const group of groups) deliveries.add(pipeline, group)
-        for (const group of groups) addNotes(pipeline, group)
-        for (const group of groups) addClaims(pipeline, group, aheadMs)
-        // Last, so that its rows are behind those that the deliveries count.
-        for (const group of groups) if (group.settings.script !== null) addIds(pipeline, group)
+export async function storePlainly(
+  services: DeliveryServices,
+  { db, pipeline }: { readonly db: Db; readonly pipeline: Pipeline },
+  captures: readonly EvaluatedCapture[],
+  aheadMs: number,
+): Promise<Stored> {
+  const groups = groupsOf(captures)
+  if (groups === undefined) return GENERAL
+  const deliveries = new BatchDeliveries(services, groups)
+  const run = async () => {
+    const rows = await pipeline.run(() => {
+      for (const group of groups) addCount(pipeline, group, aheadMs)
+      pipeline.copyIn('copy', REQUEST_COLUMNS.length, captures, (buffer, capture) => {
+        for (const { write } of REQUEST_COLUMNS) write(buffer, capture)
       })
-      deliveries.haveStarted(rows.slice(groups.length))
-      return rows
-    }
-    try {
-      const rows = deliveries.needJobs
-        ? await pipeline.exclusively(() =>
-            db.transaction().execute(async (trx) => {
-              const counted = await run()
-              await deliveries.enqueue(trx)
-              return counted
-            }),
-          )
-        : await run()
-      deliveries.begin()
-      const evicted = groups.map((_group, index) => Number(rows[index]?.[1]))
-      // The endpoint has room again: it need not look for the oldest request.
-      for (const [index, { settings }] of groups.entries())
-        if (evicted[index] === 0) this.full.delete(settings)
-      const evictedCount = evicted.reduce((sum, requests) => sum + requests, 0)
-      this.keepIds(groups, rows)
-      if (evictedCount === 0) return 'plain'
-      evictedByCount.inc(evictedCount)
-      return 'evicting'
-    } catch (error) {
-      deliveries.release()
-      if (!(error instanceof pg.DatabaseError) || !UNDECIDED.has(error.code ?? '')) throw error
-      const until = performance.now() + GENERAL_MS
-      for (const { settings } of groups) this.generalUntil.set(settings, until)
-      return 'general'
-    }
+      for (const group of groups) deliveries.add(pipeline, group)
+      for (const group of groups) addNotes(pipeline, group)
+      for (const group of groups) addClaims(pipeline, group, aheadMs)
+      // Last, so that its rows are behind those that the deliveries count.
+      for (const group of groups) if (group.settings.script !== null) addIds(pipeline, group)
+    })
+    deliveries.haveStarted(rows.slice(groups.length))
+    return rows
   }
+  try {
+    const rows = deliveries.needJobs
+      ? await pipeline.exclusively(() =>
+          db.transaction().execute(async (trx) => {
+            const counted = await run()
+            await deliveries.enqueue(trx)
+            return counted
+          }),
+        )
+      : await run()
+    deliveries.begin()
+    const evicted = groups.map((_group, index) => Number(rows[index]?.[1]))
+    // The endpoint has room again: it need not look for the oldest request.
+    for (const [index, { settings }] of groups.entries())
+      if (evicted[index] === 0) settings.learned.isFull = false
+    const evictedCount = evicted.reduce((sum, requests) => sum + requests, 0)
+    const ids = idsOf(groups, rows)
+    if (evictedCount === 0) return { way: 'plain', ids }
+    evictedByCount.inc(evictedCount)
+    return { way: 'evicting', ids }
+  } catch (error) {
+    deliveries.release()
+    if (!(error instanceof pg.DatabaseError) || !UNDECIDED.has(error.code ?? '')) throw error
+    const until = performance.now() + GENERAL_MS
+    for (const { settings } of groups) settings.learned.generalUntil = until
+    return GENERAL
+  }
+}
 
-  /** The id of a capture that was stored here; only those of endpoints with answers other than their own are read. */
-  idOf(capture: EvaluatedCapture): number | null {
-    return this.ids.get(capture) ?? null
-  }
+/** Reads the ids of captures, which are the last rows of a batch, by {@link addIds}. */
+function idsOf(groups: readonly Group[], rows: readonly TextRow[]): Stored['ids'] {
+  const named = groups.flatMap(({ settings, captures }) => (settings.script === null ? [] : captures))
+  const first = rows.length - named.length
+  return new Map(named.map((capture, index) => [capture, Number(rows[first + index]?.[0])]))
+}
 
-  /** Keeps the ids of captures, which are the last rows of a batch, by {@link addIds}. */
-  private keepIds(groups: readonly Group[], rows: readonly TextRow[]): void {
-    let at = rows.length
-    for (const { settings, captures } of groups) if (settings.script !== null) at -= captures.length
-    for (const { settings, captures } of groups) {
-      if (settings.script === null) continue
-      for (const capture of captures) this.ids.set(capture, Number(rows[at++]?.[0]))
-    }
+/**
+ * Groups captures by endpoint, in id order like the locks of every writer; undefined if the general statement is
+ * needed.
+ */
+function groupsOf(captures: readonly EvaluatedCapture[]): Group[] | undefined {
+  const groups = new Map<string, Group>()
+  for (const capture of captures) {
+    const { settings, needsId, original } = capture
+    if (needsId || original !== undefined) return undefined
+    const group = groups.get(settings.endpointId)
+    if (group === undefined) {
+      if (settings.learned.generalUntil > performance.now()) return undefined
+      groups.set(settings.endpointId, { settings, captures: [capture] })
+    } else if (group.settings === settings) group.captures.push(capture)
+    else return undefined
   }
+  if (groups.size > ENDPOINTS_MAX) return undefined
+  for (const group of groups.values()) if (hasDuplicates(group)) return undefined
+  return [...groups.values()].sort((a, b) => (a.settings.endpointId < b.settings.endpointId ? -1 : 1))
+}
 
-  /** Notes that an endpoint holds as many requests as it may. Its next batches evict the oldest. */
-  isFull(settings: CaptureSettings): void {
-    if (this.full.has(settings)) return
-    this.full.add(settings)
-    this.generalUntil.delete(settings)
-  }
-
-  /**
-   * Groups captures by endpoint, in id order like the locks of every writer; undefined if the general statement is
-   * needed.
-   */
-  private groupsOf(captures: readonly EvaluatedCapture[]): Group[] | undefined {
-    const groups = new Map<string, Group>()
-    for (const capture of captures) {
-      const { settings, needsId, original } = capture
-      if (needsId || original !== undefined) return undefined
-      const group = groups.get(settings.endpointId)
-      if (group === undefined) {
-        if ((this.generalUntil.get(settings) ?? 0) > performance.now()) return undefined
-        groups.set(settings.endpointId, { settings, captures: [capture] })
-      } else if (group.settings === settings) group.captures.push(capture)
-      else return undefined
-    }
-    if (groups.size > ENDPOINTS_MAX) return undefined
-    for (const group of groups.values()) if (hasDuplicates(group)) return undefined
-    return [...groups.values()].sort((a, b) => (a.settings.endpointId < b.settings.endpointId ? -1 : 1))
-  }
-
-  private addCount(pipeline: Pipeline, { settings, captures }: Group, aheadMs: number): void {
-    const bytes = captures.reduce((sum, { row }) => sum + row.body.length, 0)
-    const storageBytes = captures.reduce((sum, { row }) => sum + row.storageBytes, 0)
-    const last = captures.reduce((latest, { row }) => Math.max(latest, row.receivedAt.getTime()), 0)
-    pipeline.execute(this.full.has(settings) ? 'count and evict' : 'count', [
-      field(UUID, settings.endpointId),
-      field(INT4, settings.revision),
-      field(INT4, captures.length),
-      field(INT8, bytes),
-      field(TIMESTAMPTZ, new Date(last)),
-      field(INT8, aheadMs),
-      field(INT4, settings.storedRequestsMax),
-      field(INT4, settings.captureRatePerMinute),
-      field(INT8, settings.captureBytesPerMinute),
-      field(INT8, storageBytes),
-      field(INT4, settings.dedupe === null ? 0 : captures.filter(({ claim }) => claim !== null).length),
-    ])
-  }
+function addCount(pipeline: Pipeline, { settings, captures }: Group, aheadMs: number): void {
+  const bytes = captures.reduce((sum, { row }) => sum + row.body.length, 0)
+  const storageBytes = captures.reduce((sum, { row }) => sum + row.storageBytes, 0)
+  const last = captures.reduce((latest, { row }) => Math.max(latest, row.receivedAt.getTime()), 0)
+  pipeline.execute(settings.learned.isFull ? 'count and evict' : 'count', [
+    field(UUID, settings.endpointId),
+    field(INT4, settings.revision),
+    field(INT4, captures.length),
+    field(INT8, bytes),
+    field(TIMESTAMPTZ, new Date(last)),
+    field(INT8, aheadMs),
+    field(INT4, settings.storedRequestsMax),
+    field(INT4, settings.captureRatePerMinute),
+    field(INT8, settings.captureBytesPerMinute),
+    field(INT8, storageBytes),
+    field(INT4, settings.dedupe === null ? 0 : captures.filter(({ claim }) => claim !== null).length),
+  ])
 }
 
 /** Whether an event comes twice in the group. */

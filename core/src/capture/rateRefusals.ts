@@ -35,14 +35,12 @@ export function createRateRefusals(
   history: RejectionHistory,
 ): RateRefusals {
   const { db, clock } = services
-  const overUntil = new WeakMap<CaptureSettings, number>()
-
   const answerOf = (settings: CaptureSettings, counted: ReadonlyMap<string, CountedRefusal>) => {
     const refusal = counted.get(settings.endpointId)
     if (refusal !== undefined) {
       return { state: 'limited', retryAfterSeconds: refusal.retryAfterSeconds } as const
     }
-    overUntil.delete(settings)
+    settings.learned.overUntil = 0
     return undefined
   }
 
@@ -66,13 +64,10 @@ export function createRateRefusals(
 
   return {
     note(settings, retryAfterSeconds) {
-      overUntil.set(settings, clock.now().getTime() + retryAfterSeconds * 1000)
+      settings.learned.overUntil = clock.now().getTime() + retryAfterSeconds * 1000
       history.note(settings.endpointId, { rejected: 1 })
     },
-    isOver: (settings) => {
-      const until = overUntil.get(settings)
-      return until !== undefined && clock.now().getTime() < until
-    },
+    isOver: ({ learned }) => clock.now().getTime() < learned.overUntil,
     refuse: (settings) => refuse(settings),
   }
 }

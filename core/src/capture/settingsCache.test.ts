@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { safeResponse } from '../endpoints/index.ts'
 import { ConditionSet } from '../engine/conditions/index.ts'
 import { prepareVerification } from '../engine/verification/index.ts'
-import type { CaptureSettings } from './captureSettings.ts'
+import { type CaptureSettings, nothingLearned } from './captureSettings.ts'
 import { createSettingsCache } from './settingsCache.ts'
 
 const settingsOf = (endpointId: string): CaptureSettings => ({
@@ -47,6 +47,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   script: null,
   criteria: new ConditionSet([]),
   looks: 0,
+  learned: nothingLearned(),
 })
 
 /** A database with an endpoint for every id that starts with `e`. It records the queries. */

@@ -3,7 +3,7 @@ import type { Services } from '../../api/services.ts'
 import { safeResponse } from '../../endpoints/index.ts'
 import { ConditionSet } from '../../engine/conditions/index.ts'
 import { prepareVerification } from '../../engine/verification/index.ts'
-import type { CaptureSettings } from '../captureSettings.ts'
+import { type CaptureSettings, nothingLearned } from '../captureSettings.ts'
 import { type Captures, createCaptures } from '../captures.ts'
 import { SilentServer } from './silentServer.ts'
 
@@ -80,5 +80,6 @@ function settings(): CaptureSettings {
     actions: [],
     criteria: new ConditionSet([]),
     looks: 0,
+    learned: nothingLearned(),
   }
 }
