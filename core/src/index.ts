@@ -8,7 +8,7 @@ export {
   type StreamContract,
   type ToolEffect,
 } from './api/contract.ts'
-export { DomainError, ERRORS, type ErrorCode, notFound, validationFailed } from './api/errors.ts'
+export { DomainError, ERRORS, type ErrorCode } from './api/errors.ts'
 export { gathering } from './api/gathering.ts'
 export {
   type Locate,
@@ -23,24 +23,20 @@ export { CODES_OF_TRPC, STREAM_PING_MS } from './api/route.ts'
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
 export { REFUSED } from './api/values.ts'
 export {
-  type LoopPart,
   QUEUE_WORK,
   QUEUES,
   type QueueWork,
   queueWorkOf,
-  type RunningLoop,
   type RunningSends,
   readSendLoad,
   startLoops,
   startSends,
 } from './background.ts'
-export { ITEM_CODES } from './engine/issues.ts'
 export { isPlainObject } from './engine/plainObject.ts'
 export { KEY_SCOPES, type KeyScope } from './engine/words/index.ts'
 export { authenticate, knownKeys, type Presented } from './keys/index.ts'
 export { applyChangedPlans, hasChangedPlans } from './planLimits/index.ts'
 export { overridePlans, PLANS, type Plans } from './plans/index.ts'
-export type { EndpointChanges } from './platform/changes/index.ts'
 export {
   checkDatabase,
   type Db,
@@ -55,13 +51,7 @@ export {
   type Trx,
 } from './platform/db/index.ts'
 export type { Enqueue, Job, Queue } from './platform/queues.ts'
-export {
-  checkSecretKey,
-  createSecretBox,
-  hasSealedSecrets,
-  openingRows,
-  type SecretBox,
-} from './platform/secrets/index.ts'
+export { checkSecretKey, createSecretBox, hasSealedSecrets, openingRows } from './platform/secrets/index.ts'
 export {
   type AppRouter,
   appRouter,

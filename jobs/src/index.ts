@@ -1,5 +1,5 @@
 export { createBoss, createQueues } from './boss.ts'
 export { createEnqueue } from './enqueue.ts'
-export { checkQueue, type QueueLoad, readQueueLoad } from './health.ts'
+export { checkQueue, readQueueLoad } from './health.ts'
 export { type QueueState, readQueueStates } from './queueStates.ts'
 export { type RunningWorkers, startWorkers } from './workers.ts'

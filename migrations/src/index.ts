@@ -1,2 +1,2 @@
-export { type MigrationState, migrate, migrationState } from './migrate.ts'
+export { migrate, migrationState } from './migrate.ts'
 export { MIGRATIONS, STOPS } from './migrations.ts'

@@ -13,14 +13,7 @@ export {
   storedSubscriptions,
 } from './events.ts'
 export { type Alert, findAlert, isMarkup, wordsOf } from './find.ts'
-export {
-  type Cause,
-  closeIncidents,
-  closeIncidentsSilently,
-  openIncident,
-  type Recovery,
-  severityOf,
-} from './incidents.ts'
+export { closeIncidents, closeIncidentsSilently, openIncident, severityOf } from './incidents.ts'
 export {
   findWaitingOpening,
   forgetIncidentReasons,
@@ -34,11 +27,4 @@ export {
   sealMessages,
   waitingSince,
 } from './queries.ts'
-export {
-  ALERT_FAN_OUT,
-  type Named,
-  type Occasion,
-  outboxRow,
-  raiseSingle,
-  type SingleAlert,
-} from './raise.ts'
+export { ALERT_FAN_OUT, type Named, type Occasion, outboxRow, raiseSingle } from './raise.ts'

@@ -4,7 +4,7 @@ export { attemptWithRecord } from './attemptRecord.ts'
 export { AUTH_KINDS, type AuthSettings, authText, storedAuth } from './auth.ts'
 export { claimForwards } from './claim.ts'
 export { hasRecords, headersFromText, keepSentBodies, withSentBodies } from './details.ts'
-export { type DueAttempt, FORWARD_COLUMNS, type ForwardSettings } from './dueAttempts.ts'
+export { FORWARD_COLUMNS, type ForwardSettings } from './dueAttempts.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'
 export { deliveryFacts } from './facts.ts'
 export { watchFailing } from './failing.ts'
@@ -17,8 +17,8 @@ export {
   firstAttemptsOf,
   NO_FIRST_ATTEMPTS,
 } from './firstAttempts.ts'
-export { type FirstAttempt, onFirstResult } from './firstResults.ts'
-export { Backlog, FLOW_STATES, type FlowFigures, readBacklog, readFlowFigures } from './flow/backlog.ts'
+export { onFirstResult } from './firstResults.ts'
+export { Backlog, readBacklog, readFlowFigures } from './flow/backlog.ts'
 export { applyPolicy, FLOW_INCIDENTS, lockFlow } from './flow/control.ts'
 export { flowSends } from './flow/flowSends.ts'
 export { admitGuests, finishGuests, type GuestStarts, startGuests, tellGuests } from './flow/guests.ts'
@@ -34,7 +34,6 @@ export { notifyMessage } from './notify.ts'
 export { dropDeliveries, dropMost, endDeliveries, releaseHeld, resumeDeliveries } from './openDeliveries.ts'
 export {
   DeliveryPolicy,
-  isRetried,
   NO_POLICY,
   ORDER_BY_ENDPOINT,
   policyText,
@@ -44,30 +43,17 @@ export {
 export { insertReplay } from './queries.ts'
 export type { AttemptRow } from './read.ts'
 export { findAttempt, findAttempts, findDetail } from './read.ts'
-export {
-  type Concluded,
-  conclude,
-  type Ended,
-  type GoneReceiver,
-  type PauseGone,
-  recordAttempts,
-} from './record.ts'
+export { type Concluded, conclude, type Ended, type PauseGone, recordAttempts } from './record.ts'
 export { recordedBody } from './recordedBody.ts'
-export { type ListenExchange, recordListen } from './recordListen.ts'
-export { recoverInterrupted, recoverOverdue } from './recover.ts'
+export { recordListen } from './recordListen.ts'
+export { recoverInterrupted } from './recover.ts'
 export { isRetrySchedule, RETRY_DELAYS_SECONDS, retryDelaysOf, retryScheduleText } from './retrySchedule.ts'
 export { DeliveryAttempt, DeliveryAttemptDetail } from './schema.ts'
 export { sealLateRecords, sealRecords } from './sealRecords.ts'
 export { sendAttempt } from './send.ts'
-export {
-  START_DELIVERIES,
-  type StartedDelivery,
-  type StartingDelivery,
-  startedDelivery,
-  startParameters,
-} from './startStatement.ts'
-export { GONE, TRIGGERS, type Trigger } from './states.ts'
+export { START_DELIVERIES, type StartedDelivery, startedDelivery, startParameters } from './startStatement.ts'
+export { GONE, type Trigger } from './states.ts'
 export { addAttemptBytes, countAttempts, foldAttemptBytes } from './storageBytes.ts'
 export { storedTls, type TlsSettings, tlsText } from './tls.ts'
 export { attemptView } from './view.ts'
-export { beatDeliveryWorker, giveUpDeadWorkers, registerDeliveryWorker, startPresence } from './workers.ts'
+export { beatDeliveryWorker, registerDeliveryWorker, startPresence } from './workers.ts'

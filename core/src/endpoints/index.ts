@@ -50,4 +50,4 @@ export {
   type TakenOut,
   takenOutOf,
 } from './storing.ts'
-export { captureUrlOf, endpointView, type StoredVerification, storedSettings } from './view.ts'
+export { captureUrlOf, endpointView, storedSettings } from './view.ts'

@@ -1,4 +1,4 @@
-export { createRelayEndpoint, type RelayedEndpoint } from './create.ts'
+export { createRelayEndpoint } from './create.ts'
 export { hasOtherWorkspaces } from './statements.ts'
 export {
   RELAY_AUDIT_DAYS,
@@ -9,7 +9,6 @@ export {
   RELAY_LIMITS,
   RELAY_LIVE_PER_ADDRESS,
   RELAY_LIVE_PER_NETWORK,
-  RELAY_RATE_MS,
   RELAY_RETRY_MS,
   relayPlans,
   sweepRelay,

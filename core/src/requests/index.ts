@@ -2,13 +2,7 @@ export { evictedRequests, SEARCH_PAGES } from './declarations.ts'
 export { applyFilters } from './filters.ts'
 export { findContent, findsRequest, requestView } from './find.ts'
 export { newestRequestId } from './followQueries.ts'
-export {
-  type HistoricMatch,
-  type HistorySearch,
-  neverMatchedPaths,
-  newestMatching,
-  searchHistory,
-} from './history.ts'
+export { newestMatching, searchHistory } from './history.ts'
 export { countLong, inTurn } from './longReads.ts'
 export { fillColumns } from './newest.ts'
 export { forgetNotes } from './note.ts'
@@ -50,7 +44,7 @@ export { type Sealing, sealedRow, sealNext } from './sealStored.ts'
 export { SEARCHED_BODY_BYTES } from './search.ts'
 export { searching } from './searching.ts'
 export { forgetPaged, makeSearchPages } from './searchPages/index.ts'
-export { type ShapePath, shapeOf } from './shape.ts'
+export { shapeOf } from './shape.ts'
 export { outcomeOf, sendsRequest } from './state.ts'
 export {
   measuredBytes,

@@ -1,2 +1,2 @@
 export { type OpenStream, openStream, watchCaller } from './openStream.ts'
-export { holdUnread, UNREAD_BYTES_MAX, type UnreadHolder } from './unread.ts'
+export { holdUnread, type UnreadHolder } from './unread.ts'

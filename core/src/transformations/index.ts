@@ -1,4 +1,4 @@
-export { type RuleOutcome, recordRuleOutcomes } from './outcomes.ts'
+export { recordRuleOutcomes } from './outcomes.ts'
 export {
   applyRules,
   loadRuleSets,

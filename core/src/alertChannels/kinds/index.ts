@@ -32,12 +32,4 @@ export const isChannelKind = (text: string): text is ChannelKindName => Object.h
 /** The kind of a stored channel. The annotation widens the nine literal types to their common one. */
 export const channelKind = (name: ChannelKindName): ChannelKind => CHANNEL_KINDS[name]
 
-export type {
-  ChannelConfiguration,
-  ChannelKind,
-  Markup,
-  ProviderAnswer,
-  ProviderRequest,
-  Reading,
-  SendingContext,
-} from './kind.ts'
+export type { ChannelKind, Markup, Reading } from './kind.ts'

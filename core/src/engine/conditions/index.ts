@@ -9,9 +9,7 @@ export {
   EVERY,
   HEADER_NAME,
   MAX_PATH_LENGTH,
-  MAX_PATH_SEGMENTS,
   type Path,
-  type PathOptions,
   parsePath,
   type Segment,
   segmentIn,
@@ -19,4 +17,4 @@ export {
 export { pathsOf, readValue, someValue, unmatchedPaths, unmatchedWords } from './read.ts'
 export { type DeliveryFacts, type ReadRoot, requestRoot } from './readRoot.ts'
 export { CONDITION_GRAMMAR, ConditionDocument } from './schema.ts'
-export { findText, foldCase } from './textSearch.ts'
+export { findText } from './textSearch.ts'

@@ -1,6 +1,5 @@
 export {
   BODY_KINDS,
-  type BodyKind,
   type BodyOf,
   bodyStructure,
   isLabelledForm,
@@ -13,14 +12,12 @@ export * from './capturedRequest.ts'
 export { asRead, DECODING_FAULTS, decodedBody, readBytesMax, withoutEncoding } from './contentEncoding.ts'
 export { ByHeaderName, forwardableHeaders, joinedHeaders, storedHeaders, valuesByName } from './headers.ts'
 export {
-  type FormValue,
   formBody,
   jsonBody,
   keepJson,
   kindOfBody,
   multipartFields,
   PARSED_BODY_BYTES_MAX,
-  type ParsedBody,
   parsedBody,
   takeJson,
   urlEncodedPairs,

@@ -7,7 +7,6 @@ export type {
   EventTypePlace,
   HandshakeRow,
   HashName,
-  KeyRule,
   Pattern,
   ProviderRow,
   SchemeRow,

@@ -1,4 +1,4 @@
-export { DROP_HEADERS_MAX, parseStoreRules, STORE_RULES_MAX } from './parse.ts'
+export { DROP_HEADERS_MAX, parseStoreRules } from './parse.ts'
 export {
   type Derived,
   digestOf,

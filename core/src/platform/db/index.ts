@@ -12,23 +12,8 @@ export {
   type TextRow,
   UnsentError,
 } from './pipeline.ts'
-export {
-  type ReadDatabase,
-  type Reads,
-  type ReplicaState,
-  readsOf,
-  readsWithReplica,
-} from './replica.ts'
+export { type Reads, type ReplicaState, readsOf, readsWithReplica } from './replica.ts'
 export { databaseUrlMistake, serverOf, serverUrls } from './servers.ts'
-export {
-  type Db,
-  type NamedParameters,
-  parameters,
-  type RowsOf,
-  run,
-  type Statement,
-  statement,
-  type Trx,
-} from './statement.ts'
+export { type Db, parameters, type RowsOf, run, type Statement, statement, type Trx } from './statement.ts'
 
 export type * from './tables.ts'
