@@ -8,8 +8,10 @@ import {
   contextOf,
   DomainError,
   ERRORS,
+  ROUTES,
   refusalOf,
   type Services,
+  STREAMS,
   toProblem,
   traceIds,
 } from '@creel/core'
@@ -26,6 +28,10 @@ const MAX_BATCH = 20
 /** Events that tRPC buffers ahead of a reader: one in each of the streams that they pass through. */
 const EVENTS_AHEAD = 3
 
+const READS: ReadonlySet<string> = new Set(
+  [...ROUTES.filter(({ method }) => method === 'GET'), ...STREAMS].map(({ name }) => name),
+)
+
 /** Methods that tRPC answers by procedure: any other is refused before it is known what is called. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH'])
 
@@ -39,9 +45,10 @@ export function trpc(
 ): (request: Request, notes: CallNotes) => Promise<Response> {
   return async (request, notes) => {
     const traceId = traceIdOf(request)
-    if (!METHODS.has(request.method)) {
+    const allow = allowedInstead(request)
+    if (allow !== null) {
       const wrong = new DomainError('method_not_allowed', 'Mutations are sent with POST, queries with GET.')
-      return refusal(wrong, traceId, { Allow: 'GET, POST' })
+      return refusal(wrong, traceId, { Allow: allow })
     }
     let bounded: Request
     try {
@@ -86,6 +93,14 @@ export function trpc(
     if (!answer.headers.has('Content-Type')) answer.headers.set('Content-Type', 'application/json')
     return answer
   }
+}
+
+/** Methods for a call whose own is wrong; null if tRPC finds that out. Without JSON it does not look at what is called. */
+function allowedInstead(request: Request): string | null {
+  if (!METHODS.has(request.method)) return 'GET, POST'
+  if (request.method === 'GET' || request.method === 'HEAD' || isJson(request)) return null
+  const names = new URL(request.url).pathname.slice('/trpc/'.length).split(',')
+  return names.every((name) => READS.has(name)) ? 'GET' : null
 }
 
 /** A key takes precedence. A cookie counts only when our own page sends it, and a change must come as JSON. */

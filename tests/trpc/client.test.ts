@@ -141,6 +141,8 @@ describe('@trpc/client', () => {
     expect(await call('GET', 'no.such')).toEqual([404, 'NOT_FOUND', 'not_found', null])
     const notAllowed = [405, 'METHOD_NOT_SUPPORTED', 'method_not_allowed']
     expect(await call('GET', 'endpoints.create')).toEqual([...notAllowed, 'POST'])
+    for (const [name, body] of [['endpoints.list'], ['requests.follow,me.get', form]] as const)
+      expect(await call('POST', name, { headers, ...(body && { body }) })).toEqual([...notAllowed, 'GET'])
     for (const method of ['DELETE', 'OPTIONS'])
       expect(await call(method, 'me.get', { headers })).toEqual([...notAllowed, 'GET, POST'])
   })
