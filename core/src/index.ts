@@ -8,8 +8,9 @@ export {
   type StreamContract,
   type ToolEffect,
 } from './api/contract.ts'
-export { DomainError, ERRORS, type ErrorCode } from './api/errors.ts'
+export { DomainError, ERRORS, type ErrorCode, validationFailed } from './api/errors.ts'
 export { gathering } from './api/gathering.ts'
+export { issuesOf } from './api/issues.ts'
 export {
   type Locate,
   locateInBody,

@@ -135,6 +135,24 @@ describe('/mcp', () => {
     expect(await wrong.catch(String)).toContain('#/url')
   })
 
+  test('is told every wrong argument at once: missing, wrong and unknown ones', async () => {
+    const client = await overHttp()
+    const told = async (name: string, input: Record<string, unknown>) => {
+      const text = await textOf(client, name, input).catch(String)
+      expect(text).toContain('validation_failed')
+      return [...text.matchAll(/^- #\/(\S+): /gm)].map(([, argument]) => argument)
+    }
+    const wrong = { name: 5, url: 7, urll: 'x' }
+    expect(await told('create_action', wrong)).toEqual(['name', 'url', 'urll', 'endpointId', 'kind'])
+    expect(await told('read_request', { maxBodyBytes: 'all' })).toEqual([
+      'maxBodyBytes',
+      'endpointId',
+      'requestId',
+    ])
+    const { id: endpointId } = await service.alice.endpoint()
+    expect(await told('replay_request', { endpointId, requestId: 1, actionID: 'x' })).toEqual(['actionID'])
+  })
+
   test('scripts answers, previews them on a capture, and lets them answer anew', async () => {
     const client = await overHttp()
     const endpoint = await service.alice.endpoint()

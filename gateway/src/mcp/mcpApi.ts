@@ -1,4 +1,4 @@
-import { ROUTES, type Route } from '@creel/core'
+import { type Problem, ROUTES, type Route } from '@creel/core'
 import { countPiece } from '@creel/core/platform/memory'
 import type { CallAnswer, Creel, CreelError, operations } from 'creel-client'
 
@@ -78,7 +78,7 @@ export function mcpApi(creel: Creel): McpApi {
 }
 
 /** A refusal as the model sees it, which may correct its input. Members that are for programs only are left out. */
-export function refusalText({ code, detail, errors, status }: CreelError): string {
+export function refusalText({ code, detail, errors = [], status }: CreelError | Problem): string {
   if (code === 'unexpected_answer') return `The service answered ${status}.`
   const items = errors.map(
     ({ pointer, parameter, detail: reason }) => `\n- ${pointer ?? parameter}: ${reason}`,

@@ -1,7 +1,7 @@
 import { ROUTES, type Route } from '@creel/core'
 import { z } from 'zod'
 import { inputProperties } from '../openapi/index.ts'
-import { type Tool, tool } from './tool.ts'
+import { exact, type Tool, tool } from './tool.ts'
 
 /** The tools that routes declare, in the order of the routes. */
 export function routeTools(routes: readonly Route[] = ROUTES): Tool[] {
@@ -47,5 +47,6 @@ export function argumentOf(route: Route, member: string): z.ZodType {
   const open = z
     .unknown()
     .meta({ ...properties[member], ...(byDefault === undefined ? {} : { default: byDefault }) })
-  return required.includes(member) ? open : open.optional()
+  const argument = required.includes(member) ? open : open.optional()
+  return argument.register(exact, { schema: route.input.shape[member] })
 }

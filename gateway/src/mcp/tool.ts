@@ -1,7 +1,7 @@
-import type { ToolEffect } from '@creel/core'
+import { issuesOf, type ToolEffect, toProblem, validationFailed } from '@creel/core'
 import type { McpServer } from '@modelcontextprotocol/server'
 import { CreelError } from 'creel-client'
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Masking } from './masked.ts'
 import { type McpApi, refusalText } from './mcpApi.ts'
 
@@ -16,6 +16,9 @@ export interface Tool {
   readonly effect: ToolEffect
   readonly register: (server: McpServer, context: ToolContext) => void
 }
+
+/** Schemas of the routes' members, by the open arguments that have only their JSON Schema. */
+export const exact = z.registry<{ readonly schema: z.ZodType }>()
 
 /**
  * Declares a tool. Its result is masked, unless the tool has done so, and sent as JSON. A refusal is sent to the model,
@@ -39,24 +42,36 @@ export function tool<Shape extends z.ZodRawShape>(declaration: {
     idempotentHint: effect === 'reads',
     openWorldHint: effect === 'sends',
   }
+  const strict = input.strict()
+  // The SDK takes the JSON Schema only. Its own check would name missing arguments and leave out wrong ones.
+  const inputSchema = { '~standard': { ...strict['~standard'], validate: (value: unknown) => ({ value }) } }
   return {
     name,
     effect,
     register(server, { api, masking }) {
-      server.registerTool(
-        name,
-        { title, description, inputSchema: input, annotations },
-        async (given: unknown) => {
-          try {
-            const told = await run(api, input.parse(given), masking)
-            const result = isMasked === true ? told : await masking.value(told)
-            return { content: [{ type: 'text' as const, text: JSON.stringify(result, null, 1) }] }
-          } catch (error) {
-            if (!(error instanceof CreelError)) throw error
-            return { isError: true, content: [{ type: 'text' as const, text: refusalText(error) }] }
-          }
-        },
-      )
+      server.registerTool(name, { title, description, inputSchema, annotations }, async (given: unknown) => {
+        try {
+          const { data, success } = strict.safeParse(given)
+          if (!success) return refused(toProblem(wrongParts(strict, given), { traceId: '' }))
+          const told = await run(api, data, masking)
+          const result = isMasked === true ? told : await masking.value(told)
+          return { content: [{ type: 'text' as const, text: JSON.stringify(result, null, 1) }] }
+        } catch (error) {
+          if (!(error instanceof CreelError)) throw error
+          return refused(error)
+        }
+      })
     },
   }
+}
+
+const refused = (problem: Parameters<typeof refusalText>[0]) => ({
+  isError: true,
+  content: [{ type: 'text' as const, text: refusalText(problem) }],
+})
+
+/** Names all that is wrong: missing and unknown arguments, and those that a route would refuse. */
+function wrongParts({ shape }: z.ZodObject, given: unknown) {
+  const members = Object.entries(shape).map(([name, open]) => [name, exact.get(open)?.schema ?? open])
+  return validationFailed(issuesOf(z.strictObject(Object.fromEntries(members)).safeParse(given).error, given))
 }
