@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { wrongParts } from '../support/problems.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { makeWorld } from '../support/world.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -59,6 +60,24 @@ describe('what a problem names', () => {
     })
     expect(wrongParts(answer)).toEqual(['#/responseStatusCode type', '#/ttlSeconds type'])
   })
+})
+
+test('of several deletes at once, one deletes and the others find nothing', async () => {
+  const { client, ids } = await makeWorld(service.alice)
+  const endpoint = `/api/v1/endpoints/${ids.endpointId}`
+  const paths = [
+    `/api/v1/share-links/${ids.shareLinkId}`,
+    `${endpoint}/requests/${ids.requestId}`,
+    `${endpoint}/transformations/${ids.ruleId}`,
+    `${endpoint}/actions/${ids.actionId}`,
+    `/api/v1/watchdogs/${ids.watchdogId}`,
+    `/api/v1/alert-channels/${ids.alertChannelId}`,
+    endpoint,
+  ]
+  for (const path of paths) {
+    const answers = await Promise.all(Array.from({ length: 6 }, () => client.delete(path)))
+    expect([path, ...answers.map(({ status }) => status).sort()]).toEqual([path, 204, ...Array(5).fill(404)])
+  }
 })
 
 test('ids are read in either case, wherever they stand', async () => {

@@ -70,6 +70,10 @@ describe('a wrong part is named by where it came from', () => {
     expect(await detailOf(alice.post('/api/v1/endpoints', { forwardUrl: 'ftp://x' }))).toStartWith(
       'forwardUrl: ',
     )
+    expect(await detailOf(alice.get('/api/v1/traffic?to=yesterday'))).toStartWith('to: ')
+    const match = { path: 'nowhere', op: 'exists' }
+    const watchdog = { endpointId: mine.ids.endpointId, expectedIntervalSeconds: 60, match }
+    expect(await detailOf(alice.post('/api/v1/watchdogs', watchdog))).toStartWith('match.path: ')
     const condition = { all: [{ path: 'body.x', op: 'is' }] }
     expect(
       await detailOf(alice.post(at('/actions'), { kind: 'forward', url: 'https://example.com/', condition })),

@@ -2,7 +2,7 @@ import { type Insertable, sql, type Updateable } from 'kysely'
 import type { Context } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
-import { foundById } from '../api/errors.ts'
+import { foundById, notFound } from '../api/errors.ts'
 import type { Page } from '../api/pagination.ts'
 import type { Services } from '../api/services.ts'
 import type { Plan } from '../plans/index.ts'
@@ -88,9 +88,10 @@ export async function updateChannel(
   await trx.updateTable('alertChannels').set(changes).where('id', '=', id).execute()
 }
 
-/** Deletes one row. A no-op when no channel has the id. */
+/** Deletes one row. @throws DomainError `not_found` when it was deleted meanwhile */
 export async function deleteChannel(trx: Trx, id: string): Promise<void> {
-  await trx.deleteFrom('alertChannels').where('id', '=', id).execute()
+  const gone = await trx.deleteFrom('alertChannels').where('id', '=', id).executeTakeFirst()
+  if (gone.numDeletedRows === 0n) throw notFound('alert channel')
 }
 
 /**

@@ -172,10 +172,11 @@ export function validationFailed(issues: readonly InputIssue[]): DomainError {
   return new DomainError('validation_failed', detail, { issues: issues.slice(0, MAX_PROBLEM_ITEMS) })
 }
 
-/** The sentence of an issue, after the place of its part where it does not name the part itself. */
+/** The sentence of an issue, after the place of its part where it does not begin with the part's name. */
 function withPlace({ path, detail }: InputIssue): string {
   const member = path.findLast((part) => typeof part === 'string')
-  return member === undefined || detail.includes(member) ? detail : `${words(path)}: ${detail}`
+  const place = words(path)
+  return [member ?? '', place].some((name) => detail.startsWith(name)) ? detail : `${place}: ${detail}`
 }
 
 /** The same answer for objects that are absent, deleted or another workspace's, so that callers cannot tell which. */

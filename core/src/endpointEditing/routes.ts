@@ -145,6 +145,7 @@ async function removeEndpoint(ctx: Context, endpoint: EndpointRow): Promise<void
   const endpointId = endpoint.id
   await ctx.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, ctx.workspace.id)
+    if ((await findEndpoint(trx, ctx.workspace.id, endpointId)) === undefined) throw notFound('endpoint')
     await markEndpointDeleted(trx, endpointId, ctx.clock.now())
     await applyPlanLimits(ctx, trx, ctx.workspace.id)
     await announceEndpointChange(trx, endpointId)

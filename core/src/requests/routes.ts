@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { idCursorInput } from '../api/cursors.ts'
+import { notFound } from '../api/errors.ts'
 import { envelope } from '../api/pagination.ts'
 import { route, router, stream, typedOnly } from '../api/route.ts'
 import { Int64, Int64Filter, optional } from '../api/values.ts'
@@ -309,7 +310,8 @@ export const requestRoutes = router({
     output: z.null(),
     finds: findsRequest,
   }).mutation(async ({ ctx }) => {
-    await binRequests(ctx, ctx.endpoint.id, [ctx.request.id], 'requests.remove')
+    const binned = await binRequests(ctx, ctx.endpoint.id, [ctx.request.id], 'requests.remove')
+    if (binned === 0) throw notFound('request')
     return null
   }),
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
+import { notFound } from '../api/errors.ts'
 import type { Page } from '../api/pagination.ts'
 import type { Services } from '../api/services.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
@@ -88,7 +89,8 @@ export async function countAfterSweep(trx: Trx, workspaceId: string, now: Date):
 }
 
 export async function deleteShareLink(trx: Trx, id: string): Promise<void> {
-  await trx.deleteFrom('shareLinks').where('id', '=', id).execute()
+  const gone = await trx.deleteFrom('shareLinks').where('id', '=', id).executeTakeFirst()
+  if (gone.numDeletedRows === 0n) throw notFound('share link')
 }
 
 const OPEN = statement(

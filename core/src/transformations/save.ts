@@ -202,12 +202,12 @@ export async function restoreVersion(
   })
 }
 
-/** Deletes a rule; later positions move up. */
+/** Deletes a rule; later positions move up. @throws DomainError `not_found` when the rule was deleted meanwhile */
 export async function removeRule(ctx: Context, { id, actionId, endpointId }: RuleRow): Promise<void> {
   await ctx.db.transaction().execute(async (trx) => {
     await lockSet(trx, actionId)
     const row = await findRule(trx, endpointId, id)
-    if (row === undefined) return
+    if (row === undefined) throw notFound('rule')
     await deleteRule(trx, row)
     if (row.holdsDeliveries) await release(ctx, trx, actionId)
     await recordChange(trx, ctx, ruleChange('transformations.remove', row, null))

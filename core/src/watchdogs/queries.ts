@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Context } from '../api/context.ts'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
+import { notFound } from '../api/errors.ts'
 import type { Page } from '../api/pagination.ts'
 import type { Db, Trx, WatchdogsTable } from '../platform/db/index.ts'
 import type { Outage, Phase, WatchdogClock } from './rules.ts'
@@ -154,7 +155,8 @@ export function clockColumns(clock: WatchdogClock, alarmAt: Date | null) {
 
 /** Deletes the watchdog, and its criteria if no other watchdog uses them. The caller locks the workspace. */
 export async function deleteWatchdog(trx: Trx, watchdog: { id: string; criteriaId: string }): Promise<void> {
-  await trx.deleteFrom('watchdogs').where('id', '=', watchdog.id).execute()
+  const gone = await trx.deleteFrom('watchdogs').where('id', '=', watchdog.id).executeTakeFirst()
+  if (gone.numDeletedRows === 0n) throw notFound('watchdog')
   await deleteUnusedCriteria(trx, watchdog.criteriaId)
 }
 

@@ -19,16 +19,7 @@ const WORDS: Readonly<Record<Exclude<ConditionOp, 'exists'>, string>> = {
   like: 'is like',
 }
 
-const FOLDABLE: ReadonlySet<ConditionOp> = new Set([
-  'eq',
-  'neq',
-  'in',
-  'nin',
-  'startsWith',
-  'endsWith',
-  'contains',
-  'like',
-])
+const CASELESS: ReadonlySet<ConditionOp> = new Set(['gt', 'gte', 'lt', 'lte'])
 
 /**
  * A condition in words: `body.type starts with "invoice." and not (headers.X-Env is "test")`; "Always" for `{}`. At
@@ -64,6 +55,6 @@ function alternatives(tests: readonly Test[]): string {
 
 function wordsOfLeaf({ path, op, value, ignoreCase }: Leaf): string {
   if (op === 'exists') return `${path.text} ${value === false ? 'does not exist' : 'exists'}`
-  const anyCase = ignoreCase && FOLDABLE.has(op) ? ' (any case)' : ''
+  const anyCase = ignoreCase && !CASELESS.has(op) ? ' (any case)' : ''
   return `${path.text} ${WORDS[op]} ${writeJson(value)}${anyCase}`
 }
