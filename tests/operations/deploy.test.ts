@@ -33,6 +33,10 @@ describe('deploy/systemd', () => {
     expect(named.length).toBeGreaterThan(0)
     expect(named.map((name) => name.replace('#', '')).filter((name) => !variables.has(name))).toEqual([])
   })
+
+  test('the environment file has no comment behind a value, which systemd would take as a part of it', () => {
+    expect(textOf('deploy/systemd/creel.env').match(/^#?[A-Z_]+=.*[ \t]#.*$/gm)).toBeNull()
+  })
 })
 
 test('Prometheus scrapes the port that the unit and the containers serve metrics on', () => {
