@@ -176,7 +176,10 @@ describe('upgrade-check', () => {
   test('has nothing to say of a database that is up to date, and refuses one of a newer version', async () => {
     const database = await createTestDatabase()
     const current = await upgradeCheck(database)
-    expect(current).toMatchObject({ exitCode: 0, report: { pending: [], needsStop: false } })
+    expect(current).toMatchObject({
+      exitCode: 0,
+      report: { pending: [], needsStop: false, plansChanged: false },
+    })
     const { db, close } = openDatabase(database.url, 1)
     await sql`insert into kysely_migration values ('99990101T0000_later', '9999-01-01')`.execute(db)
     await close()

@@ -1,4 +1,4 @@
-import { type Db, hasChangedPlans } from '@creel/core'
+import { type Db, hasChangedPlans, hasSealedSecrets } from '@creel/core'
 import { migrationState, STOPS } from '@creel/migrations'
 import { type JsonOption, printJson, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
@@ -44,14 +44,15 @@ export function addUpgradeCheckCommand(command: Command, parts: ProgramParts): v
 
 async function reportOf(db: Db, { plans }: Config, settings: readonly string[]): Promise<UpgradeReport> {
   const { pending, unknown, isEmpty } = await migrationState(db)
-  // An empty database has no older processes, and no plans were applied to it.
+  // An empty database has no older processes, and no plans were applied to one that no service has used.
+  const isUsed = pending.length > 0 ? !isEmpty : await hasSealedSecrets(db)
   const named = pending.map((name) => ({ name, stop: isEmpty ? null : (STOPS[name] ?? null) }))
   return {
     version: VERSION,
     pending: named,
     unknown,
     needsStop: named.some(({ stop }) => stop !== null),
-    plansChanged: !isEmpty && (await hasChangedPlans({ db, plans })),
+    plansChanged: isUsed && (await hasChangedPlans({ db, plans })),
     settings,
   }
 }
