@@ -20,10 +20,10 @@ const Report = z.object({
 test('`creel doctor` finds settings that lose data, and whether the service answers under its address', async () => {
   const database = await createTestDatabase()
   const creel = await startProcess({ database })
-  const examine = async (address: string) => {
+  const examine = async (address: string, env: Record<string, string> = {}) => {
     const { stdout, stderr, exitCode } = await runCreel(['doctor', '--json'], {
       database,
-      env: { CREEL_BASE_URL: address },
+      env: { CREEL_BASE_URL: address, ...env },
     })
     expect(stderr).toBe('')
     const { checks } = Report.parse(JSON.parse(stdout))
@@ -39,6 +39,12 @@ test('`creel doctor` finds settings that lose data, and whether the service answ
     change: null,
   })
   expect(running.of('schema')).toMatchObject({ level: 'ok' })
+  expect(running.of('secret key')).toMatchObject({ level: 'ok' })
+  const foreign = await examine(creel.baseUrl, { CREEL_SECRET_KEY: Buffer.alloc(32, 8).toString('base64') })
+  expect(foreign.of('secret key')).toMatchObject({
+    level: 'failure',
+    found: expect.stringContaining('is not the key that this database was set up with'),
+  })
   expect(running.of('clock')).toMatchObject({ level: 'ok', found: expect.stringMatching(/^0\.\d s/) })
   // The PostgreSQL of the tests gives up safety for speed.
   expect(running.of('PostgreSQL fsync')).toMatchObject({

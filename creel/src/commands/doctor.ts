@@ -1,4 +1,6 @@
 import { statfs } from 'node:fs/promises'
+import { checkSecretKey, createSecretBox, type Db, hasSealedSecrets } from '@creel/core'
+import { migrationState } from '@creel/migrations'
 import { EXIT } from '@creel/terminal/exitCodes'
 import { type JsonOption, printJson, printTable } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
@@ -8,6 +10,7 @@ import { environmentBesideService } from '../dataFolder.ts'
 import { type Check, check, databaseChecks } from '../doctor/databaseChecks.ts'
 import { longRetention } from '../longRetention.ts'
 import type { ProgramParts } from '../programParts.ts'
+import { secretKeysOf } from '../secretKey.ts'
 import { hostInUrl, runningAddress } from '../serviceFile.ts'
 import { VERSION } from '../version.ts'
 
@@ -19,7 +22,10 @@ export function addDoctorCommand(command: Command, parts: ProgramParts): void {
       const { config, warnings } = decodeConfig(await environmentBesideService(process.env))
       const checks = [
         ...warnings.map((warning) => check('configuration', 'warning', warning, 'Correct it or remove it.')),
-        ...(await withDatabase(config, parts, (db) => databaseChecks(db, config.DATABASE_URL === undefined))),
+        ...(await withDatabase(config, parts, async (db) => [
+          ...(await databaseChecks(db, config.DATABASE_URL === undefined)),
+          ...(await secretKeyCheck(config, db)),
+        ])),
         retentionCheck(config),
         ...(await diskCheck(config)),
         ...(await addressChecks(await addressesOf(config))),
@@ -34,6 +40,19 @@ export function addDoctorCommand(command: Command, parts: ProgramParts): void {
       })
     })
 }
+
+/** Checks the key as a start does. Nothing is sealed before the first one, and a check makes no key. */
+async function secretKeyCheck(config: Config, db: Db): Promise<Check[]> {
+  if ((await migrationState(db)).pending.length > 0 || !(await hasSealedSecrets(db))) return []
+  try {
+    await checkSecretKey(db, createSecretBox(await secretKeysOf(config, db)))
+    return [check('secret key', 'ok', 'opens the stored secrets')]
+  } catch (error) {
+    return [check('secret key', 'failure', wordsOf(error), 'Give the service the key of this database.')]
+  }
+}
+
+const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 /** Says for how long the plan of new workspaces keeps captures. */
 function retentionCheck({ plans, CREEL_DEFAULT_PLAN: key }: Config): Check {
@@ -103,6 +122,6 @@ async function answerOf(url: string): Promise<string | undefined> {
     const body = await response.text()
     return response.ok && body.includes('"ok"') ? undefined : `status ${response.status}`
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return wordsOf(error)
   }
 }
