@@ -99,26 +99,26 @@ export async function expectAllCountersEqualRows(service: TestService): Promise<
   for (const { endpointId } of endpoints) await expectCountersEqualRows(service, endpointId)
 }
 
-/** Lets every deletion of requests of some endpoints fail, or not happen. */
+/** Lets every deletion of requests, or of rows of another table, of some endpoints fail, or not happen. */
 export async function whileBroken(
   { db }: TestService,
   endpointIds: readonly string[],
   does: string,
   work: () => Promise<unknown>,
+  table = 'requests',
 ): Promise<void> {
   await sql
     .raw(`create function broken_row() returns trigger language plpgsql as $$ begin ${does}; end $$`)
     .execute(db)
   await sql
     .raw(
-      `create trigger broken_row before delete on requests for each row
+      `create trigger broken_row before delete on ${table} for each row
       when (old.endpoint_id in (${endpointIds.map((id) => `'${id}'`).join(', ')})) execute function broken_row()`,
     )
     .execute(db)
   try {
     await work()
   } finally {
-    await sql`drop trigger broken_row on requests`.execute(db)
-    await sql`drop function broken_row`.execute(db)
+    await sql`drop function broken_row cascade`.execute(db)
   }
 }

@@ -1,13 +1,14 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { openDatabase } from '@creel/core'
 import { claimForwards } from '@creel/core/deliveries'
+import { sweepOriginals } from '@creel/core/requests'
 import { analyzeOutgrown, sweepRetention } from '@creel/core/retention'
 import { sql } from 'kysely'
 import { type Execution, explain, type RecordedStatement, recordStatements } from '../support/plans.ts'
 import { startService } from '../support/service.ts'
 
 const STORED = 6_000
-const FILLED = ['requests', 'deliveries', 'delivery_attempts']
+const FILLED = ['requests', 'deliveries', 'delivery_attempts', 'attempt_details']
 
 const recorder = recordStatements()
 // No jobs, since the sweep that updates the statistics must not help.
@@ -125,6 +126,51 @@ describe('captures of a period', () => {
   })
 })
 
+describe('sweeps read what they keep page by page', () => {
+  const KEPT = 5_000
+  const never = new AbortController().signal
+  const mostRead = async (table: string, sweep: () => Promise<unknown>) => {
+    const seen = await recorder.during(sweep)
+    const reads: number[] = []
+    for (const one of seen.filter(({ text }) => text.includes(table)))
+      reads.push((await explain(database.pool, one)).rows.get(table) ?? 0)
+    return Math.max(...reads)
+  }
+
+  test('originals, and each whose deliveries have ended goes', async () => {
+    await sql`
+      insert into request_originals (endpoint_id, request_id, original, expires_at)
+      select ${endpoint.id}, n - 10000, 'x', now() + interval '1 day' from generate_series(1, ${KEPT}::int + 2) n`.execute(
+      db,
+    )
+    await sql`
+      insert into deliveries (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at, next_attempt_at)
+      select ${alice.workspaceId}, ${endpoint.id}, n - 10000, ${action}, 'to', 'forward', 'capture', now(), now()
+      from generate_series(1, ${KEPT}::int) n`.execute(db)
+    expect(
+      await mostRead('request_originals', () => sweepOriginals(service.running.services, never)),
+    ).toBeLessThan(KEPT)
+    const { rows } = await sql`select from request_originals`.execute(db)
+    expect(rows).toHaveLength(KEPT)
+  })
+
+  test('records of attempts, and each without a request goes', async () => {
+    await sql`delete from attempt_details`.execute(db)
+    await sql`
+      insert into attempt_details (endpoint_id, attempt_id, request_id, sent_method, sent_url, sent_headers, sent_body,
+        sent_body_truncated)
+      select id, n, n, 'POST', '', '[]', case when n <= ${KEPT}::int then 'kept'::bytea end, false
+      from endpoints, generate_series(1, ${KEPT}::int + 2) n`.execute(db)
+    await sql`update endpoint_counters set oldest_request_id = 1000000`.execute(db)
+    await sql`delete from requests`.execute(db)
+    expect(
+      await mostRead('attempt_details', () => sweepRetention(service.running.services, never)),
+    ).toBeLessThan(KEPT)
+    const { rows } = await sql`select from attempt_details`.execute(db)
+    expect(rows).toHaveLength(2 * KEPT)
+  })
+})
+
 test('a table that has outgrown its statistics is analysed, once', async () => {
   const pagesKnown = async () => {
     const { rows } = await sql<{ pages: number }>`
@@ -199,11 +245,15 @@ async function fill(endpointId: string): Promise<void> {
         next_attempt_at)
       select ${alice.workspaceId}::uuid, endpoint_id, id, ${action}::uuid, 'to', 'forward', 'capture', now(), now()
       from stored where id % 2 = 0
+    ), attempted as (
+      insert into delivery_attempts (endpoint_id, workspace_id, request_id, action_id, action_name, kind, state,
+        attempt_number, trigger, url, at)
+      select endpoint_id, ${alice.workspaceId}::uuid, id, ${action}::uuid, 'to', 'forward', 'Succeeded', 1, 'capture', '', now()
+      from stored where id % 2 = 1
+      returning endpoint_id, id, request_id
     )
-    insert into delivery_attempts (endpoint_id, workspace_id, request_id, action_id, action_name, kind, state,
-      attempt_number, trigger, url, at)
-    select endpoint_id, ${alice.workspaceId}::uuid, id, ${action}::uuid, 'to', 'forward', 'Succeeded', 1, 'capture', '', now()
-    from stored where id % 2 = 1`.execute(db)
+    insert into attempt_details (endpoint_id, attempt_id, request_id, sent_method, sent_url, sent_headers, sent_body_truncated)
+    select endpoint_id, id, request_id, 'POST', '', '[]', false from attempted`.execute(db)
   await sql`
     update endpoint_counters c set (stored_request_count, binned_request_count, stored_bytes) = (
       select count(*) filter (where deleted_at is null), count(deleted_at),

@@ -6,9 +6,11 @@ export interface RecordedStatement {
   readonly values: readonly unknown[]
 }
 
-/** Execution of a statement: its nodes with their indexes, from the top down, and the pages that it read. */
+/** Execution of a statement: its nodes with their indexes, from the top down, and the pages and rows that it read. */
 export interface Execution {
   readonly nodes: readonly string[]
+  /** Rows that scans of the tables read, those that their filters dropped with them. */
+  readonly rows: ReadonlyMap<string, number>
   readonly buffers: number
 }
 
@@ -17,6 +19,9 @@ interface PlanNode {
   readonly 'Scan Direction'?: string
   readonly 'Index Name'?: string
   readonly 'Relation Name'?: string
+  readonly 'Actual Rows'?: number
+  readonly 'Actual Loops'?: number
+  readonly 'Rows Removed by Filter'?: number
   readonly 'Shared Hit Blocks'?: number
   readonly 'Shared Read Blocks'?: number
   readonly Plans?: readonly PlanNode[]
@@ -61,12 +66,15 @@ export async function explain(pool: pg.Pool, { text, values }: RecordedStatement
   const client = await pool.connect()
   try {
     await client.query('begin')
-    const { rows } = await client.query(`explain (analyze, buffers, timing off, format json) ${text}`, [
+    const answer = await client.query(`explain (analyze, buffers, timing off, format json) ${text}`, [
       ...values,
     ])
-    const top: PlanNode = rows[0]['QUERY PLAN'][0].Plan
+    const top: PlanNode = answer.rows[0]['QUERY PLAN'][0].Plan
+    const rows = new Map<string, number>()
+    countRows(top, rows)
     return {
       nodes: nodesOf(top),
+      rows,
       buffers: (top['Shared Hit Blocks'] ?? 0) + (top['Shared Read Blocks'] ?? 0),
     }
   } finally {
@@ -78,4 +86,12 @@ export async function explain(pool: pg.Pool, { text, values }: RecordedStatement
 function nodesOf(node: PlanNode): string[] {
   const name = [node['Node Type'], node['Scan Direction'], node['Index Name'] ?? node['Relation Name']]
   return [name.filter((part) => part !== undefined).join(' '), ...(node.Plans ?? []).flatMap(nodesOf)]
+}
+
+function countRows(node: PlanNode, into: Map<string, number>): void {
+  const table = node['Relation Name']
+  const once = (node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)
+  if (table !== undefined && node['Node Type'].includes('Scan'))
+    into.set(table, (into.get(table) ?? 0) + once * (node['Actual Loops'] ?? 1))
+  for (const child of node.Plans ?? []) countRows(child, into)
 }

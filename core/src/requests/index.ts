@@ -10,6 +10,7 @@ export {
   findAnswer,
   findOriginals,
   forgetKeptAnswers,
+  forgetNextOriginals,
   forgetOriginals,
   hasOriginal,
   insertOriginals,

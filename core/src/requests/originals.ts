@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
 import type { Redaction } from '../engine/storing/index.ts'
-import type { Db, Trx } from '../platform/db/index.ts'
+import { type Db, Failures, type Trx } from '../platform/db/index.ts'
 import { newDataKey, openBytes, type SealedTable, sealBytes } from '../platform/secrets/index.ts'
 
 /** Sealed keys of the noun. */
@@ -66,7 +66,7 @@ export async function findOriginals(
   db: Db | Trx,
   requests: readonly { readonly endpointId: string; readonly requestId: number }[],
 ): Promise<ReadonlyMap<number, EvaluatedRequest>> {
-  if (requests.length === 0) return NONE
+  if (requests.length === 0) return new Map()
   const { rows } = await sql<Stored>`
     select o.request_id, k.workspace_id, o.original, k.original_key
     from unnest(${requests.map(({ endpointId }) => endpointId)}::uuid[],
@@ -85,8 +85,6 @@ export async function findOriginals(
   return opened
 }
 
-const NONE: ReadonlyMap<number, EvaluatedRequest> = new Map()
-
 /** Until when the original of a request is kept; null if it is gone. */
 export async function originalUntil(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -103,10 +101,9 @@ export async function originalUntil(
   return row?.expiresAt ?? null
 }
 
-/** Destroys originals of an endpoint, and their keys: of some requests, or of all. */
-export async function forgetOriginals(trx: Trx, endpointId: string, requestIds?: readonly number[]) {
-  const isAll = requestIds === undefined
-  const of = sql`endpoint_id = ${endpointId} and (${isAll} or request_id = any(${requestIds ?? []}::bigint[]))`
+/** Destroys originals of some requests of an endpoint, and their keys. */
+export async function forgetOriginals(trx: Trx, endpointId: string, requestIds: readonly number[]) {
+  const of = sql`endpoint_id = ${endpointId} and request_id = any(${requestIds}::bigint[])`
   await sql`delete from creel_keys.original_keys where ${of}`.execute(trx)
   await sql`delete from request_originals where ${of}`.execute(trx)
 }
@@ -114,31 +111,51 @@ export async function forgetOriginals(trx: Trx, endpointId: string, requestIds?:
 /** Rows that one statement deletes. */
 const BATCH_ROWS = 500
 
+/** Destroys the next originals of an endpoint. Returns whether there may be more. */
+export async function forgetNextOriginals(trx: Trx, endpointId: string): Promise<boolean> {
+  const next = trx.selectFrom('requestOriginals').where('endpointId', '=', endpointId).limit(BATCH_ROWS)
+  const rows = await next.select('requestId').execute()
+  const ids = rows.map(({ requestId }) => requestId)
+  await forgetOriginals(trx, endpointId, ids)
+  return rows.length === BATCH_ROWS
+}
+
 /**
- * Destroys the keys of originals that have expired, and of those whose deliveries have ended. The original of a dead
- * letter stays until it expires, so that it can be replayed.
+ * Destroys the keys of originals that have expired, and of those whose deliveries have ended, page by page. The original
+ * of a dead letter stays until it expires, so that it can be replayed.
+ *
+ * @throws what has failed, at the end
  */
 export async function sweepOriginals(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
-    const { rows } = await sql<{ requestId: number }>`
+  const failures = new Failures()
+  let page = sql`true`
+  for (let isMore = true; isMore && !signal.aborted; ) {
+    const [last] = (
+      await sql<{ endpointId: string; requestId: number }>`
+      select endpoint_id, request_id from request_originals o where ${page}
+      order by endpoint_id, request_id offset ${BATCH_ROWS - 1} limit 1`.execute(db)
+    ).rows
+    const upTo = last && sql`(o.endpoint_id, o.request_id) <= (${last.endpointId}, ${last.requestId})`
+    const ended = sql`
       with ended as (
         select o.endpoint_id, o.request_id from request_originals o
-        where o.expires_at <= ${clock.now()} or not exists (
+        where ${page} and ${upTo ?? sql`true`} and (o.expires_at <= ${clock.now()} or not exists (
           select from deliveries d where d.endpoint_id = o.endpoint_id and d.request_id = o.request_id
-            and (d.finished_at is null or d.dead_lettered_at is not null))
-        limit ${BATCH_ROWS}
+            and (d.finished_at is null or d.dead_lettered_at is not null)))
       ), forgotten as (
         delete from creel_keys.original_keys k using ended e
         where k.endpoint_id = e.endpoint_id and k.request_id = e.request_id
       )
       delete from request_originals o using ended e
-      where o.endpoint_id = e.endpoint_id and o.request_id = e.request_id
-      returning o.request_id`.execute(db)
-    if (rows.length < BATCH_ROWS) return
+      where o.endpoint_id = e.endpoint_id and o.request_id = e.request_id`
+    await failures.unless(() => ended.execute(db))
+    isMore = last !== undefined
+    if (last) page = sql`(o.endpoint_id, o.request_id) > (${last.endpointId}, ${last.requestId})`
   }
+  failures.throwAny()
 }
 
 /** Answer of a receiver. */
@@ -193,10 +210,7 @@ export async function findAnswer(
   return answerOf(openBytes(keyOf(secrets, row), row.answer))
 }
 
-function answerOf(bytes: Buffer): ReceivedAnswer {
-  const { head, body } = unframed<Omit<ReceivedAnswer, 'body'>>(bytes)
-  return { ...head, body }
-}
+const answerOf = (bytes: Buffer) => unframed<Omit<ReceivedAnswer, 'body'>>(bytes)
 
 /** Answers that one read holds in memory. */
 const ANSWERS_MAX = 20
@@ -249,14 +263,15 @@ function framed(head: object, body: Uint8Array): Buffer {
 }
 
 /** Reads bytes of {@link framed}. */
-function unframed<Head>(bytes: Buffer): { readonly head: Head; readonly body: Buffer } {
+function unframed<Head extends object>(bytes: Buffer): Head & { readonly body: Buffer } {
   const end = LENGTH_BYTES + bytes.readUInt32BE(0)
-  return { head: JSON.parse(bytes.toString('utf8', LENGTH_BYTES, end)), body: bytes.subarray(end) }
+  const head: Head = JSON.parse(bytes.toString('utf8', LENGTH_BYTES, end))
+  return { ...head, body: bytes.subarray(end) }
 }
 
+type Framed = Omit<EvaluatedRequest, 'body' | 'receivedAt'> & { readonly receivedAt: string }
+
 function requestOf(bytes: Buffer): EvaluatedRequest {
-  const { head, body } = unframed<
-    Omit<EvaluatedRequest, 'body' | 'receivedAt'> & { readonly receivedAt: string }
-  >(bytes)
-  return { ...head, receivedAt: new Date(head.receivedAt), body }
+  const request = unframed<Framed>(bytes)
+  return { ...request, receivedAt: new Date(request.receivedAt) }
 }

@@ -20,10 +20,12 @@ import {
  */
 export async function evictOldest(eviction: Eviction, bytes: number): Promise<number> {
   const { db } = eviction
-  const oldest = async (of: readonly unknown[]): Promise<readonly OldestRequest[]> => {
-    const { requests, firstIds } = await findOldestStored(db, of)
-    if (firstIds.length > 0) await raiseMarks(db, firstIds)
-    return requests.length === 0 && firstIds.length > 0 ? await oldest(of) : fewest(requests, bytes)
+  const oldest = async (of: readonly unknown[]) => {
+    for (;;) {
+      const { requests, firstIds } = await findOldestStored(db, of)
+      if (firstIds.length > 0) await raiseMarks(db, firstIds)
+      if (requests.length > 0 || firstIds.length === 0) return fewest(requests, bytes)
+    }
   }
   return await evictEach(eviction, oldest, (trx, endpointId, of) => evict(eviction, trx, endpointId, of))
 }
@@ -42,7 +44,7 @@ async function evict(
   services: SweepServices,
   trx: Trx,
   endpointId: string,
-  requests: readonly OldestRequest[],
+  requests: readonly { readonly id: number }[],
 ): Promise<void> {
   const ids = requests.map(({ id }) => id)
   await lockCounters(trx, endpointId)
@@ -140,29 +142,11 @@ export async function emptyBin(eviction: Eviction): Promise<number> {
   })
 }
 
-/** A stored request that is older than all stored requests outside of the list. */
-interface OldestRequest {
-  readonly endpointId: string
-  readonly id: number
-  /** Bytes freed by its eviction: its own, and those of its attempts' records. */
-  readonly bytes: number
-}
-
 /** The mark of an endpoint's counters, and the id of its oldest stored request. */
 interface Mark {
   readonly endpointId: string
   readonly mark: number
   readonly firstId: number
-}
-
-/** Result of a search for the oldest stored requests. */
-interface OldestStored {
-  /**
-   * Oldest first. May be empty although there are requests: then the marks are outdated, and `firstIds` has newer ones.
-   */
-  readonly requests: readonly OldestRequest[]
-  /** The oldest stored requests of endpoints with a lower mark, to be stored as their marks. */
-  readonly firstIds: readonly Mark[]
 }
 
 const ENDPOINTS_AT_ONCE = 100
@@ -192,8 +176,11 @@ const OLDEST = statement(
  * Finds the oldest stored requests. Ids increase in the order of arrival, across all
  * endpoints. An endpoint's mark is a lower bound of its stored ids. So the search reads the endpoints with the lowest
  * marks, and the requests that it finds below the marks of all others are the oldest.
+ *
+ * @returns `requests`, oldest first, each with the bytes that its eviction frees; none although there are some where the
+ *   marks are outdated. `firstIds`: the oldest stored requests of endpoints with a lower mark, to be stored as their marks
  */
-async function findOldestStored(db: Db, of: readonly unknown[]): Promise<OldestStored> {
+async function findOldestStored(db: Db, of: readonly unknown[]) {
   const rows = await run(db, OLDEST, of)
   const byEndpoint = [...Map.groupBy(rows, ({ endpointId }) => endpointId).values()]
   // Endpoints after the last one were not read.

@@ -48,14 +48,20 @@ async function sweepAttempts(
   })
 }
 
-const FIND_ORPHANS = statement(
-  'find records without a request',
-  `select d.attempt_id from endpoint_counters c
-  join attempt_details d on d.endpoint_id = c.endpoint_id and d.request_id < c.oldest_request_id
-  where c.endpoint_id = $1 and d.sent_body is null and not exists (
-    select from requests r where r.endpoint_id = d.endpoint_id and r.id = d.request_id
-  )
-  limit ${BATCH_ROWS}`,
+/** Records that are read at once. No capture waits for their deletion. */
+const RECORDS_AT_ONCE = 2000
+const NEXT_RECORDS = statement(
+  'next records below the mark',
+  `select d.* from endpoint_counters c cross join lateral (
+    select d.attempt_id, d.request_id, d.sent_body is null and not exists (
+      select from requests r where r.endpoint_id = d.endpoint_id and r.id = d.request_id
+    ) as is_orphan
+    from attempt_details d
+    where d.endpoint_id = c.endpoint_id and d.request_id < c.oldest_request_id
+      and (d.request_id, d.attempt_id) > ($2::bigint, $3::bigint)
+    order by d.request_id, d.attempt_id limit ${RECORDS_AT_ONCE}
+  ) d
+  where c.endpoint_id = $1`,
   { isPrepared: false },
 )
 
@@ -69,13 +75,14 @@ async function sweepDetails(
   { endpointId }: EndpointToSweep,
   signal: AbortSignal,
 ): Promise<void> {
+  let after = [0, 0]
   await inBatches(signal, async () => {
-    const rows = await run(db, FIND_ORPHANS, [endpointId])
-    if (rows.length === 0) return false
-    const ids = rows.map((row) => row.attemptId)
+    const rows = await run(db, NEXT_RECORDS, [endpointId, ...after])
+    const ids = rows.filter(({ isOrphan }) => isOrphan).map(({ attemptId }) => attemptId)
     sweptRows.inc({ sweep: 'details' }, ids.length)
     await sweepTransaction(db, (trx) => removeRecords(trx, endpointId, { attemptIds: ids }))
-    return true
+    after = rows.slice(-1).flatMap(({ requestId, attemptId }) => [requestId, attemptId])
+    return rows.length === RECORDS_AT_ONCE
   })
 }
 

@@ -143,11 +143,11 @@ export interface StatementRows {
     readonly requestId: number
     readonly actionId: string
     readonly actionName: string
+    readonly isActive: boolean
+    readonly suspendedByPlan: boolean
     readonly url: string | null
     readonly appendPath: boolean
     readonly appendQuery: boolean
-    readonly isActive: boolean
-    readonly suspendedByPlan: boolean
     readonly signingSecret: Buffer | null
     readonly previousSigningSecret: Buffer | null
     readonly previousSigningSecretUntil: Date | null
@@ -446,9 +446,6 @@ export interface StatementRows {
   }
   'find outgrown tables': {
     readonly name: string
-  }
-  'find records without a request': {
-    readonly attemptId: number
   }
   'find rejecting endpoints': {
     readonly id: string
@@ -969,6 +966,11 @@ export interface StatementRows {
   }
   'next event to send': {
     readonly at: Date | null
+  }
+  'next records below the mark': {
+    readonly attemptId: number
+    readonly requestId: number
+    readonly isOrphan: boolean
   }
   'next requests to seal': {
     readonly id: number
