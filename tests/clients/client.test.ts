@@ -81,6 +81,8 @@ describe('requests', () => {
     const next = await endpoint.requests.await({ q: 'wanted', afterId: (await first)?.id ?? 0 })
     expect(next?.body).toBe('wanted 2')
     expect(await endpoint.requests.await({ q: 'never', timeoutSeconds: 1 })).toBeNull()
+    for (const timeoutSeconds of [0, Number.NaN])
+      await expect(endpoint.requests.await({ timeoutSeconds })).rejects.toThrow('timeoutSeconds must be')
   })
 
   test('are listed past the end of a page, each once, also while more arrive', async () => {

@@ -45,11 +45,13 @@ export class Requests {
   async await(options: AwaitOptions = {}): Promise<CapturedRequest | null> {
     const { timeoutSeconds = 30, signal, timeoutMs, ...filters } = options
     const endpointId = this.#endpointId
-    for (let left = timeoutSeconds; left > 0; left -= AWAIT_SECONDS_MAX) {
+    let left = timeoutSeconds
+    do {
       const query = { ...filters, timeoutSeconds: Math.min(left, AWAIT_SECONDS_MAX) }
       const found = await this.#calls.await({ endpointId, ...query }, { signal, timeoutMs })
       if (found !== undefined) return found
-    }
+      left -= AWAIT_SECONDS_MAX
+    } while (left > 0)
     return null
   }
 
