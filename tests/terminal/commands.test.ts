@@ -546,6 +546,14 @@ describe('creel replay, deliveries and watchdogs', () => {
     expect(local).toMatchObject({ method: 'POST', url: '/local/a%2Fb?x=1&x=2', body: Buffer.from('zoë') })
     expect(local?.header('creel-request-id')).toBe(String(id))
 
+    for (const words of [
+      ['replay', `${id}`, 'first'],
+      ['requests', 'delete', `${id}`, 'first'],
+    ])
+      expect(await fails(words, env)).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining("'first' is invalid for argument 'ids'"),
+      })
     const unknown = await fails(['replay', `${id}`, '-e', 'replayed', '--to', 'nobody'], env)
     expect(unknown.stderr).toContain('Billing (forward)')
     expect(await fails(['replay', `${id}`, '-e', 'replayed', '--to', '9'], env)).toMatchObject({

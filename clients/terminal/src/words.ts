@@ -35,6 +35,11 @@ export function requestIdOption(text: string): number {
   return countOption(text.replace(/^#/, ''))
 }
 
+/** For commander: one more id of a request. Where a command runs, commander would report no wrong one. */
+export function requestIdsOption(text: string, before: readonly number[] = []): readonly number[] {
+  return [...before, requestIdOption(text)]
+}
+
 /**
  * Parses a moment into the API's format: `10m` ago, `now`, a date or a timestamp. Undefined for anything else.
  *

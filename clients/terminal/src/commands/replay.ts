@@ -9,7 +9,7 @@ import { printJson, printText } from '../output/print.ts'
 import { lackOf } from '../output/requestText.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
-import { requestIdOption } from '../words.ts'
+import { requestIdsOption } from '../words.ts'
 
 interface ReplayOptions extends ClientOptions {
   readonly endpoint?: string
@@ -27,7 +27,7 @@ interface Replayed {
 export function addReplayCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     command
-      .argument('<ids...>', 'ids of captured requests')
+      .argument('<ids...>', 'ids of captured requests', requestIdsOption)
       .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the endpoint of the requests')
       .option(
         '--to <where>',
@@ -38,8 +38,7 @@ export function addReplayCommand(command: Command, tools: TerminalTools): void {
       json: 'print one JSON object per request, one per line',
       examples: ['creel replay 12', 'creel replay 12 13 --to Billing', 'creel replay 12 --to 3000'],
     },
-  ).action(async (texts: readonly string[], options: ReplayOptions) => {
-    const ids = texts.map(requestIdOption)
+  ).action(async (ids: readonly number[], options: ReplayOptions) => {
     const api = await openApi(options, tools)
     const replayers = new Map<string, Replayer>()
     try {

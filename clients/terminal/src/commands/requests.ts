@@ -10,7 +10,7 @@ import { clockText, sizeText } from '../output/text.ts'
 import { byteOutput } from '../output/write.ts'
 import { addVerb, type ClientOptions, isConfirmed, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
-import { countOption, firstOf, requestIdOption } from '../words.ts'
+import { countOption, firstOf, requestIdOption, requestIdsOption } from '../words.ts'
 
 interface EndpointOption extends ClientOptions {
   readonly endpoint?: string
@@ -125,7 +125,7 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
   const remove = command
     .command('delete')
     .description('move captured requests to the recycle bin')
-    .argument('[ids...]', 'ids of the requests')
+    .argument('[ids...]', 'ids of the requests', requestIdsOption)
     .option(...ENDPOINT)
     .option('--all', 'every request of the endpoint; needs --yes')
     .option('--yes', 'confirms --all')
@@ -140,8 +140,7 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
   addImportCommand(command, tools)
 }
 
-async function deleteRequests(api: ApiClient, options: DeleteOptions, texts: readonly string[]) {
-  const requestIds = texts.map(requestIdOption)
+async function deleteRequests(api: ApiClient, options: DeleteOptions, requestIds: readonly number[]) {
   if (requestIds.length === 0) return await deleteAll(api, options)
   const byEndpoint = new Map<string, number[]>()
   for (const requestId of requestIds) {
