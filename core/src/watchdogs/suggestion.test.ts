@@ -55,6 +55,11 @@ describe('suggestFrom', () => {
     expect(suggestFrom(instants).graceSeconds).toBe(grace)
   })
 
+  test('captures that were imported after newer ones count by their times', () => {
+    const history = every(300, 20)
+    expect(suggestFrom([...history.slice(10), ...history.slice(0, 10)])).toEqual(suggestFrom(history))
+  })
+
   test('bursts are one signal', () => {
     const bursts = captures(Array.from({ length: 10 }, () => [0.2, 0.3, 300]).flat())
     expect(suggestFrom(bursts)).toMatchObject({ samples: 31, observedP90Seconds: 300 })

@@ -34,7 +34,7 @@ export const SUGGESTION_CAPTURES = 501
 const MIN_GAPS = 10
 const MIN_SPAN_SECONDS = 600
 /** Shorter gaps are part of a burst, which counts as one capture. */
-const BURST_MS = 1000
+const BURST_SECONDS = 1
 const ROUND_INTERVALS = [60, 120, 300, 600, 900, 1800, 3600]
 const HOUR = 3600
 const DAY = 86_400
@@ -42,18 +42,15 @@ const DAY = 86_400
 /**
  * Suggests an interval and a grace from the times of matching captures.
  *
- * @param receivedAt the newest matching captures, newest first
+ * @param times of the newest matching captures; those of imported ones may be in any order
  * @param isComplete false: there may be more that were not found in time
  */
-export function suggestFrom(receivedAt: readonly Date[], isComplete = true): Suggestion {
-  const gaps: number[] = []
-  for (const [index, newer] of receivedAt.entries()) {
-    const older = receivedAt[index + 1]
-    if (older === undefined) break
-    const gapMs = newer.getTime() - older.getTime()
-    if (gapMs >= BURST_MS) gaps.push(gapMs / 1000)
-  }
-  gaps.sort((a, b) => a - b)
+export function suggestFrom(times: readonly Date[], isComplete = true): Suggestion {
+  const receivedAt = times.toSorted((a, b) => b.getTime() - a.getTime())
+  const gaps = receivedAt
+    .map((time, index) => ((receivedAt[index - 1] ?? time).getTime() - time.getTime()) / 1000)
+    .filter((gap) => gap >= BURST_SECONDS)
+    .sort((a, b) => a - b)
 
   const newest = receivedAt[0]
   const oldest = receivedAt.at(-1)
@@ -63,7 +60,7 @@ export function suggestFrom(receivedAt: readonly Date[], isComplete = true): Sug
   if (gaps.length < MIN_GAPS || !newest || !oldest || p90 === undefined || longest === undefined)
     return unavailable(
       receivedAt,
-      `At least ${MIN_GAPS} gaps of ${BURST_MS / 1000} s or longer between matching captures are needed; there are ${gaps.length}.${time}`,
+      `At least ${MIN_GAPS} gaps of ${BURST_SECONDS} s or longer between matching captures are needed; there are ${gaps.length}.${time}`,
     )
   if (newest.getTime() - oldest.getTime() < MIN_SPAN_SECONDS * 1000)
     return unavailable(receivedAt, `The matching captures span less than 10 minutes.${time}`)
