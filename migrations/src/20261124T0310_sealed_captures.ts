@@ -44,7 +44,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     for each row when (new.deleted_at is not null) execute function creel_keys.forget_data_key()`.execute(db)
   await sql`
     create trigger forget_data_key_of_deleted after delete on endpoints
-    for each row execute function creel_keys.forget_data_key()`.execute(db)
+    for each row execute function creel_keys.forget_data_key();
+    -- Messages in plain of an endpoint, which are sealed in the background.
+    create index alerts_unsealed on alerts (endpoint_id) where event_kind = 'action.notify' and reason is not null`.execute(
+    db,
+  )
   // `sealed_with`: the id of the data key, which may be gone. `sealed`: the members of the row that it sealed.
   for (const table of ['requests', 'attempt_details', 'alerts', 'replay_items', 'event_deliveries']) {
     await sql`alter table ${sql.table(table)} add column sealed_with uuid, add column sealed bytea`.execute(

@@ -3,6 +3,7 @@ import { openDatabase } from '@creel/core'
 import { claimForwards } from '@creel/core/deliveries'
 import { sweepOriginals } from '@creel/core/requests'
 import { analyzeOutgrown, sweepRetention } from '@creel/core/retention'
+import { sealStored } from '@creel/core/sealing'
 import { sql } from 'kysely'
 import { type Execution, explain, type RecordedStatement, recordStatements } from '../support/plans.ts'
 import { startService } from '../support/service.ts'
@@ -169,6 +170,25 @@ describe('sweeps read what they keep page by page', () => {
     const { rows } = await sql`select from attempt_details`.execute(db)
     expect(rows).toHaveLength(2 * KEPT)
   })
+})
+
+test('what seals messages of an endpoint reads no alert of others', async () => {
+  const OTHERS = 3_000
+  await sql`
+    insert into alerts (id, workspace_id, event_kind, severity, status, subject_type, subject_id, subject_name,
+      endpoint_id, count, reason, occurred_at)
+    select gen_random_uuid(), ${alice.workspaceId}, 'action.notify', 'info', 'single', 'action', ${action}, 'to',
+      case when n <= 3 then ${endpoint.id}::uuid else ${other.id}::uuid end, 1, 'message ' || n, now()
+    from generate_series(1, ${OTHERS}::int) n`.execute(db)
+  await sql`analyze alerts`.execute(db)
+  expect((await alice.patch(`/api/v1/endpoints/${endpoint.id}`, { encryptBodies: true })).status).toBe(200)
+  const seal = () => sealStored(service.running.services, new AbortController().signal)
+  const seen = await recorder.during(seal)
+  const finding = seen.find(({ text }) => /^select .* from "alerts"/.test(text))
+  if (finding === undefined) throw new Error('no alerts were looked for')
+  expect((await explain(database.pool, finding)).rows.get('alerts') ?? 0).toBeLessThan(OTHERS / 2)
+  const { rows } = await sql`select from alerts where sealed is not null`.execute(db)
+  expect(rows).toHaveLength(3)
 })
 
 test('a table that has outgrown its statistics is analysed, once', async () => {

@@ -18,11 +18,7 @@ interface CountRow {
   readonly count: number
 }
 
-interface MinuteCount {
-  readonly endpointId: string
-  readonly minute: Date
-  readonly count: number
-}
+type MinuteCount = Omit<CountRow, 'bucket'> & { readonly minute: Date }
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
