@@ -367,6 +367,16 @@ describe('bad input', () => {
     expect((await raw(method, params, { extensions })).error).toMatchObject({ code })
   })
 
+  test('every wrong part is named at once', async () => {
+    const wrong = { name: 5, maxAgeMs: 'x', delivery: { mode: 'webhook', url: 'ftp://x', secret: 'y' } }
+    const { error } = await raw('events/subscribe', wrong)
+    const named = ['#/name', '#/maxAgeMs', '#/delivery/url', '#/delivery/secret']
+    expect(error).toMatchObject({
+      code: -32602,
+      data: { errors: named.map((pointer) => expect.objectContaining({ pointer })) },
+    })
+  })
+
   test('a callback that does not repeat the challenge is refused, and sent nothing', async () => {
     const endpoint = await source(service.alice, 'unproven')
     await using callback = await startReceiver({ status: 200, body: '{"challenge":"wrong"}' })

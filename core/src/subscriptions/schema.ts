@@ -17,7 +17,6 @@ export const createInput = z.object({
     secret: z
       .string()
       .max(200)
-      .regex(/^whsec_/, 'must begin with whsec_')
       .meta({ description: 'Signs every message: `whsec_` and the Base64 of 24 to 64 bytes; never shown' }),
   }),
   ttlMs: z.int().min(0).nullish().meta({

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isPlainObject } from '@creel/core'
 import { type McpServer, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 import { type CallAnswer, CreelError } from 'creel-client'
 import { z } from 'zod'
@@ -16,13 +17,8 @@ const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 const Envelope = z.looseObject({ [CLIENT_CAPABILITIES]: z.unknown().optional() })
 const Declared = z.looseObject({ extensions: z.looseObject({ [EXTENSION]: z.unknown().optional() }) })
 
-const Wanted = z.looseObject({
-  name: z.string(),
-  arguments: z.unknown().optional(),
-  cursor: z.unknown().optional(),
-  maxAgeMs: z.unknown().optional(),
-})
-const PollParams = Wanted.extend({ maxEvents: z.unknown().optional() })
+/** Parameters of a method that is a call of the API, which checks them and names all that is wrong. */
+const Params = z.looseObject({})
 
 /** Capabilities that offer the events: in both places where clients look. */
 export const EVENT_CAPABILITIES = { events: {}, extensions: { [EXTENSION]: { listChanged: false } } } as const
@@ -54,7 +50,7 @@ export function addEvents(
       }),
   )
 
-  on.setRequestHandler('events/poll', { params: PollParams }, (params, ctx) =>
+  on.setRequestHandler('events/poll', { params: Params }, (params, ctx) =>
     asked(ctx, async () => {
       const { name, arguments: given, cursor, maxAgeMs, maxEvents } = params
       const page = await api.call('events.poll', { name, arguments: given, cursor, maxAgeMs, maxEvents })
@@ -62,7 +58,7 @@ export function addEvents(
     }),
   )
 
-  on.setRequestHandler('events/stream', { params: Wanted }, (params, ctx) =>
+  on.setRequestHandler('events/stream', { params: Params }, (params, ctx) =>
     asked(ctx, () => stream(api, params, ctx, declaresEvents(server, ctx))),
   )
 
@@ -87,7 +83,7 @@ function declaresEvents(server: McpServer, ctx: ServerContext): boolean {
  */
 async function stream(
   api: McpApi,
-  { name, arguments: given, cursor, maxAgeMs }: z.output<typeof Wanted>,
+  { name, arguments: given, cursor, maxAgeMs }: z.output<typeof Params>,
   ctx: ServerContext,
   isDeclared: boolean,
 ) {
@@ -135,35 +131,22 @@ async function stream(
   return { _meta }
 }
 
-const Delivery = z.looseObject({ mode: z.unknown().optional(), url: z.string() })
-const SubscribeParams = z.looseObject({
-  name: z.string(),
-  arguments: z.unknown().optional(),
-  cursor: z.unknown().optional(),
-  maxAgeMs: z.unknown().optional(),
-  ttlMs: z.unknown().optional(),
-  delivery: Delivery.extend({ secret: z.string().optional() }),
-})
-const UnsubscribeParams = z.looseObject({
-  name: z.string(),
-  arguments: z.unknown().optional(),
-  delivery: Delivery,
-})
 /**
  * Adds subscribing and unsubscribing of callbacks. Clients that declare the extension get its codes and its messages
  * `gap` and `terminated`; the others get those of its drafts, and events only.
  */
 function addSubscriptions(server: McpServer, api: McpApi, declares: (ctx: ServerContext) => boolean): void {
   const on = server.server
-  on.setRequestHandler('events/subscribe', { params: SubscribeParams }, async (params, ctx) => {
+  on.setRequestHandler('events/subscribe', { params: Params }, async (params, ctx) => {
     const isDeclared = declares(ctx)
     const { name, arguments: given, cursor, maxAgeMs, ttlMs, delivery } = params
-    const { mode, url, secret } = delivery
-    if (mode !== 'webhook') throw unsupported('deliveryMode', mode ?? null, isDeclared)
+    const { mode } = Object(delivery)
+    if (isPlainObject(delivery) && mode !== 'webhook')
+      throw unsupported('deliveryMode', mode ?? null, isDeclared)
     const input = { name, arguments: given, cursor, maxAgeMs, ttlMs, controls: isDeclared }
     try {
-      const delivered = { ...input, delivery: { mode, url, secret } }
-      const { deliveryStatus, ...subscribed } = await api.call('subscriptions.create', delivered)
+      const created = await api.call('subscriptions.create', { ...input, delivery })
+      const { deliveryStatus, ...subscribed } = created
       return deliveryStatus === null
         ? subscribed
         : { ...subscribed, deliveryStatus: statusOf(deliveryStatus) }
@@ -172,13 +155,12 @@ function addSubscriptions(server: McpServer, api: McpApi, declares: (ctx: Server
     }
   })
 
-  on.setRequestHandler('events/unsubscribe', { params: UnsubscribeParams }, async (params, ctx) => {
+  on.setRequestHandler('events/unsubscribe', { params: Params }, async (params, ctx) => {
     const isDeclared = declares(ctx)
     const { name, arguments: given, delivery } = params
-    if (delivery.mode !== undefined && delivery.mode !== 'webhook') {
-      throw unsupported('deliveryMode', delivery.mode, isDeclared)
-    }
-    const input = { name, arguments: given, delivery: { url: delivery.url } }
+    const { mode } = Object(delivery)
+    if (mode !== undefined && mode !== 'webhook') throw unsupported('deliveryMode', mode, isDeclared)
+    const input = { name, arguments: given, delivery }
     const { ended } = await api.call('subscriptions.unsubscribe', input).catch((error: unknown) => {
       throw eventError(error, { isDeclared, kind: 'subscription' })
     })
