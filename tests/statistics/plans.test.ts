@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { openDatabase } from '@creel/core'
 import { claimForwards } from '@creel/core/deliveries'
 import { sweepOriginals } from '@creel/core/requests'
-import { analyzeOutgrown, sweepRetention } from '@creel/core/retention'
+import { analyzeOutgrown, readStorage, sweepBytes, sweepRetention } from '@creel/core/retention'
 import { sealStored } from '@creel/core/sealing'
 import { sql } from 'kysely'
 import { type Execution, explain, type RecordedStatement, recordStatements } from '../support/plans.ts'
@@ -189,6 +189,28 @@ test('what seals messages of an endpoint reads no alert of others', async () => 
   expect((await explain(database.pool, finding)).rows.get('alerts') ?? 0).toBeLessThan(OTHERS / 2)
   const { rows } = await sql`select from alerts where sealed is not null`.execute(db)
   expect(rows).toHaveLength(3)
+})
+
+test('the recycle bin is emptied without summing it up again for each piece', async () => {
+  const { id } = await alice.endpoint()
+  await fill(id)
+  await sql`delete from deliveries`.execute(db)
+  const binned = async () => {
+    const { rows } = await sql<{ count: number; bytes: number }>`
+      select count(*)::int as count, coalesce(sum(octet_length(body) + 1024), 0)::int as bytes
+      from requests where deleted_at is not null`.execute(db)
+    return rows[0] ?? { count: 0, bytes: 0 }
+  }
+  const [before, { totalBytes }] = [await binned(), await readStorage(db)]
+  const storageMaxBytes = totalBytes - Math.floor(before.bytes / 2)
+  const sweep = () =>
+    sweepBytes({ ...service.running.services, storageMaxBytes }, new AbortController().signal)
+  const seen = await recorder.during(sweep)
+  expect(seen.find(({ text }) => text.includes('uncounted bytes'))?.times).toBeLessThan(5)
+  const after = await binned()
+  expect(after.count).toBeLessThan(before.count)
+  expect(after.bytes).toBeGreaterThan(before.bytes / 4)
+  expect((await readStorage(db)).totalBytes).toBeLessThanOrEqual(storageMaxBytes)
 })
 
 test('a table that has outgrown its statistics is analysed, once', async () => {

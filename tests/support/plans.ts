@@ -4,6 +4,8 @@ import pg from 'pg'
 export interface RecordedStatement {
   readonly text: string
   readonly values: readonly unknown[]
+  /** How often it was sent. */
+  readonly times: number
 }
 
 /** Execution of a statement: its nodes with their indexes, from the top down, and the pages and rows that it read. */
@@ -38,13 +40,14 @@ export interface StatementRecorder {
 /** Starts recording. Must be called before the first connection is opened, since each keeps its `query`. */
 export function recordStatements(): StatementRecorder {
   let seen = new Map<string, RecordedStatement>()
-  const note = (first: unknown, second: unknown) => {
-    const config = typeof first === 'object' && first !== null ? first : { text: first, values: second }
+  const note = (query: unknown, second: unknown) => {
+    const config = typeof query === 'object' && query !== null ? query : { text: query, values: second }
     const text: unknown = Reflect.get(config, 'text')
     const values: unknown = Reflect.get(config, 'values') ?? second
-    if (typeof text === 'string' && !seen.has(text)) {
-      seen.set(text, { text, values: Array.isArray(values) ? values : [] })
-    }
+    if (typeof text !== 'string') return
+    const before = seen.get(text)
+    const first: readonly unknown[] = Array.isArray(values) ? values : []
+    seen.set(text, { text, values: before?.values ?? first, times: (before?.times ?? 0) + 1 })
   }
   pg.Client.prototype.query = new Proxy(pg.Client.prototype.query, {
     apply(target, client, args) {
@@ -62,7 +65,10 @@ export function recordStatements(): StatementRecorder {
 }
 
 /** Executes a statement again, with its values, and rolls it back. */
-export async function explain(pool: pg.Pool, { text, values }: RecordedStatement): Promise<Execution> {
+export async function explain(
+  pool: pg.Pool,
+  { text, values }: Pick<RecordedStatement, 'text' | 'values'>,
+): Promise<Execution> {
   const client = await pool.connect()
   try {
     await client.query('begin')

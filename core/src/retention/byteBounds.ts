@@ -119,7 +119,7 @@ async function holdInstallation(eviction: BoundEviction, storageMaxBytes: number
     const { totalBytes } = await readStorage(db)
     const excess = totalBytes - storageMaxBytes
     if (excess <= 0) return false
-    let evicted = await emptyBin(eviction)
+    let evicted = await emptyBin(eviction, excess)
     if (evicted === 0 && (await evictAttempts(eviction, excess)) > 0) return true
     const isHiddenTooLarge =
       evicted === 0 && (await readHiddenBytes(db, null)) > storageMaxBytes * HIDDEN_SHARE

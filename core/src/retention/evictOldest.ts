@@ -65,7 +65,7 @@ async function evict(
 }
 
 /** Raises marks, except those that changed meanwhile: a restore lowers a mark. */
-async function raiseMarks(db: Db, marks: readonly Mark[]): Promise<void> {
+async function raiseMarks(db: Db, marks: Awaited<ReturnType<typeof findOldestStored>>['firstIds']) {
   await sweepTransaction(db, (trx) =>
     sql`
       with locked as (
@@ -110,22 +110,23 @@ export async function evictHidden(eviction: Eviction): Promise<number> {
   })
 }
 
+/** Many, because finding them, and how much is stored, reads all that is binned. */
 const OLDEST_BINNED = statement(
   'oldest binned requests',
-  `select endpoint_id, id from requests
+  `select endpoint_id, id, (${storageBytesOf('requests')})::bigint as bytes from requests
   where deleted_at is not null and hidden_at is null and $1::uuid is null and endpoint_id <> all($2::uuid[])
-  order by deleted_at limit ${HIDDEN_AT_ONCE}`,
+  order by deleted_at limit 1000`,
   { isPrepared: false },
 )
 
 /**
- * Deletes some of the requests that have been in the recycle bin longest; one with deliveries due is hidden. The
- * endpoints count them, so that the bin can report them.
+ * Deletes some of the requests that have been in the recycle bin longest, as few as needed to free `bytes`; one with
+ * deliveries due is hidden. The endpoints count them, so that the bin can report them.
  *
  * @returns the number of requests that left the bin
  */
-export async function emptyBin(eviction: Eviction): Promise<number> {
-  const oldest = (of: readonly unknown[]) => run(eviction.db, OLDEST_BINNED, of)
+export async function emptyBin(eviction: Eviction, bytes: number): Promise<number> {
+  const oldest = async (of: readonly unknown[]) => fewest(await run(eviction.db, OLDEST_BINNED, of), bytes)
   return await evictEach(eviction, oldest, async (trx, endpointId, of) => {
     const all = of.map(({ id }) => id)
     await lockCounters(trx, endpointId)
@@ -140,13 +141,6 @@ export async function emptyBin(eviction: Eviction): Promise<number> {
       from (select ${evictedCount}::int as requests, ${now}::timestamptz as now) n
       where c.endpoint_id = ${endpointId} and n.requests > 0`.execute(trx)
   })
-}
-
-/** The mark of an endpoint's counters, and the id of its oldest stored request. */
-interface Mark {
-  readonly endpointId: string
-  readonly mark: number
-  readonly firstId: number
 }
 
 const ENDPOINTS_AT_ONCE = 100

@@ -1017,6 +1017,7 @@ export interface StatementRows {
   'oldest binned requests': {
     readonly endpointId: string
     readonly id: number
+    readonly bytes: number
   }
   'oldest hidden requests': {
     readonly endpointId: string
