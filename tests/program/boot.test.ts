@@ -120,7 +120,10 @@ describe('creel serve, ports and addresses', () => {
     const metrics = await runCreel(['serve'], { database, env: { CREEL_METRICS_PORT: port } })
     expect(metrics.exitCode).toBe(1)
     expect(metrics.stderr).toContain('Set CREEL_METRICS_PORT')
-    other.close()
+    await new Promise((resolve) => other.close(resolve))
+    const both = await runCreel(['serve'], { database, env: { CREEL_PORT: port, CREEL_METRICS_PORT: port } })
+    expect(both.exitCode).toBe(1)
+    expect(both.stderr).toContain('in use by the gateway itself. Set CREEL_METRICS_PORT')
     await database.drop()
   })
 

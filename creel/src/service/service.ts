@@ -205,14 +205,15 @@ async function openGateway(
 }
 
 async function openMetrics(
-  { host, metricsPort, processes }: ServiceOptions,
+  { host, port, metricsPort, processes }: ServiceOptions,
   { services }: RunningCell,
   operations: Operations,
 ): Promise<Listener | undefined> {
   // One process answers for all.
   if (metricsPort === undefined || processes?.isFirst === false) return undefined
   const opening = startOperationsListener(services, { host, port: metricsPort, operations })
-  return await whenListening(opening, { host, port: metricsPort, variable: 'CREEL_METRICS_PORT' })
+  const holder = metricsPort === port ? 'the gateway itself' : undefined
+  return await whenListening(opening, { host, port: metricsPort, variable: 'CREEL_METRICS_PORT', holder })
 }
 
 /**
@@ -232,6 +233,8 @@ interface Place {
   readonly host: string
   readonly port: number
   readonly variable: 'CREEL_PORT' | 'CREEL_METRICS_PORT'
+  /** What has the port if it is taken; another program unless it is known. */
+  readonly holder?: string | undefined
 }
 
 /**
@@ -240,14 +243,14 @@ interface Place {
  * @throws PortTaken; StartupError for an address that is not this machine's and for a port without permission
  */
 async function whenListening<Listener>(opening: Promise<Listener>, place: Place): Promise<Listener> {
-  const { host, port, variable } = place
+  const { host, port, variable, holder = 'another program' } = place
   try {
     return await opening
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
     if (code === 'EADDRINUSE') {
       throw new PortTaken(
-        `Port ${port} of ${host} is in use by another program. Set ${variable} to a free port (0 picks one).`,
+        `Port ${port} of ${host} is in use by ${holder}. Set ${variable} to a free port (0 picks one).`,
         { cause },
       )
     }
