@@ -56,7 +56,7 @@ export async function readyz({ checks, notes = {} }: Operations, log: Logger): P
   const noted = await Promise.all(
     Object.entries(notes).map(async ([name, note]) => {
       try {
-        return [name, await within(note(), CHECK_MS)] as const
+        return [name, (await within(note(), CHECK_MS)) ?? 'unknown'] as const
       } catch {
         return [name, 'unknown'] as const
       }
