@@ -225,11 +225,17 @@ test('search pages stay behind, and the other cell makes its own', async () => {
       const pages = db.selectFrom('searchPages').select('requestCount')
       return await pages.where('endpointId', '=', endpoint.id).execute()
     }
-    expect(await pagesIn(here)).toEqual([{ requestCount: 8192 }])
+    // The scheduled run of the cell, too, deletes pages that are not in use yet: another look makes them again.
+    const somePagesIn = (cell: typeof here) =>
+      eventually('a page', async () => {
+        const pages = await pagesIn(cell)
+        return pages.length > 0 && pages
+      })
+    expect(await somePagesIn(here)).toEqual([{ requestCount: 8192 }])
     expect((await creel('move', workspaceId, '--to', 'cell-1')).exitCode).toBe(0)
     expect(await pagesIn(here)).toEqual([])
     expect(await endpoint.requests('q=A-Needle-That')).toMatchObject([{ id: first?.id }])
-    expect(await pagesIn(there)).toEqual([{ requestCount: 8192 }])
+    expect(await somePagesIn(there)).toEqual([{ requestCount: 8192 }])
     expect(await endpoint.requests('q=A-Needle-That')).toMatchObject([{ id: first?.id }])
     expect(await endpoint.requests('q=no-needle-at-all')).toEqual([])
   } finally {
