@@ -86,5 +86,6 @@ test('many messages of a notify action are handed to the outbox in a few round t
     return rows.length === count
   })
   await near.close()
-  expect(far.path.sent - sentBefore).toBeLessThan(3 * count)
+  // Handed over one by one, each takes four, besides those of looks and of jobs that the service runs meanwhile.
+  expect(far.path.sent - sentBefore).toBeLessThan(4 * count)
 })
