@@ -346,6 +346,13 @@ describe('bad input', () => {
       {},
       -32602,
     ],
+    [
+      'a secret without its prefix',
+      'events/subscribe',
+      { ...good, delivery: { ...to, secret: newSecret().slice('whsec_'.length) } },
+      {},
+      -32602,
+    ],
     ['no secret', 'events/subscribe', { ...good, delivery: { mode: 'webhook', url: to.url } }, {}, -32602],
     ['no delivery', 'events/subscribe', good, {}, -32602],
     ['a URL that is none', 'events/subscribe', { ...good, delivery: { ...to, url: 'ftp://x' } }, {}, -32602],

@@ -26,7 +26,9 @@ export async function callbackIssues(
   if (issues.length === 0 && !/^https:/i.test(url) && !outbound.isListed(url)) {
     issues.push({ path, code: 'bad_url', detail: 'A callback needs https.' })
   }
-  const problem = secretProblem('standard-webhooks', secret)
+  // A callback's secret has the prefix, which may be missing elsewhere.
+  const isWhole = secret.startsWith('whsec_')
+  const problem = isWhole ? secretProblem('standard-webhooks', secret) : 'secret must begin with whsec_.'
   if (problem !== null) issues.push({ path: ['delivery', 'secret'], code: 'bad_format', detail: problem })
   return issues
 }

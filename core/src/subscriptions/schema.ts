@@ -17,7 +17,11 @@ export const createInput = z.object({
     secret: z
       .string()
       .max(200)
-      .meta({ description: 'Signs every message: `whsec_` and the Base64 of 24 to 64 bytes; never shown' }),
+      // Checked beside the URL: as a part of the schema it would hide what is wrong with that.
+      .meta({
+        pattern: '^whsec_',
+        description: 'Signs every message: `whsec_` and the Base64 of 24 to 64 bytes; never shown',
+      }),
   }),
   ttlMs: z.int().min(0).nullish().meta({
     description:
