@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import { eventually } from '../support/eventually.ts'
 import type { TestService } from '../support/service.ts'
 
 let service: TestService
@@ -92,9 +93,9 @@ describe('the captures of an endpoint', () => {
     }
     await Promise.all(Array.from({ length: 20 }, send))
     await page.getByText('2 000 stored').waitFor()
-    // A high window shows the list in few steps: each waits for two frames, which are slow on a busy machine.
+    // A high window shows the list in few steps. Each waits for two frames, in which a busy machine may not draw all.
     await page.setViewportSize({ width: 1280, height: 4000 })
-    expect(await page.evaluate(COUNT_ROWS)).toBe(2000)
+    await eventually('2,000 rows', async () => (await page.evaluate(COUNT_ROWS)) === 2000)
     await page.setViewportSize({ width: 1280, height: 800 })
     // When scrolled down, the list does not move and counts new requests. They are inserted above, or the reader jumps
     // to them.
