@@ -96,8 +96,9 @@ describe('a sender', () => {
     const endpoint = await alice.endpoint({ responses: [SLOW, SHORT] })
     await service.db.transaction().execute(async (trx) => {
       await sql`select from endpoint_counters where endpoint_id = ${endpoint.id} for update`.execute(trx)
-      const senders = Array.from({ length: OF_WORKSPACE }, () => sendBySocket(`${endpoint.url}?slow=1`))
-      // The captures wait for the lock, and have all been read before a call that comes after them is answered.
+      // More than there are places: a reset overtakes what a busy service has not read.
+      const senders = Array.from({ length: 2 * OF_WORKSPACE }, () => sendBySocket(`${endpoint.url}?slow=1`))
+      // The captures wait for the lock, and are read before a call that comes after them is answered.
       await eventually('the captures', async () => {
         const { rows } = await sql`
           select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
@@ -110,7 +111,7 @@ describe('a sender', () => {
       reset(senders)
       await Promise.all(senders.map(({ status }) => status))
     })
-    await eventually('the captures', async () => (await answeredBy(endpoint)).length === OF_WORKSPACE)
+    await eventually('the captures', async () => (await answeredBy(endpoint)).length >= OF_WORKSPACE)
     // The slow answers would take 30 s.
     await eventually('a place', async () => (await endpoint.send()).status === 418, { seconds: 15 })
   })
