@@ -78,9 +78,9 @@ async function sweepDetails(
   let after = [0, 0]
   await inBatches(signal, async () => {
     const rows = await run(db, NEXT_RECORDS, [endpointId, ...after])
-    const ids = rows.filter(({ isOrphan }) => isOrphan).map(({ attemptId }) => attemptId)
-    sweptRows.inc({ sweep: 'details' }, ids.length)
-    await sweepTransaction(db, (trx) => removeRecords(trx, endpointId, { attemptIds: ids }))
+    const of = { attemptIds: rows.filter((row) => row.isOrphan).map((row) => row.attemptId) }
+    sweptRows.inc({ sweep: 'details' }, of.attemptIds.length)
+    if (of.attemptIds.length > 0) await sweepTransaction(db, (trx) => removeRecords(trx, endpointId, of))
     after = rows.slice(-1).flatMap(({ requestId, attemptId }) => [requestId, attemptId])
     return rows.length === RECORDS_AT_ONCE
   })
