@@ -149,7 +149,7 @@ async function measure({ newClient, clock, db }: TestService): Promise<Record<st
   return times
 }
 
-/** The sample below it. Of a single one there is none, so that it is bounded by {@link WORST_MS} alone. */
+/** The sample below it. A single sample has none, so that it is bounded by {@link WORST_MS} alone. */
 const p95 = (sorted: readonly number[] = []) => sorted[Math.ceil(0.95 * sorted.length) - 2] ?? 0
 
 /** The kinds that the attack delays, with what was measured and what would have been allowed. */
@@ -169,7 +169,7 @@ async function delays(): Promise<object[]> {
 }
 
 test('slow actions, channels and callbacks together delay no delivery, event or alarm of others', async () => {
-  // The machine may become busy while it is measured. What the attack itself delays, it delays each time.
+  // The machine may become busy while it is measured. A delay by the attack itself is there each time.
   const tries: object[][] = []
   while (tries.length < TRIES && tries.at(-1)?.length !== 0) tries.push(await delays())
   expect(tries.at(-1), JSON.stringify(tries)).toEqual([])

@@ -86,6 +86,6 @@ test('many messages of a notify action are handed to the outbox in a few round t
     return rows.length === count
   })
   await near.close()
-  // Handed over one by one, each takes four, besides those of looks and of jobs that the service runs meanwhile.
+  // Each message that is handed over alone takes four. Looks and other jobs of the service add theirs.
   expect(far.path.sent - sentBefore).toBeLessThan(4 * count)
 })

@@ -43,7 +43,7 @@ test('PostgreSQL may end the connection that listens for jobs while it is closed
   )
   expect(rows).toHaveLength(1)
   await sql`select pg_terminate_backend(${rows[0]?.pid}, 10000)`.execute(near.db)
-  // What PostgreSQL says of it is still on its way.
+  // PostgreSQL's message about it is still on its way.
   await boss.stop({ graceful: false })
   await near.close()
 })

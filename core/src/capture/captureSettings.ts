@@ -89,7 +89,7 @@ export interface CaptureSettings {
   readonly criteria: ConditionSet<string>
   /** Comparisons with each value of a capture that the conditions of actions and watchdogs may make (`looksOf`). */
   readonly looks: number
-  /** What captures under these settings have shown. */
+  /** State that captures under these settings have shown. */
   readonly learned: Learned
 }
 

@@ -43,7 +43,7 @@ const STATEMENTS = {
   'captured ids': CAPTURED_IDS,
 } as const
 
-/** Prepares the statements of {@link PlainBatches} on a connection. */
+/** Prepares the statements of {@link storePlainly} on a connection. */
 export async function preparePlain(pipeline: Pipeline): Promise<void> {
   for (const [name, text] of Object.entries(STATEMENTS)) await pipeline.prepare(name, text)
 }
@@ -66,8 +66,8 @@ const GENERAL: Stored = { way: 'general', ids: new Map() }
  * batch is stored whole or not at all.
  *
  * First attempts for which this process has slots are claimed in the same round trip, and begin when it has returned.
- * Jobs for the lanes of the others are queued in the same transaction. What is learned about an endpoint is kept with
- * its settings.
+ * Jobs for the lanes of the others are queued in the same transaction. State that is learned about an
+ * endpoint is kept with its settings.
  *
  * @param aheadMs see `aheadMs` of api/services.ts
  * @returns how it was stored; `general`: nothing was stored, and the general statement must decide

@@ -95,7 +95,7 @@ export interface Eviction extends SweepServices {
 }
 
 /**
- * Evicts rows in a transaction for each endpoint. Where none of them could be evicted, it goes on with the next rows.
+ * Evicts rows in a transaction for each endpoint. If none of them could be evicted, it goes on with the next rows.
  *
  * @param find its statement has the parameters `of`: the workspace, and the endpoints that are left out
  * @returns the number of evicted rows; 0 if there are none left

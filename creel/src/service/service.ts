@@ -233,7 +233,7 @@ interface Place {
   readonly host: string
   readonly port: number
   readonly variable: 'CREEL_PORT' | 'CREEL_METRICS_PORT'
-  /** What has the port if it is taken; another program unless it is known. */
+  /** Holder of the port if it is taken; another program unless it is known. */
   readonly holder?: string | undefined
 }
 
