@@ -2,7 +2,15 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { errorsOutside, type Failure, failureLines, failuresOf } from './failures.ts'
+import {
+  errorsOutside,
+  type Failure,
+  failureLines,
+  failuresOf,
+  filesToRepeat,
+  type Ran,
+  summaryOf,
+} from './failures.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'creel-failures-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -60,5 +68,43 @@ describe('the last lines of a run', () => {
     )
     expect(failureLines(failures(40), [])).toHaveLength(18)
     expect(failureLines(failures(40), []).at(-1)).toBe('  and 23 more')
+  })
+})
+
+describe('files of failed tests', () => {
+  const failed = (...places: readonly string[]): Ran => ({
+    passed: 10,
+    failed: places.length,
+    failures: places.map((place) => ({ place, test: `of ${place}`, error: 'Error: no' })),
+    outside: [],
+  })
+  const none = failed()
+
+  test('run once more, each once and at most three', () => {
+    expect(filesToRepeat([failed('a.test.ts:1', 'a.test.ts:9'), failed('b.test.ts')])).toEqual([
+      './a.test.ts',
+      './b.test.ts',
+    ])
+    expect(filesToRepeat([failed('a.test.ts', 'b.test.ts'), failed('c.test.ts', 'd.test.ts')])).toEqual([])
+    expect(filesToRepeat([none])).toEqual([])
+  })
+
+  test('do not where something else failed, too', () => {
+    const loading = { ...none, failed: 1, outside: ['b.test.ts: error: x'] }
+    expect(filesToRepeat([failed('a.test.ts:1'), loading])).toEqual([])
+  })
+
+  test('count as they ended alone', () => {
+    const runs = [failed('a.test.ts:1', 'b.test.ts:1'), none]
+    expect(summaryOf(runs, undefined)).toMatchObject({ passed: 20, failed: 2, passedAlone: [] })
+    expect(summaryOf(runs, failed('b.test.ts:1'))).toEqual({
+      passed: 21,
+      failed: 1,
+      failures: [{ place: 'b.test.ts:1', test: 'of b.test.ts:1', error: 'Error: no' }],
+      outside: [],
+      passedAlone: [{ place: 'a.test.ts:1', test: 'of a.test.ts:1', error: 'Error: no' }],
+    })
+    const died = { passed: 0, failed: 1, failures: [], outside: ['Bun ended with 139, and reported nothing'] }
+    expect(summaryOf(runs, died)).toMatchObject({ failed: 1, outside: died.outside })
   })
 })

@@ -5,6 +5,18 @@ export interface Failure {
   readonly error: string
 }
 
+/** Outcome of one process of Bun and its workers. */
+export interface Ran {
+  readonly passed: number
+  readonly failed: number
+  readonly failures: readonly Failure[]
+  /** Errors outside of any test. */
+  readonly outside: readonly string[]
+}
+
+/** Files of which tests failed, that run once more. More of them say that the code is wrong. */
+const REPEATED_FILES_MAX = 3
+
 /** Lines that a summary takes at most, so that it is seen whole. */
 const LINES_MAX = 18
 
@@ -59,4 +71,39 @@ export function failureLines(failures: readonly Failure[], outside: readonly str
     whole.length <= LINES_MAX ? whole : [...failures.map(named), ...outside.map((error) => `  ${error}`)]
   if (lines.length <= LINES_MAX) return lines
   return [...lines.slice(0, LINES_MAX - 1), `  and ${lines.length - LINES_MAX + 1} more`]
+}
+
+const failuresIn = (runs: readonly Ran[]): Failure[] => runs.flatMap(({ failures }) => failures)
+
+/**
+ * The files of failed tests, to run once more, alone. None if there are more than three, or if something failed that is
+ * no test of a known file.
+ */
+export function filesToRepeat(runs: readonly Ran[]): string[] {
+  const failures = failuresIn(runs)
+  const failed = runs.reduce((sum, run) => sum + run.failed, 0)
+  const files = [...new Set(failures.map(({ place }) => `./${place.replace(/:\d+$/, '')}`))]
+  return failures.length === failed && files.length <= REPEATED_FILES_MAX ? files : []
+}
+
+export interface Summary extends Ran {
+  /** Tests that failed among all others, and passed alone. */
+  readonly passedAlone: readonly Failure[]
+}
+
+/** @param repeated the second run of {@link filesToRepeat}. Its result counts for these files. */
+export function summaryOf(runs: readonly Ran[], repeated: Ran | undefined): Summary {
+  const failures = failuresIn(runs)
+  const passed = runs.reduce((sum, run) => sum + run.passed, 0)
+  const failed = runs.reduce((sum, run) => sum + run.failed, 0)
+  const outside = runs.flatMap((run) => run.outside)
+  if (repeated === undefined) return { passed, failed, failures, outside, passedAlone: [] }
+  const failsAgain = new Set(repeated.failures.map(({ test }) => test))
+  return {
+    passed: passed + failed - repeated.failed,
+    failed: repeated.failed,
+    failures: repeated.failures,
+    outside: [...outside, ...repeated.outside],
+    passedAlone: failures.filter(({ test }) => !failsAgain.has(test)),
+  }
 }

@@ -4,13 +4,16 @@
  * tests next to the code, without a database. `--record` runs one file at a time and notes their processor time in
  * `tests/timings.json`; `--shuffle <seed>` runs the files in random order.
  *
+ * A whole run shares two processors among thousands of tests that watch real processes. If tests of at most three files
+ * fail, these files run once more, alone. What fails again fails the run; what passes is named as "passed when run alone".
+ *
  * A run fails when its tests leave a file, a mount, a process or a database behind. The last line is `N passed, N
  * failed`, after what failed, with file and first line of error; the exit code is 0 when nothing failed.
  */
 import { existsSync, lstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
-import { errorsOutside, type Failure, failureLines, failuresOf } from './failures.ts'
+import { errorsOutside, failureLines, failuresOf, filesToRepeat, type Ran, summaryOf } from './failures.ts'
 import { installMissing } from './install.ts'
 import { keepRecord, writeTimingsForBun } from './testTimings.ts'
 
@@ -111,16 +114,21 @@ try {
           ? await runTests({ name: 'urgent', environment, words: paths, parallel: 1 })
           : await runTests({ name: 'others', environment: light, words: paths }),
       ]
-  const passed = runs.reduce((sum, run) => sum + run.passed, 0)
-  const failed = runs.reduce((sum, run) => sum + run.failed, 0)
+  const again = isWhole ? filesToRepeat(runs) : []
+  const repeated =
+    again.length === 0
+      ? undefined
+      : await runTests({ name: 'repeated', environment, words: again, parallel: 1 })
+  const { passed, failed, failures, outside, passedAlone } = summaryOf(runs, repeated)
   if (isRecording) keepRecord(folder.record)
   const left = await leftovers(isWhole ? database?.url : undefined)
   await end()
+  if (passedAlone.length > 0)
+    process.stdout.write(
+      `\nFailed among all others, passed when run alone:\n${failureLines(passedAlone, []).join('\n')}\n`,
+    )
   finish(passed, failed + left.length, [
-    ...failureLines(
-      runs.flatMap((run) => run.failures),
-      runs.flatMap((run) => run.outside),
-    ),
+    ...failureLines(failures, outside),
     ...left.map((line) => `  left behind: ${line}`),
   ])
 } catch (error) {
@@ -204,17 +212,10 @@ async function buildExecutable(): Promise<string> {
   return join(folder.executables, 'creel')
 }
 
-interface Ran {
-  readonly passed: number
-  readonly failed: number
-  readonly failures: readonly Failure[]
-  readonly outside: readonly string[]
-}
-
 /** Tests of one process of Bun and its workers. */
 interface Run {
   /** Names its report. */
-  readonly name: 'others' | 'urgent'
+  readonly name: 'others' | 'urgent' | 'repeated'
   readonly environment: Record<string, string>
   /** The files, and further flags. */
   readonly words: readonly string[]
