@@ -5,9 +5,6 @@ import type { ClientCredentials } from '../platform/accessTokens/index.ts'
 /** Kinds of credentials that a forward can send. */
 export const AUTH_KINDS = ['none', 'bearer', 'basic', 'header', 'oauth2ClientCredentials'] as const
 
-/** One of {@link AUTH_KINDS}. */
-export type AuthKind = (typeof AUTH_KINDS)[number]
-
 /** The part of credentials that is stored in the clear: all but the secret. */
 const StoredAuth = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('bearer') }),

@@ -24,8 +24,6 @@ export type Fault = (typeof FAULTS)[number]
 
 /** Sources of the signature. */
 export const SIGNERS = ['as-captured', 'creel', 'provider'] as const
-/** One of {@link SIGNERS}. */
-export type Signer = (typeof SIGNERS)[number]
 
 export const OUTCOMES = ['equal', 'changed', 'failed', 'slower'] as const
 /** One of {@link OUTCOMES}. */
@@ -33,8 +31,6 @@ export type Outcome = (typeof OUTCOMES)[number]
 
 /** States of one send. `errored`: it could not be sent, and `error` says why. */
 export const ITEM_STATES = ['waiting', 'sending', 'done', 'errored'] as const
-/** One of {@link ITEM_STATES}. */
-export type ItemState = (typeof ITEM_STATES)[number]
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const replayId = z.string().meta({ format: 'uuid', description: 'Id of the replay' })
