@@ -81,6 +81,78 @@ describe('a wrong part is named by where it came from', () => {
     expect(await detailOf(alice.post('/api/v1/endpoints', { name: '' }))).toStartWith('name must be')
   })
 
+  test.each([
+    [
+      '/api/v1/subscriptions',
+      {
+        name: 'world.any',
+        arguments: { fields: [5, 'nowhere.x'], where: [{ path: 'nowhere', op: 'is' }] },
+        delivery: { url: 'https://10.0.0.1/', secret: 'short' },
+      },
+      [
+        '#/arguments/fields/0 type',
+        '#/arguments/fields/1 bad_format',
+        '#/arguments/where/0/path bad_path',
+        '#/arguments/where/0/op unknown_value',
+        '#/delivery/url not_allowed',
+        '#/delivery/secret bad_format',
+        '#/delivery/mode required',
+      ],
+    ],
+    [
+      '/actions',
+      {
+        kind: 'forward',
+        url: 'https://example.com/',
+        auth: { tokenUrl: 'https://10.0.0.1/token', username: 'a:b' },
+        delivery: { rate: { count: 'many' }, retry: { delays: [5], on: ['all', 410] } },
+      },
+      [
+        '#/auth/tokenUrl not_allowed',
+        '#/auth/username bad_format',
+        '#/auth/kind required',
+        '#/delivery/rate/count type',
+        '#/delivery/rate/perSeconds required',
+        '#/delivery/retry/delays/0 type',
+        '#/delivery/retry/on/0 type',
+        '#/delivery/retry/on/1 not_allowed',
+      ],
+    ],
+    [
+      '/replays',
+      {
+        select: { requestIds: 'all' },
+        to: { url: 'https://10.0.0.1/', appendPath: 'yes' },
+        pace: { speed: 'fast' },
+        compare: { ignore: ['nowhere.x'] },
+      },
+      [
+        '#/select/requestIds type',
+        '#/to/url not_allowed',
+        '#/to/appendPath type',
+        '#/pace/speed type',
+        '#/compare/ignore/0 not_allowed',
+        '#/compare/with required',
+      ],
+    ],
+    [
+      '/api/v1/endpoints',
+      {
+        responses: [{ status: 'ok', when: { path: 'nowhere', op: 'exists' } }],
+        answerFrom: { fallback: { status: 301 } },
+      },
+      [
+        '#/responses/0/status type',
+        '#/responses/0/when/path bad_path',
+        '#/answerFrom/fallback/status out_of_range',
+        '#/answerFrom/actionId required',
+      ],
+    ],
+  ])('of %s beside every other, also where what chooses its form is missing', async (path, body, parts) => {
+    const answer = await service.alice.post(path.startsWith('/api') ? path : at(path), body)
+    expect(wrongParts(answer)).toEqual(parts)
+  })
+
   test('at most 50 of them, and how many there are', async () => {
     const names = Array.from({ length: 60 }, (_, index) => [`bad name ${index}`, '1'])
     const answer = await service.alice.post('/api/v1/endpoints', {

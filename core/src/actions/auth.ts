@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import { z } from 'zod'
+import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import { optional, Timestamp } from '../api/values.ts'
 import { AUTH_KINDS, type AuthSettings, authText, storedAuth } from '../deliveries/index.ts'
@@ -104,7 +105,7 @@ type Merged = Readonly<Partial<Record<Member, string>>>
  */
 export async function authIssues(
   { outbound }: Pick<Context, 'outbound'>,
-  { auth, url }: { readonly auth?: AuthInput; readonly url?: string | undefined },
+  { auth, url }: { readonly auth?: Accepted<AuthInput>; readonly url?: string | undefined },
   stored: Stored | undefined,
 ): Promise<InputIssue[]> {
   const before = settingsOf(stored)
@@ -114,26 +115,28 @@ export async function authIssues(
       : []
   }
   if (auth === null) return []
-  const { secret, needed, taken } = PARTS[auth.kind]
+  const { kind, tokenUrl } = auth
   const merged = mergedWith(auth, before)
   const issues: InputIssue[] = []
-  for (const member of MEMBERS)
-    if (auth[member] !== undefined && member !== secret && ![...needed, ...taken].includes(member))
-      issues.push(issue([member], 'not_allowed', `${member} is not a member of ${auth.kind}.`))
-  for (const member of needed)
-    if (merged[member] === undefined || merged[member] === '')
-      issues.push(issue([member], 'required', `${member} is required for ${auth.kind}.`))
-  if (secret !== null && auth[secret] === undefined) {
-    const tokenUrl = before?.kind === 'oauth2ClientCredentials' ? before.tokenUrl : undefined
-    const isMoved = leadsElsewhere(url, stored?.url) || leadsElsewhere(auth.tokenUrl, tokenUrl)
-    if (before?.kind !== auth.kind)
-      issues.push(issue([secret], 'required', `${secret} is required for ${auth.kind}.`))
-    else if (isMoved)
-      issues.push(issue([secret], 'required', `${secret} must be given again for another host.`))
+  if (kind !== undefined) {
+    const { secret, needed, taken } = PARTS[kind]
+    for (const member of MEMBERS)
+      if (auth[member] !== undefined && member !== secret && ![...needed, ...taken].includes(member))
+        issues.push(issue([member], 'not_allowed', `${member} is not a member of ${kind}.`))
+    for (const member of needed)
+      if (merged[member] === undefined || merged[member] === '')
+        issues.push(issue([member], 'required', `${member} is required for ${kind}.`))
+    if (secret !== null && auth[secret] === undefined) {
+      const known = before?.kind === 'oauth2ClientCredentials' ? before.tokenUrl : undefined
+      const isMoved = leadsElsewhere(url, stored?.url) || leadsElsewhere(tokenUrl, known)
+      if (before?.kind !== kind)
+        issues.push(issue([secret], 'required', `${secret} is required for ${kind}.`))
+      else if (isMoved)
+        issues.push(issue([secret], 'required', `${secret} must be given again for another host.`))
+    }
   }
   issues.push(...memberIssues(merged))
-  const { tokenUrl } = auth
-  if (auth.kind === 'oauth2ClientCredentials' && tokenUrl !== undefined) {
+  if ((kind === undefined || kind === 'oauth2ClientCredentials') && tokenUrl !== undefined) {
     const found = await outbound.checkDestination(tokenUrl, ['auth', 'tokenUrl'])
     if (found.length === 0 && new URL(tokenUrl).protocol === 'http:' && !outbound.isListed(tokenUrl))
       issues.push(issue(['tokenUrl'], 'bad_url', 'The token endpoint must be an https address.'))
@@ -204,8 +207,8 @@ function settingsOf(stored: Pick<AuthColumns, 'authSettings'> | undefined): Auth
   return text === null ? null : storedAuth(text)
 }
 
-function mergedWith(auth: NonNullable<AuthInput>, before: AuthSettings | null): Merged {
-  const kept = before?.kind === auth.kind ? membersOf(before) : {}
+function mergedWith(auth: Accepted<NonNullable<AuthInput>>, before: AuthSettings | null): Merged {
+  const kept = before !== null && before.kind === auth.kind ? membersOf(before) : {}
   const given = MEMBERS.flatMap((member) => (auth[member] === undefined ? [] : [[member, auth[member]]]))
   return { ...kept, ...Object.fromEntries(given) }
 }

@@ -1,11 +1,12 @@
 import { listChannelStates } from '../alertChannels/index.ts'
+import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import { requireFeature } from '../api/planGates.ts'
 import {
   type DeliveryPolicy,
   GONE,
   ORDER_BY_ENDPOINT,
-  scheduleOf,
+  retryDelaysOf,
   storedPolicy,
 } from '../deliveries/index.ts'
 import { conditionWarnings, type EndpointRow, type TakenOut, takenOutOf } from '../endpoints/index.ts'
@@ -28,14 +29,17 @@ import { kindsOf } from './view.ts'
  *
  * @param keptMs retention of requests under the plan: no attempt is made after that
  */
-function deliveryIssues(policy: DeliveryPolicy, keptMs: number): InputIssue[] {
+function deliveryIssues(policy: Accepted<DeliveryPolicy>, keptMs: number): InputIssue[] {
   return [...delayIssues(policy, keptMs), ...statusIssues(policy)]
 }
 
 /** One issue for the first delay that leads past the retention of a request. */
-function delayIssues(policy: DeliveryPolicy, keptMs: number): InputIssue[] {
+function delayIssues({ retry }: Accepted<DeliveryPolicy>, keptMs: number): InputIssue[] {
+  const delays = (retry?.delays ?? []).flatMap((text, at) =>
+    retryDelaysOf(text).map((seconds) => ({ at, seconds })),
+  )
   let passedMs = 0
-  for (const [at, seconds] of scheduleOf(policy, []).delaysSeconds.entries()) {
+  for (const { at, seconds } of delays) {
     passedMs += seconds * 1000
     if (passedMs < keptMs) continue
     const days = keptMs / DAY_MS
@@ -45,7 +49,7 @@ function delayIssues(policy: DeliveryPolicy, keptMs: number): InputIssue[] {
   return []
 }
 
-function statusIssues({ retry }: DeliveryPolicy): InputIssue[] {
+function statusIssues({ retry }: Accepted<DeliveryPolicy>): InputIssue[] {
   return (retry?.on ?? []).flatMap((status, at): InputIssue[] =>
     status === GONE
       ? [
@@ -60,7 +64,7 @@ function statusIssues({ retry }: DeliveryPolicy): InputIssue[] {
   )
 }
 
-type Members = Partial<Omit<UpdateInput, 'actionId'>>
+type Members = Accepted<Omit<UpdateInput, 'actionId'>>
 
 /**
  * Checks of a new action that the schema cannot express.

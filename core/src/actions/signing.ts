@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { secretProblem, signingSchemeOf } from '../engine/signing/index.ts'
@@ -71,7 +72,7 @@ export function schemeColumns(
 /** Checks that the secret which will sign fits the scheme: the given one, else the stored one. */
 export function signingIssues(
   { secrets, workspace }: Pick<Context, 'secrets' | 'workspace'>,
-  input: { readonly signing?: SigningInput; readonly signingSecret?: string | undefined },
+  input: { readonly signing?: Accepted<SigningInput>; readonly signingSecret?: string | undefined },
   stored: Pick<Selectable<ActionsTable>, 'signingScheme' | 'signingSecret'> | undefined,
 ): InputIssue[] {
   const before = signingSchemeOf(stored?.signingScheme ?? 'creel')

@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import { z } from 'zod'
+import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import { optional, Timestamp } from '../api/values.ts'
 import { storedTls, type TlsSettings, tlsText } from '../deliveries/index.ts'
@@ -74,7 +75,7 @@ interface Merged {
  */
 export function tlsIssues(
   { secrets, workspace, clock }: Pick<Context, 'secrets' | 'workspace' | 'clock'>,
-  { tls, url }: { readonly tls?: TlsInput; readonly url?: string | undefined },
+  { tls, url }: { readonly tls?: Accepted<TlsInput>; readonly url?: string | undefined },
   stored: Stored | undefined,
 ): InputIssue[] {
   const isPlain = URL.parse(url ?? stored?.url ?? '')?.protocol === 'http:'
@@ -96,7 +97,7 @@ export function tlsIssues(
   return [...identityIssues(tls, merged, now), ...authorityIssues(merged, now)]
 }
 
-function identityIssues(given: NonNullable<TlsInput>, merged: Merged, now: Date): InputIssue[] {
+function identityIssues(given: Accepted<NonNullable<TlsInput>>, merged: Merged, now: Date): InputIssue[] {
   const { clientCertificate, clientKey } = merged
   if (clientCertificate === null)
     return clientKey === null
@@ -172,7 +173,11 @@ export function tlsView(row: TlsColumns): z.input<typeof Tls> | null {
   return { ...settings, isSet: row.tlsClientKey !== null, setAt: row.tlsSetAt, subject: own?.subject ?? null }
 }
 
-function mergedWith(tls: NonNullable<TlsInput>, stored: TlsColumns | undefined, sealing: Sealing): Merged {
+function mergedWith(
+  tls: Accepted<NonNullable<TlsInput>>,
+  stored: TlsColumns | undefined,
+  sealing: Sealing,
+): Merged {
   const before = settingsOf(stored)
   const next = (given: string | undefined, kept: string | null) =>
     given === undefined ? kept : given || null

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Accepted } from '../api/checks.ts'
 import type { Services } from '../api/services.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { DAY_MS } from '../platform/time/index.ts'
@@ -72,7 +73,10 @@ const timestamp = z.iso.datetime({ offset: true })
 type CheckServices = Pick<Services, 'outbound' | 'clock'>
 
 /** Checks of a new channel that the schema cannot express. A missing required credential is accepted. */
-export function checkNewChannel(services: CheckServices, input: Partial<CreateInput>): Promise<InputIssue[]> {
+export function checkNewChannel(
+  services: CheckServices,
+  input: Accepted<CreateInput>,
+): Promise<InputIssue[]> {
   return input.kind === undefined
     ? checkMembers(services, input, null)
     : checkAll(services, input, input.kind, null)
@@ -82,7 +86,7 @@ export function checkNewChannel(services: CheckServices, input: Partial<CreateIn
 export async function checkChannelChange(
   services: CheckServices,
   channel: Channel,
-  input: Partial<UpdateInput>,
+  input: Accepted<UpdateInput>,
 ): Promise<InputIssue[]> {
   const issues = await checkAll(services, input, channel.kind, channel)
   if (input.kind !== undefined && input.kind !== channel.kind) {
@@ -108,7 +112,7 @@ export function checkConnected(channel: Channel): InputIssue[] {
   ]
 }
 
-type Members = Pick<Partial<UpdateInput>, 'secret' | 'settings' | 'events' | 'mutedUntil'>
+type Members = Pick<Accepted<UpdateInput>, 'secret' | 'settings' | 'events' | 'mutedUntil'>
 
 async function checkAll(
   services: CheckServices,
@@ -169,9 +173,10 @@ async function checkMembers(
   return issues
 }
 
-function duplicateIssues(events: readonly SubscriptionInput[]): InputIssue[] {
+function duplicateIssues(events: Accepted<readonly SubscriptionInput[]>): InputIssue[] {
   const seen = new Set<string>()
   return events.flatMap(({ kind }, at): InputIssue[] => {
+    if (kind === undefined) return []
     if (seen.has(kind)) {
       return [{ path: ['events', at], code: 'duplicate', detail: `events subscribes to ${kind} twice.` }]
     }

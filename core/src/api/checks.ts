@@ -1,11 +1,25 @@
 import { z } from 'zod'
-import { type InputIssue, inDocumentOrder, onePerPart } from '../engine/issues.ts'
+import { type InputIssue, inDocumentOrder, onePerPart, valueAt } from '../engine/issues.ts'
 import type { KeyScope } from '../engine/words/index.ts'
 import { type AccessDeclaration, admit, scopeOf } from './access.ts'
 import type { Context } from './context.ts'
 import type { Finds, PathIds, RouteContract } from './contract.ts'
 import { DomainError, validationFailed } from './errors.ts'
 import { issuesOf, nulIssues } from './issues.ts'
+
+/**
+ * An input as far as it is valid: of an object, also in a list, each member that is valid on its own. A wrong member is
+ * absent, and a wrong item is a hole, so that items keep their index.
+ */
+export type Accepted<Value> = Value extends readonly (infer Item)[]
+  ? Accepted<Item>[]
+  : Value extends Date
+    ? Value
+    : Value extends object
+      ? string extends keyof Value
+        ? Value
+        : { [Name in keyof Value]?: Accepted<Value[Name]> }
+      : Value
 
 export interface Checks<Shape extends z.core.$ZodLooseShape, Found extends object> extends AccessDeclaration {
   readonly input: z.ZodObject<Shape>
@@ -18,11 +32,11 @@ export interface Checks<Shape extends z.core.$ZodLooseShape, Found extends objec
   readonly findsWhenWrong?: Finds<object>
   /**
    * Runs checks that the schema cannot express (stored values, addresses), so that one answer names every wrong part.
-   * It gets the members that the schema accepted, each on its own.
+   * It gets what the schema accepted.
    */
   readonly check?: (
     context: Context & Found,
-    members: Partial<z.output<z.ZodObject<Shape>>>,
+    members: Accepted<z.output<z.ZodObject<Shape>>>,
   ) => readonly InputIssue[] | Promise<readonly InputIssue[]>
 }
 
@@ -65,67 +79,79 @@ export async function passChecks<Shape extends z.core.$ZodLooseShape, Found exte
   if (findsWhenWrong !== undefined && isWrong()) await findsWhenWrong(ctx, pathIds(raw))
   gate?.(ctx)
   if (check !== undefined || unstorable.length > 0) {
-    const { accepted, wrong, issues } = acceptedMembers(input, raw)
+    const issues = issuesOf(input.safeParse(raw).error, raw)
+    const wrong = new Set<string>()
+    const given = typeof raw === 'object' && raw !== null ? raw : {}
+    const right = rightPart(input, given, issues, { path: [], wrong })
+    // Each value was parsed by its own member's schema, which a map of names cannot express.
+    const accepted = right as Accepted<z.output<z.ZodObject<Shape>>>
     const evaluated = (await check?.({ ...ctx, ...found }, accepted)) ?? []
-    // A member of the wrong type looks absent to the check, which may then wrongly report it as missing.
-    const isTrue = ({ path: [first] }: InputIssue) =>
-      first === undefined ? wrong.size === 0 : !wrong.has(first)
+    // A wrong part looks absent to the check, which may then wrongly report it as missing.
+    const isTrue = ({ path }: InputIssue) =>
+      path.length === 0 ? wrong.size === 0 : !path.some((_, at) => wrong.has(pathText(path.slice(0, at + 1))))
     const all = inDocumentOrder(onePerPart([...issues, ...evaluated.filter(isTrue), ...unstorable]), raw)
     if (all.length > 0) throw validationFailed(all)
   }
   return finds === undefined ? {} : { ctx: found }
 }
 
-/**
- * The members that are valid on their own, and the issues of the rest. A list or an object with some wrong parts is
- * included without these parts, so that the check can evaluate the others. A list then has holes, so that items keep
- * their index.
- */
-function acceptedMembers<Shape extends z.core.$ZodLooseShape>(input: z.ZodObject<Shape>, raw: unknown) {
-  const issues = issuesOf(input.safeParse(raw).error, raw)
-  const members =
-    typeof raw === 'object' && raw !== null ? new Map(Object.entries(raw)) : new Map<string, unknown>()
-  const wrong = new Set<string | number | undefined>()
-  const parsed = Object.entries(input.shape).flatMap(([name, schema]): [string, unknown][] => {
-    const own = issues.filter(({ path }) => path[0] === name)
-    if (own.length === 0) return [[name, z.safeParse(schema, members.get(name)).data]]
-    const value = members.get(name)
-    const right = Array.isArray(value) ? rightItems(schema, value, own) : rightParts(schema, value, own)
-    if (right === undefined) wrong.add(name)
-    return right === undefined ? [] : [[name, right]]
-  })
-  // Each value was parsed by its own member's schema, which a map of names cannot express.
-  const accepted = Object.fromEntries(parsed) as Partial<z.output<z.ZodObject<Shape>>>
-  return { accepted, wrong, issues, raw }
+interface Place {
+  readonly path: InputIssue['path']
+  /** Gets the paths of the parts that are left out. */
+  readonly wrong: Set<string>
 }
 
-/** The valid items; undefined if anything but items is wrong. */
-function rightItems(
+const pathText = (path: InputIssue['path']): string => JSON.stringify(path)
+
+/** A part without what is wrong in it; undefined if nothing is left. */
+function rightPart(
   schema: z.core.$ZodType,
-  value: readonly unknown[],
+  value: unknown,
   issues: readonly InputIssue[],
-): unknown[] | undefined {
-  const wrongItems = new Set(issues.map(({ path }) => path[1]))
-  if (wrongItems.has(undefined)) return undefined
-  const indexes = [...value.keys()].filter((index) => !wrongItems.has(index))
-  const { data } = z.safeParse(
-    schema,
-    indexes.map((index) => value[index]),
-  )
-  if (!Array.isArray(data)) return undefined
-  const list: unknown[] = []
-  for (const [at, index] of indexes.entries()) list[index] = data[at]
-  return list
+  { path, wrong }: Place,
+): unknown {
+  const form = withoutWrappers(schema)
+  const inner = Map.groupBy(issues, (issue) => issue.path[path.length])
+  const part = (of: z.core.$ZodType, name: string | number) =>
+    rightPart(of, valueAt(value, [name]), inner.get(name) ?? [], { path: [...path, name], wrong })
+  if (form instanceof z.ZodObject && typeof value === 'object' && value !== null)
+    return Object.fromEntries(
+      Object.entries(form.shape).flatMap(([name, member]): [string, unknown][] => {
+        const right = part(member, name)
+        return right === undefined && inner.has(name) ? [] : [[name, right]]
+      }),
+    )
+  if (issues.length === 0) return z.safeParse(schema, value).data
+  const right = inner.has(undefined) ? undefined : rightOfMany(schema, form, value, inner, part)
+  if (right === undefined) wrong.add(pathText(path))
+  return right
 }
 
-/** The valid members of an object; undefined if anything but members is wrong, or if a wrong member is required. */
-function rightParts(schema: z.core.$ZodType, value: unknown, issues: readonly InputIssue[]): unknown {
+/** The right items of a list, or entries of a map. */
+function rightOfMany(
+  schema: z.core.$ZodType,
+  form: z.core.$ZodType,
+  value: unknown,
+  inner: ReadonlyMap<string | number | undefined, unknown>,
+  part: (of: z.core.$ZodType, name: string | number) => unknown,
+): unknown {
+  if (form instanceof z.ZodArray && Array.isArray(value)) {
+    const items: unknown[] = []
+    for (const index of value.keys()) {
+      const item = part(form.element, index)
+      if (item !== undefined) items[index] = item
+    }
+    return items
+  }
   if (typeof value !== 'object' || value === null) return undefined
-  const wrongNames = new Set(issues.map(({ path }) => path[1]))
-  return z.safeParse(
-    schema,
-    Object.fromEntries(Object.entries(value).filter(([name]) => !wrongNames.has(name))),
-  ).data
+  const others = Object.entries(value).filter(([name]) => !inner.has(name))
+  return z.safeParse(schema, Object.fromEntries(others)).data
+}
+
+function withoutWrappers(schema: z.core.$ZodType): z.core.$ZodType {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return withoutWrappers(schema._zod.def.innerType)
+  return schema instanceof z.ZodPipe ? withoutWrappers(schema._zod.def.in) : schema
 }
 
 function pathIds(input: unknown): PathIds {

@@ -25,18 +25,26 @@ function translate(issue: z.core.$ZodIssue, input: unknown): InputIssue[] {
   const value = valueAt(input, path)
   if (value === undefined || (value === null && isOmission(path)))
     return [{ path, code: 'required', detail: `${name} is required.` }]
-  const detail = issue.code === 'invalid_union' ? formsOf(issue, input) : undefined
-  return [{ path, code: codeOf(issue, value), detail: detail ?? detailOf(issue, name) }]
+  if (issue.code === 'invalid_union') {
+    const forms = bestForms(issue, input)
+    const [best, ...others] = forms
+    if (best !== undefined && others.length === 0) return best
+    if (best !== undefined) return [{ path, code: 'type', detail: eitherOf(forms) }]
+  }
+  return [{ path, code: codeOf(issue, value), detail: detailOf(issue, name) }]
 }
 
-/** Names the errors of the forms that fit best, those with the fewest; undefined without any. */
-function formsOf({ errors, path }: z.core.$ZodIssueInvalidUnion, input: unknown): string | undefined {
+/** The issues of the forms that fit best: those with the fewest. */
+function bestForms({ errors, path }: z.core.$ZodIssueInvalidUnion, input: unknown): InputIssue[][] {
   const forms = errors.map((form) =>
     form.flatMap((part) => translate({ ...part, path: [...path, ...part.path] }, input)),
   )
-  const best = forms.filter(({ length }) => forms.every((other) => length <= other.length))
-  const texts = best.map((form) => form.map(({ detail }) => detail.replace(/\.$/, '')).join(' and '))
-  return texts.length === 0 ? undefined : `${[...new Set(texts)].join(', or ')}.`
+  return forms.filter(({ length }) => forms.every((other) => length <= other.length))
+}
+
+function eitherOf(forms: readonly (readonly InputIssue[])[]): string {
+  const texts = forms.map((form) => form.map(({ detail }) => detail.replace(/\.$/, '')).join(' and '))
+  return `${[...new Set(texts)].join(', or ')}.`
 }
 
 /**

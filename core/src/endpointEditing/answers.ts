@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { findAction, isOn } from '../actions/index.ts'
 import { closeIncidentsSilently } from '../alerts/index.ts'
+import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import {
-  type AnswerFrom,
   checkFallback,
   checkResponses,
   endpointView,
@@ -29,19 +29,19 @@ type Answers = Partial<Pick<UpdateInput, 'responses' | 'answerFrom'>>
 export async function checkAnswers(
   ctx: Context,
   endpointId: string | null,
-  { responses, answerFrom }: Answers,
+  { responses, answerFrom }: Accepted<Answers>,
 ): Promise<InputIssue[]> {
   return [
     ...checkResponses(responses),
     ...checkFallback(answerFrom),
-    ...(answerFrom == null ? [] : await checkAnswering(ctx, endpointId, answerFrom)),
+    ...(answerFrom?.actionId === undefined ? [] : await checkAnswering(ctx, endpointId, answerFrom.actionId)),
   ]
 }
 
 async function checkAnswering(
   { db }: Context,
   endpointId: string | null,
-  { actionId }: AnswerFrom,
+  actionId: string,
 ): Promise<InputIssue[]> {
   const path = ['answerFrom', 'actionId']
   const action = endpointId === null ? undefined : await findAction(db, endpointId, actionId)

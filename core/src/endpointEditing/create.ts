@@ -1,3 +1,4 @@
+import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import { requireRoom } from '../api/planGates.ts'
 import { recordChange } from '../audit/index.ts'
@@ -24,7 +25,7 @@ import { checkForward, writeForward } from './legacyForward.ts'
 import { originalIssues, prepareStoring } from './storing.ts'
 
 /** Checks of a new endpoint that the schema cannot express. */
-export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>): Promise<InputIssue[]> {
+export async function checkNewEndpoint(ctx: Context, input: Accepted<CreateInput>): Promise<InputIssue[]> {
   return [
     ...checkResponse(input),
     ...checkSettings(NO_VERIFICATION, input),

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
@@ -33,7 +34,7 @@ import { originalIssues, prepareStoring } from './storing.ts'
 export async function checkEndpointChange(
   ctx: Context,
   endpoint: EndpointRow,
-  input: Partial<UpdateInput>,
+  input: Accepted<UpdateInput>,
 ): Promise<InputIssue[]> {
   const issues: InputIssue[] = []
   if (input.ttlSeconds !== undefined && input.ttlSeconds !== null) {

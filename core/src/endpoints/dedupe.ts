@@ -45,9 +45,12 @@ export interface DedupeSettings extends Dedupe {
 }
 
 /** Checks that the window of a setting is not longer than the plan's retention. */
-export function checkDedupe(dedupe: Dedupe | null | undefined, limits: Limits): InputIssue[] {
+export function checkDedupe(
+  dedupe: Pick<Partial<Dedupe>, 'windowSeconds'> | null | undefined,
+  limits: Limits,
+): InputIssue[] {
   const days = limits.retentionDays
-  if (dedupe == null || dedupe.windowSeconds * 1000 <= retentionMs(limits)) return []
+  if ((dedupe?.windowSeconds ?? 0) * 1000 <= retentionMs(limits)) return []
   const detail = `The plan keeps requests for ${days} ${days === 1 ? 'day' : 'days'}, so the window is at most ${retentionMs(limits) / 1000} seconds.`
   return [{ path: ['dedupe', 'windowSeconds'], code: 'out_of_range', detail }]
 }

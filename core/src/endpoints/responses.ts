@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
+import type { Accepted } from '../api/checks.ts'
 import { gathering } from '../api/gathering.ts'
 import {
   type Condition,
@@ -75,10 +76,10 @@ export type AnswerFrom = z.output<typeof AnswerFrom>
 type Path = readonly (string | number)[]
 
 /** Checks what the schema of `responses` cannot express. Names every wrong part. */
-export function checkResponses(responses: ScriptedResponses | undefined): InputIssue[] {
+export function checkResponses(responses: Accepted<ScriptedResponses> | undefined): InputIssue[] {
   return (responses ?? []).flatMap((response, index) => {
     const at = ['responses', index]
-    const condition = parseCondition(response.when)
+    const condition = parseCondition(response.when ?? {})
     const wrong = 'issues' in condition ? condition.issues : []
     return [
       ...wrong.map((issue) => ({ ...issue, path: [...at, 'when', ...issue.path] })),
@@ -90,7 +91,7 @@ export function checkResponses(responses: ScriptedResponses | undefined): InputI
 }
 
 /** Checks the fallback of `answerFrom`. The caller checks its action. */
-export function checkFallback(answerFrom: AnswerFrom | null | undefined): InputIssue[] {
+export function checkFallback(answerFrom: Accepted<AnswerFrom> | null | undefined): InputIssue[] {
   const fallback = answerFrom?.fallback
   return fallback == null ? [] : checkAnswer(fallback, ['answerFrom', 'fallback'])
 }
@@ -102,8 +103,8 @@ interface Answer {
 }
 
 /** An answer is checked by the rules of the endpoint's own, under its own names. */
-function checkAnswer(given: Answer, at: Path): InputIssue[] {
-  const { responseContentType, ...rest } = ownForm(given)
+function checkAnswer(given: Partial<Answer>, at: Path): InputIssue[] {
+  const { responseContentType, ...rest } = ownForm({ status: 200, headers: {}, body: '', ...given })
   const typed = responseContentType === null ? rest : { ...rest, responseContentType }
   return checkResponse(typed, (member) => {
     if (member === 'responseContentType')
@@ -127,16 +128,16 @@ function ownForm({ status, headers, body }: Answer) {
 
 const hasPlaceholder = (body: string): boolean => body.includes('{{')
 
-function checkTemplate(body: string, path: Path): InputIssue[] {
-  if (!hasPlaceholder(body)) return []
+function checkTemplate(body: string | undefined, path: Path): InputIssue[] {
+  if (body === undefined || !hasPlaceholder(body)) return []
   const parsed = parseTemplate(body)
   if ('template' in parsed) return []
   return parsed.problems.map(({ code, reason }) => ({ path, code, detail: reason }))
 }
 
 /** Refuses an answer that could not end within its body, because it has none, or one of a single byte. */
-function checkClose({ close, status, body }: ScriptedResponses[number], path: Path): InputIssue[] {
-  if (close !== 'mid-body') return []
+function checkClose({ close, status, body }: Accepted<ScriptedResponses[number]>, path: Path): InputIssue[] {
+  if (close !== 'mid-body' || body === undefined) return []
   const hasBody = status !== 204 && status !== 205 && (hasPlaceholder(body) || Buffer.byteLength(body) > 1)
   const detail =
     'An answer that ends within its body has a body of at least two bytes, and a status that allows one.'

@@ -1,3 +1,4 @@
+import type { Accepted } from '../api/checks.ts'
 import { type Condition, type Path, parseCondition, parsePath } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import type { EventArguments } from './schema.ts'
@@ -24,7 +25,7 @@ export interface FieldPath {
  * @returns the filter, or every wrong part; paths of issues start at `arguments`
  */
 export function readArguments(
-  given: EventArguments | null | undefined,
+  given: Accepted<EventArguments> | null | undefined,
 ): { filter: EventFilter } | { issues: InputIssue[] } {
   const { labels, verification, where = [], fields } = given ?? {}
   const issues: InputIssue[] = []
@@ -34,12 +35,12 @@ export function readArguments(
       issues.push({ ...issue, path: ['arguments', 'where', ...issue.path.slice(1)] })
     }
   }
-  const paths: FieldPath[] = []
-  for (const [at, text] of (fields ?? []).entries()) {
+  const paths = (fields ?? []).flatMap((text, at) => {
     const read = fieldPath(text)
-    if (typeof read !== 'string') paths.push(read)
-    else issues.push({ path: ['arguments', 'fields', at], code: 'bad_format', detail: read })
-  }
+    if (typeof read !== 'string') return [read]
+    issues.push({ path: ['arguments', 'fields', at], code: 'bad_format', detail: read })
+    return []
+  })
   if (!('condition' in parsed) || issues.length > 0) return { issues }
   return {
     filter: {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import { notFound, validationFailed } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
@@ -22,7 +23,7 @@ function sentListOf({ provider }: Pick<EndpointRow, 'provider'>): SentList | und
 /** Checks of an input that the schema cannot express: provider, credentials and period. */
 export function checkStart(
   ctx: Context & { readonly endpoint: EndpointRow },
-  { credentials, since, until }: Partial<StartInput>,
+  { credentials, since, until }: Accepted<StartInput>,
 ): InputIssue[] {
   const issues: InputIssue[] = []
   const sender = sentListOf(ctx.endpoint)
@@ -49,7 +50,7 @@ export function checkStart(
 function credentialIssues(
   ctx: Context,
   sender: SentList,
-  credentials: StartInput['credentials'],
+  credentials: Accepted<StartInput['credentials']>,
 ): InputIssue[] {
   const needed = sender === 'stripe' ? (['apiKey'] as const) : (['token', 'hookUrl'] as const)
   const issues: InputIssue[] = needed.flatMap((name) =>

@@ -1,4 +1,5 @@
 import { findAction, listActions } from '../actions/index.ts'
+import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import { type EndpointRow, storedSettings } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
@@ -13,14 +14,13 @@ import type { StartInput } from './schema.ts'
 /** Checks of an input that the schema cannot express; every wrong part is named. */
 export async function checkStart(
   ctx: Context & { readonly endpoint: EndpointRow },
-  input: Partial<StartInput>,
+  input: Accepted<StartInput>,
 ): Promise<InputIssue[]> {
   const issues: InputIssue[] = []
   const { select, edit, sign, faults, concurrency = 1 } = input
   if (!ctx.endpoint.allowRehearsal)
     issues.push(notAllowed(['endpointId'], 'The endpoint forbids replays of many requests.'))
-  if (select !== undefined && (select.requestIds === undefined) === (select.filter === undefined))
-    issues.push(notAllowed(['select'], 'Give either requestIds or filter.'))
+  if (isAmbiguous(select)) issues.push(notAllowed(['select'], 'Give either requestIds or filter.'))
   if (edit !== undefined && edit !== null) {
     const decoded = decodeRule(edit)
     if ('issues' in decoded)
@@ -37,9 +37,15 @@ export async function checkStart(
   return issues
 }
 
+/** Whether a selection has neither of its two forms, or both. A form that is wrong is absent. */
+function isAmbiguous(select: Accepted<StartInput['select']> | undefined): boolean {
+  if (select === undefined || !('requestIds' in select && 'filter' in select)) return false
+  return (select.requestIds === undefined) === (select.filter === undefined)
+}
+
 async function compareIssues(
   ctx: Context & { readonly endpoint: EndpointRow },
-  input: Partial<StartInput>,
+  input: Accepted<StartInput>,
 ): Promise<InputIssue[]> {
   const { compare, faults } = input
   if (compare === undefined) return []
@@ -60,6 +66,7 @@ async function compareIssues(
     const detail = 'first compares duplicates, so faults.duplicate must be over 0.'
     return (faults?.duplicate ?? 0) > 0 ? paths : [...paths, notAllowed(['compare', 'with'], detail)]
   }
+  if (compare.with === undefined) return paths
   const found = await findReplay(ctx.db, ctx.endpoint.id, compare.with)
   const unknown = {
     path: ['compare', 'with'],
@@ -72,7 +79,7 @@ async function compareIssues(
 /** Recorded answers are those of one action: two actions answer the same request differently. */
 async function recordedIssues(
   { db, endpoint }: Context & { readonly endpoint: EndpointRow },
-  input: Partial<StartInput>,
+  input: Accepted<StartInput>,
 ): Promise<InputIssue[]> {
   const { compare } = input
   const path = ['compare', 'actionId']
@@ -92,7 +99,7 @@ export async function forwardActions(db: Db, endpointId: string) {
 
 async function targetIssues(
   ctx: Context & { readonly endpoint: EndpointRow },
-  { to, sign }: Partial<StartInput>,
+  { to, sign }: Accepted<StartInput>,
 ): Promise<InputIssue[]> {
   if (to === undefined) return []
   if ('actionId' in to) {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Accepted } from '../api/checks.ts'
 import type { Target } from '../engine/message/index.ts'
 import type { RuleSet } from '../transformations/index.ts'
 import { ORDERS, SIGNERS, type StartInput, startInput } from './schema.ts'
@@ -48,7 +49,7 @@ export function editRules({ edit }: Pick<ReplayOptions, 'edit'>): RuleSet {
 export function baselineAction({
   compare,
   to,
-}: Partial<Pick<StartInput, 'compare' | 'to'>>): string | undefined {
+}: Accepted<Pick<StartInput, 'compare' | 'to'>>): string | undefined {
   return compare?.actionId ?? (to !== undefined && 'actionId' in to ? to.actionId : undefined)
 }
 

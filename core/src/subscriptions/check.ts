@@ -19,13 +19,14 @@ import { callbackChecks } from './pull.ts'
 /** Checks of URL and secret that the schema cannot express. */
 export async function callbackIssues(
   { outbound }: Pick<Context, 'outbound'>,
-  { url, secret }: { readonly url: string; readonly secret: string },
+  { url, secret }: { readonly url?: string; readonly secret?: string },
 ): Promise<InputIssue[]> {
   const path = ['delivery', 'url']
-  const issues = await outbound.checkDestination(url, path)
-  if (issues.length === 0 && !/^https:/i.test(url) && !outbound.isListed(url)) {
+  const issues = url === undefined ? [] : await outbound.checkDestination(url, path)
+  if (url !== undefined && issues.length === 0 && !/^https:/i.test(url) && !outbound.isListed(url)) {
     issues.push({ path, code: 'bad_url', detail: 'A callback needs https.' })
   }
+  if (secret === undefined) return issues
   // A callback's secret has the prefix, which may be missing elsewhere.
   const isWhole = secret.startsWith('whsec_')
   const problem = isWhole ? secretProblem('standard-webhooks', secret) : 'secret must begin with whsec_.'

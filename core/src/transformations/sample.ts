@@ -1,3 +1,4 @@
+import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import { notFound, validationFailed } from '../api/errors.ts'
 import { captureUrlOf, type EndpointRow } from '../endpoints/index.ts'
@@ -29,7 +30,7 @@ export interface PreviewSource {
 /**
  * Issues of the choice of a request. A member that is absent from `source` was invalid, and its schema reports that.
  */
-export function issuesOfSource(source: PreviewSource, hasEndpoint: boolean): InputIssue[] {
+export function issuesOfSource(source: Accepted<PreviewSource>, hasEndpoint: boolean): InputIssue[] {
   if (!('sample' in source && 'requestId' in source)) return []
   const { sample, requestId } = source
   if (sample !== undefined) return issuesOfSample(sample)
@@ -46,7 +47,7 @@ export function issuesOfSource(source: PreviewSource, hasEndpoint: boolean): Inp
   return [{ path: ['endpointId'], code: 'required', detail: '"endpointId" is required with "requestId".' }]
 }
 
-function issuesOfSample({ body, bodyIsBinary, headers }: Sample): InputIssue[] {
+function issuesOfSample({ body, bodyIsBinary, headers = {} }: Accepted<Sample>): InputIssue[] {
   const issues: InputIssue[] = []
   for (const [name, value] of Object.entries(headers)) {
     if (HEADER_NAME.test(name) && HEADER_VALUE.test(value)) continue
