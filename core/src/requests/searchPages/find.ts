@@ -2,13 +2,14 @@ import { type RowsOf, statement } from '../../platform/db/index.ts'
 import { SEARCHED_BODY_BYTES } from '../search.ts'
 import { PAGE_BLOCKS } from './signature.ts'
 
-/** Bounds of a block. Its last request may exceed the bytes. */
+/** Bounds of a block, whose last request may exceed the bytes, and the newest pages of an endpoint that are not merged. */
 export interface BlockBounds {
   readonly requests: number
   readonly bytes: number
+  readonly keptPages: number
 }
 
-export const BLOCK: BlockBounds = { requests: 256, bytes: 512 * 1024 }
+export const BLOCK: BlockBounds = { requests: 256, bytes: 512 * 1024, keptPages: 16 }
 
 /** The fewest blocks for which a page is stored, but between two pages. */
 export const BLOCKS_MIN = 24

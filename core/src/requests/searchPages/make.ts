@@ -73,7 +73,7 @@ export async function makeSearchPages(
       else left.add(due.endpointId)
     }
   }
-  const mergedCount = await mergePages(db, of)
+  const mergedCount = await mergePages(db, block.keptPages, of)
   of.failures.throwAny()
   return { made, merged: mergedCount }
 }

@@ -5,15 +5,13 @@ import { merged, PAGE_BLOCKS, SLICE_BYTES, SLOTS } from './signature.ts'
 import { forgetPaged, type Slices, storePage } from './store.ts'
 
 const MERGED_PAGES = PAGE_BLOCKS.merged / PAGE_BLOCKS.small
-/** An endpoint's newest pages stay small, because they are written one by one. */
-const KEPT_SMALL = MERGED_PAGES
 const SLICES = (SLOTS * 4) / SLICE_BYTES
 /** Slices of every page that are merged at once. */
 const PART_SLICES = 64
 /** Merges that a run finds before it looks again. */
 const FOUND_MAX = 50
 
-/** Small pages that adjoin each other, by endpoint, oldest first, `$1` are left out. */
+/** Small pages that adjoin each other, by endpoint, oldest first, without `$1`, and the `$2` newest. */
 const FIND_MERGEABLE = statement(
   'find search pages to merge',
   `with pages as (
@@ -26,7 +24,7 @@ const FIND_MERGEABLE = statement(
     select *, sum(is_first) over (partition by endpoint_id order by above) as row_of_pages from pages
   ), numbered as (
     select *, (row_number() over (partition by endpoint_id, row_of_pages order by above) - 1) / ${MERGED_PAGES} as part
-    from rows_of_pages where block_count = ${PAGE_BLOCKS.small} and place > ${KEPT_SMALL}
+    from rows_of_pages where block_count = ${PAGE_BLOCKS.small} and place > $2::int
   )
   select endpoint_id, array_agg(id order by above)::text[] as ids
   from numbered
@@ -71,12 +69,13 @@ const READ_SLICES = statement(
  */
 export async function mergePages(
   db: Db,
+  keptPages: number,
   { signal, pause, failures }: { signal: AbortSignal; pause: Pause; failures: Failures },
 ): Promise<number> {
   const left = new Set<string>()
   let made = 0
   while (!signal.aborted) {
-    const found = await run(db, FIND_MERGEABLE, [[...left]])
+    const found = await run(db, FIND_MERGEABLE, [[...left], keptPages])
     if (found.length === 0) break
     for (const { endpointId, ids } of found) {
       if (signal.aborted) break
@@ -140,7 +139,7 @@ async function* slicesOf(trx: Trx, pages: readonly Page[]): AsyncGenerator<Slice
       const [read] = await run(trx, READ_SLICES, [id, from, from + PART_SLICES])
       const bits = read?.bits
       if (bits?.length !== PART_SLICES * SLICE_BYTES) throw new Error(`The search page ${id} lacks slices.`)
-      parts.push(new Uint32Array(Uint8Array.from(bits).buffer))
+      parts.push(new Uint32Array(new Uint8Array(bits).buffer))
     }
     yield { firstSlice: from * MERGED_PAGES, slots: merged(parts) }
   }
