@@ -130,8 +130,11 @@ export async function runProgram(words: readonly string[], parts: ProgramParts):
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })
+  let ran: Command | undefined
   try {
-    const program = outline()
+    const program = outline().hook('preAction', (_program, command) => {
+      ran = command
+    })
     const line = asksForQuickStart(words) ? [QUICK_START, ...words] : [...words]
     const first = line.find((word) => !word.startsWith('-'))
     await fill(
@@ -141,7 +144,7 @@ export async function runProgram(words: readonly string[], parts: ProgramParts):
     )
     await program.parseAsync(line, { from: 'user' })
   } catch (error) {
-    process.exitCode = await exitCodeOfFailure(error)
+    process.exitCode = await exitCodeOfFailure(error, ran)
   }
 }
 
@@ -149,9 +152,9 @@ export async function runProgram(words: readonly string[], parts: ProgramParts):
 const asksForQuickStart = ([first]: readonly string[]): boolean =>
   first === undefined || (first.startsWith('-') && !['-h', '--help', '-V', '--version'].includes(first))
 
-async function exitCodeOfFailure(error: unknown): Promise<number> {
+async function exitCodeOfFailure(error: unknown, ran: Command | undefined): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-  const ofClient = clientFailure(error)
+  const ofClient = clientFailure(error, ran)
   if (ofClient !== undefined) {
     printHint(...ofClient.lines)
     return ofClient.exitCode

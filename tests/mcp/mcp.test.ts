@@ -268,6 +268,10 @@ describe('/mcp', () => {
     const { id: requestId } = await own.capture()
     const wrong = textOf(client, 'preview_rule', { endpointId: own.id, requestId, rule })
     expect(await wrong.catch(String)).toContain('#/rule/steps/0/op')
+    const many = await textOf(client, 'search_requests', { endpointId: own.id, limit: 1000 }).catch(String)
+    expect(many).toContain(
+      'validation_failed: limit must be at most 100.\n- limit: limit must be at most 100.',
+    )
   })
 
   test('bounds what one request may hold, and has no stream of its own', async () => {

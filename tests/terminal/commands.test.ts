@@ -151,7 +151,9 @@ describe('creel endpoints', () => {
     const update = (...words: string[]) => ['endpoints', 'update', made.id, '--json', ...words]
     const byPath = await succeeds(update('--dedupe', 'mark', '--dedupe-by', 'query.id'), env)
     expect(JSON.parse(byPath).dedupe).toEqual({ by: 'query.id', windowSeconds: 86_400, then: 'mark' })
-    expect((await fails(update('--dedupe', 'drop'), env)).stderr).toContain('dedupe.then')
+    expect((await fails(update('--dedupe', 'drop'), env)).stderr).toContain(
+      'creel: --dedupe must be one of mark, ',
+    )
     expect(JSON.parse(await succeeds(update('--dedupe', 'off'), env)).dedupe).toBeNull()
   })
 
@@ -227,6 +229,39 @@ test('a command that waits for the budget of its key says so', async () => {
   await sending.says(/The key has used its calls of this minute. Continuing in \d+ s\./)
   sending.signal('SIGTERM')
   await sending.exited
+})
+
+describe('a refusal names the options that were typed', () => {
+  let request: string
+  beforeAll(async () => {
+    const own = await service.alice.endpoint({ name: 'refusing' })
+    request = String((await own.capture()).id)
+  })
+
+  test.each([
+    [['share', 'REQUEST', '--for', '400d'], ['--for must be at most 2592000 seconds.']],
+    [['deliveries', '-e', 'refusing', '--state', 'Gone'], ['--state must be one of ']],
+    [
+      ['requests', 'list', '-e', 'refusing', '--event', '', '--state', 'Gone'],
+      ['--event ', '--state must be one of '],
+    ],
+    [
+      ['actions', 'create', '-e', 'refusing', '--to', 'nonsense', '--timeout', '1h', '--retry', '5s,never'],
+      ['--to: ', '--timeout must be at most 300 seconds.', '--retry: A delay is a duration'],
+    ],
+    [['actions', 'create', '-e', 'refusing', '--set', 'kind=forward', 'url=nonsense'], ['url: ']],
+    [
+      ['rehearse', 'refusing', '--to', '9', '--speed', '0.01', '--seed', '-1'],
+      ['--speed ', '--seed '],
+    ],
+  ])('%j', async (words, names) => {
+    const { stderr } = await fails(
+      words.map((word) => (word === 'REQUEST' ? request : word)),
+      env,
+    )
+    for (const name of names)
+      expect(stderr).toMatch(new RegExp(`(^creel: |first: |^ {2})${RegExp.escape(name)}`, 'm'))
+  })
 })
 
 test('creel providers lists what --provider takes, and a refusal of it names the command', async () => {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { RequestFilters } from 'creel-client'
+import { givesMembers } from './clientError.ts'
 import { requestIdOption, requiredMoment } from './words.ts'
 
 /** The filters of the API's list, as options. */
@@ -18,7 +19,7 @@ export interface FilterOptions {
 
 /** Adds the filters of the API's list; all of them combine with AND. */
 export function withFilterOptions(command: Command): Command {
-  return command
+  return givesMembers(command, { eventId: '--event', afterId: '--after' })
     .option('--q <text>', 'text in path, query, header values or body, ignoring case')
     .option('--method <method>', 'HTTP method')
     .option('--label <type>', 'event type, e.g. order.paid')

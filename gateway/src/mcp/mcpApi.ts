@@ -77,11 +77,21 @@ export function mcpApi(creel: Creel): McpApi {
   }
 }
 
+/** Arguments by the members of the API that they give, where the names differ. */
+export type Renamed = Readonly<Record<string, string | undefined>>
+
 /** A refusal as the model sees it, which may correct its input. Members that are for programs only are left out. */
-export function refusalText({ code, detail, errors = [], status }: CreelError | Problem): string {
+export function refusalText(
+  { code, detail, errors = [], status }: CreelError | Problem,
+  renamed: Renamed = {},
+): string {
   if (code === 'unexpected_answer') return `The service answered ${status}.`
   const items = errors.map(
     ({ pointer, parameter, detail: reason }) => `\n- ${pointer ?? parameter}: ${reason}`,
   )
-  return `${code}: ${detail}${items.join('')}`
+  return Object.entries(renamed).reduce(
+    (text, [member, name]) =>
+      text.replaceAll(new RegExp(`(: |- (?:#/)?)${member}\\b`, 'g'), `$1${name ?? member}`),
+    `${code}: ${detail}${items.join('')}`,
+  )
 }

@@ -9,10 +9,10 @@ export function routeTools(routes: readonly Route[] = ROUTES): Tool[] {
 }
 
 function routeTool(route: Route, declared: NonNullable<Route['tool']>): Tool {
-  const { name, title, description, effect, defaults = {} } = declared
+  const { name, title, description, effect, renamed = {}, defaults = {} } = declared
   const taken = new Map(
     Object.entries(argumentsOf(route)).map(([member, schema]) => {
-      const argument = declared.renamed?.[member] ?? member
+      const argument = renamed[member] ?? member
       return [argument, { member, schema }]
     }),
   )
@@ -21,6 +21,7 @@ function routeTool(route: Route, declared: NonNullable<Route['tool']>): Tool {
     title,
     description,
     effect,
+    renamed,
     input: z.object(Object.fromEntries([...taken].map(([argument, { schema }]) => [argument, schema]))),
     run: (api, given) => {
       const members = [...taken].map(([argument, { member }]) => [member, given[argument]] as const)

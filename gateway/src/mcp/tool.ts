@@ -3,7 +3,7 @@ import type { McpServer } from '@modelcontextprotocol/server'
 import { CreelError } from 'creel-client'
 import { z } from 'zod'
 import type { Masking } from './masked.ts'
-import { type McpApi, refusalText } from './mcpApi.ts'
+import { type McpApi, type Renamed, refusalText } from './mcpApi.ts'
 
 export interface ToolContext {
   readonly api: McpApi
@@ -30,11 +30,12 @@ export function tool<Shape extends z.ZodRawShape>(declaration: {
   readonly description: string
   readonly effect: ToolEffect
   readonly input: z.ZodObject<Shape>
+  readonly renamed?: Renamed
   /** Whether `run` masks its result itself. */
   readonly isMasked?: true
   readonly run: (api: McpApi, input: z.output<z.ZodObject<Shape>>, masking: Masking) => Promise<unknown>
 }): Tool {
-  const { name, title, description, effect, input, isMasked, run } = declaration
+  const { name, title, description, effect, input, renamed, isMasked, run } = declaration
   const annotations = {
     title,
     readOnlyHint: effect === 'reads',
@@ -58,16 +59,16 @@ export function tool<Shape extends z.ZodRawShape>(declaration: {
           return { content: [{ type: 'text' as const, text: JSON.stringify(result, null, 1) }] }
         } catch (error) {
           if (!(error instanceof CreelError)) throw error
-          return refused(error)
+          return refused(error, renamed)
         }
       })
     },
   }
 }
 
-const refused = (problem: Parameters<typeof refusalText>[0]) => ({
+const refused = (...given: Parameters<typeof refusalText>) => ({
   isError: true,
-  content: [{ type: 'text' as const, text: refusalText(problem) }],
+  content: [{ type: 'text' as const, text: refusalText(...given) }],
 })
 
 /** Names all that is wrong: missing and unknown arguments, and those that a route would refuse. */

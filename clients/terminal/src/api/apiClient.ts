@@ -6,7 +6,7 @@ import {
   type Refused,
   type Sending,
 } from 'creel-client'
-import { ClientError } from '../clientError.ts'
+import { ClientError, type WrongPart } from '../clientError.ts'
 import type { Connection } from '../connection/connection.ts'
 
 /** Timeout of one call. Awaits and streams have their own. */
@@ -52,8 +52,9 @@ export class ApiProblem extends ClientError {
     readonly code: string,
     message: string,
     nextStep: readonly string[],
+    parts: readonly WrongPart[] = [],
   ) {
-    super(message, nextStep)
+    super(message, nextStep, undefined, parts)
   }
 }
 
@@ -144,17 +145,24 @@ export class ApiClient {
         'Save another key with `creel login`. An operator creates keys with `creel key create`.',
       ])
     }
-    const parts = errors.map(
-      ({ detail: part, pointer, parameter }) => `  ${pointer ?? parameter ?? ''} ${part}`,
-    )
-    return new ApiProblem(status, code, detail, [
+    const steps = [
       ...stepsOf(NEXT_STEPS, code),
       ...errors.flatMap(({ pointer }) => stepsOf(MEMBER_STEPS, pointer ?? '')),
-      ...(parts.length > 1 ? parts : []),
       ...(status >= 500 ? [`Look for ${traceId} in the log of the service.`] : []),
-    ])
+    ]
+    const parts = errors.map(({ detail: words, pointer, parameter }) => ({
+      path: pointer == null ? [parameter ?? ''] : pathOf(pointer),
+      detail: words,
+    }))
+    return new ApiProblem(status, code, detail, steps, parts)
   }
 }
+
+/** The parts of a JSON Pointer in a fragment, like `#/set/body.a~1b`. */
+const pathOf = (pointer: string): readonly string[] =>
+  decodeURIComponent(pointer.slice('#/'.length))
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 
 export const jsonSending = (method: string, body: unknown): Sending => ({
   method,

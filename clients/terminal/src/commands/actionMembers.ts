@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { usageError } from '../clientError.ts'
+import { givesMembers, usageError } from '../clientError.ts'
 import { countOption, spanOption } from '../words.ts'
 
 /** Members of a forward action as options; those of one document are put together. */
@@ -34,11 +34,37 @@ export interface ActionOptions {
   readonly signingScheme?: string
 }
 
+const MEMBERS = {
+  url: '--to',
+  'delivery.timeoutSeconds': '--timeout',
+  'delivery.concurrency': '--concurrency',
+  'delivery.rate': '--rate',
+  'delivery.order.by': '--order-by',
+  'delivery.order.onDeadLetter': '--on-dead-letter',
+  'delivery.retry.delays': '--retry',
+  'delivery.retry.on': '--retry-on',
+  'delivery.breaker': '--breaker',
+  'delivery.gone': '--gone',
+  'auth.token': '--bearer',
+  'auth.username': '--basic',
+  'auth.password': '--basic',
+  'auth.name': '--auth-header',
+  'auth.value': '--auth-header',
+  'auth.clientId': '--oauth',
+  'auth.tokenUrl': '--oauth',
+  'auth.clientSecret': '--client-secret',
+  'auth.scope': '--scope',
+  'tls.clientCertificate': '--client-cert',
+  'tls.clientKey': '--client-key',
+  'tls.certificateAuthority': '--ca',
+  'signing.scheme': '--signing-scheme',
+}
+
 const FROM_FILE = '@file reads it from a file, @- from stdin'
 
 /** Adds them. A secret may be read from a file, so that no list of processes shows it. */
 export function withActionOptions(command: Command): Command {
-  return command
+  return givesMembers(command, MEMBERS)
     .option('--name <name>', 'name of the action')
     .option('--to <url>', 'URL to forward to')
     .option('--timeout <span>', 'time limit of an attempt, 1s to 300s', spanOption)

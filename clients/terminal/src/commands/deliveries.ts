@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { itemsByIdOf } from 'creel-client'
 import { chooseEndpoint, endpointIdOf } from '../api/endpointChoice.ts'
+import { givesMembers } from '../clientError.ts'
 import { printJson, printTable } from '../output/print.ts'
 import { clockText } from '../output/text.ts'
 import { addVerb, type ClientOptions } from '../session.ts'
@@ -17,7 +18,7 @@ interface DeliveryOptions extends ClientOptions {
 
 export function addDeliveriesCommand(command: Command, tools: TerminalTools): void {
   addVerb(
-    command
+    givesMembers(command, { requestId: '--request' })
       .option(
         '-e, --endpoint <endpoint>',
         'name, id or capture URL; default CREEL_ENDPOINT, else the only one',

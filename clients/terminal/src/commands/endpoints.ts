@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { ApiClient } from '../api/apiClient.ts'
 import { type Operation, requireMembers } from '../api/bodyMembers.ts'
 import { allEndpoints, chooseEndpoint } from '../api/endpointChoice.ts'
+import { givesMembers } from '../clientError.ts'
 import { printHint, printTable, printText, printWarnings } from '../output/print.ts'
 import { agoText } from '../output/text.ts'
 import { addVerb, type ClientOptions, isConfirmed } from '../session.ts'
@@ -91,8 +92,7 @@ export function addEndpointsCommands(command: Command, tools: TerminalTools): vo
   })
 
   addVerb(
-    command
-      .command('rotate-url')
+    givesMembers(command.command('rotate-url'), { overlapSeconds: '--overlap' })
       .description('create a new capture URL and print it; the old one keeps working for a while')
       .argument('<endpoint>', 'name, id or capture URL')
       .option(
@@ -168,7 +168,12 @@ function withMemberOptions(command: Command, { isNew }: { isNew: boolean }): Com
     .option('--provider <slug>', 'sender, e.g. stripe (`creel providers` lists them); "" for none')
     .option('--signing-secret <secret>', 'secret that the sender signs with; "" for none')
   if (isNew) command.option('--ttl <span>', 'delete the endpoint after this time, e.g. 15m', spanOption)
-  return command
+  return givesMembers(command, {
+    ttlSeconds: '--ttl',
+    'dedupe.then': '--dedupe',
+    'dedupe.by': '--dedupe-by',
+    'dedupe.windowSeconds': '--dedupe-window',
+  })
     .option(
       '--event-id-path <path>',
       'path of the event id, e.g. body.order.id; "" for the path of the provider',

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import type { CallAnswer } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
-import { ClientError, usageError } from '../clientError.ts'
+import { ClientError, givesMembers, usageError } from '../clientError.ts'
 import { EXIT } from '../exitCodes.ts'
 import { printHint, printJson, printText } from '../output/print.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
@@ -28,7 +28,7 @@ const LOOK_EVERY_MS = 1000
 
 export function addReconcileCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
-    command
+    givesMembers(command, { 'credentials.hookUrl': '--hook' })
       .argument('[endpoint]', 'name, id or capture URL; default the only endpoint')
       .requiredOption('--since <when>', 'events since, e.g. 3d, 2026-11-01')
       .option('--until <when>', 'events until; events of the last minute are skipped')

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import type { CallAnswer } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
-import { ClientError, usageError } from '../clientError.ts'
+import { ClientError, givesMembers, usageError } from '../clientError.ts'
 import { EXIT } from '../exitCodes.ts'
 import { localTarget } from '../listen/localTarget.ts'
 import { printHint, printJson, printText } from '../output/print.ts'
@@ -30,6 +30,21 @@ interface Options extends ClientOptions, RehearseOptions {
 
 type Run = CallAnswer<'replays_get'>
 
+const MEMBERS = {
+  'select.requestIds': '--request',
+  'select.sample': '--sample',
+  'select.filter.label': '--label',
+  'select.filter.since': '--since',
+  'select.filter.until': '--until',
+  'pace.speed': '--speed',
+  'pace.perSecond': '--per-second',
+  'compare.with': '--against',
+  'compare.actionId': '--action',
+  'compare.ignore': '--ignore',
+  'to.url': '--to',
+  timeoutSeconds: '--timeout',
+}
+
 const LOOK_EVERY_MS = 500
 const TIMEOUT_MS = 60_000
 /** Differing sends that are read for the summary. */
@@ -37,7 +52,7 @@ const SHOWN = 20
 
 export function addRehearseCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
-    command
+    givesMembers(command, MEMBERS)
       .argument('[endpoint]', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
       .requiredOption('--to <target>', 'a port or URL; path and query of captures are appended')
       .option('--since <when>', 'captures since, e.g. 7d, 2026-11-01')

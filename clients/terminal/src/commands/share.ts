@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { endpointIdOf } from '../api/endpointChoice.ts'
+import { givesMembers } from '../clientError.ts'
 import { printTable, printText } from '../output/print.ts'
 import { addVerb, type ClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
@@ -13,8 +14,7 @@ interface CreateOptions extends ClientOptions {
 /** `creel share [create]|list|revoke`: links that show one request to readers without a key. */
 export function addShareCommand(command: Command, tools: TerminalTools): void {
   addVerb(
-    command
-      .command('create', { isDefault: true })
+    givesMembers(command.command('create', { isDefault: true }), { expiresInSeconds: '--for' })
       .description('make a link that shows a captured request to readers without a key')
       .argument('<request>', 'id of the captured request', requestIdOption)
       .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the endpoint of the request')
