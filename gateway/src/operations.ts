@@ -10,6 +10,8 @@ export interface Operations {
    * dependency fails.
    */
   readonly checks: Readonly<Record<string, () => Promise<unknown>>>
+  /** Aborted when the process stops: from then on it is not ready. */
+  readonly stopping?: AbortSignal
   /** Information for `/readyz` that does not affect its status: one short text each. */
   readonly notes?: Readonly<Record<string, () => Promise<string>>>
   /**
@@ -50,8 +52,8 @@ export async function runChecks(
   return Object.fromEntries(states)
 }
 
-/** Readiness: 200 when every check passes, else 503, with the state of each check, and the notes. */
-export async function readyz({ checks, notes = {} }: Operations, log: Logger): Promise<Response> {
+/** Readiness: 200 when every check passes and the process does not drain, else 503, with the state of each check, and the notes. */
+export async function readyz({ checks, stopping, notes = {} }: Operations, log: Logger): Promise<Response> {
   const states = await runChecks(checks, log)
   const noted = await Promise.all(
     Object.entries(notes).map(async ([name, note]) => {
@@ -62,9 +64,10 @@ export async function readyz({ checks, notes = {} }: Operations, log: Logger): P
       }
     }),
   )
-  const ready = Object.values(states).every((state) => state === 'ok')
-  return json(ready ? 200 : 503, {
-    status: ready ? 'ready' : 'unavailable',
+  const worst = Object.values(states).every((state) => state === 'ok') ? 'ready' : 'unavailable'
+  const status = stopping?.aborted === true ? 'draining' : worst
+  return json(status === 'ready' ? 200 : 503, {
+    status,
     checks: states,
     ...Object.fromEntries(noted),
   })

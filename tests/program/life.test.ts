@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/freePort.ts'
 import {
   preparedFolder,
   type RunningProcess,
@@ -58,8 +59,11 @@ async function holdCapture(url: string) {
 
 describe('SIGTERM', () => {
   test('answers who waits, takes in what is being sent, refuses new calls, and ends with 0', async () => {
-    const creel = await startProcess({ database: await createTestDatabase() })
+    const metricsPort = String(await freePort())
+    const env = { CREEL_METRICS_PORT: metricsPort }
+    const creel = await startProcess({ database: await createTestDatabase(), env })
     const { key, endpointId } = firstOf(creel)
+    const monitored = (path: string) => fetch(`http://127.0.0.1:${metricsPort}${path}`)
     const headers = { Authorization: `Bearer ${key}` }
     const waiting = fetch(
       `${creel.baseUrl}/api/v1/endpoints/${endpointId}/requests/await?timeoutSeconds=60`,
@@ -67,12 +71,15 @@ describe('SIGTERM', () => {
     )
     const held = await holdCapture(`${creel.captureUrl}/hook/${endpointId}`)
     await eventually('the await', async () =>
-      /^creel_awaits_waiting 1$/m.test(await (await fetch(`${creel.baseUrl}/metrics`)).text()),
+      /^creel_awaits_waiting 1$/m.test(await (await monitored('/metrics')).text()),
     )
 
     creel.signal('SIGTERM')
     expect((await waiting).status).toBe(204)
     expect(await post(`${creel.captureUrl}/hook/${endpointId}`, '{}')).toBe('refused')
+    const readiness = await monitored('/readyz')
+    expect([readiness.status, await readiness.json()]).toMatchObject([503, { status: 'draining' }])
+    expect((await monitored('/healthz')).status).toBe(200)
     held.finish()
     await held.closed
     expect(held.answer()).toStartWith('HTTP/1.1 200')

@@ -63,6 +63,7 @@ export function operationsOf(
     return share < NEARLY_FULL ? 'ok' : `nearly full: ${Math.round(share * 100)} % of CREEL_STORAGE_MAX`
   }
   return {
+    stopping: services.stopping,
     checks: {
       ...(cells === undefined ? databaseChecks(home) : { cells: () => checkCells(cells) }),
       ...(processes !== undefined && { gateways: () => checkProcesses(processes) }),
