@@ -31,12 +31,15 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     deferrable initially deferred for each row execute function count_endpoint_revision('endpoint_id')`.execute(
     db,
   )
-  // A deleted endpoint is gone at once, its rows some minutes later.
+  // A deleted endpoint is gone at once, its rows some minutes later. Keys of originals may be many: the program deletes
+  // them in pieces.
   await sql`
     create function creel_keys.forget_data_key() returns trigger language plpgsql as $$
     begin
       delete from creel_keys.endpoint_keys where endpoint_id = old.id;
-      delete from creel_keys.original_keys where endpoint_id = old.id;
+      if tg_op = 'DELETE' then
+        delete from creel_keys.original_keys where endpoint_id = old.id;
+      end if;
       return null;
     end $$`.execute(db)
   await sql`

@@ -506,12 +506,16 @@ describe('several processes', () => {
 
 describe('the history', () => {
   test('is forgotten after 30 days', async () => {
-    await webhook()
+    const id = await webhook()
+    receiver.replies = [{ status: 410, body: 'no order evt_1 here' }]
     await park(action())
     await history(1)
+    const channel = async () => (await client.get(`${PATH}/${id}`)).body
+    expect(await channel()).toMatchObject({ health: 'failing', lastError: 'no order evt_1 here' })
     await service.clock.advance(31 * 86_400_000)
     await service.runJob('alerts.sweep', {})
     const { body } = await client.get(`${PATH}/deliveries`)
     expect(body).toMatchObject({ totalCount: 0 })
+    expect(await channel()).toMatchObject({ health: 'failing', lastError: null })
   })
 })

@@ -262,7 +262,17 @@ test('a deleted endpoint loses the keys of its originals at once', async () => {
   expect(rows).toEqual([])
 })
 
-test('a shred destroys originals in short statements, however many wait', async () => {
+test.each<[string, (endpoint: TestEndpoint) => Promise<unknown>]>([
+  ['a shred', (endpoint) => alice.post(endpoint.at('/shred'))],
+  ['the deletion of their endpoint', (endpoint) => alice.delete(endpoint.at(''))],
+  [
+    'a deletion that did not come to its end',
+    async ({ id }) => {
+      await sql`update endpoints set deleted_at = now() where id = ${id}`.execute(service.db)
+      await service.runJob('endpoints.sweep', {})
+    },
+  ],
+])('%s destroys originals in short statements, however many wait', async (_, destroy) => {
   const { db } = service
   const endpoint = await alice.endpoint(SETTINGS)
   const ofEndpoint = async (table: string) => {
@@ -278,8 +288,8 @@ test('a shred destroys originals in short statements, however many wait', async 
     insert into creel_keys.original_keys (id, workspace_id, endpoint_id, request_id, original_key)
     select gen_random_uuid(), ${alice.workspaceId}, endpoint_id, request_id, 'x' from kept`.execute(db)
   {
-    await using _ = await boundRows(db, { table: 'request_originals', change: 'delete', most: 500 })
-    expect((await alice.post(endpoint.at('/shred'))).status).toBe(200)
+    await using _ = await boundRows(db, { table: 'creel_keys.original_keys', change: 'delete', most: 500 })
+    await destroy(endpoint)
   }
   expect([await ofEndpoint('request_originals'), await ofEndpoint('creel_keys.original_keys')]).toEqual([
     0, 0,

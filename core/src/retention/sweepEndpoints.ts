@@ -5,7 +5,7 @@ import { FLOW_INCIDENTS } from '../deliveries/index.ts'
 import { reapplyPlanLimits } from '../planLimits/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { Failures, run, statement } from '../platform/db/index.ts'
-import { lockCounters } from '../requests/index.ts'
+import { forgetNextOriginals, lockCounters } from '../requests/index.ts'
 import { sweptRows } from './declarations.ts'
 import { BATCH_ROWS, inBatches, inTurns, type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
 import { purgeClaims } from './eventClaims.ts'
@@ -33,6 +33,7 @@ export async function sweepEndpoints(services: EndpointSweepServices, signal: Ab
   const settledBefore = services.clock.now().getTime() - SETTLED_AFTER_MS
   const all = () => deletedEndpoints(services)
   await inTurns({ signal, failures }, all, async ({ id, deletedAt }, turn) => {
+    await inBatches(turn, () => sweepTransaction(services.db, (trx) => forgetNextOriginals(trx, id)))
     await purgeRows(services, id, turn)
     await purgeClaims(services, id, turn)
     if (turn.aborted) return

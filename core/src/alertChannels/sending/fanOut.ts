@@ -22,7 +22,7 @@ import { channelOf, isConnected, isMuted } from '../channel.ts'
 import { channelKind } from '../kinds/index.ts'
 import { allChannelRows } from '../queries.ts'
 import { planOfWorkspace } from './attempt.ts'
-import { ATTEMPTS_MAX, channelsNotified, insertSends, type NewSend } from './queries.ts'
+import { ATTEMPTS_MAX, channelsNotified, forgetErrorsBefore, insertSends, type NewSend } from './queries.ts'
 
 const ContactIds = z.array(z.string())
 
@@ -213,7 +213,9 @@ export async function sweepAlerts(services: Services): Promise<void> {
       waiting.map(({ id }) => ({ payload: { alertId: id } })),
     )
   })
-  await services.db
-    .transaction()
-    .execute((trx) => pruneAlerts(trx, new Date(now.getTime() - HISTORY_DAYS * DAY_MS)))
+  const historyFrom = new Date(now.getTime() - HISTORY_DAYS * DAY_MS)
+  await services.db.transaction().execute(async (trx) => {
+    await pruneAlerts(trx, historyFrom)
+    await forgetErrorsBefore(trx, historyFrom)
+  })
 }

@@ -86,6 +86,16 @@ export async function forgetLastErrors(trx: Trx, ids: readonly string[]): Promis
   await trx.updateTable('alertChannels').set({ lastError: null }).where('id', 'in', ids).execute()
 }
 
+/** Deletes the last errors of channels that are as old as the history. */
+export async function forgetErrorsBefore(trx: Trx, before: Date): Promise<void> {
+  await trx
+    .updateTable('alertChannels')
+    .set({ lastError: null })
+    .where('lastFailureAt', '<', before)
+    .where('lastError', 'is not', null)
+    .execute()
+}
+
 export const leaseFrom = (now: Date) => new Date(now.getTime() + LEASE_SECONDS * 1000)
 
 /** Writes a send that the caller makes itself: already claimed, with its first attempt counted. */
