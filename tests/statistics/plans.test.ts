@@ -206,11 +206,28 @@ test('the recycle bin is emptied without summing it up again for each piece', as
   const sweep = () =>
     sweepBytes({ ...service.running.services, storageMaxBytes }, new AbortController().signal)
   const seen = await recorder.during(sweep)
-  expect(seen.find(({ text }) => text.includes('uncounted bytes'))?.times).toBeLessThan(5)
+  expect(seen.find(({ text }) => text.includes('bytes of recycle bins'))?.times).toBeLessThan(5)
   const after = await binned()
   expect(after.count).toBeLessThan(before.count)
   expect(after.bytes).toBeGreaterThan(before.bytes / 4)
   expect((await readStorage(db)).totalBytes).toBeLessThanOrEqual(storageMaxBytes)
+})
+
+test('the recycle bins are summed up only where they have changed, however often a bound is looked at', async () => {
+  const [full, changing] = [await alice.endpoint(), await alice.endpoint()]
+  await fill(full.id)
+  const { id } = await changing.capture()
+  const sums = async (work: () => Promise<unknown>) => {
+    const seen = await recorder.during(work)
+    return seen.filter(({ text }) => text.includes('bytes of recycle bins'))
+  }
+  const { totalBytes } = await readStorage(db)
+  expect(await sums(() => readStorage(db))).toEqual([])
+  expect((await alice.delete(changing.at(`/requests/${id}`))).status).toBe(204)
+  const [sum, ...others] = await sums(async () => {
+    for (let look = 0; look < 5; look += 1) expect((await readStorage(db)).totalBytes).toBe(totalBytes)
+  })
+  expect([sum?.times, sum?.values, others]).toEqual([1, [[changing.id]], []])
 })
 
 test('a table that has outgrown its statistics is analysed, once', async () => {

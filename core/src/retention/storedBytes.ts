@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type Db, run, statement } from '../platform/db/index.ts'
+import { stateOf } from '../platform/stateOf.ts'
 import { storageBytesOf } from '../requests/index.ts'
 import { CLAIM_BYTES } from './eventClaims.ts'
 
@@ -36,25 +37,63 @@ const STORAGE = statement(
   { isPrepared: false },
 )
 
-/** Bytes that the counters exclude. */
-const UNCOUNTED = statement(
-  'uncounted bytes',
-  `select (select ${BYTES} from requests r where r.hidden_at is not null)
-    + (select ${BYTES} from requests r where r.deleted_at is not null and r.hidden_at is null) as bytes`,
+const HIDDEN_REQUESTS = statement(
+  'bytes of hidden requests',
+  `select ${BYTES} as bytes from requests r where r.hidden_at is not null`,
   { isPrepared: false },
 )
 
+const BINS = statement(
+  'recycle bins',
+  'select endpoint_id, binned_request_count as count from endpoint_counters where binned_request_count > 0',
+  { isPrepared: false },
+)
+
+const BIN_BYTES = statement(
+  'bytes of recycle bins',
+  `select r.endpoint_id, ${BYTES} as bytes from requests r
+  where r.endpoint_id = any($1::uuid[]) and r.deleted_at is not null and r.hidden_at is null group by r.endpoint_id`,
+  { isPrepared: false },
+)
+
+/** Bytes of each bin as it was last summed up, with its count. */
+const binsOf = stateOf<
+  Db,
+  Map<string, { readonly count: number; readonly bytes: number; readonly at: number }>
+>(() => new Map())
+/** A bin whose count stays is summed up again after so long: as many requests may have come as have gone. */
+const BIN_KNOWN_MS = 60_000
+
+/** Bytes of the recycle bins. Only those whose counts have changed are summed up. */
+async function readBinBytes(db: Db): Promise<number> {
+  const known = binsOf(db)
+  const at = performance.now()
+  const bins = await run(db, BINS, [])
+  const changed = bins.filter(({ endpointId, count }) => {
+    const bin = known.get(endpointId)
+    return bin?.count !== count || at - bin.at > BIN_KNOWN_MS
+  })
+  const ids = changed.map(({ endpointId }) => endpointId)
+  const sums = ids.length === 0 ? [] : await run(db, BIN_BYTES, [ids])
+  const bytesOf = new Map(sums.map(({ endpointId, bytes }) => [endpointId, bytes]))
+  for (const { endpointId, count } of changed)
+    known.set(endpointId, { count, bytes: bytesOf.get(endpointId) ?? 0, at })
+  const present = new Set(bins.map(({ endpointId }) => endpointId))
+  for (const endpointId of known.keys()) if (!present.has(endpointId)) known.delete(endpointId)
+  return bins.reduce((sum, { endpointId }) => sum + (known.get(endpointId)?.bytes ?? 0), 0)
+}
+
 /**
  * Sums up the counters, in some milliseconds for ten thousand endpoints. Bytes of binned or hidden requests are read
- * from their rows, which are few.
+ * from their rows: hidden ones are few, and of bins only those that have changed.
  */
 export async function readStorage(db: Db): Promise<Storage> {
   const rows = await run(db, STORAGE, [])
-  const [uncounted] = await run(db, UNCOUNTED, [])
+  const [hidden] = await run(db, HIDDEN_REQUESTS, [])
   const counted = rows.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
   return {
     workspaces: rows.map(({ workspaceId, plan, storageBytes }) => ({ workspaceId, plan, storageBytes })),
-    totalBytes: counted + (uncounted?.bytes ?? 0),
+    totalBytes: counted + (hidden?.bytes ?? 0) + (await readBinBytes(db)),
   }
 }
 

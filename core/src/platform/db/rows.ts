@@ -63,6 +63,13 @@ export interface StatementRows {
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
   }
+  'bytes of hidden requests': {
+    readonly bytes: number
+  }
+  'bytes of recycle bins': {
+    readonly endpointId: string
+    readonly bytes: number
+  }
   'capture': {
     readonly place: number | null
     readonly state: string | null
@@ -1287,6 +1294,10 @@ export interface StatementRows {
     readonly id: number
   }
   'record events sent': never
+  'recycle bins': {
+    readonly endpointId: string
+    readonly count: number
+  }
   'reduce requests to traces': {
     readonly id: number
   }
@@ -1507,9 +1518,6 @@ export interface StatementRows {
     readonly count: number
     readonly reason: string | null
     readonly since: Date | null
-  }
-  'uncounted bytes': {
-    readonly bytes: number
   }
   'usage counts': {
     readonly endpoints: number
