@@ -15,6 +15,8 @@ import { type ByKind, eachKind, KINDS, type Kind, openPlaces, type Place } from 
 
 const startService = servicePerTest()
 const COUNT = 12
+/** More than a lane of any kind but the plain one may have under way. */
+const MANY = 16
 const LIMITS = { apiRatePerMinute: 100_000, captureRatePerMinute: 100_000, eventsPerMinuteMax: 10_000 }
 const options = (more: TestServiceOptions = {}): TestServiceOptions => ({ limits: LIMITS, ...more })
 
@@ -146,10 +148,10 @@ test('receivers that do not answer get a bounded number of sends, and a stop wai
   const places = await openPlaces(gateway.alice)
   await clock.advance(10_000)
   // All is due before anything is sent: a send ends after ten seconds without an answer, and captures can take longer.
-  const caused = await cause(places, 40)
+  const caused = await cause(places, MANY)
   await clock.advance(20_000)
   const first = await startService(options({ database, clock, secretKey }))
-  const bounds = { plain: 40, governed: 1, alert: 6, event: 4, rehearsal: 8 }
+  const bounds = { plain: MANY, governed: 1, alert: 6, event: 4, rehearsal: 8 }
   const { plain, governed, ...others } = bounds
   const most = { delivery: plain + governed, ...others }
   // Not all at the same time: sends of some kinds end after ten seconds without an answer, and others begin.
@@ -169,7 +171,7 @@ test('receivers that do not answer get a bounded number of sends, and a stop wai
   await clock.advance(60_000)
   admitAll(places)
   const second = await startService(options({ database, clock, secretKey }))
-  const isComplete = (kind: Kind) => new Set(places[kind].gate.arrived()).size === 40
+  const isComplete = (kind: Kind) => new Set(places[kind].gate.arrived()).size === MANY
   await eventually(
     'all of every kind',
     async () => {

@@ -31,6 +31,10 @@ const toldAt = (receiver: Receiver) =>
     ),
   )
 
+/** Lanes of an attack: more than are looked at in one transaction. */
+const CHANNELS = 4
+const CALLBACKS = 32
+
 let service: TestService
 
 beforeAll(async () => {
@@ -145,15 +149,15 @@ describe('fair to every workspace', () => {
     await using held = await startHeld()
     const attacker = await service.newClient()
     const attacked = await source(attacker, 'attacked')
-    for (let at = 0; at < 5; at += 1) {
+    for (let at = 0; at < CHANNELS; at += 1) {
       const { id } = await channel(attacker, held)
       await notify(attacker, attacked, id)
     }
-    for (let at = 0; at < 60; at += 1) await subscribeOnly(attacker, 'attacked', held, [`body.f${at}`])
+    for (let at = 0; at < CALLBACKS; at += 1) await subscribeOnly(attacker, 'attacked', held, [`body.f${at}`])
     await service.clock.advance(10_000)
-    await attacked.captureMany(30)
+    await attacked.captureMany(10)
     // 6 of each channel and 4 of each subscription are in flight, after a challenge of each.
-    await held.take(60 + 5 * 6 + 60 * 4)
+    await held.take(CALLBACKS + CHANNELS * 6 + CALLBACKS * 4)
 
     const other = await service.newClient()
     await using alarms = await startReceiver()
@@ -173,7 +177,7 @@ describe('fair to every workspace', () => {
         where d.state = 'waiting' and workspace_id = ${attacker.workspaceId})::int as lanes`.execute(
       service.db,
     )
-    expect(rows[0]?.lanes).toBe(5 + 60)
+    expect(rows[0]?.lanes).toBe(CHANNELS + CALLBACKS)
     // The rest of the attack would be under way during the next tests.
     await seal(attacker, "'infinity'")
     held.release()
