@@ -119,6 +119,25 @@ describe('a wrong part is named by where it came from', () => {
       ],
     ],
     [
+      '/actions',
+      { kind: 'forward', url: 'http://example.com/', tls: { clientKey: 'key', certificateAuthority: 'ca' } },
+      ['#/tls not_allowed', '#/tls/certificateAuthority bad_format', '#/tls/clientCertificate required'],
+    ],
+    [
+      '/api/v1/transformations/preview',
+      {
+        rule: { version: 1, steps: [] },
+        requestId: 'x',
+        sample: { headers: { 'not a name': '1' }, body: 5 },
+      },
+      [
+        '#/rule/steps too_short',
+        '#/rule/name required',
+        '#/requestId type',
+        '#/sample/headers/not%20a%20name bad_format',
+      ],
+    ],
+    [
       '/replays',
       {
         select: { requestIds: 'all' },

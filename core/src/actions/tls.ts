@@ -92,9 +92,9 @@ export function tlsIssues(
   if (tls === null) return []
   const merged = mergedWith(tls, stored, { secrets, workspaceId: workspace.id })
   if (isEmpty(merged)) return []
-  if (isPlain) return [issue([], 'not_allowed', 'TLS settings need an https URL.')]
+  const ofUrl = isPlain ? [issue([], 'not_allowed', 'TLS settings need an https URL.')] : []
   const now = clock.now()
-  return [...identityIssues(tls, merged, now), ...authorityIssues(merged, now)]
+  return [...ofUrl, ...identityIssues(tls, merged, now), ...authorityIssues(merged, now)]
 }
 
 function identityIssues(given: Accepted<NonNullable<TlsInput>>, merged: Merged, now: Date): InputIssue[] {

@@ -104,12 +104,13 @@ export async function writeForward(
     })
     return
   }
-  const [misfit] = signingIssues(ctx, { signingSecret: forwardSigningSecret }, action)
-  if (misfit !== undefined) throw validationFailed([{ ...misfit, path: ['forwardSigningSecret'] }])
+  const misfits = signingIssues(ctx, { signingSecret: forwardSigningSecret }, action)
+  const issues: InputIssue[] = misfits.map((misfit) => ({ ...misfit, path: ['forwardSigningSecret'] }))
   if (forwardUrl !== undefined && leavesCredentialsBehind(action, forwardUrl)) {
     const detail = 'The action has credentials for another host. Change it with the route of the action.'
-    throw validationFailed([{ path: ['forwardUrl'], code: 'not_allowed', detail }])
+    issues.push({ path: ['forwardUrl'], code: 'not_allowed', detail })
   }
+  if (issues.length > 0) throw validationFailed(issues)
   await writeAction(ctx, trx, action, {
     ...(forwardUrl === undefined ? {} : { url: forwardUrl }),
     ...(forwardingEnabled === undefined ? {} : { isActive: forwardingEnabled }),

@@ -31,9 +31,9 @@ export interface PreviewSource {
  * Issues of the choice of a request. A member that is absent from `source` was invalid, and its schema reports that.
  */
 export function issuesOfSource(source: Accepted<PreviewSource>, hasEndpoint: boolean): InputIssue[] {
-  if (!('sample' in source && 'requestId' in source)) return []
   const { sample, requestId } = source
   if (sample !== undefined) return issuesOfSample(sample)
+  if (!('sample' in source && 'requestId' in source)) return []
   if (requestId === undefined) {
     return [
       {
