@@ -67,6 +67,11 @@ test.each([
   expect(issuesOf(error, { to })).toEqual([{ path, code: 'type', detail }])
 })
 
+test('a list of values shows that an empty text is one of them', () => {
+  const { error } = z.object({ encoding: z.enum(['hex', '']) }).safeParse({ encoding: 'x' })
+  expect(issuesOf(error, { encoding: 'x' })[0]?.detail).toBe('encoding must be one of hex, "".')
+})
+
 test.each([
   [
     z.string().regex(/^\d+$/, 'must be a cursor of an earlier answer'),

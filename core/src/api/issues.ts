@@ -81,7 +81,7 @@ export function detailOf(issue: z.core.$ZodIssue, name: string): string {
     case 'too_big':
       return `${name} must be ${unit(issue.origin, Number(issue.maximum), 'at most')}.`
     case 'invalid_value':
-      return `${name} must be one of ${issue.values.map(String).join(', ')}.`
+      return `${name} must be one of ${issue.values.map((value) => (value === '' ? '""' : String(value))).join(', ')}.`
     case 'invalid_type':
       return `${name} must be of type ${issue.expected}.`
     case 'invalid_format':
