@@ -517,6 +517,11 @@ describe('creel actions, rules, channels and watchdogs', () => {
     await succeeds(['watchdogs', 'update', 'set up', '--set', 'name=hourly'], env)
     expect(await succeeds(['watchdogs'], env)).toContain('hourly\tset up\twaiting')
     await succeeds(['watchdogs', 'delete', 'hourly', '--yes'], env)
+    // A member that names the endpoint needs no option beside it, also where there are several.
+    const members = [`endpointId=${endpoint.id}`, 'expectedIntervalSeconds=3600', 'name=by member']
+    const named = await succeeds(['watchdogs', 'create', '--set', ...members, '--json'], env)
+    expect(JSON.parse(named)).toMatchObject({ endpointId: endpoint.id, name: 'by member' })
+    await succeeds(['watchdogs', 'delete', 'by member', '--yes'], env)
     const none = await fails(['actions', 'delete', 'nobody', ...on], env)
     expect(none.stderr).toContain(`Billing (${id})`)
     expect(await fails(['actions', 'create', ...on], env)).toMatchObject({ exitCode: 2 })

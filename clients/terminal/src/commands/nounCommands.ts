@@ -51,12 +51,15 @@ export function addNounChanges(command: Command, noun: Noun, tools: TerminalTool
     json,
     examples: [`creel ${name} create ${noun.example}`],
     run: async (api, options: NounOptions) => {
-      const place = await placeOf(api, noun, options)
       const named = (await noun.options?.read(options, undefined)) ?? {}
+      const given = await bodyOf(api, options, { method: 'POST', route: noun.list }, named)
+      const needsPlace = noun.endpoint === 'path' || given.endpointId === undefined
+      const place = needsPlace ? await placeOf(api, noun, options) : OF_WORKSPACE
       const inBody = noun.endpoint === 'body' ? { endpointId: place.endpointId } : {}
-      const sent = { ...inBody, ...(await bodyOf(api, options, { method: 'POST', route: noun.list }, named)) }
       const path = pathOf(noun.list, place)
-      return Changed.parse(await api.call('POST', path, { query: place.query, body: sent }))
+      return Changed.parse(
+        await api.call('POST', path, { query: place.query, body: { ...inBody, ...given } }),
+      )
     },
     print: (made) => {
       printText(made.id)
