@@ -5,7 +5,7 @@
  * `tests/timings.json`; `--shuffle <seed>` runs the files in random order.
  *
  * A whole run shares two processors among thousands of tests that watch real processes. If tests of at most three files
- * fail, these files run once more, alone. What fails again fails the run; what passes is named as "passed when run alone".
+ * fail, these files run once more, alone. Tests that fail again fail the run; those that pass are named before the summary.
  *
  * A run fails when its tests leave a file, a mount, a process or a database behind. The last line is `N passed, N
  * failed`, after what failed, with file and first line of error; the exit code is 0 when nothing failed.

@@ -110,8 +110,8 @@ async function timed(call: () => Promise<Response>): Promise<void> {
 const LOOK_MS = 20
 
 /**
- * Looks at the service's event loop all the time, by a request that it only has to answer. What PostgreSQL takes, and
- * the time in which this thread gets no processor, does not count: the service may use both for others.
+ * Looks at the service's event loop all the time, by a request that it only has to answer. The time of PostgreSQL, and
+ * the time in which this thread gets no processor, do not count: the service may use both for others.
  */
 async function watch({ baseUrl, pid }: Innocent): Promise<void> {
   const { hostname, port } = new URL(baseUrl)
@@ -138,8 +138,8 @@ async function watch({ baseUrl, pid }: Innocent): Promise<void> {
 }
 
 /**
- * Processor time of a thread, and its time without a processor although it had work. That of a process is of its first
- * thread, which runs its event loop.
+ * Processor time of a thread, and its time without a processor although it had work. For a process, the first
+ * thread is read, which runs its event loop.
  */
 function timesOf(task: number | 'thread-self') {
   const path = `/proc/${task}/schedstat`

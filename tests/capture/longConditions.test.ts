@@ -24,7 +24,7 @@ describe('captures with conditions that take long', () => {
         201,
       )
     }
-    // None is refused although a busy machine evaluates a tenth as fast: a capture waits for 30 s at most.
+    // A capture waits for 30 s at most. No body is refused although a busy machine evaluates a tenth as fast.
     const bodies = [7, 9, 8, 7, 9, 8, 7, 9].map((last) => listWith(last, 40_000))
     const answers = await Promise.all(bodies.map((body) => endpoint.send({ body })))
     expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200))

@@ -135,7 +135,7 @@ describe('the workflow of a release', () => {
 })
 
 describe('deploy/nginx', () => {
-  // Docker gives a container that is made anew another address.
+  // Docker gives a container that is recreated another address.
   test('looks the addresses of the gateways up again, with the nginx of compose', () => {
     const servers = textOf('deploy/nginx/creel.conf').match(/^ *server gateway.*$/gm)
     expect(servers).toHaveLength(2)

@@ -68,7 +68,7 @@ export function givesMembers(command: Command, members: Readonly<Record<string, 
 /** Options that choose the service, or name members themselves. */
 const OTHER_OPTIONS = ['url', 'key', 'json']
 
-/** What is wrong with the option that gave a part; undefined where none did. */
+/** Sentence about the option that gave a part; undefined if no option did. */
 function sentenceOf(command: Command, { path, detail }: WrongPart): string | undefined {
   const { set = [], file } = command.opts<{ readonly set?: readonly string[]; readonly file?: string }>()
   if (file !== undefined || set.some((assigned) => assigned.startsWith(`${path[0]}=`))) return undefined

@@ -55,7 +55,7 @@ interface Verb<Answer, Options, Argument> {
     argument: Argument,
     second?: string,
   ) => Promise<Answer | undefined>
-  /** What `--json` prints in place of the answer; of a list, an item on each line. */
+  /** Value that `--json` prints in place of the answer. A list gets a line for each item. */
   readonly inJson?: (answer: Answer) => unknown
   /** Whether the answer is a list that `--json` prints as one array. */
   readonly isOneArray?: true

@@ -35,7 +35,7 @@ export function requestIdOption(text: string): number {
   return countOption(text.replace(/^#/, ''))
 }
 
-/** For commander: one more id of a request. Where a command runs, commander would report no wrong one. */
+/** For commander: one more id of a request. A wrong id is refused here, because commander would not report it while a command runs. */
 export function requestIdsOption(text: string, before: readonly number[] = []): readonly number[] {
   return [...before, requestIdOption(text)]
 }

@@ -19,7 +19,7 @@ const FAULTS = [
 ] as const
 const SIGNATURES = [
   { value: 'as-captured', words: 'As captured' },
-  { value: 'provider', words: 'Signed anew, as the provider does' },
+  { value: 'provider', words: 'Signed again, as the provider does' },
   { value: 'creel', words: 'With the secret of the action' },
 ] as const
 const BASELINES = [

@@ -157,7 +157,7 @@ export class BatchDeliveries {
     }
     const { workspaceId, endpointName, captureId, plan, sealing } = capture.settings
     const { row } = capture
-    // Of a sealed row the texts cannot be read, and the evaluation has set them.
+    // The texts of a sealed row cannot be read, and the evaluation has set them.
     const request = row.sealed === null ? asStored(capture.request, row) : capture.request
     const endpoint = { endpointName, captureId }
     const claim = { slot, attemptId, now: this.#now }

@@ -90,7 +90,7 @@ export interface SentMessage {
   readonly url: string
   /** As on the wire. */
   readonly headers: readonly WireHeader[]
-  /** Those of the headers that Creel wrote, and neither the sender nor a rule. */
+  /** Headers that Creel itself wrote: neither the sender nor a rule did. */
   readonly own: readonly WireHeader[]
   readonly body: Uint8Array
   /** Whether the body is the captured one, unchanged. The record need not hold it twice. */

@@ -194,7 +194,7 @@ async function finish(
   return rows.map(({ id }) => id)
 }
 
-/** The attempt with the members of its record sealed; a member that is sealed is stored empty besides. */
+/** The attempt with the members of its record sealed. The column of a sealed member is empty. */
 function sealedAttempt(secrets: Services['secrets'], attempt: FinishedAttempt): StoredAttempt {
   const { sealing, sent, received } = attempt
   if (sealing === null || sent === null) return { ...attempt, sealed: null }

@@ -21,8 +21,8 @@ export interface Recording<Result> {
 /**
  * Records results in batches. Results that arrive while a batch is being written form the next one, so a single result
  * is not delayed and many share a commit. A batch that PostgreSQL refuses for its content is divided until the refused
- * result is alone. That one is dropped, and so is one whose lease ends before it can be written: their sends then count
- * as interrupted.
+ * result is alone. This result is dropped, and so is a result whose lease ends before it can be written. Both sends then
+ * count as interrupted.
  */
 export class Recorder<Result> {
   readonly #log: Services['log']

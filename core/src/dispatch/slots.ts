@@ -81,7 +81,7 @@ interface Room {
   readonly own: number
   /** Until it holds a quarter of all. */
   readonly quarter: number
-  /** Of all slots. */
+  /** Free slots of the whole process. */
   readonly free: number
   /** Slots that it holds. */
   readonly running: number

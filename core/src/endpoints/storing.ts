@@ -102,7 +102,7 @@ export function storingOf(
   return preparedStoring(stored, hash)
 }
 
-/** What an endpoint takes out of its captures. */
+/** Parts that an endpoint takes out of its captures. */
 export interface TakenOut {
   readonly storing: Storing
   /** Decides where the label is read. */
