@@ -7,7 +7,7 @@ let service: TestService
 let opened: ConsolePage
 
 beforeAll(async () => {
-  service = await startConsoleService({ limits: { captureRatePerMinute: 100_000 } })
+  service = await startConsoleService({ parts: ['gateway'], limits: { captureRatePerMinute: 100_000 } })
   opened = await openConsole(service.alice)
 })
 

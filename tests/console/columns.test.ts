@@ -4,7 +4,7 @@ import { openConsole, startConsoleService } from '../support/console.ts'
 import { eventually } from '../support/eventually.ts'
 
 test('a value of the body becomes a column of the list, of old and of new captures', async () => {
-  const { alice } = await startConsoleService()
+  const { alice } = await startConsoleService({ parts: ['gateway'] })
   const endpoint = await alice.endpoint({ name: 'columns' })
   const first = await endpoint.capture({ body: '{"type":"order.paid","amount":1250,"to":"ada"}' })
   const { page, goTo, faults } = await openConsole(alice, { width: 1440, height: 900 })

@@ -5,7 +5,7 @@ import { openConsole, startConsoleService } from '../support/console.ts'
 import { eventually } from '../support/eventually.ts'
 
 test('a note is written in the head of a request, shown in its row, changed and removed', async () => {
-  const { alice } = await startConsoleService()
+  const { alice } = await startConsoleService({ parts: ['gateway'] })
   const endpoint = await alice.endpoint({ name: 'notes' })
   const { id } = await endpoint.capture({ body: '{"type":"order.paid"}' })
   const noted = async () =>
@@ -50,7 +50,7 @@ test('a note is written in the head of a request, shown in its row, changed and 
 })
 
 test('a key that can only read sees the note, and cannot change it', async () => {
-  const { alice } = await startConsoleService()
+  const { alice } = await startConsoleService({ parts: ['gateway'] })
   const endpoint = await alice.endpoint({ name: 'read' })
   const [plain, noted] = await endpoint.captureMany(2)
   await alice.patch(endpoint.at(`/requests/${noted?.id}`), { note: 'look at this' })

@@ -13,7 +13,7 @@ let callback: Receiver
 let elsewhere: Receiver
 
 beforeAll(async () => {
-  service = await startConsoleService()
+  service = await startConsoleService({ parts: ['gateway'] })
   agent = await Agent.start(service)
   callback = await startReceiver({
     status: 200,

@@ -13,7 +13,7 @@ const USABLE = `[...document.querySelectorAll('main :is(button, input, select, t
   .map((control) => (control.textContent || control.getAttribute('aria-label') || control.name || control.id).trim())`
 
 test('controls that change something are disabled for a key that can only read, and say why', async () => {
-  const service = await startConsoleService()
+  const service = await startConsoleService({ parts: ['gateway'] })
   const { alice } = service
   const endpoint = await alice.endpoint({ name: 'read' })
   const { id } = await endpoint.capture({ body: '{"type":"order.paid"}' })

@@ -7,7 +7,7 @@ import { openConsole, startConsoleService } from '../support/console.ts'
 const WithId = z.looseObject({ id: z.string() })
 
 test('a rule is written by a form, previewed after the saved ones, and its refusals stand at their steps', async () => {
-  const service = await startConsoleService()
+  const service = await startConsoleService({ parts: ['gateway'] })
   const { alice } = service
   const endpoint = await alice.endpoint({ name: 'formed' })
   await endpoint.capture({ body: '{"type":"order.paid","secret":"hush","amount":12,"name":"Ada"}' })

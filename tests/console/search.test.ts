@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { openConsole, startConsoleService } from '../support/console.ts'
 
 test('a search covers all endpoints, and leads to what it found', async () => {
-  const service = await startConsoleService()
+  const service = await startConsoleService({ parts: ['gateway'] })
   const { alice, charlie } = service
   const [orders, refunds, idle] = await Promise.all(
     ['orders', 'refunds', 'idle'].map((name) => alice.endpoint({ name })),

@@ -4,7 +4,7 @@ import { openConsole, startConsoleService } from '../support/console.ts'
 /** Members of an endpoint that are set by a form of its settings. */
 
 test('senders, a scheme of signatures and the original are set, and a refusal is said at its field', async () => {
-  const service = await startConsoleService()
+  const service = await startConsoleService({ parts: ['gateway'] })
   const endpoint = await service.alice.endpoint({ name: 'strict' })
   const { page, goTo, faults } = await openConsole(service.alice)
   const stored = async () => (await service.alice.get(endpoint.at(''))).body
@@ -64,7 +64,7 @@ test('senders, a scheme of signatures and the original are set, and a refusal is
 })
 
 test('one Save takes the changes of all cards: changes elsewhere are kept, or shown before they are overwritten', async () => {
-  const service = await startConsoleService()
+  const service = await startConsoleService({ parts: ['gateway'] })
   const endpoint = await service.alice.endpoint({ name: 'whole' })
   const { page, goTo, faults } = await openConsole(service.alice)
   const stored = async () => (await service.alice.get(endpoint.at(''))).body
@@ -98,7 +98,7 @@ test('one Save takes the changes of all cards: changes elsewhere are kept, or sh
 })
 
 test('capturing stops only after a question', async () => {
-  const service = await startConsoleService()
+  const service = await startConsoleService({ parts: ['gateway'] })
   const endpoint = await service.alice.endpoint({ name: 'asked' })
   const { page, goTo, faults } = await openConsole(service.alice)
   await goTo(`/e/${endpoint.id}/settings`)

@@ -6,7 +6,7 @@ import { startService, type TestService } from '../support/service.ts'
 let service: TestService
 
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ parts: ['gateway'] })
 })
 
 /** The token of a new sign-in link of the workspace. */

@@ -6,7 +6,7 @@ import type { TestService } from '../support/service.ts'
 let service: TestService
 
 beforeAll(async () => {
-  service = await startConsoleService()
+  service = await startConsoleService({ parts: ['gateway'] })
 })
 
 const TABS = 8

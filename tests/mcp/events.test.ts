@@ -10,7 +10,10 @@ import { startService, type TestService } from '../support/service.ts'
 let service: TestService
 
 beforeAll(async () => {
-  service = await startService({ limits: { apiRatePerMinute: 100_000, storedRequestsMax: 20 } })
+  service = await startService({
+    parts: ['gateway'],
+    limits: { apiRatePerMinute: 100_000, storedRequestsMax: 20 },
+  })
 })
 
 afterAll(() => service.stop())

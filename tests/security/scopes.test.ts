@@ -63,7 +63,7 @@ const NARROWED = [
 const isAdmins = (name: string) => /^(keys|audit|erasures)\./.test(name)
 
 beforeAll(async () => {
-  service = await startService({ limits: { apiRatePerMinute: 1_000_000 } })
+  service = await startService({ parts: ['gateway'], limits: { apiRatePerMinute: 1_000_000 } })
   const { alice, operator } = service
   own = await makeWorld(alice)
   other = await makeWorld(alice)

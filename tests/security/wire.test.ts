@@ -18,6 +18,7 @@ const sockets: Socket[] = []
 
 beforeAll(async () => {
   service = await startService({
+    parts: ['gateway'],
     limits: {
       apiRatePerMinute: 1_000_000,
       captureRatePerMinute: 1_000_000,

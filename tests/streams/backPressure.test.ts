@@ -10,6 +10,7 @@ const sockets: Socket[] = []
 
 beforeAll(async () => {
   service = await startService({
+    parts: ['gateway'],
     connectionLimits: { unsentSeconds: 2, tickSeconds: 0.2 },
     limits: { captureRatePerMinute: 100_000 },
   })

@@ -15,7 +15,7 @@ import { startService, type TestService } from '../support/service.ts'
 let service: TestService
 
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ parts: ['gateway'] })
 })
 
 /** A client with tRPC's standard links, as a page would use them. */

@@ -6,7 +6,10 @@ import { startService, type TestService } from '../../support/service.ts'
 let service: TestService
 
 beforeAll(async () => {
-  service = await startService({ limits: { apiRatePerMinute: 100_000, parallelAwaitsMax: 2 } })
+  service = await startService({
+    parts: ['gateway'],
+    limits: { apiRatePerMinute: 100_000, parallelAwaitsMax: 2 },
+  })
 })
 
 /** Resolves when `count` awaits of this service hold a slot. */
@@ -69,7 +72,11 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/await', () => {
   })
 
   test('is woken by a capture through another process', async () => {
-    const other = await startService({ database: service.database, secretKey: service.secretKey })
+    const other = await startService({
+      parts: ['gateway'],
+      database: service.database,
+      secretKey: service.secretKey,
+    })
     // A process now and then has nothing to say.
     other.running.services.endpointChanges.announce([])
     const endpoint = await service.alice.endpoint()

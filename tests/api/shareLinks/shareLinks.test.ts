@@ -14,7 +14,7 @@ const Link = z.looseObject({ id: z.string(), url: z.string(), expiresAt: z.strin
 const Listed = z.looseObject({ items: z.array(z.looseObject({ id: z.string(), requestId: z.int() })) })
 
 beforeAll(async () => {
-  service = await startService({ limits: { apiRatePerMinute: 100_000 } })
+  service = await startService({ parts: ['gateway'], limits: { apiRatePerMinute: 100_000 } })
   endpoint = await service.alice.endpoint({ name: 'shared <b>' })
 })
 
@@ -175,7 +175,7 @@ describe('links', () => {
 })
 
 test('an address that opens links without end is refused for a while, and its calls with a key are not', async () => {
-  const own = await startService({ limits: { apiRatePerMinute: 100_000 } })
+  const own = await startService({ parts: ['gateway'], limits: { apiRatePerMinute: 100_000 } })
   const shared = await own.alice.endpoint()
   const { id } = await shared.capture()
   const { url } = await own.alice.expect(own.alice.post(shared.at(`/requests/${id}/share-links`), {}), Link)
@@ -193,7 +193,7 @@ test('an address that opens links without end is refused for a while, and its ca
 })
 
 test('the page makes a link, shows it once, and revokes it', async () => {
-  const own = await startConsoleService()
+  const own = await startConsoleService({ parts: ['gateway'] })
   const shared = await own.alice.endpoint({ name: 'page' })
   const { id } = await shared.capture({ body: '{"type":"of.page"}' })
   const opened: ConsolePage = await openConsole(own.alice)

@@ -6,7 +6,7 @@ import { addForward, addRule, documentOf, problemOf, REMOVE } from './support.ts
 
 let service: TestService
 beforeAll(async () => {
-  service = await startService({ limits: { rulesMax: 2 } })
+  service = await startService({ parts: ['gateway'], limits: { rulesMax: 2 } })
 })
 
 const PREVIEW = '/api/v1/transformations/preview'
