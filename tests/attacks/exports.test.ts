@@ -67,7 +67,7 @@ afterAll(() => service.stop())
 describe('a client within its budget that reads much at once holds up no other workspace:', () => {
   test('exports', () =>
     service.attackedBy(async () => {
-      const answers = await atOnce(12, () => read(`${requests}/export?includeSecrets=true`))
+      const answers = await atOnce(24, () => read(`${requests}/export?includeSecrets=true`))
       const served = answers.filter(({ status }) => status === 200)
       expect(served.length).toBeGreaterThanOrEqual(2)
       for (const { length } of served) expect(length).toBeGreaterThan(4 * MIB)
@@ -78,8 +78,8 @@ describe('a client within its budget that reads much at once holds up no other w
   test.each([
     // Each call has another limit, so that no two share a read.
     ['bodies of just under a megabyte', 100, (at: number) => `/${ids[1]}?bodyBytesMax=${MIB + at}`],
-    ['long bodies', 10, (at: number) => `/${ids[0]}?bodyBytesMax=${50 * MIB + at}`],
-    ['downloads of long bodies', 10, () => `/${ids[0]}/body`],
+    ['long bodies', 16, (at: number) => `/${ids[0]}?bodyBytesMax=${50 * MIB + at}`],
+    ['downloads of long bodies', 16, () => `/${ids[0]}/body`],
   ])('%s', (_, count, path) =>
     service.attackedBy(async () => {
       const statuses = (await atOnce(count, (at) => read(requests + path(at)))).map(({ status }) => status)
