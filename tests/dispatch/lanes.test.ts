@@ -31,9 +31,9 @@ const toldAt = (receiver: Receiver) =>
     ),
   )
 
-/** Lanes of an attack: more than are looked at in one transaction. */
-const CHANNELS = 4
-const CALLBACKS = 32
+/** Lanes of an attack that once held the alerts and the events of all workspaces. */
+const CHANNELS = 5
+const CALLBACKS = 60
 
 let service: TestService
 
