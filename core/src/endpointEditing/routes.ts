@@ -19,7 +19,7 @@ import {
 } from '../endpoints/index.ts'
 import { applyPlanLimits } from '../planLimits/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import { forgetNextOriginals } from '../requests/index.ts'
+import { forgetAllOriginals } from '../requests/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { resetResponses } from './answers.ts'
 import { endpointChange } from './change.ts'
@@ -139,8 +139,8 @@ export const endpointEditingRoutes = router({
 
 /**
  * Deletes an endpoint. It is gone at once for senders, readers and queued deliveries, whatever its size. Its rows are
- * deleted in the background (retention/sweepEndpoints.ts), which also ends the originals if this call does not. Endpoints that were suspended by the plan may be in use
- * again.
+ * deleted in the background (retention/sweepEndpoints.ts), and its originals, too, if this call is interrupted. Endpoints
+ * that were suspended by the plan may be in use again.
  */
 async function removeEndpoint(ctx: Context, endpoint: EndpointRow): Promise<void> {
   const endpointId = endpoint.id
@@ -152,7 +152,7 @@ async function removeEndpoint(ctx: Context, endpoint: EndpointRow): Promise<void
     await announceEndpointChange(trx, endpointId)
     await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.remove', endpointView(endpoint, ctx), null))
   })
-  while (await ctx.db.transaction().execute((trx) => forgetNextOriginals(trx, endpointId)));
+  await forgetAllOriginals(ctx.db, endpointId)
 }
 
 /**

@@ -9,6 +9,7 @@ export { forgetNotes } from './note.ts'
 export {
   findAnswer,
   findOriginals,
+  forgetAllOriginals,
   forgetKeptAnswers,
   forgetNextOriginals,
   forgetOriginals,

@@ -120,6 +120,11 @@ export async function forgetNextOriginals(trx: Trx, endpointId: string): Promise
   return rows.length === BATCH_ROWS
 }
 
+/** Destroys all originals of an endpoint, in short transactions. */
+export async function forgetAllOriginals(db: Db, endpointId: string): Promise<void> {
+  while (await db.transaction().execute((trx) => forgetNextOriginals(trx, endpointId)));
+}
+
 /**
  * Destroys the keys of originals that have expired, and of those whose deliveries have ended, page by page. The original
  * of a dead letter stays until it expires, so that it can be replayed.

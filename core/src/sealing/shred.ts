@@ -5,7 +5,7 @@ import { recordChange } from '../audit/index.ts'
 import { destroyDataKey, type EndpointRow, findsEndpoint, shredSignal } from '../endpoints/index.ts'
 import { forgetFields } from '../events/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import { forgetNextOriginals } from '../requests/index.ts'
+import { forgetAllOriginals, forgetNextOriginals } from '../requests/index.ts'
 
 /** Destroys the keys of encrypted requests; in the API it is among the routes of `endpoints`. */
 export const sealingRoutes = router({
@@ -25,7 +25,7 @@ export const sealingRoutes = router({
 
 /** The last originals go with the data key. A call that fails before has destroyed some, and can be repeated. */
 async function shred(ctx: Context, { id, name }: EndpointRow): Promise<{ shredded: boolean }> {
-  while (await ctx.db.transaction().execute((trx) => forgetNextOriginals(trx, id)));
+  await forgetAllOriginals(ctx.db, id)
   return await ctx.db.transaction().execute(async (trx) => {
     const shredded = await destroyDataKey(trx, id)
     await forgetNextOriginals(trx, id)
