@@ -104,6 +104,11 @@ describe('files of failed tests', () => {
       outside: [],
       passedAlone: [{ place: 'a.test.ts:1', test: 'of a.test.ts:1', error: 'Error: no' }],
     })
+    const alike = failed('a.test.ts:1', 'b.test.ts:1')
+    const sameName = { ...alike, failures: alike.failures.map((one) => ({ ...one, test: 'starts' })) }
+    const [, other] = sameName.failures
+    const again = { ...none, failed: 1, failures: other === undefined ? [] : [other] }
+    expect(summaryOf([sameName], again).passedAlone.map(({ place }) => place)).toEqual(['a.test.ts:1'])
     const died = { passed: 0, failed: 1, failures: [], outside: ['Bun ended with 139, and reported nothing'] }
     expect(summaryOf(runs, died)).toMatchObject({ failed: 1, outside: died.outside })
   })

@@ -98,12 +98,13 @@ export function summaryOf(runs: readonly Ran[], repeated: Ran | undefined): Summ
   const failed = runs.reduce((sum, run) => sum + run.failed, 0)
   const outside = runs.flatMap((run) => run.outside)
   if (repeated === undefined) return { passed, failed, failures, outside, passedAlone: [] }
-  const failsAgain = new Set(repeated.failures.map(({ test }) => test))
+  const keyOf = ({ place, test }: Failure) => `${place} ${test}`
+  const failsAgain = new Set(repeated.failures.map(keyOf))
   return {
     passed: passed + failed - repeated.failed,
     failed: repeated.failed,
     failures: repeated.failures,
     outside: [...outside, ...repeated.outside],
-    passedAlone: failures.filter(({ test }) => !failsAgain.has(test)),
+    passedAlone: failures.filter((one) => !failsAgain.has(keyOf(one))),
   }
 }
