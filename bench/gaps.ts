@@ -1,7 +1,8 @@
 /**
  * `bun bench/gaps.ts [--seconds 60] [--connections 64,256]`: the longest waits of captures on a new installation, whose WAL has never been
  * recycled, with those of a bare echo beside them. Reported are p50, p99, p99.9, the longest time in which no capture was answered, how many
- * such times were over 20 ms, and the segments of the WAL that sessions had to make, while all others waited.
+ * such times were over 20 ms, the segments of the WAL that sessions had to make, while all others waited, and the share of the
+ * processors that the host of a virtual machine took for others: each time it does, captures wait.
  */
 import { parseArgs } from 'node:util'
 import { findEmbeddedPostgres } from '@creel/program'
@@ -47,12 +48,15 @@ for (const connections of values.connections.split(',')) {
   }
   const bare = await load({ ...order, url: echo.url, seconds: ECHO_SECONDS })
   const segmentsBefore = await segmentsBySessions()
+  const processorsBefore = await processorTicks()
   const { p50Ms, p99Ms, p999Ms, longestGapMs, gaps, perSecond } = await load({
     ...order,
     url: belowCap.url,
     seconds: Number(values.seconds),
   })
+  const processors = await processorTicks()
   const segments = (await segmentsBySessions()) - segmentsBefore
+  const stolen = (processors.stolen - processorsBefore.stolen) / (processors.all - processorsBefore.all)
   const goal = GOALS[connections]
   const say = (figure: string, value: number, unit: string, atMost?: number) =>
     report({
@@ -70,6 +74,7 @@ for (const connections of values.connections.split(',')) {
   say(', longest gap', longestGapMs, 'ms')
   say(', gaps over 20 ms', gaps, '')
   say(', segments made by sessions', segments, '', 0)
+  say(', processors taken by the host', stolen * 100, '%')
   say(', bare echo, p50', bare.p50Ms, 'ms')
   say(', bare echo, p99', bare.p99Ms, 'ms')
   say(', bare echo, p99.9', bare.p999Ms, 'ms')
@@ -77,6 +82,14 @@ for (const connections of values.connections.split(',')) {
 await database.end()
 echo.stop()
 await service.stop()
+
+/** Time of all processors so far, and the part that the host of this machine used for others, as Linux counts it. */
+async function processorTicks(): Promise<{ readonly all: number; readonly stolen: number }> {
+  const [line = ''] = (await Bun.file('/proc/stat').text()).split('\n')
+  // user, nice, system, idle, iowait, irq, softirq, steal; guests are counted in the first two again.
+  const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number)
+  return { all: ticks.reduce((sum, one) => sum + one, 0), stolen: ticks[7] ?? 0 }
+}
 
 /** Segments of the WAL that sessions have made so far. A session reports within a second of its last capture. */
 async function segmentsBySessions(): Promise<number> {
