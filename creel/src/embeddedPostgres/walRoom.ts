@@ -38,6 +38,8 @@ const PIECE_PAUSE_MS = 1
 const LATE_MS_OF_PIECE = 3
 /** The most pieces that are written at once. */
 const PIECES_AT_ONCE = 8
+/** The fewest while sessions use up segments faster than they are made, as when a vacuum follows a checkpoint. */
+const PIECES_HURRIED = 4
 /** Linux only; elsewhere pieces go through the cache. */
 const PAST_CACHE = constants.O_DIRECT ?? 0
 
@@ -76,7 +78,8 @@ export function keepWalRoom(home: PostgresHome, url: string, log: Pick<Logger, '
         const now = await currentSegment(url)
         return now.number === current.number && now.used < 1 - NEAR
       }
-      await makeSegment({ file, home, isFarOff, stopped: stopping.signal })
+      const piecesMin = isBusy && ahead <= READY_IDLE ? PIECES_HURRIED : 1
+      await makeSegment({ file, home, isFarOff, piecesMin, stopped: stopping.signal })
     }
     return current
   }
@@ -159,6 +162,8 @@ interface Making {
   readonly home: PostgresHome
   /** False if sessions may come to the segment before its name is durable. */
   readonly isFarOff: () => Promise<boolean>
+  /** The fewest pieces that are written at once. */
+  readonly piecesMin: number
   readonly stopped: AbortSignal
 }
 
@@ -178,7 +183,7 @@ async function makeSegment(making: Making) {
 }
 
 async function writeSegment(
-  { file, home: { clusterFolder, account }, isFarOff, stopped }: Making,
+  { file, home: { clusterFolder, account }, isFarOff, piecesMin, stopped }: Making,
   flags: number,
 ) {
   // PostgreSQL removes files of this name when it starts.
@@ -194,7 +199,7 @@ async function writeSegment(
       let lateMs = 0
       for (let written = 0; written < SEGMENT_BYTES; ) {
         if (stopped.aborted || (await changedAt(file)) !== undefined) return
-        const pieces = Math.min(PIECES_AT_ONCE, 1 + Math.floor(lateMs / LATE_MS_OF_PIECE))
+        const pieces = Math.min(PIECES_AT_ONCE, piecesMin + Math.floor(lateMs / LATE_MS_OF_PIECE))
         const bytes = Math.min(pieces * PIECE_BYTES, SEGMENT_BYTES - written)
         await handle.write(zeros, 0, bytes, written)
         written += bytes
