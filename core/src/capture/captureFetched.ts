@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { aheadMs, type Services } from '../api/services.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import { onOneConnection, run, statement, type Trx } from '../platform/db/index.ts'
+import { onOneConnection, PLAN_ONCE_FROM_HERE, run, statement, type Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { capturedEventIds, lockCounters } from '../requests/index.ts'
 import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
@@ -79,9 +79,7 @@ export async function captureFetched(
       const room = await roomOf(trx, services, settings)
       const fresh = missing.slice(0, room.captures)
       // The same settings as on the connection for captures: the statement is written for them.
-      await sql`set local plan_cache_mode = force_generic_plan`.execute(trx)
-      await sql`set local enable_seqscan = off`.execute(trx)
-      await sql`set local jit = off`.execute(trx)
+      await sql`select * from ${sql.raw(PLAN_ONCE_FROM_HERE)}`.execute(trx)
       await sql`set local statement_timeout = ${sql.lit(`${STATEMENT_SECONDS_MAX}s`)}`.execute(trx)
       const { outcomes } = await storeCaptures(db, fresh, {
         endpointIds: [settings.endpointId],

@@ -5,6 +5,7 @@ import {
   type Db,
   encodeArray,
   INT4,
+  PLAN_ONCE_ON_CONNECTION,
   type RowsOf,
   run,
   TEXT,
@@ -58,15 +59,9 @@ export interface BatchResult {
 /** Time limit of a statement, which PostgreSQL enforces. */
 export const STATEMENT_SECONDS_MAX = 20
 
-/**
- * Planning takes longer than running, so each statement is planned once. Every row here is found by a key, so plans
- * must use the keys, even if the tables are empty at that moment. A commit must be durable, even if the server's
- * default is not.
- */
+/** A commit must be durable, even if the server's default is not. */
 const SESSION_SETTINGS = `
-  set plan_cache_mode = force_generic_plan;
-  set enable_seqscan = off;
-  set jit = off;
+  ${PLAN_ONCE_ON_CONNECTION}
   set statement_timeout = '${STATEMENT_SECONDS_MAX}s';
   select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`
 

@@ -50,6 +50,7 @@ export interface Claimed {
 /**
  * `$3` is now, `$4` the end of a lease of the usual length, `$5` the process that makes the attempts. A look has taken
  * the deliveries. Two claims of the same attempt meet in `delivery_attempts_by_delivery`: one of them inserts nothing.
+ * The new attempts are arrays: PostgreSQL expects one row, and would join 128 × 128 of them in a loop.
  */
 const CLAIM_FORWARDS = statement(
   'claim forwards',
@@ -67,11 +68,13 @@ const CLAIM_FORWARDS = statement(
     where is_ready
     on conflict (delivery_id, attempt_number) where delivery_id is not null do nothing
     returning id, delivery_id
+  ), made as materialized (
+    select array_agg(id) as ids, array_agg(delivery_id) as deliveries from begun
   )
   select ${READ.map((member) => `due.${columnOf(member)} as "${member}"`).join(', ')},
-         due.is_ready as "isReady", begun.id as "attemptId",
+         due.is_ready as "isReady", made.ids[array_position(made.deliveries, due.delivery_id)] as "attemptId",
          exists (select from transformation_rules t where t.action_id = due.action_id) as "hasRules"
-  from due left join begun using (delivery_id)
+  from due cross join made
   order by due.delivery_id`,
 )
 

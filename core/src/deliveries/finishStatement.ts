@@ -93,6 +93,9 @@ const COLUMNS: readonly Column[] = [
 const HOLDS_KEY = `(
   select a.delivery_policy::jsonb #>> '{order,onDeadLetter}' from actions a where a.id = d.action_id) = 'hold'`
 
+/** Keeps PostgreSQL from reading the whole index of pending attempts, with all that have ended since the last vacuum. */
+const IS_PENDING = "coalesce(a.state, '') = 'Pending'"
+
 /**
  * `$1` is now. `$2` has ids of actions: if one of them has an open incident or failures to forget, nothing is done, and the statement returns
  * one row without an id.
@@ -113,7 +116,7 @@ const FINISH = statement(
       transformation_version = e.transformation_version, transform_note = e.transform_note,
       storage_bytes = ${attemptBytesOf('a', 'e')}
     from ended e
-    where a.endpoint_id = e.endpoint_id and a.id = e.attempt_id and a.state = 'Pending'
+    where a.endpoint_id = e.endpoint_id and a.id = e.attempt_id and ${IS_PENDING}
       and not exists (select from incident)
     returning a.endpoint_id, a.id, a.delivery_id, a.attempt_number, a.storage_bytes, e.disposition, e.next_attempt_at
   ), kept as (

@@ -1,5 +1,5 @@
 import { waitingOf } from '../../dispatch/index.ts'
-import { statement } from '../../platform/db/index.ts'
+import { PLAN_ONCE_FROM_HERE, statement } from '../../platform/db/index.ts'
 
 /** The most bytes of bodies that one look takes. One body is taken whatever its size. */
 export const LOOK_BYTES_MAX = 16 * 1024 * 1024
@@ -20,12 +20,12 @@ const IS_BOUND = `(a.governed or exists (
 
 /**
  * Locks the lane of the action `$1` until the transaction ends: for this look only if it has bounds, else together with
- * other looks. `is_locked` is false while another lock is in the way.
+ * other looks. `is_locked` is false while another lock is in the way. The other statements of the look are planned once.
  */
 export const LOCK_FLOW = statement(
   'lock flow',
   `with bound as (
-    select ${IS_BOUND} as is_bound from actions a where a.id = $1
+    select ${IS_BOUND} as is_bound from ${PLAN_ONCE_FROM_HERE} cross join actions a where a.id = $1
   ), alone as (
     select from action_flows where action_id = $1 and (select is_bound from bound) for update skip locked
   ), together as (
@@ -41,7 +41,8 @@ export const LOCK_FLOW = statement(
 export const LOCK_FLOWS = statement(
   'lock flows',
   `select f.action_id as id
-  from unnest($1::uuid[]) as lane (id)
+  from ${PLAN_ONCE_FROM_HERE}
+  cross join unnest($1::uuid[]) as lane (id)
   cross join lateral (select a.id from actions a where a.id = lane.id and not ${IS_BOUND} offset 0) unbound
   cross join lateral (select action_id from action_flows where action_id = unbound.id for share skip locked) f`,
 )

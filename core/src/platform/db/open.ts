@@ -53,6 +53,19 @@ function leaveQuietly(connection: DatabaseConnection): void {
   }
 }
 
+/**
+ * Settings for statements that find every row by a key. Planning takes longer than running, so each is planned once, and
+ * its plan must use the keys, even if the tables are empty at that moment.
+ */
+const PLAN_ONCE = Object.entries({ plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' })
+
+/** SQL that applies them to a connection. */
+export const PLAN_ONCE_ON_CONNECTION = PLAN_ONCE.map(([name, value]) => `set ${name} = ${value};`).join(' ')
+
+/** SQL of one row for a FROM clause. Reading it applies them to all later statements of the transaction. */
+export const PLAN_ONCE_FROM_HERE = `(
+  select ${PLAN_ONCE.map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}) plan_once`
+
 /** A process's access to Postgres: Kysely for everything, the raw pool for the capture statement and pg-boss. */
 export interface OpenDatabase {
   readonly db: Db
