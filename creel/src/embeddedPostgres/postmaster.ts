@@ -90,8 +90,8 @@ function settings(home: PostgresHome, durable: boolean): Record<string, string> 
     // A cluster that is not durable may be in memory.
     max_wal_size: durable ? '2GB' : '512MB',
     checkpoint_timeout: '15min',
-    // Otherwise the system gathers what sessions write for half a minute, and commits wait while it writes all at once.
-    backend_flush_after: '1MB',
+    // Linux gathers what sessions write for half a minute, and commits wait while it writes all at once.
+    backend_flush_after: process.platform === 'linux' ? '1MB' : '0',
     synchronous_commit: durable ? 'on' : 'off',
     fsync: durable ? 'on' : 'off',
     full_page_writes: durable ? 'on' : 'off',
