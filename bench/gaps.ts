@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { findEmbeddedPostgres } from '@creel/program'
 import { Client } from 'pg'
 import { BODY, captureVariants, HEADERS } from './support/captureVariants.ts'
+import { processorTimes } from './support/cpuTime.ts'
 import { startCreel } from './support/creelProcess.ts'
 import { startEcho } from './support/echo.ts'
 import { load } from './support/load.ts'
@@ -48,15 +49,16 @@ for (const connections of values.connections.split(',')) {
   }
   const bare = await load({ ...order, url: echo.url, seconds: ECHO_SECONDS })
   const segmentsBefore = await segmentsBySessions()
-  const processorsBefore = await processorTicks()
+  const processorsBefore = processorTimes()
   const { p50Ms, p99Ms, p999Ms, longestGapMs, gaps, perSecond } = await load({
     ...order,
     url: belowCap.url,
     seconds: Number(values.seconds),
   })
-  const processors = await processorTicks()
+  const processors = processorTimes()
   const segments = (await segmentsBySessions()) - segmentsBefore
-  const stolen = (processors.stolen - processorsBefore.stolen) / (processors.all - processorsBefore.all)
+  const stolen = processors.stolen - processorsBefore.stolen
+  const stolenShare = stolen / (processors.all - processorsBefore.all + stolen)
   const goal = GOALS[connections]
   const say = (figure: string, value: number, unit: string, atMost?: number) =>
     report({
@@ -74,7 +76,7 @@ for (const connections of values.connections.split(',')) {
   say(', longest gap', longestGapMs, 'ms')
   say(', gaps over 20 ms', gaps, '')
   say(', segments made by sessions', segments, '', 0)
-  say(', processors taken by the host', stolen * 100, '%')
+  say(', processors taken by the host', stolenShare * 100, '%')
   say(', bare echo, p50', bare.p50Ms, 'ms')
   say(', bare echo, p99', bare.p99Ms, 'ms')
   say(', bare echo, p99.9', bare.p999Ms, 'ms')
@@ -82,14 +84,6 @@ for (const connections of values.connections.split(',')) {
 await database.end()
 echo.stop()
 await service.stop()
-
-/** Time of all processors so far, and the part that the host of this machine used for others, as Linux counts it. */
-async function processorTicks(): Promise<{ readonly all: number; readonly stolen: number }> {
-  const [line = ''] = (await Bun.file('/proc/stat').text()).split('\n')
-  // user, nice, system, idle, iowait, irq, softirq, steal; guests are counted in the first two again.
-  const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number)
-  return { all: ticks.reduce((sum, one) => sum + one, 0), stolen: ticks[7] ?? 0 }
-}
 
 /** Segments of the WAL that sessions have made so far. A session reports within a second of its last capture. */
 async function segmentsBySessions(): Promise<number> {

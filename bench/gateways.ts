@@ -9,9 +9,9 @@
  */
 
 import { readFile } from 'node:fs/promises'
-import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { findEmbeddedPostgres } from '@creel/program'
+import { processorTimes } from './support/cpuTime.ts'
 import { startCreel } from './support/creelProcess.ts'
 import { load } from './support/load.ts'
 import { percentile, report } from './support/report.ts'
@@ -46,27 +46,15 @@ async function burst(
   targets: readonly (readonly [baseUrl: string, endpointId: string])[],
   connections: number,
 ) {
-  const before = processors()
+  const before = processorTimes()
   const results = await Promise.all(
     targets.map(([baseUrl, id]) =>
       load({ url: `${baseUrl}/hook/${id}`, connections, seconds, warmupSeconds: 0.3, body: BODY }),
     ),
   )
-  const after = processors()
+  const after = processorTimes()
   const perSecond = results.reduce((sum, result) => sum + result.perSecond, 0)
   return { perSecond, idle: (after.idle - before.idle) / (after.all - before.all) }
-}
-
-/** Milliseconds of all processors since the start of the machine. */
-function processors(): { idle: number; all: number } {
-  const times = cpus().map(({ times: { user, nice, sys, irq, idle } }) => ({
-    idle,
-    all: user + nice + sys + irq + idle,
-  }))
-  return {
-    idle: times.reduce((sum, each) => sum + each.idle, 0),
-    all: times.reduce((sum, each) => sum + each.all, 0),
-  }
 }
 
 const WAYS = {

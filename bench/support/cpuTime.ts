@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
 import { Client } from 'pg'
 import { processStat, TICKS_A_SECOND } from '../../scripts/processes.ts'
 
@@ -48,4 +50,29 @@ export async function postmasterOf(url: string): Promise<number> {
   } finally {
     await client.end()
   }
+}
+
+/** Time of all processors since the start of the machine, in milliseconds. */
+export interface ProcessorTimes {
+  readonly idle: number
+  /** Time that the host of a virtual machine used for others. Part of no other figure; 0 where it cannot be read. */
+  readonly stolen: number
+  readonly all: number
+}
+
+/** Reads the time of all processors so far. */
+export function processorTimes(): ProcessorTimes {
+  const times = cpus().map((cpu) => cpu.times)
+  return {
+    idle: times.reduce((sum, one) => sum + one.idle, 0),
+    stolen: stolenMilliseconds(),
+    all: times.reduce((sum, one) => sum + one.user + one.nice + one.sys + one.irq + one.idle, 0),
+  }
+}
+
+function stolenMilliseconds(): number {
+  if (process.platform !== 'linux') return 0
+  // cpu, user, nice, system, idle, iowait, irq, softirq, steal
+  const stolen = readFileSync('/proc/stat', 'utf8').split(/\s+/, 9)[8]
+  return Number(stolen) * (1000 / TICKS_A_SECOND)
 }

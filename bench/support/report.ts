@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs'
-import { cpus } from 'node:os'
+import { processorTimes } from './cpuTime.ts'
 
 /** Figures within this time, summed over the processors, belong to one measurement. */
 const TOGETHER_MS = 500
@@ -17,23 +17,8 @@ export interface Figure {
   readonly idlePercent?: number
 }
 
-/** The time of all processors so far, in milliseconds. */
-interface ProcessorTimes {
-  readonly idle: number
-  readonly all: number
-}
-
 let previous = processorTimes()
 let previousPercent = 100
-
-function processorTimes(): ProcessorTimes {
-  const times = cpus().map((cpu) => cpu.times)
-  const idle = times.reduce((sum, one) => sum + one.idle, 0)
-  return {
-    idle,
-    all: times.reduce((sum, one) => sum + one.user + one.nice + one.sys + one.irq + one.idle, 0),
-  }
-}
 
 /** The idle share since the last call. Figures of one measurement are reported together and get the same share. */
 function idleSinceLast(): number {
