@@ -1,6 +1,5 @@
 export { type Attempt, type AttemptResult, LEASE_SECONDS, TIMEOUT_SECONDS } from './attempt.ts'
 export { forwardAction, leaseFrom, refusalOf } from './attemptOf.ts'
-export { attemptWithRecord } from './attemptRecord.ts'
 export { AUTH_KINDS, type AuthSettings, authText, storedAuth } from './auth.ts'
 export { claimForwards } from './claim.ts'
 export { hasRecords, headersFromText, keepSentBodies, withSentBodies } from './details.ts'
@@ -55,5 +54,5 @@ export { START_DELIVERIES, type StartedDelivery, startedDelivery, startParameter
 export { GONE, type Trigger } from './states.ts'
 export { addAttemptBytes, countAttempts, foldAttemptBytes } from './storageBytes.ts'
 export { storedTls, type TlsSettings, tlsText } from './tls.ts'
-export { attemptView } from './view.ts'
+export { attemptView, attemptWithRecord } from './view.ts'
 export { beatDeliveryWorker, registerDeliveryWorker, startPresence } from './workers.ts'

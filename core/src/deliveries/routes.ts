@@ -7,12 +7,11 @@ import { route, router } from '../api/route.ts'
 import { Int64, parseInt64 } from '../api/values.ts'
 
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
-import { attemptWithRecord } from './attemptRecord.ts'
 import { skipHeld } from './flow/skip.ts'
 import { type AttemptRow, findAttempt, listAttempts } from './read.ts'
 import { retryNow } from './retryNow.ts'
 import { DeliveryAttempt, DeliveryAttemptDetail, listInput } from './schema.ts'
-import { attemptView } from './view.ts'
+import { attemptView, attemptWithRecord } from './view.ts'
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const attemptId = Int64.meta({ description: 'Id of the attempt' })

@@ -1,9 +1,10 @@
 import type { z } from 'zod'
 import { headerText, joinedHeaders, type WireHeader } from '../engine/message/index.ts'
 import { attemptStateOf, storedWord } from '../engine/words/index.ts'
+import type { Db } from '../platform/db/index.ts'
 import { decodedView } from '../requests/index.ts'
 import { headersFromText } from './details.ts'
-import type { AttemptRow, DetailRow } from './read.ts'
+import { type AttemptRow, type DetailRow, findDetail } from './read.ts'
 import { recordedBody } from './recordedBody.ts'
 import type { DeliveryAttempt, DeliveryAttemptDetail } from './schema.ts'
 import { TRIGGERS } from './states.ts'
@@ -33,12 +34,13 @@ export function attemptView(row: AttemptRow): z.input<typeof DeliveryAttempt> {
   }
 }
 
-/** Converts a row and its record to the API's shape. `sent` and `received` are null without a record. */
-export function attemptDetailView(
-  row: AttemptRow,
-  detail: DetailRow | undefined,
+/** The API's shape of an attempt with its record. `sent` and `received` are null once the record was pruned. */
+export async function attemptWithRecord(
+  db: Db,
   endpointId: string,
-): z.input<typeof DeliveryAttemptDetail> {
+  row: AttemptRow,
+): Promise<z.input<typeof DeliveryAttemptDetail>> {
+  const detail = row.hasDetail ? await findDetail(db, endpointId, row.id) : undefined
   return {
     ...attemptView(row),
     endpointId,
