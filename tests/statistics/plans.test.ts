@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { openDatabase } from '@creel/core'
-import { claimForwards } from '@creel/core/deliveries'
+import { flowSends } from '@creel/core/deliveries'
 import { sweepOriginals } from '@creel/core/requests'
 import { analyzeOutgrown, readStorage, sweepBytes, sweepRetention } from '@creel/core/retention'
 import { sealStored } from '@creel/core/sealing'
@@ -269,19 +269,17 @@ async function everythingAPersonDoes(last: number): Promise<void> {
   for (const read of reads) expect((await alice.get(path + read)).status).toBe(200)
   expect((await alice.get(`/api/v1/recycle-bin?endpointId=${endpoint.id}`)).status).toBe(200)
   expect((await alice.delete(`${path}/requests/${last - 2}`)).status).toBe(204)
-  const { rows } = await sql<{ id: number; workspaceId: string }>`
-    select id, workspace_id from deliveries where endpoint_id = ${endpoint.id} order by id desc limit 1`.execute(
-    db,
-  )
-  const due = rows.map(({ id, workspaceId }) => ({
-    deliveryId: id,
-    attempt: 1,
-    actionId: action,
-    workspaceId,
-    bodyBytes: 1,
-  }))
-  await claimForwards(service.running.services, due)
-  await sweepRetention(service.running.services, new AbortController().signal)
+  const { services } = service.running
+  const lane = { id: action, workspaceId: alice.workspaceId }
+  await sql`insert into action_flows (action_id) values (${action}) on conflict do nothing`.execute(db)
+  await sql`
+    update deliveries set flow_state = 'waiting', flow_due_at = next_attempt_at
+    where id = (select max(id) from deliveries where endpoint_id = ${endpoint.id})`.execute(db)
+  const look = await db
+    .transaction()
+    .execute((trx) => flowSends(async () => {}).look(services, trx, lane, { slots: 1, leadMs: 0 }))
+  expect(look.sends).toHaveLength(1)
+  await sweepRetention(services, new AbortController().signal)
 }
 
 function isRelevant({ text }: RecordedStatement): boolean {

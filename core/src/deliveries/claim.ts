@@ -6,36 +6,29 @@ import type { Attempt } from './attempt.ts'
 import { attemptOf, forwardActions, leaseFrom, leaseSql, withOriginal } from './attemptOf.ts'
 import {
   ACTION_OFF_HOURS,
+  columnOf,
   type DueAttempt,
   type DueRow,
   dueParameters,
-  FORWARD_COLUMNS,
   SELECT_DUE,
 } from './dueAttempts.ts'
+import type { LaneRow } from './flow/statements.ts'
 
 /**
- * Members of a due attempt that forwards need. SQL names them as the type does: renaming many rows takes as long as
- * reading.
+ * Members of a due attempt that forwards need beside the row of their lane. SQL names them as the type does: renaming
+ * many rows takes as long as reading.
  */
 const READ = [
   ...STORED_REQUEST_COLUMNS,
   'deliveryId',
   'attempt',
   'trigger',
-  'workspaceId',
   'requestId',
   'actionId',
-  'actionName',
-  'isActive',
-  'suspendedByPlan',
-  ...FORWARD_COLUMNS,
   'redaction',
   'sealedWith',
   'sealed',
   'sealedKey',
-  'endpointName',
-  'captureId',
-  'plan',
 ] as const satisfies readonly (keyof DueRow)[]
 
 export type ClaimServices = Pick<Services, 'db' | 'clock' | 'workerId' | 'secrets' | 'plans' | 'log'>
@@ -72,15 +65,10 @@ const CLAIM_FORWARDS = statement(
     select array_agg(id) as ids, array_agg(delivery_id) as deliveries from begun
   )
   select ${READ.map((member) => `due.${columnOf(member)} as "${member}"`).join(', ')},
-         due.is_ready as "isReady", made.ids[array_position(made.deliveries, due.delivery_id)] as "attemptId",
-         exists (select from transformation_rules t where t.action_id = due.action_id) as "hasRules"
+         due.is_ready as "isReady", made.ids[array_position(made.deliveries, due.delivery_id)] as "attemptId"
   from due cross join made
   order by due.delivery_id`,
 )
-
-function columnOf(member: string): string {
-  return member.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
-}
 
 /**
  * Begins forwards that a look has taken: writes their Pending rows, with the lease, before anything is sent. It is one statement, durable
@@ -89,8 +77,13 @@ function columnOf(member: string): string {
  * An attempt that is lost after that is recovered as Interrupted, when its lease ends or its process is silent.
  *
  * @param services `db` is the transaction that took them
+ * @param lanes the lanes of the deliveries by their ids, as the same look has read them
  */
-export async function claimForwards(services: ClaimServices, due: readonly DueAttempt[]): Promise<Claimed> {
+export async function claimForwards(
+  services: ClaimServices,
+  lanes: ReadonlyMap<string, LaneRow>,
+  due: readonly DueAttempt[],
+): Promise<Claimed> {
   if (due.length === 0) return { attempts: [], others: [] }
   const now = services.clock.now()
   const rows = await run(services.db, CLAIM_FORWARDS, [
@@ -99,7 +92,7 @@ export async function claimForwards(services: ClaimServices, due: readonly DueAt
     leaseFrom(now),
     services.workerId,
   ])
-  const shaped = rows.filter(({ attemptId, hasRules }) => attemptId !== null && hasRules)
+  const shaped = rows.filter(({ attemptId, actionId }) => attemptId !== null && lanes.get(actionId)?.hasRules)
   const ruleSets = await loadRuleSets(
     services.db,
     shaped.map(({ actionId }) => actionId),
@@ -112,11 +105,13 @@ export async function claimForwards(services: ClaimServices, due: readonly DueAt
   const attempts: Attempt[] = []
   const actionOf = forwardActions(services.secrets, now)
   for (const row of rows) {
-    if (row.attemptId === null) continue
+    const lane = lanes.get(row.actionId)
+    if (row.attemptId === null || lane === undefined) continue
     const rules = ruleSets.get(row.actionId) ?? NO_RULE_SET
     try {
-      const claim = { id: row.attemptId, now, action: actionOf(row), rules }
-      attempts.push(withOriginal(attemptOf(services, row, storedRequest(row), claim), row, originals))
+      const due = { ...lane, ...row }
+      const claim = { id: row.attemptId, now, action: actionOf(due), rules }
+      attempts.push(withOriginal(attemptOf(services, due, storedRequest(row), claim), row, originals))
     } catch (err) {
       // A secret that cannot be opened fails this delivery only.
       services.log.error({ err, deliveryId: row.deliveryId }, 'could not start a delivery')

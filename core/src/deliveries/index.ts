@@ -1,7 +1,6 @@
 export { type Attempt, type AttemptResult, LEASE_SECONDS, TIMEOUT_SECONDS } from './attempt.ts'
 export { forwardAction, leaseFrom, refusalOf } from './attemptOf.ts'
 export { AUTH_KINDS, type AuthSettings, authText, storedAuth } from './auth.ts'
-export { claimForwards } from './claim.ts'
 export { hasRecords, headersFromText, keepSentBodies, withSentBodies } from './details.ts'
 export { FORWARD_COLUMNS, type ForwardSettings } from './dueAttempts.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'

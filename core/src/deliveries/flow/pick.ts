@@ -1,14 +1,15 @@
 import { aheadMs, type Services } from '../../api/services.ts'
 import type { Lane, LaneWithSlots, Look, Room, Send } from '../../dispatch/index.ts'
-import { type RowsOf, run, statement, type Trx } from '../../platform/db/index.ts'
+import { run, statement, type Trx } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
 import { type ClaimServices, claimForwards } from '../claim.ts'
 import { claimNotifies } from '../claimNotifies.ts'
-import { type DueAttempt, offUntil } from '../dueAttempts.ts'
+import { type DueAttempt, isOff, offUntil } from '../dueAttempts.ts'
 import { type DeliveryPolicy, storedPolicy } from '../policy.ts'
 import { BREAKER_STATES, type Decision, decide, type Flow } from './decide.ts'
 import {
   GIVE_BACK,
+  type LaneRow,
   LOCK_FLOW,
   LOCK_FLOWS,
   MOVE_FLOW,
@@ -64,7 +65,7 @@ export async function lookAtFlow(
   const flow = flowOf(row)
   const decision = decide(flow, clockAt, room)
   if (decision.kind === 'wait') return { ...waiting(row, decision, clockAt), ...shown }
-  const look = await takeAndClaim({ ...services, db: trx }, trx, lane, decision, { ...flow, ...row })
+  const look = await takeAndClaim({ ...services, db: trx }, trx, row, decision, flow.policy)
   const isIdle = look.sends.length === 0 && look.nextInMs !== 0
   const isDrained = isIdle && row.drainPerSecond !== null
   return { ...look, ...shown, ...(isDrained ? { afterwards: () => endDrain(services, lane.id) } : {}) }
@@ -83,24 +84,26 @@ export async function lookAtFlows(
   const locked = await run(trx, LOCK_FLOWS, [lanes.map(({ id }) => id)])
   if (locked.length === 0) return looks
   const slots = new Map(lanes.map((lane) => [lane.id, lane.slots]))
-  const going: { readonly id: string; readonly limit: number; readonly kind: string }[] = []
+  const going: { readonly id: string; readonly limit: number; readonly row: LaneRow }[] = []
   for (const row of await run(trx, READ_FLOWS, [locked.map(({ id }) => id)])) {
-    const { id, kind } = row
+    const { id } = row
     const clockAt = row.clockAt.getTime() + aheadMs(services.clock)
     const decision = decide(flowOf(row), clockAt, { slots: slots.get(id) ?? 0, leadMs: 0 })
     if (decision.kind === 'wait') looks.set(id, waiting(row, decision, clockAt))
     else if (!row.isBound && decision.spacingMs === 0 && !decision.isProbe)
-      going.push({ id, limit: decision.limit, kind })
+      going.push({ id, limit: decision.limit, row })
   }
   if (going.length === 0) return looks
   const now = services.clock.now()
   const lanesTaken = await takeAny(trx, going, now)
   const claiming = { ...services, db: trx }
-  const takenOfKind = (kind: string) =>
-    going.flatMap((lane) => (lane.kind === kind ? (lanesTaken.get(lane.id)?.taken ?? []) : []))
-  const forwards = await claimTaken(claiming, trx, 'forward', takenOfKind('forward'))
-  const notifies = await claimTaken(claiming, trx, 'notify', takenOfKind('notify'))
-  const sends = Map.groupBy([...forwards, ...notifies], ({ attempt }) => attempt.action.id)
+  const claimed: ClaimedSend[] = []
+  for (const [kind, ofKind] of Map.groupBy(going, ({ row }) => row.kind)) {
+    const taken = ofKind.flatMap(({ id }) => lanesTaken.get(id)?.taken ?? [])
+    const rows = ofKind.map(({ row }) => row)
+    claimed.push(...(await claimTaken(claiming, trx, { kind, rows, taken })))
+  }
+  const sends = Map.groupBy(claimed, ({ attempt }) => attempt.action.id)
   for (const { id, limit } of going) {
     const { taken = [], nextAt = null } = lanesTaken.get(id) ?? {}
     const isLeftOut = taken.length === 0 && nextAt && nextAt <= now
@@ -113,7 +116,7 @@ export async function lookAtFlows(
 
 /** A look at a lane where nothing may start. */
 function waiting(
-  { pausedAt }: Pick<RowsOf<typeof READ_FLOWS>, 'pausedAt'>,
+  { pausedAt }: Pick<LaneRow, 'pausedAt'>,
   { until }: Extract<Decision, { kind: 'wait' }>,
   clockAt: number,
 ): Look<FlowSend> {
@@ -123,24 +126,19 @@ function waiting(
 
 type Going = Extract<Decision, { kind: 'go' }>
 
-interface Taking {
-  readonly policy: DeliveryPolicy
-  readonly kind: string
-  readonly isBound: boolean
-}
-
 async function takeAndClaim(
   services: LookServices,
   trx: Trx,
-  lane: Lane,
+  lane: LaneRow,
   { limit, firstAt, spacingMs, isProbe }: Going,
-  { policy, kind, isBound }: Taking,
+  policy: DeliveryPolicy,
 ): Promise<Look<FlowSend>> {
+  const { kind, isBound } = lane
   const now = services.clock.now()
   const found = isBound
     ? await takeInOrder(trx, lane.id, now, limit)
     : ((await takeAny(trx, [{ id: lane.id, limit }], now)).get(lane.id) ?? NONE)
-  const claimed = await claimTaken(services, trx, kind, found.taken)
+  const claimed = await claimTaken(services, trx, { kind, rows: [lane], taken: found.taken })
   const sends = claimed.map(
     (send, index): FlowSend => ({
       ...send,
@@ -160,16 +158,19 @@ async function takeAndClaim(
   return { sends, nextInMs: nextInMs(found, limit, now) }
 }
 
-/** Begins the attempts of deliveries that a look has taken. */
+type ClaimedSend = Omit<FlowSend, 'isBound' | 'start'>
+
+/** Begins the attempts of deliveries that a look has taken out of lanes of one kind. */
 async function claimTaken(
   services: LookServices,
   trx: Trx,
-  kind: string,
-  taken: Taken['taken'],
-): Promise<readonly Omit<FlowSend, 'isBound' | 'start'>[]> {
+  { kind, rows, taken }: { readonly kind: string; readonly rows: readonly LaneRow[] } & Pick<Taken, 'taken'>,
+): Promise<readonly ClaimedSend[]> {
   if (taken.length === 0) return []
   const { attempts, others } =
-    kind === 'forward' ? await claimForwards(services, taken) : await claimNotifies(services, trx, taken)
+    kind === 'forward'
+      ? await claimForwards(services, new Map(rows.map((row) => [row.id, row])), taken)
+      : await claimNotifies(services, trx, taken)
   if (others.length > 0) {
     // The request of these is gone, or the action was switched off a moment ago.
     const ids = others.map(({ deliveryId }) => deliveryId)
@@ -241,12 +242,12 @@ const takenOf = ({ id, attempt, bodyBytes }: TakenRow): Taken['taken'] =>
   id === null ? [] : [{ deliveryId: id, attempt, bodyBytes }]
 
 /** The state of a flow, as it was read. */
-export function flowOf(row: RowsOf<typeof READ_FLOWS>): Flow & { readonly policy: DeliveryPolicy } {
+export function flowOf(row: LaneRow): Flow & { readonly policy: DeliveryPolicy } {
   return {
     policy: storedPolicy(row.deliveryPolicy),
     sealedUntil: row.sealedUntil?.getTime() ?? null,
     isPaused: row.pausedAt !== null,
-    endsAt: row.isOn ? null : offUntil(row, row.clockAt).getTime(),
+    endsAt: isOff(row) ? offUntil(row, row.clockAt).getTime() : null,
     drainPerSecond: row.drainPerSecond,
     nextStartAt: row.nextStartAt?.getTime() ?? null,
     notBefore: row.notBefore?.getTime() ?? null,

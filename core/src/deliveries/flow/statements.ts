@@ -1,5 +1,6 @@
 import { waitingOf } from '../../dispatch/index.ts'
-import { PLAN_ONCE_FROM_HERE, statement } from '../../platform/db/index.ts'
+import { PLAN_ONCE_FROM_HERE, type RowsOf, statement } from '../../platform/db/index.ts'
+import { FORWARD_COLUMNS_SQL } from '../dueAttempts.ts'
 
 /** The most bytes of bodies that one look takes. One body is taken whatever its size. */
 export const LOOK_BYTES_MAX = 16 * 1024 * 1024
@@ -48,13 +49,15 @@ export const LOCK_FLOWS = statement(
 )
 
 /**
- * Reads the lanes of the actions `$1` after they are locked. As a separate statement it sees all looks and pauses
- * committed before.
+ * Reads the lanes of the actions `$1` after they are locked, with all that the attempts of a lane have in common. As a
+ * separate statement it sees all looks and pauses committed before.
  */
 export const READ_FLOWS = statement(
   'read flows',
-  `select a.id, a.kind, a.delivery_policy, a.paused_at, a.drain_per_second, a.is_active and not a.suspended_by_plan as is_on, a.off_since,
-          f.next_start_at, f.not_before, f.breaker, f.next_probe_at, f.closed_at, clock_timestamp() as clock_at, e.workspace_id,
+  `select a.id, a.kind, a.name as action_name, ${FORWARD_COLUMNS_SQL}, a.paused_at, a.drain_per_second,
+          a.is_active, a.suspended_by_plan, a.off_since, exists (select from transformation_rules t where t.action_id = a.id) as has_rules,
+          f.next_start_at, f.not_before, f.breaker, f.next_probe_at, f.closed_at, clock_timestamp() as clock_at,
+          e.workspace_id, e.name as endpoint_name, coalesce(e.capture_id, e.id) as capture_id, w.plan,
           case when w.sealed_until > clock_timestamp() then least(w.sealed_until, clock_timestamp() + interval '${SEALED_SECONDS} s') end as sealed_until,
           b.is_bound, case when b.is_bound then
             (select count(*)::int from deliveries d where d.action_id = a.id and d.flow_state = 'sending') +
@@ -67,6 +70,9 @@ export const READ_FLOWS = statement(
     join workspaces w on w.id = e.workspace_id
     cross join lateral (select ${IS_BOUND} as is_bound offset 0) b`,
 )
+
+/** A lane, as {@link READ_FLOWS} gives it. */
+export type LaneRow = RowsOf<typeof READ_FLOWS>
 
 /** Replays in bulk have 1, all others 0. The index of waiting deliveries has it before their due time. */
 const PRIORITIES = [0, 1]

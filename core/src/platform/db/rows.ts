@@ -146,35 +146,14 @@ export interface StatementRows {
     readonly deliveryId: number
     readonly attempt: number
     readonly trigger: string
-    readonly workspaceId: string
     readonly requestId: number
     readonly actionId: string
-    readonly actionName: string
-    readonly isActive: boolean
-    readonly suspendedByPlan: boolean
-    readonly url: string | null
-    readonly appendPath: boolean
-    readonly appendQuery: boolean
-    readonly signingSecret: Buffer | null
-    readonly previousSigningSecret: Buffer | null
-    readonly previousSigningSecretUntil: Date | null
-    readonly signingScheme: string
-    readonly authSettings: string | null
-    readonly authSecrets: Buffer | null
-    readonly tlsCertificates: string | null
-    readonly tlsClientKey: Buffer | null
-    readonly deliveryPolicy: string | null
-    readonly governed: boolean
     readonly redaction: string | null
     readonly sealedWith: string | null
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
-    readonly endpointName: string
-    readonly captureId: string
-    readonly plan: string
     readonly isReady: boolean | null
     readonly attemptId: number | null
-    readonly hasRules: boolean
   }
   'claim sends of replay': {
     readonly replayId: string
@@ -331,12 +310,12 @@ export interface StatementRows {
     readonly requestId: number
     readonly actionId: string
     readonly actionName: string
-    readonly url: string | null
-    readonly appendPath: boolean
-    readonly appendQuery: boolean
     readonly isActive: boolean
     readonly suspendedByPlan: boolean
     readonly offSince: Date | null
+    readonly url: string | null
+    readonly appendPath: boolean
+    readonly appendQuery: boolean
     readonly signingSecret: Buffer | null
     readonly previousSigningSecret: Buffer | null
     readonly previousSigningSecretUntil: Date | null
@@ -1160,11 +1139,26 @@ export interface StatementRows {
   'read flows': {
     readonly id: string
     readonly kind: string
+    readonly actionName: string
+    readonly url: string | null
+    readonly appendPath: boolean
+    readonly appendQuery: boolean
+    readonly signingSecret: Buffer | null
+    readonly previousSigningSecret: Buffer | null
+    readonly previousSigningSecretUntil: Date | null
+    readonly signingScheme: string
+    readonly authSettings: string | null
+    readonly authSecrets: Buffer | null
+    readonly tlsCertificates: string | null
+    readonly tlsClientKey: Buffer | null
     readonly deliveryPolicy: string | null
+    readonly governed: boolean
     readonly pausedAt: Date | null
     readonly drainPerSecond: number | null
-    readonly isOn: boolean
+    readonly isActive: boolean
+    readonly suspendedByPlan: boolean
     readonly offSince: Date | null
+    readonly hasRules: boolean
     readonly nextStartAt: Date | null
     readonly notBefore: Date | null
     readonly breaker: string
@@ -1172,6 +1166,9 @@ export interface StatementRows {
     readonly closedAt: Date | null
     readonly clockAt: Date
     readonly workspaceId: string
+    readonly endpointName: string
+    readonly captureId: string
+    readonly plan: string
     readonly sealedUntil: Date | null
     readonly isBound: boolean
     readonly sending: number
