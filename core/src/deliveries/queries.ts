@@ -80,26 +80,6 @@ export function lockOverdue(trx: Trx, now: Date, limit: number) {
     .execute()
 }
 
-/** A delivery that is still open, with the facts for its incident. */
-export interface OpenDelivery {
-  readonly id: number
-  readonly workspaceId: string
-  readonly endpointId: string
-  readonly endpointName: string
-  readonly requestId: number
-  readonly actionId: string
-  readonly actionName: string
-  readonly kind: string
-  readonly trigger: string
-  readonly attemptCount: number
-  readonly nextAttemptAt: Date
-  readonly flowState: string | null
-  /** The action's URL; null for notify. */
-  readonly url: string | null
-  /** Text of the action's column. */
-  readonly deliveryPolicy: string | null
-}
-
 /** Selects open deliveries: by id, by action, or by request. */
 export type DeliveriesOf =
   | { readonly ids: readonly number[] }
@@ -108,7 +88,7 @@ export type DeliveriesOf =
   | { readonly endpointId: string; readonly requestIds: readonly number[] }
 
 /** Open deliveries whose endpoint, action and request still exist, oldest first. */
-export function findOpenDeliveries(db: Db, of: DeliveriesOf): Promise<OpenDelivery[]> {
+export function findOpenDeliveries(db: Db, of: DeliveriesOf) {
   return (
     db
       .selectFrom('deliveries as d')
@@ -146,6 +126,9 @@ export function findOpenDeliveries(db: Db, of: DeliveriesOf): Promise<OpenDelive
       .execute()
   )
 }
+
+/** A delivery that is still open, with the facts for its incident. */
+export type OpenDelivery = Awaited<ReturnType<typeof findOpenDeliveries>>[number]
 
 /** Deletes all deliveries of actions that are about to be deleted, dead letters too. */
 export async function removeDeliveriesOfActions(trx: Trx, actionIds: readonly string[]): Promise<void> {

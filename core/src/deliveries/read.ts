@@ -1,34 +1,10 @@
-import { type SqlBool, sql } from 'kysely'
+import { type InferResult, type SqlBool, sql } from 'kysely'
 import { type Between, type IdPlace, isBetweenIds } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import type { AttemptState } from '../engine/words/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { RECORDED_BODY_BYTES } from './details.ts'
-
-/** An attempt as lists show it. */
-export interface AttemptRow {
-  readonly id: number
-  readonly requestId: number
-  readonly label: string | null
-  readonly actionId: string | null
-  readonly actionName: string
-  readonly kind: string
-  readonly state: string
-  readonly statusCode: number | null
-  readonly error: string | null
-  readonly url: string
-  readonly at: Date
-  readonly finishedAt: Date | null
-  readonly durationMs: number | null
-  readonly attemptNumber: number
-  readonly trigger: string
-  readonly nextAttemptAt: Date | null
-  readonly hasDetail: boolean
-  readonly transformed: boolean
-  readonly transformationVersion: number | null
-  readonly transformNote: string | null
-}
 
 /** Narrows a list of attempts; members combine with AND, and an undefined one does not narrow it. */
 export interface AttemptFilters {
@@ -80,6 +56,9 @@ function withColumns(db: Db, endpointId: string, filters?: AttemptFilters) {
       )
   )
 }
+
+/** An attempt as lists show it. */
+export type AttemptRow = InferResult<ReturnType<typeof withColumns>>[number]
 
 /** Reads one page of attempts, newest first, with the total count. */
 export async function listAttempts(
