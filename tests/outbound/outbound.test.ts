@@ -264,14 +264,15 @@ describe('hostile receivers', () => {
     })
   })
 
-  test('announcements before the answer are not the answer', async () => {
-    const { port } = await receiver((socket) =>
-      socket.write(
-        `HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n`,
-      ),
-    )
-    expect(await client().send(post(`http://127.0.0.1:${port}/`))).toMatchObject({ statusCode: 202 })
-  })
+  test.each(['100 Continue', '102 Processing', '103 Early Hints\r\nLink: </x>'])(
+    '%j before the answer is not the answer',
+    async (interim) => {
+      const { port } = await receiver((socket) =>
+        socket.write(`HTTP/1.1 ${interim}\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n`),
+      )
+      expect(await client().send(post(`http://127.0.0.1:${port}/`))).toMatchObject({ statusCode: 202 })
+    },
+  )
 
   test('nobody listens: connect; no such name: dns', async () => {
     const { port } = await receiver(ok)
