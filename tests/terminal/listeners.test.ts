@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { expectCountersEqualRows } from '../retention/support.ts'
 import { eventually } from '../support/eventually.ts'
+import { wrongParts } from '../support/problems.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { startCommand } from './listenerProcess.ts'
@@ -103,4 +104,22 @@ test('a report is refused where it is wrong, and for the requests of others', as
   expect(await charlie.post(path, report)).toMatchObject({ status: 404 })
   const wrong = await alice.post(path, { ...report, listener: '', durationMs: -1 })
   expect(wrong.body).toMatchObject({ errors: [{ pointer: '#/listener' }, { pointer: '#/durationMs' }] })
+})
+
+test('a report of the far future or without a URL is refused, and the list of attempts stays readable', async () => {
+  const { alice } = service
+  const endpoint = await alice.endpoint({ encryptBodies: true })
+  const { id } = await endpoint.capture()
+  const report = {
+    listener: 'laptop',
+    url: 'http://localhost:3000/',
+    at: '9999-12-31T23:59:59.999Z',
+    durationMs: 3,
+    sent: { method: 'POST', headers: [] },
+  }
+  const send = async (more: object) =>
+    wrongParts(await alice.post(endpoint.at(`/requests/${id}/listen-attempts`), { ...report, ...more }))
+  expect(await send({})).toEqual(['#/at out_of_range'])
+  expect(await send({ at: '2026-11-22T10:00:00Z', url: '/hooks' })).toEqual(['#/url bad_url'])
+  expect(await alice.get(endpoint.at('/deliveries'))).toMatchObject({ status: 200, body: { totalCount: 0 } })
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { notFound } from '../api/errors.ts'
+import { notFound, validationFailed } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
 import { InstantInput, Int64, optional } from '../api/values.ts'
 import { attemptView, DeliveryAttempt, findAttempts, recordListen } from '../deliveries/index.ts'
@@ -18,7 +18,12 @@ const headers = z
 const report = {
   listener: z.string().min(1).max(64).meta({ description: 'Name of the listener' }),
   replayId: optional(Int64).meta({ description: 'Id of the replay' }),
-  url: z.string().min(1).max(8192).meta({ description: 'URL of the local server' }),
+  url: z
+    .string()
+    .min(1)
+    .max(8192)
+    .refine(URL.canParse, { params: { code: 'bad_url' }, message: 'The value must be a URL.' })
+    .meta({ description: 'URL of the local server' }),
   at: InstantInput.meta({ description: 'When it was sent' }),
   durationMs: z.int().min(0).max(86_400_000),
   error: optional(z.string().min(1).max(500)).meta({ description: 'Why there was no answer' }),
@@ -33,6 +38,9 @@ const report = {
     }),
   ).meta({ description: 'Answer of the local server; absent if there was none' }),
 }
+
+/** Tolerance for times in the future, because the clock of a listener's machine may be wrong by hours. */
+const FUTURE_MS_MAX = 24 * 3_600_000
 
 /** Reports of listeners about replayed requests. */
 export const listenReportRoutes = router({
@@ -55,6 +63,9 @@ export const listenReportRoutes = router({
     finds: findsRequest,
   }).mutation(async ({ ctx, input }) => {
     const { received } = input
+    if (input.at.getTime() > ctx.clock.now().getTime() + FUTURE_MS_MAX) {
+      throw validationFailed([{ path: ['at'], code: 'out_of_range', detail: 'at is in the future.' }])
+    }
     const id = await recordListen(ctx, {
       workspaceId: ctx.workspace.id,
       endpointId: ctx.endpoint.id,
