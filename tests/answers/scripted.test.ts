@@ -68,6 +68,15 @@ describe('a scripted response', () => {
     ])
   })
 
+  test('whose condition is null answers always', async () => {
+    const endpoint = await alice.endpoint({ responses: [{ when: null, status: 202 }] })
+    expect((await shown(endpoint)).responses).toMatchObject([{ when: {} }])
+    const { id } = await endpoint.capture()
+    expect(await answeredBy(endpoint)).toEqual([{ kind: 'response', index: 0, note: null }])
+    const preview = { requestId: id, responses: [{ when: null, status: 410 }] }
+    expect(await alice.post(endpoint.at('/responses/preview'), preview)).toMatchObject({ status: 200 })
+  })
+
   test('fills in its template, escaped for what it answers', async () => {
     const endpoint = await alice.endpoint({
       responses: [

@@ -34,7 +34,9 @@ const answer = {
 
 /** One entry of an endpoint's `responses`. */
 export const ScriptedResponse = z.object({
-  when: ConditionDocument.default({}).meta({ description: 'Condition of actions; `{}` = always' }),
+  when: ConditionDocument.overwrite((when) => when ?? {})
+    .default({})
+    .meta({ description: 'Condition of actions; `{}` = always' }),
   ...answer,
   body: z.string().default('').meta({ description: 'May hold placeholders, such as `{{ body.challenge }}`' }),
   delayMs: z
