@@ -10,12 +10,13 @@ export const [ERASURE_RUNS, ERASURE_SWEEP] = runQueues('erasures', z.object({ er
 
 const UNFINISHED_MAX = 5
 
-/** The table of erasures. A step takes milliseconds to seconds. */
+/** Lease of an erasure, in milliseconds. A step takes milliseconds to seconds. */
+export const LEASE_MS = 60_000
+
 export const ERASURES: Runs<{ erasureId: string }> = {
   table: 'erasures',
   queue: ERASURE_RUNS,
   payloadOf: (erasureId) => ({ erasureId }),
-  leaseMs: 60_000,
   unfinishedMax: UNFINISHED_MAX,
   refusal: `${UNFINISHED_MAX} erasures have not ended yet.`,
 }

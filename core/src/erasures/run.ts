@@ -4,7 +4,7 @@ import { recordChange } from '../audit/index.ts'
 import { isSealed } from '../keys/index.ts'
 import { type ErasuresTable, isDatabaseOutage } from '../platform/db/index.ts'
 import { requeueLost } from '../runs/index.ts'
-import { ERASURE_RUNS, ERASURES } from './declarations.ts'
+import { ERASURE_RUNS, ERASURES, LEASE_MS } from './declarations.ts'
 import { valueFinder } from './match.ts'
 import { progressed, stepOf, type Work } from './parts.ts'
 import { Progress } from './progress.ts'
@@ -41,7 +41,7 @@ export async function runErasure(
   const now = clock.now()
   const row = await db
     .updateTable('erasures')
-    .set({ state: 'running', dueAt: new Date(now.getTime() + ERASURES.leaseMs) })
+    .set({ state: 'running', dueAt: new Date(now.getTime() + LEASE_MS) })
     .where('id', '=', erasureId)
     .where('finishedAt', 'is', null)
     .where('dueAt', '<=', now)
@@ -85,7 +85,7 @@ async function workOn(services: ErasureServices, row: ErasureRow, signal: AbortS
         .updateTable('erasures')
         .set({
           progress: JSON.stringify(after),
-          dueAt: isPaused ? startAfter : new Date(now.getTime() + ERASURES.leaseMs),
+          dueAt: isPaused ? startAfter : new Date(now.getTime() + LEASE_MS),
         })
         .where('id', '=', row.id)
         .where('finishedAt', 'is', null)

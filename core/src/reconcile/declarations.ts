@@ -36,6 +36,9 @@ export const SLICE_MS = 5_000
 /** Lease of a run, in milliseconds: longer than any step. When it ends, the run has lost its process. */
 export const LEASE_MS = 60_000
 
+/** A run without a job for this time has lost it, in milliseconds. */
+export const LOST_AFTER_MS = 60_000
+
 /** Calls to the sender in a row that may fail before the run does. */
 export const FAILURES_MAX = 5
 
@@ -89,7 +92,6 @@ export const RECONCILIATIONS: Runs<{ reconciliationId: string }> = {
   table: 'reconciliations',
   queue: RECONCILIATION_RUNS,
   payloadOf: (reconciliationId) => ({ reconciliationId }),
-  leaseMs: LEASE_MS,
   unfinishedMax: UNFINISHED_MAX,
   refusal: `At most ${UNFINISHED_MAX} reconciliations of a workspace may run or wait.`,
   endedKept: { of: 'endpoint_id', count: ENDED_KEPT },

@@ -1,11 +1,8 @@
-import { sql } from 'kysely'
 import { raiseSingle } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { wakeQueued } from '../runs/index.ts'
-import { RECONCILIATIONS, RUNNING_MAX } from './declarations.ts'
-
-import { countOutstanding, dropEvents, updateRun } from './queries.ts'
+import { RECONCILIATION_RUNS, RUNNING_MAX } from './declarations.ts'
+import { countOutstanding, updateRun } from './queries.ts'
 import { type Failure, RUN_ERRORS } from './senders/index.ts'
 import type { RunRow } from './view.ts'
 
@@ -15,15 +12,16 @@ import type { RunRow } from './view.ts'
  *
  * @param row present row of the run
  * @param failure null for a run that is done
+ * @returns the row of the ended run
  */
 export async function finishRun(
   services: Pick<Services, 'clock' | 'enqueue'>,
   trx: Trx,
   row: RunRow,
   failure: Failure | null,
-): Promise<void> {
+): Promise<RunRow> {
   const outstanding = await countOutstanding(trx, row, ['missing', 'asked', 'refused'])
-  await updateRun(trx, row.id, {
+  const ended = await updateRun(trx, row.id, {
     state: failure === null ? 'done' : 'failed',
     credentials: null,
     nextCursor: null,
@@ -33,15 +31,31 @@ export async function finishRun(
     errorDetail: failure === null ? null : `${RUN_ERRORS[failure.code]} ${failure.detail}`.trim(),
     finishedAt: services.clock.now(),
   })
-  await dropEvents(trx, row.id)
-  // There is room for another run. Each checks whether it may run when it is claimed.
-  await wakeQueued(trx, services, RECONCILIATIONS, {
-    workspaceId: row.workspaceId,
-    limit: RUNNING_MAX,
-    where: sql`endpoint_id not in (
-      select endpoint_id from reconciliations where workspace_id = ${row.workspaceId} and state = 'running')`,
-  })
+  await trx.deleteFrom('reconciliationEvents').where('reconciliationId', '=', row.id).execute()
+  await wakeQueued(services, trx, row.workspaceId)
   if (row.missingCount > 0) await raiseGap(services, trx, row, outstanding)
+  return ended
+}
+
+/** Queues jobs for the oldest queued runs of a workspace, for which there is room now. Each checks whether it may begin. */
+async function wakeQueued(
+  { enqueue }: Pick<Services, 'enqueue'>,
+  trx: Trx,
+  workspaceId: string,
+): Promise<void> {
+  const ofWorkspace = trx.selectFrom('reconciliations').where('workspaceId', '=', workspaceId)
+  const queued = await ofWorkspace
+    .where('state', '=', 'queued')
+    .where('endpointId', 'not in', ofWorkspace.where('state', '=', 'running').select('endpointId'))
+    .select('id as reconciliationId')
+    .orderBy('createdAt')
+    .limit(RUNNING_MAX)
+    .execute()
+  await enqueue(
+    trx,
+    RECONCILIATION_RUNS,
+    queued.map((payload) => ({ payload })),
+  )
 }
 
 async function raiseGap(

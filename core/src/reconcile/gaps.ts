@@ -29,9 +29,9 @@ const GAPS = statement(
     from numbered window w as (order by number)
   )
   select (before + 1)::text as first_missing, (number - 1)::text as last_missing,
-         least(number - before - 1, 9007199254740991)::float8 as missing,
+         least(number - before - 1, 9007199254740991)::float8 as count,
          before_id as before_request_id, id as after_request_id,
-         least(before_at, received_at) as earlier_at, greatest(before_at, received_at) as later_at,
+         least(before_at, received_at) as "from", greatest(before_at, received_at) as "to",
          least(sum(number - before - 1) over (), 9007199254740991)::float8 as total
   from neighbours
   where number > before + 1
@@ -57,17 +57,5 @@ export async function readGaps(
   if (sequence === undefined) return { sequence: false, missingCount: 0, items: [] }
   const restarts = sequence.restartsAfterSeconds ?? null
   const rows = await run(db, GAPS, [id, restarts, since ?? null])
-  return {
-    sequence: true,
-    missingCount: rows[0]?.total ?? 0,
-    items: rows.map((row) => ({
-      firstMissing: row.firstMissing,
-      lastMissing: row.lastMissing,
-      count: row.missing,
-      beforeRequestId: row.beforeRequestId,
-      afterRequestId: row.afterRequestId,
-      from: row.earlierAt,
-      to: row.laterAt,
-    })),
-  }
+  return { sequence: true, missingCount: rows[0]?.total ?? 0, items: [...rows] }
 }

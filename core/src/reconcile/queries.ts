@@ -1,4 +1,4 @@
-import { type Insertable, sql, type Updateable } from 'kysely'
+import { sql, type Updateable } from 'kysely'
 import { z } from 'zod'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import type { Page } from '../api/pagination.ts'
@@ -6,27 +6,30 @@ import type { Db, ReconciliationsTable, Trx } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 import type { StartInput } from './schema.ts'
 import type { SenderCredentials, SentEvent } from './senders/index.ts'
-import { type RunRow, SHOWN_COLUMNS, type ShownRow } from './view.ts'
+import type { RunRow } from './view.ts'
 
-export async function insertRun(trx: Trx, row: Insertable<ReconciliationsTable>): Promise<void> {
-  await trx.insertInto('reconciliations').values(row).execute()
-}
-
-export async function findRun(db: Db, endpointId: string, id: string): Promise<ShownRow | undefined> {
+export async function findRun(db: Db, endpointId: string, id: string): Promise<RunRow | undefined> {
   return await db
     .selectFrom('reconciliations')
     .where('endpointId', '=', endpointId)
     .where('id', '=', id)
-    .select(SHOWN_COLUMNS)
+    .selectAll()
+    .executeTakeFirst()
+}
+
+/** Locks a run, whatever its state; undefined when it is gone. */
+export async function lockRun(trx: Trx, id: string): Promise<RunRow | undefined> {
+  return await trx
+    .selectFrom('reconciliations')
+    .where('id', '=', id)
+    .selectAll()
+    .forUpdate()
     .executeTakeFirst()
 }
 
 /** One page of an endpoint's runs, newest first; served by `reconciliations_by_endpoint`. */
 export async function listRuns(db: Db, endpointId: string, page: Page & Between<TimePlace>) {
-  const ofEndpoint = db
-    .selectFrom('reconciliations')
-    .select(SHOWN_COLUMNS)
-    .where('endpointId', '=', endpointId)
+  const ofEndpoint = db.selectFrom('reconciliations').selectAll().where('endpointId', '=', endpointId)
   return await pageByTime(ofEndpoint, ['createdAt', 'id'], page)
 }
 
@@ -49,8 +52,13 @@ export async function updateRun(
   trx: Trx,
   id: string,
   changes: Updateable<ReconciliationsTable>,
-): Promise<void> {
-  await trx.updateTable('reconciliations').set(changes).where('id', '=', id).execute()
+): Promise<RunRow> {
+  return await trx
+    .updateTable('reconciliations')
+    .set(changes)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
 }
 
 /** States of a listed event. `asked`: its sender was asked to send it again; `brought`: it was fetched and captured. */
@@ -94,16 +102,11 @@ export async function stageEvents(
   return counts
 }
 
-/** A missing event that was neither requested nor fetched yet. */
-export interface MissingEvent {
-  readonly eventId: string
-  readonly reference: string
-}
-
 /**
- * The oldest unhandled missing event, and all others with the same reference, oldest first. Empty when none is left.
+ * The oldest missing event that was neither requested nor fetched yet, and all others with the same reference, oldest
+ * first. Empty when none is left.
  */
-export async function nextMissing(db: Db, id: string): Promise<readonly MissingEvent[]> {
+export async function nextMissing(db: Db, id: string) {
   return await db
     .selectFrom('reconciliationEvents')
     .where('reconciliationId', '=', id)
@@ -184,10 +187,6 @@ export async function countMissingTypes(db: Db, id: string, limit: number) {
     .orderBy('type')
     .limit(limit)
     .execute()
-}
-
-export async function dropEvents(trx: Trx, id: string): Promise<void> {
-  await trx.deleteFrom('reconciliationEvents').where('reconciliationId', '=', id).execute()
 }
 
 /**

@@ -2,14 +2,21 @@ import type { Services } from '../api/services.ts'
 import { hashWith } from '../engine/storing/index.ts'
 import { isDatabaseOutage } from '../platform/db/index.ts'
 import { sleep } from '../platform/time/index.ts'
-import { releaseRun, requeueLost } from '../runs/index.ts'
+import { requeueLost } from '../runs/index.ts'
 import { openHashKey } from '../workspaces/index.ts'
-import { PAUSE_MS, RECONCILIATIONS, reconciledEvents, reconciliations, SLICE_MS } from './declarations.ts'
-import { claimRun, type Lease, LeaseLost } from './lease.ts'
+import {
+  LOST_AFTER_MS,
+  PAUSE_MS,
+  RECONCILIATIONS,
+  reconciledEvents,
+  reconciliations,
+  SLICE_MS,
+} from './declarations.ts'
+import { claimRun, type Lease, LeaseLost, releaseRun } from './lease.ts'
 import { openCredentials } from './queries.ts'
-
 import { senderWith } from './senders/index.ts'
 import { end, type Next, takeStep } from './steps.ts'
+import type { RunRow } from './view.ts'
 
 /**
  * Works on a run for {@link SLICE_MS}, and queues the job that continues it. Safe to run twice and to be interrupted
@@ -26,14 +33,13 @@ export async function runReconciliation(
   if (lease === undefined) return
   try {
     const next = await workOn(services, lease, signal)
-    if (next.after === 'ended') await count(services, lease)
-    else await releaseRun(services, RECONCILIATIONS, lease, next.milliseconds)
+    if (next.after === 'ended') count(next.row)
+    else await releaseRun(services, lease, next.milliseconds)
   } catch (error) {
     if (error instanceof LeaseLost) return
     if (isDatabaseOutage(error)) throw error
     services.log.error({ err: error, reconciliationId }, 'a reconciliation failed')
-    await end({ services, lease }, { code: 'internal_error', detail: '' })
-    await count(services, lease)
+    count((await end({ services, lease }, { code: 'internal_error', detail: '' })).row)
   }
 }
 
@@ -78,20 +84,7 @@ async function step(services: Services, lease: Lease): Promise<Next> {
   })
 }
 
-async function count(services: Services, { id }: Lease): Promise<void> {
-  const row = await services.db
-    .selectFrom('reconciliations')
-    .where('id', '=', id)
-    .select([
-      'state',
-      'missingCount',
-      'redeliveredCount',
-      'capturedCount',
-      'refusedCount',
-      'outstandingCount',
-    ])
-    .executeTakeFirst()
-  if (row === undefined) return
+function count(row: RunRow): void {
   reconciliations.inc({ state: row.state === 'done' ? 'done' : 'failed' })
   reconciledEvents.inc({ result: 'missing' }, row.missingCount)
   reconciledEvents.inc({ result: 'redelivered' }, row.redeliveredCount)
@@ -102,4 +95,4 @@ async function count(services: Services, { id }: Lease): Promise<void> {
 
 /** Queues a job for each run that lost its own. */
 export const sweepReconciliations = (services: Pick<Services, 'db' | 'clock' | 'enqueue'>): Promise<void> =>
-  requeueLost(services, RECONCILIATIONS)
+  requeueLost(services, RECONCILIATIONS, LOST_AFTER_MS)

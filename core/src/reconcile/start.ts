@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
-import { notFound, validationFailed } from '../api/errors.ts'
+import { validationFailed } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
@@ -9,8 +9,7 @@ import { findProvider, type SentList } from '../engine/providers/index.ts'
 import { retentionMs } from '../plans/index.ts'
 import { admitRun } from '../runs/index.ts'
 import { RECONCILIATION_RUNS, RECONCILIATIONS, SETTLING_MS } from './declarations.ts'
-import { credentialsFor, findRun, insertRun, sealCredentials } from './queries.ts'
-
+import { credentialsFor, sealCredentials } from './queries.ts'
 import type { StartInput } from './schema.ts'
 import { apiUrlOf, isHookUrl } from './senders/index.ts'
 import { runView } from './view.ts'
@@ -98,19 +97,23 @@ export async function startReconciliation(ctx: Context, endpoint: EndpointRow, i
   }
   return await ctx.db.transaction().execute(async (trx) => {
     await admitRun(trx, RECONCILIATIONS, { workspaceId: ctx.workspace.id, owner: endpoint.id })
-    await insertRun(trx, {
-      id,
-      workspaceId: ctx.workspace.id,
-      endpointId: endpoint.id,
-      sender,
-      since: members.since,
-      until: lastOf(input, now),
-      types: JSON.stringify(members.types),
-      dryRun: members.dryRun,
-      credentials: sealCredentials(ctx.secrets, credentials, ctx.workspace.id),
-      createdAt: now,
-      dueAt: now,
-    })
+    const row = await trx
+      .insertInto('reconciliations')
+      .values({
+        id,
+        workspaceId: ctx.workspace.id,
+        endpointId: endpoint.id,
+        sender,
+        since: input.since,
+        until: lastOf(input, now),
+        types: JSON.stringify(members.types),
+        dryRun: members.dryRun,
+        credentials: sealCredentials(ctx.secrets, credentials, ctx.workspace.id),
+        createdAt: now,
+        dueAt: now,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
     await ctx.enqueue(trx, RECONCILIATION_RUNS, [{ payload: { reconciliationId: id } }])
     await recordChange(trx, ctx, {
       action: 'reconcile.start',
@@ -120,8 +123,6 @@ export async function startReconciliation(ctx: Context, endpoint: EndpointRow, i
       before: null,
       after: { reconciliationId: id, sender, ...members },
     })
-    const row = await findRun(trx, endpoint.id, id)
-    if (row === undefined) throw notFound('reconciliation')
     return runView(row)
   })
 }

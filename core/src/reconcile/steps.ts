@@ -1,9 +1,7 @@
 import type { Services } from '../api/services.ts'
 import { captureFetched, type FetchedOutcome } from '../capture/index.ts'
-import type { Trx } from '../platform/db/index.ts'
 import { backoffMs } from '../platform/time/index.ts'
 import { capturedEventIds } from '../requests/index.ts'
-import { lockWorkspace } from '../workspaces/index.ts'
 import {
   ARRIVAL_MS,
   FAILURES_MAX,
@@ -14,7 +12,7 @@ import {
   RUN_MS_MAX,
 } from './declarations.ts'
 import { finishRun } from './finish.ts'
-import { holdRun, type Lease } from './lease.ts'
+import { holdRun, type Lease, whileHeld } from './lease.ts'
 import {
   countMissingTypes,
   countOutstanding,
@@ -29,7 +27,7 @@ import type { Answer, Failure, Fetching, ListingSender, Redelivering, Scope } fr
 import type { RunRow } from './view.ts'
 
 export type Next =
-  | { readonly after: 'ended' }
+  | { readonly after: 'ended'; readonly row: RunRow }
   /** 0 continues at once. */
   | { readonly after: 'wait'; readonly milliseconds: number }
 
@@ -45,7 +43,6 @@ export interface Work {
 }
 
 const AT_ONCE: Next = { after: 'wait', milliseconds: 0 }
-const ENDED: Next = { after: 'ended' }
 
 /**
  * Performs one step of a run: reads a page of the list, fetches a page of missing events, requests one event, or checks
@@ -66,29 +63,15 @@ export async function takeStep(work: Work): Promise<Next> {
 export async function end(
   { services, lease }: Pick<Work, 'services' | 'lease'>,
   failure: Failure | null,
-): Promise<Next> {
-  await write({ services, lease }, (trx, row) => finishRun(services, trx, row, failure))
-  return ENDED
+): Promise<Extract<Next, { after: 'ended' }>> {
+  const row = await whileHeld({ services, lease }, (trx, held) => finishRun(services, trx, held, failure))
+  return { after: 'ended', row }
 }
 
 const endOf = ({ startedAt, createdAt }: RunRow) => (startedAt ?? createdAt).getTime() + RUN_MS_MAX
 
 function scopeOf({ since, until, types }: RunRow): Scope {
   return { since, until, types: JSON.parse(types) }
-}
-
-/**
- * Runs one transaction of the run's holder. It locks the workspace first, as a claim does: an end that raises an alert
- * needs the workspace's row, and two transactions that lock in opposite orders wait for each other.
- */
-async function write<Result>(
-  { services, lease }: Pick<Work, 'services' | 'lease'>,
-  change: (trx: Trx, row: RunRow) => Promise<Result>,
-): Promise<Result> {
-  return await services.db.transaction().execute(async (trx) => {
-    await lockWorkspace(trx, lease.workspaceId)
-    return await change(trx, await holdRun(trx, services, lease))
-  })
 }
 
 async function listPage(work: Work, sender: ListingSender): Promise<Next> {
@@ -116,7 +99,7 @@ async function listPage(work: Work, sender: ListingSender): Promise<Next> {
     digest: hash?.(event.eventId) ?? null,
     state: stateOf(event.eventId, event.at),
   }))
-  return await write(work, async (trx, now) => {
+  return await whileHeld(work, async (trx, now): Promise<Next> => {
     const counts = await stageEvents(trx, row.id, { events: staged, from: now.pageCount * PAGE_EVENTS + 1 })
     const listed = {
       pageCount: now.pageCount + 1,
@@ -137,10 +120,9 @@ async function listPage(work: Work, sender: ListingSender): Promise<Next> {
       phase: 'bringing' as const,
       missingTypes: JSON.stringify(await countMissingTypes(trx, row.id, MISSING_TYPES_MAX)),
     }
-    await updateRun(trx, row.id, complete)
+    const updated = await updateRun(trx, row.id, complete)
     if (!row.dryRun && listed.missingCount > 0) return AT_ONCE
-    await finishRun(services, trx, { ...now, ...complete }, null)
-    return ENDED
+    return { after: 'ended', row: await finishRun(services, trx, updated, null) }
   })
 }
 
@@ -192,11 +174,11 @@ async function redeliverNext(work: Work, sender: Redelivering): Promise<Next> {
   const [missing] = await nextMissing(services.db, row.id)
   if (missing === undefined) {
     const arriveBy = new Date(services.clock.now().getTime() + ARRIVAL_MS)
-    await write(work, (trx) => updateRun(trx, row.id, { phase: 'arriving', arriveBy }))
+    await whileHeld(work, (trx) => updateRun(trx, row.id, { phase: 'arriving', arriveBy }))
     return AT_ONCE
   }
   const { eventId, reference } = missing
-  const isPresent = await write(work, async (trx) => {
+  const isPresent = await whileHeld(work, async (trx) => {
     const present = await capturedEventIds(trx, row.endpointId, [eventId], hash)
     await setEventStates(trx, row.id, [eventId], present.has(eventId) ? 'present' : 'asked')
     return present.has(eventId)
@@ -205,7 +187,7 @@ async function redeliverNext(work: Work, sender: Redelivering): Promise<Next> {
   const answer = await sender.redeliver(reference)
   switch (answer.outcome) {
     case 'ok':
-      await write(work, (trx, now) =>
+      await whileHeld(work, (trx, now) =>
         updateRun(trx, row.id, { redeliveredCount: now.redeliveredCount + 1, failureCount: 0 }),
       )
       return AT_ONCE
@@ -213,14 +195,14 @@ async function redeliverNext(work: Work, sender: Redelivering): Promise<Next> {
       return await afterFailure(work, answer)
     case 'wait':
     case 'again':
-      await write(work, (trx) => setEventStates(trx, row.id, [eventId], 'missing'))
+      await whileHeld(work, (trx) => setEventStates(trx, row.id, [eventId], 'missing'))
       return await afterFailure(work, answer)
     case 'failed': {
       if (isForAll(answer.failure)) {
-        await write(work, (trx) => setEventStates(trx, row.id, [eventId], 'missing'))
+        await whileHeld(work, (trx) => setEventStates(trx, row.id, [eventId], 'missing'))
         return await end(work, answer.failure)
       }
-      await write(work, async (trx, now) => {
+      await whileHeld(work, async (trx, now) => {
         await setEventStates(trx, row.id, [eventId], 'refused')
         await updateRun(trx, row.id, { refusedCount: now.refusedCount + 1 })
       })
@@ -251,6 +233,6 @@ async function afterFailure(work: Work, answer: Exclude<Answer<unknown>, { outco
   if (answer.outcome === 'failed') return await end(work, answer.failure)
   const failures = row.failureCount + 1
   if (failures >= FAILURES_MAX) return await end(work, answer.failure)
-  await write(work, (trx) => updateRun(trx, row.id, { failureCount: failures }))
+  await whileHeld(work, (trx) => updateRun(trx, row.id, { failureCount: failures }))
   return { after: 'wait', milliseconds: backoffMs(BACKOFF_MS, row.failureCount) }
 }

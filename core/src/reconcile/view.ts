@@ -6,37 +6,8 @@ import { RUN_ERRORS, type RunErrorCode } from './senders/index.ts'
 
 export type RunRow = Selectable<ReconciliationsTable>
 
-/** The columns that are shown, which the sealed credentials are not. */
-export const SHOWN_COLUMNS = [
-  'id',
-  'endpointId',
-  'sender',
-  'state',
-  'since',
-  'until',
-  'types',
-  'dryRun',
-  'isComplete',
-  'listedCount',
-  'foundCount',
-  'missingCount',
-  'tooOldCount',
-  'redeliveredCount',
-  'capturedCount',
-  'refusedCount',
-  'outstandingCount',
-  'missingTypes',
-  'errorCode',
-  'errorDetail',
-  'createdAt',
-  'startedAt',
-  'finishedAt',
-] as const satisfies readonly (keyof RunRow)[]
-
-export type ShownRow = Pick<RunRow, (typeof SHOWN_COLUMNS)[number]>
-
 /** Converts a row to the API's shape. */
-export function runView(row: ShownRow): z.input<typeof Reconciliation> {
+export function runView(row: RunRow): z.input<typeof Reconciliation> {
   const { errorCode } = row
   return {
     ...row,

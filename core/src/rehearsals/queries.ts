@@ -13,7 +13,6 @@ import {
 } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { STORED_REQUEST_COLUMNS, visibleRequests } from '../requests/index.ts'
-import { lockRun } from '../runs/index.ts'
 import type { ScheduledItem } from './schedule.ts'
 
 /** A replay as it is stored. */
@@ -103,7 +102,9 @@ export async function oldestQueued(trx: Trx, workspaceId: string, limit: number)
 }
 
 /** Locks a replay, whatever its state; undefined when it is gone. */
-export const lockReplay = (trx: Trx, id: string) => lockRun<ReplayRow>(trx, { table: 'replays' }, id)
+export async function lockReplay(trx: Trx, id: string): Promise<ReplayRow | undefined> {
+  return await trx.selectFrom('replays').where('id', '=', id).selectAll().forUpdate().executeTakeFirst()
+}
 
 export async function updateReplay(db: Db, id: string, changes: Updateable<ReplaysTable>): Promise<void> {
   await db.updateTable('replays').set(changes).where('id', '=', id).execute()

@@ -564,11 +564,11 @@ export interface StatementRows {
   'gaps of event ids': {
     readonly firstMissing: string
     readonly lastMissing: string
-    readonly missing: number
+    readonly count: number
     readonly beforeRequestId: number
     readonly afterRequestId: number
-    readonly earlierAt: Date
-    readonly laterAt: Date
+    readonly from: Date
+    readonly to: Date
     readonly total: number
   }
   'give deliveries back': never
