@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Accepted } from '../api/checks.ts'
 import type { Services } from '../api/services.ts'
-import type { InputIssue } from '../engine/issues.ts'
+import { type InputIssue, issue } from '../engine/issues.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { type Channel, isConnected } from './channel.ts'
 import { type ChannelKind, type ChannelKindName, channelKind } from './kinds/index.ts'
@@ -19,11 +19,8 @@ const SIGNING_SECRET_MAX = 512
  * @param secret not empty: `""` clears the credential
  */
 export function credentialIssue(kind: ChannelKind, secret: string): InputIssue | null {
-  const wrong = (code: InputIssue['code'], words: string): InputIssue => ({
-    path: ['secret'],
-    code,
-    detail: `secret (${kind.credentialLabel}) ${words}`,
-  })
+  const wrong = (code: InputIssue['code'], words: string) =>
+    issue(['secret'], code, `secret (${kind.credentialLabel}) ${words}`)
   if (kind.credential === 'signingSecret') {
     if (secret.length < SIGNING_SECRET_MIN) {
       return wrong('too_short', `must have at least ${SIGNING_SECRET_MIN} characters.`)
@@ -90,11 +87,7 @@ export async function checkChannelChange(
 ): Promise<InputIssue[]> {
   const issues = await checkAll(services, input, channel.kind, channel)
   if (input.kind !== undefined && input.kind !== channel.kind) {
-    issues.push({
-      path: ['kind'],
-      code: 'not_allowed',
-      detail: `kind cannot change after creation: it is ${channel.kind}.`,
-    })
+    issues.push(issue(['kind'], 'not_allowed', `kind cannot change after creation: it is ${channel.kind}.`))
   }
   return issues
 }
@@ -103,13 +96,8 @@ export async function checkChannelChange(
 export function checkConnected(channel: Channel): InputIssue[] {
   if (isConnected(channel)) return []
   const { credentialLabel } = channelKind(channel.kind)
-  return [
-    {
-      path: ['secret'],
-      code: 'required',
-      detail: `The channel has no credential (${credentialLabel}) yet; set secret first.`,
-    },
-  ]
+  const detail = `The channel has no credential (${credentialLabel}) yet; set secret first.`
+  return [issue(['secret'], 'required', detail)]
 }
 
 type Members = Pick<Accepted<UpdateInput>, 'secret' | 'settings' | 'events' | 'mutedUntil'>
@@ -139,8 +127,8 @@ async function checkAll(
   }
   const { secret } = input
   if (secret !== undefined && secret !== '' && secret !== stored?.secret) {
-    const issue = credentialIssue(kind, secret)
-    if (issue !== null) issues.push(issue)
+    const wrong = credentialIssue(kind, secret)
+    if (wrong !== null) issues.push(wrong)
     else if (kind.credential === 'url')
       issues.push(...(await addressIssues(services, secret, ['secret'], false)))
   }
@@ -158,28 +146,19 @@ async function checkMembers(
     return issues
   }
   if (!timestamp.safeParse(mutedUntil).success) {
-    issues.push({
-      path: ['mutedUntil'],
-      code: 'bad_format',
-      detail: 'mutedUntil must be an RFC 3339 timestamp.',
-    })
+    issues.push(issue(['mutedUntil'], 'bad_format', 'mutedUntil must be an RFC 3339 timestamp.'))
   } else if (new Date(mutedUntil).getTime() > clock.now().getTime() + MUTE_DAYS_MAX * DAY_MS) {
-    issues.push({
-      path: ['mutedUntil'],
-      code: 'out_of_range',
-      detail: `mutedUntil must be at most ${MUTE_DAYS_MAX} days ahead.`,
-    })
+    const detail = `mutedUntil must be at most ${MUTE_DAYS_MAX} days ahead.`
+    issues.push(issue(['mutedUntil'], 'out_of_range', detail))
   }
   return issues
 }
 
 function duplicateIssues(events: Accepted<readonly SubscriptionInput[]>): InputIssue[] {
   const seen = new Set<string>()
-  return events.flatMap(({ kind }, at): InputIssue[] => {
+  return events.flatMap(({ kind }, at) => {
     if (kind === undefined) return []
-    if (seen.has(kind)) {
-      return [{ path: ['events', at], code: 'duplicate', detail: `events subscribes to ${kind} twice.` }]
-    }
+    if (seen.has(kind)) return [issue(['events', at], 'duplicate', `events subscribes to ${kind} twice.`)]
     seen.add(kind)
     return []
   })
@@ -197,7 +176,7 @@ async function addressIssues(
 ): Promise<InputIssue[]> {
   const issues = await outbound.checkDestination(url, path)
   if (issues.length === 0 && !plainHttp && new URL(url).protocol === 'http:' && !outbound.isListed(url)) {
-    return [{ path, code: 'bad_url', detail: `${path.join('.')} must be an https address.` }]
+    return [issue(path, 'bad_url', `${path.join('.')} must be an https address.`)]
   }
   return issues
 }

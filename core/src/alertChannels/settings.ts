@@ -1,4 +1,4 @@
-import type { InputIssue } from '../engine/issues.ts'
+import { type InputIssue, issue } from '../engine/issues.ts'
 import { CONNECTION_FIELDS } from '../engine/words/index.ts'
 
 /** Header names and values that a webhook channel adds. */
@@ -64,11 +64,8 @@ export function readSettings(
   for (const [name, value] of Object.entries(input ?? {})) {
     const field = fields.find((candidate) => candidate.name === name)
     if (field === undefined) {
-      issues.push({
-        path: ['settings', name],
-        code: 'unknown_field',
-        detail: `settings.${name} is not a setting of this kind. ${placesOf(fields, credentialLabel)}`,
-      })
+      const detail = `settings.${name} is not a setting of this kind. ${placesOf(fields, credentialLabel)}`
+      issues.push(issue(['settings', name], 'unknown_field', detail))
     } else if (value === '' && !field.required) settings[name] = field.default
     else if (value !== null && !isStored(value, stored[name])) {
       const read = readSetting(field, value)
@@ -78,13 +75,8 @@ export function readSettings(
   }
 
   for (const { name, label, required } of fields) {
-    if (required && settings[name] === null && !issues.some((issue) => issue.path[1] === name)) {
-      issues.push({
-        path: ['settings', name],
-        code: 'required',
-        detail: `settings.${name} (${label}) is required.`,
-      })
-    }
+    if (required && settings[name] === null && !issues.some(({ path }) => path[1] === name))
+      issues.push(issue(['settings', name], 'required', `settings.${name} (${label}) is required.`))
   }
   return { settings, issues }
 }
@@ -116,7 +108,7 @@ type Read = { value: SettingValue } | { issues: InputIssue[] }
 function readSetting(field: SettingField, value: unknown): Read {
   const path = ['settings', field.name]
   const wrong = (code: InputIssue['code'], words: string): Read => ({
-    issues: [{ path, code, detail: `settings.${field.name} ${words}` }],
+    issues: [issue(path, code, `settings.${field.name} ${words}`)],
   })
   if (field.type === 'headers') return readHeaders(path, value)
   if (field.type === 'integer') {
@@ -142,29 +134,29 @@ function readSetting(field: SettingField, value: unknown): Read {
 
 function readHeaders(path: readonly string[], value: unknown): Read {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { issues: [{ path, code: 'type', detail: `${path.join('.')} must be an object of strings.` }] }
+    return { issues: [issue(path, 'type', `${path.join('.')} must be an object of strings.`)] }
   }
   const issues: InputIssue[] = []
   const headers: Record<string, string> = {}
   const seen = new Set<string>()
   const members = Object.entries(value)
   if (members.length > HEADERS_MAX) {
-    issues.push({ path, code: 'too_many', detail: `At most ${HEADERS_MAX} headers can be added.` })
+    issues.push(issue(path, 'too_many', `At most ${HEADERS_MAX} headers can be added.`))
   }
   for (const [name, content] of members) {
     const at = [...path, name]
     if (!HEADER_NAME.test(name)) {
-      issues.push({ path: at, code: 'bad_format', detail: 'A header name must be a token.' })
+      issues.push(issue(at, 'bad_format', 'A header name must be a token.'))
     } else if (isRefused(name)) {
-      issues.push({ path: at, code: 'not_allowed', detail: `The header ${name} is set by the service.` })
+      issues.push(issue(at, 'not_allowed', `The header ${name} is set by the service.`))
     } else if (seen.has(name.toLowerCase())) {
-      issues.push({ path: at, code: 'duplicate', detail: `The header ${name} is given twice.` })
+      issues.push(issue(at, 'duplicate', `The header ${name} is given twice.`))
     } else if (typeof content !== 'string') {
-      issues.push({ path: at, code: 'type', detail: `The header ${name} must be a string.` })
+      issues.push(issue(at, 'type', `The header ${name} must be a string.`))
     } else if (content.length > HEADER_VALUE_MAX) {
-      issues.push({ path: at, code: 'too_long', detail: `The header ${name} is too long.` })
+      issues.push(issue(at, 'too_long', `The header ${name} is too long.`))
     } else if (!/^[\t\x20-\x7e]*$/.test(content)) {
-      issues.push({ path: at, code: 'bad_format', detail: `The header ${name} must be printable ASCII.` })
+      issues.push(issue(at, 'bad_format', `The header ${name} must be printable ASCII.`))
     } else headers[name] = content
     seen.add(name.toLowerCase())
   }

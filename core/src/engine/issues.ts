@@ -33,6 +33,12 @@ export interface InputIssue {
   readonly detail: string
 }
 
+export const issue = (path: InputIssue['path'], code: ItemCode, detail: string): InputIssue => ({
+  path,
+  code,
+  detail,
+})
+
 /** The value at `path` in a plain value; undefined where a part of the path is absent. */
 export function valueAt(input: unknown, path: readonly (string | number)[]): unknown {
   let value = input
