@@ -4,8 +4,8 @@ import { everySubscription, type StoredSubscriptions, type Subscription } from '
 import type { Services } from '../api/services.ts'
 import { type AlertChannelsTable, run, statement, type Trx } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
-import { HEALTHS, type HealthState, healthAfter, type SendOutcome } from './health.ts'
-import { type ChannelKindName, channelKind, isChannelKind } from './kinds/index.ts'
+import { HEALTHS, type HealthState, healthAfter } from './health.ts'
+import { type ChannelKindName, channelKind, isChannelKind, type Reading } from './kinds/index.ts'
 import type { AlertChannel } from './schema.ts'
 import type { ChannelSettings } from './settings.ts'
 
@@ -62,28 +62,25 @@ export function destinationOf({ kind, secret, settings }: Channel): string | nul
   return channelKind(kind).destination({ secret, settings })
 }
 
-/** A channel in the API's format, without its secret. */
-export function channelView(channel: Channel): z.input<typeof AlertChannel> {
-  const { id, kind, name, enabled, health, settings, mutedUntil, events, createdAt } = channel
-  const { lastSuccessAt, lastFailureAt, lastError, consecutiveFailures } = channel
+/** The part of a channel that callers set, without its secret. */
+export function settingsView(channel: Channel) {
+  const { id, kind, name, enabled, settings, mutedUntil, events, createdAt } = channel
   return {
-    id,
-    kind,
-    name,
-    enabled,
-    health,
+    ...{ id, kind, name, enabled, settings, mutedUntil, createdAt },
+    events: [...events],
     credentialSet: channel.secret !== null,
     credentialSetAt: channel.secretSetAt,
+  }
+}
+
+/** A channel in the API's format, without its secret. */
+export function channelView(channel: Channel): z.input<typeof AlertChannel> {
+  const { health, lastSuccessAt, lastFailureAt, lastError, consecutiveFailures } = channel
+  return {
+    ...settingsView(channel),
+    ...{ health, lastSuccessAt, lastFailureAt, lastError, consecutiveFailures },
     connected: isConnected(channel),
     destination: destinationOf(channel),
-    settings,
-    mutedUntil,
-    events: [...events],
-    lastSuccessAt,
-    lastFailureAt,
-    lastError,
-    consecutiveFailures,
-    createdAt,
   }
 }
 
@@ -105,7 +102,7 @@ const STORE = statement(
 export async function recordHealth(
   { secrets, clock }: Pick<Services, 'secrets' | 'clock'>,
   trx: Trx,
-  sent: readonly { readonly channel: Channel; readonly send: SendOutcome }[],
+  sent: readonly { readonly channel: Channel; readonly send: Reading }[],
   isTest = false,
 ): Promise<void> {
   if (sent.length === 0) return

@@ -1,3 +1,5 @@
+import type { Reading } from './kinds/index.ts'
+
 /** Health states: `untested` until the first send, then by the results of sends. */
 export const HEALTHS = ['untested', 'verified', 'failing'] as const
 
@@ -10,14 +12,6 @@ export interface HealthState {
   readonly lastError: string | null
   /** Failed sends since the last success; each attempt counts. */
   readonly consecutiveFailures: number
-}
-
-export interface SendOutcome {
-  readonly delivered: boolean
-  /** The provider's refusal is final: a retry cannot succeed. */
-  readonly permanent: boolean
-  /** The reason; null when it was delivered. Secrets are masked. */
-  readonly detail: string | null
 }
 
 /** This many failed sends in a row make a channel failing. */
@@ -33,7 +27,7 @@ export const UNTESTED = { health: 'untested', consecutiveFailures: 0 } as const
  *
  * @param isTest the send was a user's test; its refusal alone makes the channel failing
  */
-export function healthAfter(state: HealthState, send: SendOutcome, isTest: boolean, now: Date): HealthState {
+export function healthAfter(state: HealthState, send: Reading, isTest: boolean, now: Date): HealthState {
   if (send.delivered) return { ...state, health: 'verified', lastSuccessAt: now, consecutiveFailures: 0 }
   const consecutiveFailures = state.consecutiveFailures + 1
   const failing = isTest || send.permanent || consecutiveFailures >= FAILURES_MAX

@@ -1,4 +1,4 @@
-import { type Insertable, sql, type Updateable } from 'kysely'
+import { sql } from 'kysely'
 import type { Context } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
@@ -6,30 +6,13 @@ import { foundById, notFound } from '../api/errors.ts'
 import type { Page } from '../api/pagination.ts'
 import type { Services } from '../api/services.ts'
 import type { Plan } from '../plans/index.ts'
-import type { AlertChannelsTable, Db, Trx } from '../platform/db/index.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
 import { type Channel, type ChannelRow, channelOf, destinationOf, isConnected } from './channel.ts'
 import type { ChannelKindName } from './kinds/index.ts'
 
-/** The channel; undefined if it is absent or another workspace's. */
-export function findChannelRow(db: Db, workspaceId: string, id: string): Promise<ChannelRow | undefined> {
-  return db
-    .selectFrom('alertChannels')
-    .selectAll()
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-}
-
-/** Like `findChannelRow`, and locks the row until the transaction ends, for writes that depend on it. */
-export function lockChannelRow(trx: Trx, workspaceId: string, id: string): Promise<ChannelRow | undefined> {
-  return trx
-    .selectFrom('alertChannels')
-    .selectAll()
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst()
-}
+/** The query of a channel, which has no row if it is absent or another workspace's. */
+export const channelRow = (db: Db, workspaceId: string, id: string) =>
+  db.selectFrom('alertChannels').selectAll().where('workspaceId', '=', workspaceId).where('id', '=', id)
 
 /** One page, newest first. */
 export async function listChannelRows(db: Db, workspaceId: string, page: Page & Between<TimePlace>) {
@@ -49,43 +32,28 @@ export function allChannelRows(db: Db, workspaceId: string): Promise<ChannelRow[
 }
 
 /** Counts every channel of the workspace, including those that are switched off or over the plan's limit. */
-export async function countChannels(db: Db, workspaceId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('alertChannels')
-    .where('workspaceId', '=', workspaceId)
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
-}
-
-/**
- * The number of older channels of the workspace. A channel is over the plan's limit if this number reaches the limit.
- */
-export async function countOlderChannels(
+export async function countChannels(
   db: Db,
-  { workspaceId, createdAt, id }: Pick<ChannelRow, 'workspaceId' | 'createdAt' | 'id'>,
+  workspaceId: string,
+  condition = sql<boolean>`true`,
 ): Promise<number> {
   const { count } = await db
     .selectFrom('alertChannels')
     .where('workspaceId', '=', workspaceId)
-    .where(sql<boolean>`(created_at, id) < (${createdAt}, ${id})`)
+    .where(condition)
     .select((of) => of.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count
 }
 
-/** Adds one row; the plan's limit is not checked here. */
-export async function insertChannel(trx: Trx, row: Insertable<AlertChannelsTable>): Promise<void> {
-  await trx.insertInto('alertChannels').values(row).execute()
-}
-
-/** Updates only the given columns. A no-op when no channel has the id. */
-export async function updateChannel(
-  trx: Trx,
-  id: string,
-  changes: Updateable<AlertChannelsTable>,
-): Promise<void> {
-  await trx.updateTable('alertChannels').set(changes).where('id', '=', id).execute()
+/** Whether as many older channels as the plan allows exist. */
+export async function isOverPlan(
+  db: Db,
+  { workspaceId, createdAt, id }: Pick<ChannelRow, 'workspaceId' | 'createdAt' | 'id'>,
+  { limits }: Plan,
+): Promise<boolean> {
+  const older = sql<boolean>`(created_at, id) < (${createdAt}, ${id})`
+  return (await countChannels(db, workspaceId, older)) >= limits.alertChannelsMax
 }
 
 /** Deletes one row. @throws DomainError `not_found` when it was deleted meanwhile */
@@ -108,7 +76,7 @@ export async function findChannel(
   workspaceId: string,
   id: string,
 ): Promise<Channel | undefined> {
-  const row = await findChannelRow(db, workspaceId, id)
+  const row = await channelRow(db, workspaceId, id).executeTakeFirst()
   return row === undefined ? undefined : channelOf(row, secrets)
 }
 

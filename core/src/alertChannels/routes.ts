@@ -36,10 +36,7 @@ const eventList = {
 } as const
 
 const listEvents = () => ({
-  items: SUBSCRIBABLE_KINDS.map((kind) => {
-    const { displayName, description, defaultSeverity, subjectType, subscribable } = EVENTS[kind]
-    return { kind, displayName, description, defaultSeverity, subjectType, subscribable }
-  }),
+  items: SUBSCRIBABLE_KINDS.map((kind) => ({ kind, ...EVENTS[kind] })),
 })
 
 /** Manage and test alert channels; list their kinds, the events and the history of sends. */
@@ -163,20 +160,11 @@ export const alertChannelRoutes = router({
 function kindsOf(plan: Plan): z.input<typeof AlertChannelKind>[] {
   if (!hasFeature(plan, 'alertChannels')) return []
   return CHANNEL_KIND_NAMES.map((kind) => {
-    const { displayName, credentialLabel, credentialRequired, fields } = channelKind(kind)
+    const { fields, ...described } = channelKind(kind)
     return {
       kind,
-      displayName,
-      credentialLabel,
-      credentialRequired,
-      fields: fields.map(({ name, label, type, required, options, help }) => ({
-        name,
-        label,
-        type,
-        required,
-        options: options === null ? null : [...options],
-        help,
-      })),
+      ...described,
+      fields: fields.map((field) => ({ ...field, options: field.options && [...field.options] })),
     }
   })
 }

@@ -6,10 +6,10 @@ import { notFound } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
 import { type Change, recordChange } from '../audit/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
-import { type Channel, channelOf, channelView } from './channel.ts'
+import { type Channel, channelOf, channelView, settingsView } from './channel.ts'
 import { UNTESTED } from './health.ts'
 import { channelKind } from './kinds/index.ts'
-import { countChannels, insertChannel, lockChannelRow, updateChannel } from './queries.ts'
+import { channelRow, countChannels } from './queries.ts'
 import type { CreateInput, SubscriptionInput, UpdateInput } from './schema.ts'
 import { readSettings } from './settings.ts'
 
@@ -20,15 +20,9 @@ export function channelChange(action: string, before: Channel | null, after: Cha
     action,
     workspaceId,
     subject: { type: 'alertChannel', id, name },
-    before: before && settingsOf(before),
-    after: after && settingsOf(after),
+    before: before && settingsView(before),
+    after: after && settingsView(after),
   }
-}
-
-function settingsOf(channel: Channel) {
-  const { id, kind, name, enabled, credentialSet, credentialSetAt, settings, mutedUntil, events, createdAt } =
-    channelView(channel)
-  return { id, kind, name, enabled, credentialSet, credentialSetAt, settings, mutedUntil, events, createdAt }
 }
 
 /**
@@ -55,10 +49,8 @@ export async function createChannel(ctx: Context, input: CreateInput) {
   return await ctx.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, ctx.workspace.id)
     requireRoom(ctx.plan, 'alertChannelsMax', await countChannels(trx, ctx.workspace.id), 'alert channels')
-    await insertChannel(trx, row)
-    const inserted = await lockChannelRow(trx, ctx.workspace.id, row.id)
-    if (inserted === undefined) throw new Error('The channel that was just inserted is gone.')
-    const made = channelOf(inserted, ctx.secrets)
+    const inserted = trx.insertInto('alertChannels').values(row).returningAll()
+    const made = channelOf(await inserted.executeTakeFirstOrThrow(), ctx.secrets)
     await recordChange(trx, ctx, channelChange('alertChannels.create', null, made))
     return channelView(made)
   })
@@ -74,23 +66,26 @@ export async function createChannel(ctx: Context, input: CreateInput) {
 export async function changeChannel(ctx: Context, id: string, input: UpdateInput) {
   const now = ctx.clock.now()
   return await ctx.db.transaction().execute(async (trx) => {
-    const row = await lockChannelRow(trx, ctx.workspace.id, id)
+    const row = await channelRow(trx, ctx.workspace.id, id).forUpdate().executeTakeFirst()
     if (row === undefined) throw notFound('alert channel')
     const channel = channelOf(row, ctx.secrets)
     const { settings } = readSettings(channelKind(channel.kind).fields, input.settings, channel.settings)
     const credentialChanged = input.secret !== undefined && input.secret !== (channel.secret ?? '')
     const mutedUntil = muteOf(input.mutedUntil, now)
-    await updateChannel(trx, id, {
-      name: input.name ?? channel.name,
-      enabled: input.enabled ?? channel.enabled,
-      settings: JSON.stringify(settings),
-      ...(credentialChanged ? credentialColumns(ctx, input.secret, now) : {}),
-      ...(credentialChanged || !isDeepStrictEqual(settings, channel.settings) ? UNTESTED : {}),
-      ...(input.events === undefined ? {} : { events: eventsColumn(input.events) }),
-      ...(mutedUntil === undefined ? {} : { mutedUntil }),
-    })
-    const changed = await lockChannelRow(trx, ctx.workspace.id, id)
-    if (changed === undefined) throw notFound('alert channel')
+    const changed = await trx
+      .updateTable('alertChannels')
+      .set({
+        name: input.name ?? channel.name,
+        enabled: input.enabled ?? channel.enabled,
+        settings: JSON.stringify(settings),
+        ...(credentialChanged ? credentialColumns(ctx, input.secret, now) : {}),
+        ...(credentialChanged || !isDeepStrictEqual(settings, channel.settings) ? UNTESTED : {}),
+        ...(input.events === undefined ? {} : { events: eventsColumn(input.events) }),
+        ...(mutedUntil === undefined ? {} : { mutedUntil }),
+      })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirstOrThrow()
     const after = channelOf(changed, ctx.secrets)
     await recordChange(trx, ctx, channelChange('alertChannels.update', channel, after))
     return channelView(after)

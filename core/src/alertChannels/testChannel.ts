@@ -1,19 +1,13 @@
-import { randomUUID } from 'node:crypto'
-import { EVENTS, findAlert, insertAlerts, outboxRow } from '../alerts/index.ts'
+import type { z } from 'zod'
+import { findAlert, insertAlerts, ownAlert } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { type Channel, recordHealth } from './channel.ts'
-import { countOlderChannels } from './queries.ts'
-import type { Outcome } from './schema.ts'
+import { isOverPlan } from './queries.ts'
+import type { Outcome, TestResult } from './schema.ts'
 import { sendToChannel } from './sending/channelSend.ts'
-import { insertSends } from './sending/queries.ts'
+import { insertSends, sendOf } from './sending/queries.ts'
 
-/** Result of a test, in the API's format. */
-interface Tested {
-  readonly delivered: boolean
-  readonly detail: string | null
-  readonly statusCode: number | null
-  readonly durationMs: number
-}
+type Tested = z.output<typeof TestResult>
 
 /**
  * Sends a real message, also to a channel that is off or muted, and records it in the history. A rejected send is a
@@ -22,75 +16,40 @@ interface Tested {
  * @param channel connected, as checked by `checkConnected`
  */
 export async function testChannel(ctx: Context, channel: Channel): Promise<Tested> {
-  if ((await countOlderChannels(ctx.db, channel)) >= ctx.plan.limits.alertChannelsMax) {
+  const alertId = await writeAlert(ctx, channel)
+  if (await isOverPlan(ctx.db, channel, ctx.plan)) {
     const detail = `The channel is over the limit of the ${ctx.plan.displayName} plan.`
     const tested = { delivered: false, detail, statusCode: null, durationMs: 0 }
-    await writeHistory(ctx, channel, await writeAlert(ctx, channel), tested, 'suppressed')
+    await writeHistory(ctx, channel, alertId, tested, 'suppressed')
     return tested
   }
-  const alertId = await writeAlert(ctx, channel)
   const found = await findAlert(ctx.db, alertId)
   if (found === undefined) throw new Error('The test alert that was just written is gone.')
   const send = await sendToChannel(ctx, channel, found.alert, ctx.signal)
-  const { delivered, detail, statusCode, durationMs } = send
   await ctx.db.transaction().execute((trx) => recordHealth(ctx, trx, [{ channel, send }], true))
-  await writeHistory(
-    ctx,
-    channel,
-    alertId,
-    { detail, statusCode, durationMs },
-    delivered ? 'delivered' : 'failed',
-  )
-  return { delivered, detail, statusCode, durationMs }
+  await writeHistory(ctx, channel, alertId, send, send.delivered ? 'delivered' : 'failed')
+  return send
 }
 
-/** Writes the alert as already fanned out, because the caller sends it itself. */
 async function writeAlert({ db, clock }: Context, { id, workspaceId, name }: Channel): Promise<string> {
-  const kind = 'channel.test'
-  const alertId = randomUUID()
-  const now = clock.now()
-  await db.transaction().execute((trx) =>
-    insertAlerts(trx, {
-      ...outboxRow({
-        workspaceId,
-        kind,
-        severity: EVENTS[kind].defaultSeverity,
-        status: 'single',
-        subject: { id, name },
-        endpoint: null,
-        requestId: null,
-        reason: null,
-        count: 1,
-      }),
-      id: alertId,
-      occurredAt: now,
-      fannedOutAt: now,
-    }),
-  )
-  return alertId
+  const of = { workspaceId, subject: { id, name }, endpoint: null, requestId: null, reason: null }
+  const alert = ownAlert('channel.test', of, clock.now())
+  await db.transaction().execute((trx) => insertAlerts(trx, alert))
+  return alert.id
 }
 
 async function writeHistory(
   ctx: Context,
   channel: Channel,
   alertId: string,
-  result: Omit<Tested, 'delivered'>,
+  { detail, statusCode, durationMs }: Tested,
   outcome: Outcome,
 ): Promise<void> {
-  const { detail, statusCode, durationMs } = result
   await ctx.db.transaction().execute((trx) =>
     insertSends(ctx, trx, [
       {
-        alertId,
-        workspaceId: channel.workspaceId,
-        at: ctx.clock.now(),
-        channelId: channel.id,
-        channelName: channel.name,
-        channelKind: channel.kind,
-        outcome,
-        detail,
-        statusCode,
-        durationMs,
+        ...{ outcome, detail, statusCode, durationMs },
+        ...sendOf(channel, alertId, ctx.clock.now()),
         attemptCount: 1,
         attemptsMax: 1,
       },

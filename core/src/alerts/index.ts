@@ -15,11 +15,11 @@ export {
 export { type Alert, findAlert, isMarkup, wordsOf } from './find.ts'
 export { closeIncidents, closeIncidentsSilently, openIncident, severityOf } from './incidents.ts'
 export {
-  findWaitingOpening,
   forgetIncidentReasons,
   forgetReasons,
   insertAlerts,
   lockWaitingAlert,
+  lockWaitingOpening,
   markFannedOut,
   nextIncidentReasons,
   nextReasons,
@@ -27,4 +27,4 @@ export {
   sealMessages,
   waitingSince,
 } from './queries.ts'
-export { ALERT_FAN_OUT, type Named, type Occasion, outboxRow, raiseSingle } from './raise.ts'
+export { ALERT_FAN_OUT, type Named, type Occasion, ownAlert, raiseSingle } from './raise.ts'

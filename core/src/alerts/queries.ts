@@ -49,27 +49,15 @@ export async function insertAlerts(trx: Trx, ...alerts: readonly Insertable<Aler
   await trx.insertInto('alerts').values(alerts).execute()
 }
 
-/** Locks an alert that is not fanned out yet; undefined if another worker was or is faster. */
-export function lockWaitingAlert(trx: Trx, id: string) {
-  return trx
-    .selectFrom('alerts')
-    .selectAll()
-    .where('id', '=', id)
-    .where('fannedOutAt', 'is', null)
-    .forUpdate()
-    .executeTakeFirst()
-}
+const waiting = (trx: Trx) =>
+  trx.selectFrom('alerts').selectAll().where('fannedOutAt', 'is', null).forUpdate()
 
-/** The opening alert of an incident, if it is not fanned out yet: it must go before the closing one. */
-export function findWaitingOpening(trx: Trx, incidentId: string) {
-  return trx
-    .selectFrom('alerts')
-    .select('id')
-    .where('incidentId', '=', incidentId)
-    .where('status', '=', 'open')
-    .where('fannedOutAt', 'is', null)
-    .executeTakeFirst()
-}
+/** Locks an alert that is not fanned out yet; undefined if another worker was or is faster. */
+export const lockWaitingAlert = (trx: Trx, id: string) => waiting(trx).where('id', '=', id).executeTakeFirst()
+
+/** Locks the opening alert of an incident, if it is not fanned out yet: it must go before the closing one. */
+export const lockWaitingOpening = (trx: Trx, incidentId: string) =>
+  waiting(trx).where('incidentId', '=', incidentId).where('status', '=', 'open').executeTakeFirst()
 
 /** Marks the alert as fanned out; `lockWaitingAlert` no longer returns it. */
 export async function markFannedOut(trx: Trx, id: string, now: Date): Promise<void> {

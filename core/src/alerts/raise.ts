@@ -78,8 +78,19 @@ export async function raiseAlert(services: RaiseServices, trx: Trx, alert: Raise
   return id
 }
 
+/** The row of an alert that its writer sends: it has no fan-out. */
+export function ownAlert(
+  kind: Exclude<SingleKind, SingleAlert['kind']>,
+  occasion: Occasion & Pick<Raised, 'attemptId'>,
+  now: Date,
+) {
+  const severity = EVENTS[kind].defaultSeverity
+  const row = outboxRow({ ...occasion, kind, severity, status: 'single', count: 1 })
+  return { ...row, id: randomUUID(), occurredAt: now, fannedOutAt: now }
+}
+
 /** The row of an alert, without its id and time. */
-export function outboxRow(alert: Raised) {
+function outboxRow(alert: Raised) {
   const { incident } = alert
   return {
     workspaceId: alert.workspaceId,

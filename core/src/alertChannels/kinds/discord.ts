@@ -1,6 +1,6 @@
 import { isMarkup, type Severity } from '../../alerts/index.ts'
 import { readByStatus, textMember, wordsOfBody } from './answers.ts'
-import type { ChannelKind, Markup } from './kind.ts'
+import { type ChannelKind, INCOMING_WEBHOOK, type Markup } from './kind.ts'
 import { contextLine, cut, hookText, messageIn, postJson } from './text.ts'
 
 const EMBED_TITLE_MAX = 256
@@ -23,11 +23,8 @@ const CLOSED_COLOR = 0x2ecc71
 export const discord: ChannelKind = {
   displayName: 'Discord',
   credentialLabel: 'Webhook URL',
-  credentialRequired: true,
-  credential: 'url',
-  fields: [],
+  ...INCOMING_WEBHOOK,
   markup,
-  keepsIncidents: false,
   destination: ({ secret }) => hookText(secret, /\/webhooks\/([^/]+)\/[^/]+/),
   build(alert, { secret }) {
     const content = isMarkup(alert)

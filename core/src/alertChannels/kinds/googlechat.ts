@@ -1,6 +1,6 @@
 import { isMarkup } from '../../alerts/index.ts'
 import { readByStatus, textMember, wordsOfBody } from './answers.ts'
-import type { ChannelKind, Markup } from './kind.ts'
+import { type ChannelKind, INCOMING_WEBHOOK, type Markup } from './kind.ts'
 import { contextLine, cut, messageIn, postJson } from './text.ts'
 
 /** Breaks `<users/all>` and `<url|text>` with a zero-width space after the bracket, because Chat has no escape. */
@@ -15,11 +15,8 @@ const markup: Markup = { escape: breakTags, maxCharacters: 4096 }
 export const googlechat: ChannelKind = {
   displayName: 'Google Chat',
   credentialLabel: 'Space webhook URL',
-  credentialRequired: true,
-  credential: 'url',
-  fields: [],
+  ...INCOMING_WEBHOOK,
   markup,
-  keepsIncidents: false,
   destination({ secret }) {
     if (secret === null) return null
     const { host, pathname } = new URL(secret)

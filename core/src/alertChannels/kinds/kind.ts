@@ -20,7 +20,7 @@ export interface Reading {
   readonly delivered: boolean
   /** True if the same message would be refused again: no retry, and the channel is failing. */
   readonly permanent: boolean
-  /** The provider's message; null when it was delivered. */
+  /** The provider's message; null when it was delivered. Secrets are masked in what is stored. */
   readonly detail: string | null
 }
 
@@ -52,8 +52,8 @@ export interface ChannelKind {
   readonly credential: 'url' | 'token' | 'signingSecret'
   readonly fields: readonly SettingField[]
   readonly markup: Markup
-  /** Whether the provider tracks incidents itself. Then a closing event is sent wherever the opening one was sent. */
-  readonly keepsIncidents: boolean
+  /** Set if the provider tracks incidents itself. Then a closing event is sent wherever the opening one was sent. */
+  readonly keepsIncidents?: true
   /** Destination as text without secrets; null while it is unknown. */
   destination(channel: ChannelConfiguration): string | null
   /**
@@ -64,6 +64,9 @@ export interface ChannelKind {
   build(alert: Alert, channel: ChannelConfiguration, context: SendingContext): ProviderRequest
   read(answer: ProviderAnswer): Reading
 }
+
+/** A kind whose credential is the address of an incoming webhook, and whose `secret` says it all. */
+export const INCOMING_WEBHOOK = { credentialRequired: true, credential: 'url', fields: [] } as const
 
 /** The region of a PagerDuty or Opsgenie account, chosen at its creation. */
 export const REGION_FIELD = field({

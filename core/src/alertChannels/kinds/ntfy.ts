@@ -43,7 +43,6 @@ export const ntfy: ChannelKind = {
     }),
   ],
   markup,
-  keepsIncidents: false,
   destination: ({ settings }) => textSetting(settings, 'topic') || null,
   build(alert, { settings, secret }) {
     const message = messageIn(markup, alert)

@@ -1,6 +1,6 @@
 import { isMarkup } from '../../alerts/index.ts'
 import { readByStatus } from './answers.ts'
-import type { ChannelKind, Markup } from './kind.ts'
+import { type ChannelKind, INCOMING_WEBHOOK, type Markup } from './kind.ts'
 import { contextLine, cut, hookText, messageIn, postJson } from './text.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
@@ -18,11 +18,8 @@ const markup: Markup = { escape: escapeReserved, maxCharacters: 8000 }
 export const slack: ChannelKind = {
   displayName: 'Slack',
   credentialLabel: 'Incoming webhook URL',
-  credentialRequired: true,
-  credential: 'url',
-  fields: [],
+  ...INCOMING_WEBHOOK,
   markup,
-  keepsIncidents: false,
   destination: ({ secret }) => hookText(secret, /^\/services\/[^/]+\/([^/]+)\/[^/]+/),
   build(alert, { secret }) {
     const title = escapeReserved(cut(alert.title, 150))

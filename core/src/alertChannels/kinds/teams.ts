@@ -1,6 +1,6 @@
 import { isMarkup } from '../../alerts/index.ts'
 import { isSuccess, readByStatus, refused, textMember, wordsOfBody } from './answers.ts'
-import type { ChannelKind, Markup } from './kind.ts'
+import { type ChannelKind, INCOMING_WEBHOOK, type Markup } from './kind.ts'
 import { contextLine, cut, messageIn, postJson } from './text.ts'
 
 /** A whole message is limited to 28 KB: 8 000 characters of three bytes, and the card around them. */
@@ -31,11 +31,8 @@ const line = (text: string, style: object = {}) => ({
 export const teams: ChannelKind = {
   displayName: 'Microsoft Teams',
   credentialLabel: 'Workflow webhook URL',
-  credentialRequired: true,
-  credential: 'url',
-  fields: [],
+  ...INCOMING_WEBHOOK,
   markup,
-  keepsIncidents: false,
   destination: ({ secret }) => (secret === null ? null : new URL(secret).host),
   build(alert, { secret }) {
     const lines = messageIn(markup, alert).split('\n')

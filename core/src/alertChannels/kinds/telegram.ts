@@ -33,7 +33,6 @@ export const telegram: ChannelKind = {
     }),
   ],
   markup,
-  keepsIncidents: false,
   destination: ({ settings }) => textSetting(settings, 'chatId') || null,
   build(alert, { settings, secret }, { apiUrls }) {
     const message = messageIn(markup, alert)

@@ -55,7 +55,6 @@ export const webhook: ChannelKind = {
     }),
   ],
   markup,
-  keepsIncidents: false,
   destination({ settings }) {
     const url = textSetting(settings, 'url')
     if (url === '') return null

@@ -1,4 +1,5 @@
 import { Counter } from 'prom-client'
+import type { z } from 'zod'
 import { type Alert, findAlert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { nextAttemptAt, retryAfterOf } from '../../dispatch/index.ts'
@@ -7,10 +8,9 @@ import type { Db } from '../../platform/db/index.ts'
 import { registers } from '../../platform/metrics/index.ts'
 import type { DataKeyRef } from '../../platform/secrets/index.ts'
 import { type Channel, channelOf, isConnected, isMuted } from '../channel.ts'
-import type { SendOutcome } from '../health.ts'
 import { CHANNEL_KIND_NAMES } from '../kinds/index.ts'
-import { countOlderChannels, findChannelRow } from '../queries.ts'
-import type { Outcome } from '../schema.ts'
+import { channelRow, isOverPlan } from '../queries.ts'
+import type { Outcome, TestResult } from '../schema.ts'
 import { alertMail } from './alertMail.ts'
 import { type ChannelSend, sendToChannel } from './channelSend.ts'
 import { type AlertDeliveryRow, DELAYS_SECONDS } from './queries.ts'
@@ -96,9 +96,8 @@ async function attempt(
   if (row.attemptCount > row.attemptsMax + LOST_ATTEMPTS_MAX)
     return unsent({ outcome: 'failed', detail: 'Given up: no attempt completed.' })
   if (row.recipient !== null) return await mail(services, { ...row, recipient: row.recipient }, alert)
-  const { channel, unavailable } = await availabilityOf(services, row.workspaceId, row.channelId ?? '')
-  if (channel === null || unavailable !== null)
-    return unsent(unavailable ?? { outcome: 'failed', detail: null })
+  const channel = await findOpenChannel(services, row.workspaceId, row.channelId ?? '')
+  if ('outcome' in channel) return unsent(channel)
   const send = await sendToChannel(services, channel, alert, signal)
   if (send.error === 'aborted') return null
   // A channel that is already failing gets one attempt per alert.
@@ -148,20 +147,19 @@ async function mail(
   }
 }
 
-const unsent = (reason: Pick<AttemptResult, 'outcome' | 'detail'>): Ended => ({
+/** Why nothing is sent. */
+type Unsent = Pick<AttemptResult, 'outcome' | 'detail'>
+
+const unsent = (reason: Unsent): Ended => ({
   result: { ...reason, statusCode: null, durationMs: null, nextAttemptAt: null },
   sent: null,
   answered: null,
 })
 
 function resultOf(
-  {
-    delivered,
-    ...sent
-  }: Pick<SendOutcome, 'delivered' | 'detail'> & Pick<AttemptResult, 'statusCode' | 'durationMs'>,
+  { delivered, detail, statusCode, durationMs }: z.output<typeof TestResult>,
   next: Date | null,
 ): AttemptResult {
-  const { detail, statusCode, durationMs } = sent
   const outcome = delivered ? 'delivered' : 'failed'
   return { outcome, detail, statusCode, durationMs, nextAttemptAt: delivered ? null : next }
 }
@@ -182,44 +180,22 @@ export function nextSendAt(now: Date, { attemptsMax, isPermanent, ...failed }: F
   return nextAttemptAt({ now, ...failed }, SCHEDULE)
 }
 
-/** Reason why nothing is sent to a channel now. */
-interface Unavailable {
-  readonly outcome: 'failed' | 'muted' | 'suppressed'
-  readonly detail: string
-}
-
-interface Availability {
-  /** Null when it was deleted. */
-  readonly channel: Channel | null
-  /** The reason why nothing is sent; null if sending is possible. */
-  readonly unavailable: Unavailable | null
-}
-
-/** Checks a channel before every attempt: it may have been muted, switched off or deleted since the alert. */
-async function availabilityOf(
+/** Finds a channel before every attempt: it may have been muted, switched off or deleted since the alert. */
+async function findOpenChannel(
   { db, clock, plans, secrets }: Pick<Services, 'db' | 'clock' | 'plans' | 'secrets'>,
   workspaceId: string,
   channelId: string,
-): Promise<Availability> {
-  const row = await findChannelRow(db, workspaceId, channelId)
-  if (row === undefined) {
-    return { channel: null, unavailable: { outcome: 'failed', detail: 'The channel was deleted.' } }
-  }
+): Promise<Channel | Unsent> {
+  const row = await channelRow(db, workspaceId, channelId).executeTakeFirst()
+  if (row === undefined) return { outcome: 'failed', detail: 'The channel was deleted.' }
   const channel = channelOf(row, secrets)
-  const suppressed = (detail: string) => ({
-    channel,
-    unavailable: { outcome: 'suppressed' as const, detail },
-  })
+  const suppressed = (detail: string) => ({ outcome: 'suppressed' as const, detail })
   if (!channel.enabled) return suppressed('The channel is switched off.')
   if (!isConnected(channel)) return suppressed('The channel has no credential.')
-  const plan = await planOfWorkspace(db, plans, workspaceId)
-  if ((await countOlderChannels(db, channel)) >= plan.limits.alertChannelsMax) {
+  if (await isOverPlan(db, channel, await planOfWorkspace(db, plans, workspaceId)))
     return suppressed('The channel is over the limit of the plan.')
-  }
-  if (isMuted(channel, clock.now())) {
-    return { channel, unavailable: { outcome: 'muted', detail: 'The channel is muted.' } }
-  }
-  return { channel, unavailable: null }
+  if (isMuted(channel, clock.now())) return { outcome: 'muted', detail: 'The channel is muted.' }
+  return channel
 }
 
 /** The plan of a workspace, for jobs, which have no caller. */

@@ -4,8 +4,7 @@ import type { WireHeader } from '../../engine/message/index.ts'
 import { userAgent } from '../../platform/outbound/index.ts'
 import { type Channel, destinationOf } from '../channel.ts'
 import { maskSecret } from '../check.ts'
-import type { SendOutcome } from '../health.ts'
-import { channelKind } from '../kinds/index.ts'
+import { channelKind, type Reading } from '../kinds/index.ts'
 
 /** Timeout from connecting to the end of the answer. */
 const TIMEOUT_MS = 10_000
@@ -14,7 +13,7 @@ const RESPONSE_BYTES_MAX = 65_536
 const DETAIL_MAX = 300
 
 /** Result of a send to a channel, with the request and the response, secrets masked. */
-export interface ChannelSend extends SendOutcome {
+export interface ChannelSend extends Reading {
   /** A stable code, as in an attempt's `error`: `http_404`, `timeout`, `dns`…; null when it was delivered. */
   readonly error: string | null
   readonly statusCode: number | null

@@ -3,14 +3,13 @@ import { z } from 'zod'
 import {
   ALERT_FAN_OUT,
   type EventKind,
-  findWaitingOpening,
   isEventKind,
   lockWaitingAlert,
+  lockWaitingOpening,
   markFannedOut,
   passes,
   pruneAlerts,
   type Severity,
-  type Subscription,
   severityOf,
   waitingSince,
 } from '../../alerts/index.ts'
@@ -18,7 +17,7 @@ import type { Services } from '../../api/services.ts'
 import { listContacts } from '../../contacts/index.ts'
 import type { AlertsTable, Trx } from '../../platform/db/index.ts'
 import { DAY_MS } from '../../platform/time/index.ts'
-import { channelOf, isConnected, isMuted } from '../channel.ts'
+import { type Channel, channelOf, isConnected, isMuted } from '../channel.ts'
 import { channelKind } from '../kinds/index.ts'
 import { allChannelRows } from '../queries.ts'
 import { planOfWorkspace } from './attempt.ts'
@@ -35,9 +34,8 @@ export async function fanOutAlert(services: Services, { alertId }: { alertId: st
     const alert = await lockWaitingAlert(trx, alertId)
     if (alert === undefined) return
     if (alert.status === 'closed' && alert.incidentId !== null) {
-      const opening = await findWaitingOpening(trx, alert.incidentId)
-      const locked = opening === undefined ? undefined : await lockWaitingAlert(trx, opening.id)
-      if (locked !== undefined) await fanOut(services, trx, locked)
+      const opening = await lockWaitingOpening(trx, alert.incidentId)
+      if (opening !== undefined) await fanOut(services, trx, opening)
     }
     await fanOut(services, trx, alert)
   })
@@ -97,32 +95,23 @@ async function candidates(
   return (await allChannelRows(trx, workspaceId)).map((row, at) => {
     const channel = channelOf(row, secrets)
     return {
-      id: channel.id,
-      name: channel.name,
-      kind: channel.kind,
-      enabled: channel.enabled,
+      ...channel,
       connected: isConnected(channel),
       muted: isMuted(channel, now),
       failing: channel.health === 'failing',
       inPlan: at < limits.alertChannelsMax,
-      events: channel.events,
-      heldOpen: channelKind(channel.kind).keepsIncidents && notified.has(channel.id),
+      heldOpen: channelKind(channel.kind).keepsIncidents === true && notified.has(channel.id),
     }
   })
 }
 
 /** A channel's state when an alert is fanned out. */
-export interface Candidate {
-  readonly id: string
-  readonly name: string
-  readonly kind: string
-  readonly enabled: boolean
+export interface Candidate extends Pick<Channel, 'id' | 'name' | 'kind' | 'enabled' | 'events'> {
   readonly connected: boolean
   readonly muted: boolean
   readonly failing: boolean
   /** Within the plan's number of channels. */
   readonly inPlan: boolean
-  readonly events: readonly Subscription[]
   /** Whether the provider tracks incidents itself and got the opening event of this one. */
   readonly heldOpen: boolean
 }

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto'
-import { EVENTS, insertAlerts, type Named, type Occasion, outboxRow } from '../../alerts/index.ts'
+import { insertAlerts, type Named, type Occasion, ownAlert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import type { Trx } from '../../platform/db/index.ts'
 import { type DataKeyRef, sealedAs } from '../../platform/secrets/index.ts'
 import type { Channel } from '../channel.ts'
 import { makeAttempt } from './attempt.ts'
-import { ATTEMPTS_MAX, insertClaimed, insertSends, PRIORITY } from './queries.ts'
+import { ATTEMPTS_MAX, insertClaimed, insertSends, PRIORITY, sendOf } from './queries.ts'
 import { type OnNotified, recordSends } from './record.ts'
 
 export interface NotifyMessage extends Occasion {
@@ -67,33 +66,11 @@ export async function notifyNow(
 /** The rows of a message: its alert, and the one send. */
 function writtenNotify({ clock, secrets }: Pick<Services, 'clock' | 'secrets'>, message: NotifyMessage) {
   const now = clock.now()
-  const { channel, attemptId, workspaceId, reason, sealing } = message
-  const kind = 'action.notify'
-  const alertId = randomUUID()
+  const { channel, workspaceId, reason, sealing } = message
   const alert = {
-    ...outboxRow({
-      ...message,
-      reason: sealing === null ? reason : null,
-      kind,
-      severity: EVENTS[kind].defaultSeverity,
-      status: 'single',
-      count: 1,
-      attemptId,
-    }),
+    ...ownAlert('action.notify', { ...message, reason: sealing === null ? reason : null }, now),
     ...sealedAs(secrets, sealing, { reason }),
-    id: alertId,
-    occurredAt: now,
-    fannedOutAt: now,
   }
-  const send = {
-    alertId,
-    workspaceId,
-    at: now,
-    channelId: channel.id,
-    channelName: channel.name,
-    channelKind: channel.kind,
-    nextAttemptAt: now,
-    priority: PRIORITY.notify,
-  }
-  return { alert, send }
+  const of = sendOf({ ...channel, workspaceId }, alert.id, now)
+  return { alert, send: { ...of, nextAttemptAt: now, priority: PRIORITY.notify } }
 }

@@ -4,6 +4,7 @@ import type { Page } from '../../api/pagination.ts'
 import type { Services } from '../../api/services.ts'
 import { type DueLane, queueLanes } from '../../dispatch/index.ts'
 import type { AlertDeliveriesTable, Db, Trx } from '../../platform/db/index.ts'
+import type { Channel } from '../channel.ts'
 import { ALERT_LANES } from '../declarations.ts'
 
 /** Delays between attempts of a send, in seconds. */
@@ -24,6 +25,13 @@ export const PRIORITY = { alarm: 0, notify: 1 } as const
 
 /** A send before it is written. Its lane is its channel, or the workspace for a mail. */
 export type NewSend = Omit<Insertable<AlertDeliveriesTable>, 'laneId'>
+
+/** The columns of a send to a channel that name alert and channel. */
+export const sendOf = (
+  { id, workspaceId, name, kind }: Pick<Channel, 'id' | 'workspaceId' | 'name' | 'kind'>,
+  alertId: string,
+  at: Date,
+) => ({ alertId, workspaceId, at, channelId: id, channelName: name, channelKind: kind })
 
 const withLane = (row: NewSend): NewAlertDelivery => ({
   ...row,

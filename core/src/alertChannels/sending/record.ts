@@ -27,9 +27,8 @@ export interface NotifyReport {
 export type OnNotified = (services: Services, trx: Trx, reports: readonly NotifyReport[]) => Promise<void>
 
 /** The end of the attempt of a claimed send. */
-export interface EndedSend {
-  readonly send: Pick<AlertDeliveryRow, 'id' | 'alertId' | 'workspaceId' | 'attemptCount'> &
-    Pick<AlertDeliveryRow, 'channelId' | 'channelName' | 'recipient'>
+interface EndedSend {
+  readonly send: AlertDeliveryRow
   readonly outcome: AlertResult
 }
 
