@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { InputIssue } from '../engine/issues.ts'
+import { type InputIssue, issue } from '../engine/issues.ts'
 import { words } from './issues.ts'
 
 /**
@@ -171,6 +171,10 @@ export function validationFailed(issues: readonly InputIssue[]): DomainError {
   const detail = issues.length > 1 ? `The input has ${issues.length} errors; first: ${sentence}` : sentence
   return new DomainError('validation_failed', detail, { issues: issues.slice(0, MAX_PROBLEM_ITEMS) })
 }
+
+/** The refusal for one part of the input that is not allowed as things are. */
+export const notAllowed = (path: InputIssue['path'], detail: string): DomainError =>
+  validationFailed([issue(path, 'not_allowed', detail)])
 
 /** The sentence of an issue, after the place of its part where it does not begin with the part's name. */
 function withPlace({ path, detail }: InputIssue): string {

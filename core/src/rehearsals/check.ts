@@ -2,7 +2,7 @@ import { findAction, listActions } from '../actions/index.ts'
 import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import { type EndpointRow, storedSettings } from '../endpoints/index.ts'
-import type { InputIssue } from '../engine/issues.ts'
+import { type InputIssue, issue } from '../engine/issues.ts'
 import { decodeRule } from '../engine/rules/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { isComparedPath } from './compare.ts'
@@ -24,7 +24,7 @@ export async function checkStart(
   if (edit !== undefined && edit !== null) {
     const decoded = decodeRule(edit)
     if ('issues' in decoded)
-      issues.push(...decoded.issues.map((issue) => ({ ...issue, path: ['edit', ...issue.path] })))
+      issues.push(...decoded.issues.map((one) => ({ ...one, path: ['edit', ...one.path] })))
   }
   issues.push(...(await targetIssues(ctx, input)))
   if (sign === 'provider' && storedSettings(ctx.endpoint, ctx.secrets).signingSecret === null)
@@ -49,15 +49,10 @@ async function compareIssues(
 ): Promise<InputIssue[]> {
   const { compare, faults } = input
   if (compare === undefined) return []
+  const unknown =
+    'This is no path of an answer. Write one like status, headers.date, body.id or body.items[].id.'
   const paths = (compare.ignore ?? []).flatMap((path, at) =>
-    isComparedPath(path)
-      ? []
-      : [
-          notAllowed(
-            ['compare', 'ignore', at],
-            'This is no path of an answer. Write one like status, headers.date, body.id or body.items[].id.',
-          ),
-        ],
+    isComparedPath(path) ? [] : [notAllowed(['compare', 'ignore', at], unknown)],
   )
   if (compare.with === 'recorded') return [...paths, ...(await recordedIssues(ctx, input))]
   if (compare.actionId !== undefined)
@@ -68,12 +63,8 @@ async function compareIssues(
   }
   if (compare.with === undefined) return paths
   const found = await findReplay(ctx.db, ctx.endpoint.id, compare.with)
-  const unknown = {
-    path: ['compare', 'with'],
-    code: 'unknown_value',
-    detail: 'There is no such replay.',
-  } as const
-  return found === undefined ? [...paths, unknown] : paths
+  if (found !== undefined) return paths
+  return [...paths, issue(['compare', 'with'], 'unknown_value', 'There is no such replay.')]
 }
 
 /** Recorded answers are those of one action: two actions answer the same request differently. */
@@ -87,7 +78,7 @@ async function recordedIssues(
   if (compare?.actionId !== undefined)
     return forwards.some(({ id }) => id === compare.actionId)
       ? []
-      : [{ path, code: 'unknown_value', detail: 'There is no such forward action.' }]
+      : [issue(path, 'unknown_value', 'There is no such forward action.')]
   if (baselineAction(input) !== undefined || forwards.length < 2) return []
   const names = forwards.map(({ id, name }) => `${name} (${id})`).join(', ')
   return [notAllowed(path, `Several actions have recorded answers. Give the id of one: ${names}.`)]
@@ -105,7 +96,7 @@ async function targetIssues(
   if ('actionId' in to) {
     const action = await findAction(ctx.db, ctx.endpoint.id, to.actionId)
     const path = ['to', 'actionId']
-    if (action === undefined) return [{ path, code: 'unknown_value', detail: 'There is no such action.' }]
+    if (action === undefined) return [issue(path, 'unknown_value', 'There is no such action.')]
     if (action.kind !== 'forward')
       return [notAllowed(path, 'The action notifies a channel. Choose a forward action.')]
     if (!action.isActive || action.suspendedByPlan) return [notAllowed(path, 'The action is switched off.')]
@@ -124,11 +115,7 @@ export function tooLong(plannedMs: number): InputIssue[] {
   if (plannedMs <= RUN_MS_MAX) return []
   const hours = Math.ceil(plannedMs / 3_600_000)
   const detail = `The replay would take ${hours} hours; at most 24 are allowed. Without a pace it sends ${PER_SECOND_DEFAULT} requests a second.`
-  return [{ path: ['pace'], code: 'out_of_range', detail }]
+  return [issue(['pace'], 'out_of_range', detail)]
 }
 
-const notAllowed = (path: InputIssue['path'], detail: string): InputIssue => ({
-  path: [...path],
-  code: 'not_allowed',
-  detail,
-})
+const notAllowed = (path: InputIssue['path'], detail: string) => issue(path, 'not_allowed', detail)

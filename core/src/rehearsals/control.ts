@@ -1,5 +1,5 @@
 import type { Context } from '../api/context.ts'
-import { notFound, validationFailed } from '../api/errors.ts'
+import { notAllowed, notFound } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import { queueLanes } from '../dispatch/index.ts'
@@ -38,17 +38,14 @@ export async function changeState(
     const row = await lockReplay(trx, id)
     if (row === undefined) throw notFound('replay')
     if (!from.some((state) => state === row.state))
-      throw validationFailed([
-        {
-          path: ['replayId'],
-          code: 'not_allowed',
-          detail: `The replay is ${row.state}. Only one that is ${from.join(' or ')} can be changed so.`,
-        },
-      ])
+      throw notAllowed(
+        ['replayId'],
+        `The replay is ${row.state}. Only one that is ${from.join(' or ')} can be changed so.`,
+      )
     const now = ctx.clock.now()
     const isPulled = row.listenedAt !== null
     const state = to === 'queued' && isPulled ? 'running' : to
-    await updateReplay(trx, id, {
+    const changed = await updateReplay(trx, id, {
       state,
       baseAt: null,
       ...(isPulled ? { listenedAt: now } : {}),
@@ -65,8 +62,6 @@ export async function changeState(
       before: { replayId: id, state: row.state },
       after: { replayId: id, state },
     })
-    const changed = await lockReplay(trx, id)
-    if (changed === undefined) throw notFound('replay')
     return await readView(trx, changed)
   })
   // Listeners wait for it.

@@ -4,8 +4,8 @@ import { captureUrlOf, type EndpointRow, storedSettings } from '../endpoints/ind
 import {
   type EvaluatedRequest,
   forwardableHeaders,
-  headerText,
   isNamed,
+  shownFields,
   type WireHeader,
 } from '../engine/message/index.ts'
 import { SIGNATURE_HEADERS } from '../engine/providers/index.ts'
@@ -125,7 +125,7 @@ export function outgoingView(
     method: request?.method ?? 'POST',
     path: request?.path ?? '',
     query: request?.queryString ?? null,
-    headers: headers.map(([name, value]) => ({ name, value: headerText(value) })),
+    headers: shownFields(headers),
     body: Buffer.from(request?.body ?? []).toString('base64'),
     error: 'error' in prepared ? prepared.error : null,
   }

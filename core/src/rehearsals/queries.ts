@@ -25,14 +25,15 @@ export async function insertReplay(
   trx: Trx,
   row: Insertable<ReplaysTable>,
   items: readonly ScheduledItem[],
-): Promise<void> {
-  await trx.insertInto('replays').values(row).execute()
+): Promise<ReplayRow> {
+  const inserted = await trx.insertInto('replays').values(row).returningAll().executeTakeFirstOrThrow()
   await sql`
     insert into replay_items (replay_id, position, request_id, fault, copy, due_ms)
     select ${row.id}::uuid, place, request_id, fault, copy, due_ms
     from unnest(${items.map(({ requestId }) => requestId)}::bigint[], ${items.map(({ fault }) => fault)}::text[],
       ${items.map(({ copy }) => copy)}::integer[], ${items.map(({ dueMs }) => dueMs)}::bigint[])
       with ordinality as i (request_id, fault, copy, due_ms, place)`.execute(trx)
+  return inserted
 }
 
 export async function findReplay(db: Db, endpointId: string, id: string): Promise<ReplayRow | undefined> {
@@ -106,8 +107,8 @@ export async function lockReplay(trx: Trx, id: string): Promise<ReplayRow | unde
   return await trx.selectFrom('replays').where('id', '=', id).selectAll().forUpdate().executeTakeFirst()
 }
 
-export async function updateReplay(db: Db, id: string, changes: Updateable<ReplaysTable>): Promise<void> {
-  await db.updateTable('replays').set(changes).where('id', '=', id).execute()
+export function updateReplay(db: Db, id: string, changes: Updateable<ReplaysTable>): Promise<ReplayRow> {
+  return db.updateTable('replays').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
 }
 
 /**

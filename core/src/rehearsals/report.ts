@@ -1,21 +1,18 @@
 import type { z } from 'zod'
 import { recordedBody } from '../deliveries/index.ts'
-import { headerText, type WireHeader } from '../engine/message/index.ts'
+import { shownFields } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { type ReplayOptions, storedOptions } from './options.ts'
 import type { ItemRow, ReplayRow } from './queries.ts'
 import {
   type Difference,
-  type REPORT_FORMATS,
   type ReplayResultItem,
   type ReplayResults,
+  type reportInput,
   type resultsInput,
   storedDifferences,
 } from './schema.ts'
-
-/** One of {@link REPORT_FORMATS}. */
-export type ReportFormat = (typeof REPORT_FORMATS)[number]
 
 /** Rows of a Markdown report. */
 const ROWS_MAX = 200
@@ -25,20 +22,19 @@ const VALUE_CHARACTERS_MAX = 200
 const isFailure = ({ outcome, state }: Pick<ItemRow, 'outcome' | 'state'>): boolean =>
   outcome === 'changed' || outcome === 'failed' || state === 'errored'
 
-/** A part of a send for a report, without its body. */
-type Reported = Pick<
-  ItemRow,
-  | 'position'
-  | 'requestId'
-  | 'fault'
-  | 'copy'
-  | 'state'
-  | 'outcome'
-  | 'durationMs'
-  | 'statusCode'
-  | 'error'
-  | 'differences'
-> & {
+/** The sends of a replay in their order, without their bodies. */
+async function sendsOf(db: Db, replayId: string) {
+  return await db
+    .selectFrom('replayItems')
+    .where('replayId', '=', replayId)
+    .orderBy('position')
+    .select(['position', 'requestId', 'fault', 'copy', 'state', 'outcome'])
+    .select(['durationMs', 'statusCode', 'error', 'differences'])
+    .select(sealedMembers('replay_items'))
+    .execute()
+}
+
+type Reported = Awaited<ReturnType<typeof sendsOf>>[number] & {
   /** Why the send tells nothing; undefined if it does. */
   readonly skipped: string | undefined
 }
@@ -55,40 +51,14 @@ function skippedAs(
 }
 
 /** The report of a replay: JUnit XML, one test case a send, or Markdown with the sends that differ. */
-export async function reportOf(db: Db, replay: ReplayRow, format: ReportFormat) {
+export async function reportOf(db: Db, replay: ReplayRow, format: z.output<typeof reportInput>['format']) {
   const { compare } = storedOptions(replay.options)
-  const rows = await db
-    .selectFrom('replayItems')
-    .where('replayId', '=', replay.id)
-    .orderBy('position')
-    .select([
-      'position',
-      'requestId',
-      'fault',
-      'copy',
-      'state',
-      'outcome',
-      'durationMs',
-      'statusCode',
-      'error',
-    ])
-    .select('differences')
-    .select(sealedMembers('replay_items'))
-    .execute()
-  const items = rows.map((row) => ({ ...row, skipped: skippedAs(row, compare) }))
-  return format === 'junit'
-    ? {
-        contentType: 'application/xml',
-        fileName: `replay-${replay.id}.xml`,
-        content: junit(replay, items),
-        encoding: 'utf8' as const,
-      }
-    : {
-        contentType: 'text/markdown',
-        fileName: `replay-${replay.id}.md`,
-        content: markdown(replay, items),
-        encoding: 'utf8' as const,
-      }
+  const items = (await sendsOf(db, replay.id)).map((row) => ({ ...row, skipped: skippedAs(row, compare) }))
+  const file =
+    format === 'junit'
+      ? { contentType: 'application/xml', extension: 'xml', content: junit(replay, items) }
+      : { contentType: 'text/markdown', extension: 'md', content: markdown(replay, items) }
+  return { ...file, fileName: `replay-${replay.id}.${file.extension}`, encoding: 'utf8' as const }
 }
 
 function junit(replay: ReplayRow, items: readonly Reported[]): string {
@@ -196,10 +166,9 @@ export async function listResults(
 }
 
 function itemView({ body, ...row }: ItemRow): z.input<typeof ReplayResultItem> {
-  const headers: readonly WireHeader[] | null = row.headers === null ? null : JSON.parse(row.headers)
   return {
     ...row,
-    headers: headers === null ? null : headers.map(([name, value]) => ({ name, value: headerText(value) })),
+    headers: row.headers === null ? null : shownFields(JSON.parse(row.headers)),
     ...(body === null ? { body, bodyIsBinary: false } : recordedBody(body, true)),
     differences: [...storedDifferences(row.differences)],
   }

@@ -69,14 +69,9 @@ export function scheduleOf(captured: readonly Captured[], options: ScheduleOptio
     }
     return fault === 'duplicate' ? [item, { ...item, copy: 1 }] : [item]
   })
-  const ordered = items
-    .map((item, at) => ({ item, at }))
-    .sort((one, two) => one.item.dueMs - two.item.dueMs || one.at - two.at)
+  const ordered = items.toSorted((one, two) => one.dueMs - two.dueMs)
   return {
-    items: spaced(
-      ordered.map(({ item }) => item),
-      options.gapMs ?? 0,
-    ),
+    items: spaced(ordered, options.gapMs ?? 0),
     dropped: dropped.map(({ requestId }) => requestId),
   }
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { z } from 'zod'
 import { findAction } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
-import { validationFailed } from '../api/errors.ts'
+import { notAllowed, validationFailed } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import { storedPolicy } from '../deliveries/index.ts'
 import { queueLanes } from '../dispatch/index.ts'
@@ -15,8 +15,8 @@ import { forwardActions, tooLong } from './check.ts'
 import { ENDED_KEPT, REPLAY_LANES, REQUESTS_MAX, SHOWN_MAX, UNFINISHED_MAX } from './declarations.ts'
 import { baselineAction, optionsText, storedOptions } from './options.ts'
 import { outgoingView, prepare } from './prepare.ts'
-import { findCaptured, findReplay, insertReplay } from './queries.ts'
-import { type Captured, randomOf, type Schedule, sampleOf, scheduleOf } from './schedule.ts'
+import { findCaptured, insertReplay, type ReplayRow } from './queries.ts'
+import { randomOf, type Schedule, sampleOf, scheduleOf } from './schedule.ts'
 import type { Started, StartInput } from './schema.ts'
 import { readView } from './view.ts'
 
@@ -46,13 +46,7 @@ export async function startReplay(
     selectRequests(db, endpoint.id, input.select, randomOf(seed)),
   )
   if (captured.length === 0)
-    throw validationFailed([
-      {
-        path: ['select'],
-        code: 'not_allowed',
-        detail: 'No stored request matches. Oversize traces are left out.',
-      },
-    ])
+    throw notAllowed(['select'], 'No stored request matches. Oversize traces are left out.')
   const schedule = scheduleOf(captured, {
     order: input.order,
     pace: input.pace ?? null,
@@ -65,7 +59,6 @@ export async function startReplay(
   if (issues.length > 0) throw validationFailed(issues)
   const plan = {
     requestCount: captured.length,
-    matchedCount,
     sendCount: schedule.items.length,
     droppedCount: schedule.dropped.length,
     plannedMs,
@@ -74,11 +67,11 @@ export async function startReplay(
   if (input.dryRun === true) {
     const shown = await show(ctx, endpoint, input, schedule)
     const unsignedCount = shown.filter(({ error }) => error?.startsWith('unsigned') === true).length
-    return { replay: null, ...plan, shown, unsignedCount }
+    return { replay: null, ...plan, matchedCount, shown, unsignedCount }
   }
   const compare = await baselineOf(ctx, endpoint, input)
   const replay = await insert(ctx, endpoint, { ...input, compare }, schedule, plan)
-  return { replay, ...plan, shown: [], unsignedCount: 0 }
+  return { replay, ...plan, matchedCount, shown: [], unsignedCount: 0 }
 }
 
 /** The comparison with the action whose recorded answers count; later actions do not change it. */
@@ -117,7 +110,7 @@ async function insert(
   endpoint: EndpointRow,
   input: StartInput,
   { items }: Schedule,
-  plan: Omit<z.input<typeof Started>, 'replay' | 'shown' | 'unsignedCount'>,
+  plan: Pick<ReplayRow, 'requestCount' | 'sendCount' | 'droppedCount' | 'plannedMs' | 'seed'>,
 ) {
   const now = ctx.clock.now()
   const id = randomUUID()
@@ -130,7 +123,7 @@ async function insert(
       among: sql`(request_count = 1) = ${isOne}`,
     })
     const isPulled = 'listeners' in input.to
-    await insertReplay(
+    const row = await insertReplay(
       trx,
       {
         id,
@@ -140,11 +133,7 @@ async function insert(
         // Listeners take their requests themselves.
         state: isPulled ? 'running' : 'queued',
         options: optionsText(input),
-        seed: plan.seed,
-        requestCount: plan.requestCount,
-        droppedCount: plan.droppedCount,
-        sendCount: plan.sendCount,
-        plannedMs: plan.plannedMs,
+        ...plan,
         listenedAt: isPulled ? now : null,
         createdAt: now,
         startedAt: isPulled ? now : null,
@@ -172,28 +161,23 @@ async function insert(
         sample: select.sample ?? null,
       },
     })
-    const row = await findReplay(trx, endpoint.id, id)
-    if (row === undefined) throw new Error('The replay that was inserted is not there.')
     return await readView(trx, row)
   })
-}
-
-/** The requests of a replay, in the order of arrival, and how many match. */
-interface Selected {
-  readonly captured: readonly Captured[]
-  readonly matchedCount: number
 }
 
 /** The most requests of which a sample is taken: the newest. */
 const MATCHES_MAX = 100_000
 
-/** Chooses the requests of a replay. Oversize traces are left out: their bodies are not whole. */
+/**
+ * Chooses the requests of a replay, in the order of arrival, and counts those that match. Oversize traces are left out:
+ * their bodies are not whole.
+ */
 async function selectRequests(
   db: Db,
   endpointId: string,
   { requestIds, filter, sample }: StartInput['select'],
   random: () => number,
-): Promise<Selected> {
+) {
   let query = visibleRequests(db, endpointId).where('r.bodyTruncated', '=', false)
   if (requestIds !== undefined) query = query.where('r.id', 'in', requestIds)
   if (filter !== undefined) {

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
-import { validationFailed } from '../api/errors.ts'
+import { notAllowed } from '../api/errors.ts'
 import { takeSlot } from '../api/slots.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
+import { wireField } from '../engine/message/index.ts'
 import { changesOf } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { endReplay } from './control.ts'
@@ -49,7 +50,11 @@ export async function takeItems(
   { max, waitSeconds }: Pick<z.output<typeof takeInput>, 'max' | 'waitSeconds'>,
 ): Promise<z.input<typeof Taken>> {
   const options = storedOptions(row.options)
-  if (!('listeners' in options.to)) throw refusedAsSent()
+  if (!('listeners' in options.to))
+    throw notAllowed(
+      ['replayId'],
+      'This replay is sent by the service. Only one with to.listeners can be taken.',
+    )
   const replay = { id: row.id, options, endpoint }
   if (waitSeconds === 0) return (await look(ctx, replay, max)).taken
   const slot = await takeSlot(ctx, {
@@ -160,21 +165,12 @@ export async function answerItem(
     .selectAll()
     .executeTakeFirst()
   if (item === undefined)
-    throw validationFailed([
-      {
-        path: ['position'],
-        code: 'not_allowed',
-        detail: 'This request is not under way: it was not taken, or is answered.',
-      },
-    ])
+    throw notAllowed(['position'], 'This request is not under way: it was not taken, or is answered.')
   const body = Buffer.from(received?.body ?? '', 'base64')
   const replay = { endpointId: endpoint.id, options: storedOptions(row.options) }
   const end = await answeredEnd(ctx.db, replay, item, {
     statusCode: received?.statusCode ?? null,
-    headers: (received?.headers ?? []).map(({ name, value }) => [
-      name,
-      Buffer.from(value, 'utf8').toString('latin1'),
-    ]),
+    headers: (received?.headers ?? []).map(wireField),
     body,
     // A listener cuts what is longer.
     isCut: body.length >= ANSWER_BYTES_MAX,
@@ -196,12 +192,3 @@ export async function answerItem(
 }
 
 const DONE = { state: 'done', reason: null } as const
-
-const refusedAsSent = () =>
-  validationFailed([
-    {
-      path: ['replayId'],
-      code: 'not_allowed',
-      detail: 'This replay is sent by the service. Only one with to.listeners can be taken.',
-    },
-  ])

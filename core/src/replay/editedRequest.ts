@@ -4,6 +4,7 @@ import {
   type EvaluatedRequest,
   headerText,
   type WireHeader,
+  wireField,
   withoutEncoding,
 } from '../engine/message/index.ts'
 
@@ -77,17 +78,12 @@ function editedHeaders(
   captured: EvaluatedRequest,
   headers: readonly { readonly name: string; readonly value: string }[],
 ): WireHeader[] {
-  const bytesOf = new Map(captured.headers.map(([name, value]) => [`${name}\n${headerText(value)}`, value]))
+  const wireOf = new Map(captured.headers.map((field) => [`${field[0]}\n${headerText(field[1])}`, field]))
   const isOurs = (name: string) => name.toLowerCase().startsWith('creel-')
   return [
     ...headers
       .filter(({ name }) => !isOurs(name))
-      .map(
-        ({ name, value }): WireHeader => [
-          name,
-          bytesOf.get(`${name}\n${value}`) ?? Buffer.from(value, 'utf8').toString('latin1'),
-        ],
-      ),
+      .map((field) => wireOf.get(`${field.name}\n${field.value}`) ?? wireField(field)),
     ...captured.headers.filter(([name]) => isOurs(name)),
   ]
 }

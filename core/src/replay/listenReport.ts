@@ -3,7 +3,7 @@ import { notFound, validationFailed } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
 import { InstantInput, Int64, optional } from '../api/values.ts'
 import { attemptView, DeliveryAttempt, findAttempts, recordListen } from '../deliveries/index.ts'
-import type { WireHeader } from '../engine/message/index.ts'
+import { wireField } from '../engine/message/index.ts'
 import { markReported } from '../listeners/index.ts'
 import { findsRequest } from '../requests/index.ts'
 
@@ -67,23 +67,19 @@ export const listenReportRoutes = router({
       throw validationFailed([{ path: ['at'], code: 'out_of_range', detail: 'at is in the future.' }])
     }
     const id = await recordListen(ctx, {
+      ...input,
       workspaceId: ctx.workspace.id,
       endpointId: ctx.endpoint.id,
       requestId: ctx.request.id,
-      listener: input.listener,
-      url: input.url,
-      at: input.at,
-      durationMs: input.durationMs,
       error: input.error ?? null,
-      sent: { method: input.sent.method, headers: input.sent.headers.map(wireHeader) },
+      sent: { method: input.sent.method, headers: input.sent.headers.map(wireField) },
       received:
         received === undefined
           ? null
           : {
-              statusCode: received.statusCode,
-              headers: received.headers.map(wireHeader),
+              ...received,
+              headers: received.headers.map(wireField),
               body: Buffer.from(received.body ?? '', received.bodyIsBinary ? 'base64' : 'utf8'),
-              bodyTruncated: received.bodyTruncated,
             },
     })
     if (input.replayId !== undefined) {
@@ -94,9 +90,3 @@ export const listenReportRoutes = router({
     return attemptView(row)
   }),
 })
-
-/** A header as records store it, with its value as a latin1 byte string. */
-const wireHeader = ({ name, value }: { name: string; value: string }): WireHeader => [
-  name,
-  Buffer.from(value, 'utf8').toString('latin1'),
-]

@@ -1,6 +1,6 @@
 import { type ActionRow, isOn, listActions, planDispatch } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
-import { DomainError, notFound, shredded, validationFailed } from '../api/errors.ts'
+import { DomainError, notAllowed, notFound, shredded } from '../api/errors.ts'
 import type { AttemptRow } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
@@ -102,15 +102,11 @@ async function requestToSend(
 }
 
 /** The refusal of a request with an incomplete body. */
-export function refusedAsOversize(): DomainError {
-  return validationFailed([
-    {
-      path: ['requestId'],
-      code: 'not_allowed',
-      detail: 'The request is an oversize trace: its body was not kept whole, so it cannot be replayed.',
-    },
-  ])
-}
+export const refusedAsOversize = (): DomainError =>
+  notAllowed(
+    ['requestId'],
+    'The request is an oversize trace: its body was not kept whole, so it cannot be replayed.',
+  )
 
 /** Succeeded if all attempts did; Skipped if there were none; else the worst state. */
 function worstOf(outcomes: readonly Outcome[]): Replay['state'] {

@@ -19,22 +19,17 @@ const Outcome = z.object({
   transformationVersion: z.int().nullable(),
 })
 
+const ofOnly = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullable().meta({ description: 'Value of the only outcome; null when there are several' })
+
 export const ReplayResult = withExample(
   'ReplayResult',
   z.object({
     requestId: Int64,
     state: z.enum(['Succeeded', 'Failed', 'Errored', 'Skipped', 'Pending']),
-    attemptId: Int64.nullable().meta({
-      description: 'Value of the only outcome; null when there are several',
-    }),
-    statusCode: z
-      .int()
-      .nullable()
-      .meta({ description: 'Value of the only outcome; null when there are several' }),
-    error: z
-      .string()
-      .nullable()
-      .meta({ description: 'Value of the only outcome; null when there are several' }),
+    attemptId: ofOnly(Int64),
+    statusCode: ofOnly(z.int()),
+    error: ofOnly(z.string()),
     outcomes: z.array(Outcome).meta({ description: 'In action position order' }),
     listenerCount: z.int().optional().meta({
       description:

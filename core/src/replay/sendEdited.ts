@@ -1,6 +1,6 @@
 import { listActions } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
-import { notFound, shredded, validationFailed } from '../api/errors.ts'
+import { notAllowed, notFound, shredded } from '../api/errors.ts'
 import { attemptWithRecord, findAttempt } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { isShredded, keyOfRow } from '../platform/secrets/index.ts'
@@ -35,7 +35,8 @@ export async function sendEdited(
 ) {
   const [action] = chooseActions(await listActions(ctx.db, endpoint.id), actionId)
   if (action === undefined) throw notFound('action')
-  if (action.kind !== 'forward') throw refusedAsNotify()
+  if (action.kind !== 'forward')
+    throw notAllowed(['actionId'], 'The action notifies a channel. Choose a forward action.')
   if (isShredded(row)) throw shredded()
   const request = editedRequest(storedRequest(row), edits)
   if (request.bodyTruncated) throw refusedAsOversize()
@@ -58,14 +59,4 @@ export async function sendEdited(
     if (attempt === undefined) throw notFound('request')
     return await attemptWithRecord(ctx.db, endpoint.id, attempt)
   })
-}
-
-function refusedAsNotify() {
-  return validationFailed([
-    {
-      path: ['actionId'],
-      code: 'not_allowed',
-      detail: 'The action notifies a channel. Choose a forward action.',
-    },
-  ])
 }

@@ -92,3 +92,13 @@ export class ByHeaderName<Value> {
     return this.values.keys()
   }
 }
+
+/** Fields as the API shows them. */
+export const shownFields = (headers: readonly WireHeader[]) =>
+  headers.map(([name, value]) => ({ name, value: headerText(value) }))
+
+/** A field that the API takes, with its value as a latin1 byte string. */
+export const wireField = ({ name, value }: { readonly name: string; readonly value: string }): WireHeader => [
+  name,
+  Buffer.from(value, 'utf8').toString('latin1'),
+]

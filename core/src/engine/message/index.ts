@@ -10,7 +10,15 @@ export {
 } from './bodyFormat.ts'
 export * from './capturedRequest.ts'
 export { asRead, DECODING_FAULTS, decodedBody, readBytesMax, withoutEncoding } from './contentEncoding.ts'
-export { ByHeaderName, forwardableHeaders, joinedHeaders, storedHeaders, valuesByName } from './headers.ts'
+export {
+  ByHeaderName,
+  forwardableHeaders,
+  joinedHeaders,
+  shownFields,
+  storedHeaders,
+  valuesByName,
+  wireField,
+} from './headers.ts'
 export {
   formBody,
   jsonBody,
