@@ -17,7 +17,7 @@ import { CALLBACK_LANES, LEASE_MS, RETRIES, SENDS_AT_ONCE } from './declarations
 import { sendPace } from './pace.ts'
 import { eventDeliveries, eventLag } from './pull.ts'
 import { WATERMARK } from './queries.ts'
-import { StoredAttempts } from './view.ts'
+import { StoredAttempts } from './schema.ts'
 
 /** Interval of looks at a subscription whose workspace is sealed. */
 const SEALED_MS = 2_000
@@ -208,12 +208,8 @@ async function sendEvent(
   const event = Event.parse(JSON.parse(text))
   const body = send.requestId === null ? text : JSON.stringify({ ...event, cursor: String(send.watermark) })
   const startedAt = clock.now()
-  const message = {
-    subscriptionId: send.lane.id,
-    id: send.messageId,
-    body: Buffer.from(body),
-    hops: send.hops,
-  }
+  const of = { subscriptionId: send.lane.id, id: send.messageId, hops: send.hops }
+  const message = { ...of, body: Buffer.from(body) }
   const result = await sendMessage(services, callback, message, signal)
   if (result.outcome === 'aborted') return null
   const error = failureOf(result)
@@ -235,12 +231,6 @@ async function sendEvent(
 /** The end of an event whose key was destroyed before it was sent. */
 function givenUp({ clock }: Services, { attempts }: CallbackSend): CallbackResult {
   const at = clock.now()
-  return {
-    answered: false,
-    state: 'failed',
-    nextAt: at,
-    error: null,
-    attempts: StoredAttempts.parse(JSON.parse(attempts)),
-    at,
-  }
+  const made = StoredAttempts.parse(JSON.parse(attempts))
+  return { answered: false, state: 'failed', nextAt: at, error: null, attempts: made, at }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import { countSlots, takeSlot } from '../api/slots.ts'
-import type { InputIssue } from '../engine/issues.ts'
+import { type InputIssue, issue } from '../engine/issues.ts'
 import { secretProblem } from '../engine/signing/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { type Callback, type Failure, failureOf, messageId, sendMessage } from './callback.ts'
@@ -24,13 +24,13 @@ export async function callbackIssues(
   const path = ['delivery', 'url']
   const issues = url === undefined ? [] : await outbound.checkDestination(url, path)
   if (url !== undefined && issues.length === 0 && !/^https:/i.test(url) && !outbound.isListed(url)) {
-    issues.push({ path, code: 'bad_url', detail: 'A callback needs https.' })
+    issues.push(issue(path, 'bad_url', 'A callback needs https.'))
   }
   if (secret === undefined) return issues
   // A callback's secret has the prefix, which may be missing elsewhere.
   const isWhole = secret.startsWith('whsec_')
   const problem = isWhole ? secretProblem('standard-webhooks', secret) : 'secret must begin with whsec_.'
-  if (problem !== null) issues.push({ path: ['delivery', 'secret'], code: 'bad_format', detail: problem })
+  if (problem !== null) issues.push(issue(['delivery', 'secret'], 'bad_format', problem))
   return issues
 }
 

@@ -8,7 +8,7 @@ import { planOf } from '../plans/index.ts'
 import { type RowsOf, run, statement } from '../platform/db/index.ts'
 import { counterBy, registers } from '../platform/metrics/index.ts'
 import { sealedAs } from '../platform/secrets/index.ts'
-import { messageId } from './callback.ts'
+import { FAILURES, messageId } from './callback.ts'
 import { CALLBACK_LANES, WAITING_MAX } from './declarations.ts'
 
 /** Live event subscriptions. `state`: `active`, `failing` or `throttled`. Counted by the processes that send. */
@@ -35,14 +35,10 @@ const eventGaps = new Counter({
 })
 
 /** Checks of callbacks before their first event. */
-export const callbackChecks = counterBy(
-  'result',
-  ['passed', 'connection_refused', 'timeout', 'tls_error', 'http_4xx', 'http_5xx', 'challenge_failed'],
-  {
-    name: 'creel_event_callback_checks_total',
-    help: 'Checks of callbacks of event subscriptions, by result',
-  },
-)
+export const callbackChecks = counterBy('result', ['passed', ...FAILURES], {
+  name: 'creel_event_callback_checks_total',
+  help: 'Checks of callbacks of event subscriptions, by result',
+})
 
 export const eventLag = new Histogram({
   name: 'creel_event_delivery_lag_seconds',

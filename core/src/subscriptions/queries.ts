@@ -58,11 +58,8 @@ export async function findSubscription(db: Db, viewer: Viewer, id: string): Prom
 /** Whether a live subscription of the principal has this callback, which then was checked. */
 export async function hasCallback(
   db: Db,
-  {
-    principalId,
-    callbackSha256,
-    now,
-  }: { readonly principalId: string; readonly callbackSha256: Buffer; readonly now: Date },
+  { principalId, callbackSha256 }: Pick<SubscriptionRow, 'principalId' | 'callbackSha256'>,
+  now: Date,
 ): Promise<boolean> {
   const row = await db
     .selectFrom('eventSubscriptions')

@@ -35,7 +35,7 @@ export const createInput = z.object({
 export type CreateInput = z.output<typeof createInput>
 
 /** State of the sends of a subscription. */
-const DeliveryStatus = z.object({
+export const DeliveryStatus = z.object({
   active: z.boolean().meta({ description: 'False while attempts fail' }),
   lastDeliveryAt: Timestamp.nullable(),
   lastError: z.enum(FAILURES).nullable(),
@@ -92,6 +92,15 @@ export const EventSubscription = withExample(
   }),
 )
 
+const attempt = {
+  statusCode: z.int().nullable(),
+  error: z.enum(FAILURES).nullable(),
+  durationMs: z.int(),
+}
+
+/** Attempts as a message stores them. */
+export const StoredAttempts = z.array(z.object({ at: z.string(), ...attempt }))
+
 /** A subscription with its newest events. */
 export const EventSubscriptionDetail = withExample(
   'EventSubscriptionDetail',
@@ -103,14 +112,7 @@ export const EventSubscriptionDetail = withExample(
           requestId: z.int().nullable(),
           state: z.enum(['waiting', 'sent', 'failed']),
           nextAt: Timestamp.nullable(),
-          attempts: z.array(
-            z.object({
-              at: Timestamp,
-              statusCode: z.int().nullable(),
-              error: z.enum(FAILURES).nullable(),
-              durationMs: z.int(),
-            }),
-          ),
+          attempts: z.array(z.object({ at: Timestamp, ...attempt })),
         }),
       )
       .meta({ description: 'The newest 20 messages, newest first' }),

@@ -82,12 +82,13 @@ export async function subscribe(ctx: Context, input: CreateInput): Promise<z.inp
   const filter = filterOf(type, input.arguments)
   const { url, secret } = input.delivery
   const identity = await identityOf(ctx, input)
+  const { principalId, arguments: given } = identity
   const id = subscriptionId(identity)
   const callbackSha256 = callbackDigest(url)
   const viewer = { workspaceId: workspace.id, onlyEndpointId: null, now: clock.now() }
   if ((await findSubscription(db, viewer, id)) === undefined) {
     await requireMore(ctx, db)
-    if (!(await hasCallback(db, { ...identity, callbackSha256, now: clock.now() }))) {
+    if (!(await hasCallback(db, { ...identity, callbackSha256 }, clock.now()))) {
       await checkCallback(ctx, id, { url, secret, previous: null })
     }
   }
@@ -96,7 +97,7 @@ export async function subscribe(ctx: Context, input: CreateInput): Promise<z.inp
   const now = clock.now()
   const expiresAt = new Date(now.getTime() + grantedMs(input.ttlMs))
   const members = {
-    keyId: key?.id ?? identity.principalId,
+    keyId: key?.id ?? principalId,
     address: ctx.address,
     declaresExtension: input.controls ?? false,
     refreshedAt: now,
@@ -106,7 +107,7 @@ export async function subscribe(ctx: Context, input: CreateInput): Promise<z.inp
     await lockWorkspace(trx, workspace.id)
     const row = await lockSubscription(trx, id)
     if (row !== undefined && row.expiresAt > now) {
-      await refresh(ctx, trx, { row, secret, members })
+      await refresh(ctx, trx, row, secret, members)
       return row
     }
     if (row !== undefined) await deleteSubscription(trx, id)
@@ -117,9 +118,9 @@ export async function subscribe(ctx: Context, input: CreateInput): Promise<z.inp
         id,
         workspaceId: workspace.id,
         endpointId,
-        principalId: identity.principalId,
-        name: identity.name,
-        arguments: identity.arguments,
+        principalId,
+        name: input.name,
+        arguments: given,
         host: URL.parse(url)?.host ?? '',
         callbackSha256,
         callback: sealCallback(ctx.secrets, { url, secret, previous: null }, workspace.id),
@@ -200,18 +201,9 @@ function grantedMs(wishMs: number | null | undefined): number {
 async function refresh(
   ctx: Context,
   trx: Trx,
-  {
-    row,
-    secret,
-    members,
-  }: {
-    readonly row: SubscriptionRow
-    readonly secret: string
-    readonly members: Pick<
-      SubscriptionRow,
-      'keyId' | 'address' | 'declaresExtension' | 'refreshedAt' | 'expiresAt'
-    >
-  },
+  row: SubscriptionRow,
+  secret: string,
+  members: Pick<SubscriptionRow, 'keyId' | 'address' | 'declaresExtension' | 'refreshedAt' | 'expiresAt'>,
 ): Promise<void> {
   const { secrets, workspace } = ctx
   const old = openCallback(secrets, row.callback, workspace.id)

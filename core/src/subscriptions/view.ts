@@ -1,22 +1,16 @@
-import { z } from 'zod'
-import { FAILURES } from './callback.ts'
+import type { z } from 'zod'
 import type { newestDeliveries, ShownRow, SubscriptionRow } from './queries.ts'
-import type { EventSubscription, EventSubscriptionDetail, Subscribed } from './schema.ts'
-
-/** An attempt as a message stores it. */
-export const StoredAttempts = z.array(
-  z.object({
-    at: z.string(),
-    statusCode: z.int().nullable(),
-    error: z.enum(FAILURES).nullable(),
-    durationMs: z.int(),
-  }),
-)
+import {
+  type DeliveryStatus,
+  type EventSubscription,
+  type EventSubscriptionDetail,
+  StoredAttempts,
+} from './schema.ts'
 
 export function statusView(
   row: Pick<SubscriptionRow, 'lastDeliveryAt' | 'lastError' | 'failedSince' | 'throttledUntil'>,
   now: Date,
-): NonNullable<z.input<typeof Subscribed>['deliveryStatus']> {
+): z.input<typeof DeliveryStatus> {
   const throttledMs = (row.throttledUntil?.getTime() ?? 0) - now.getTime()
   return {
     active: row.failedSince === null,
@@ -31,19 +25,10 @@ export function statusView(
 /** Converts a row to the API's shape. */
 export function subscriptionView(row: ShownRow, now: Date): z.input<typeof EventSubscription> {
   return {
-    id: row.id,
-    endpointId: row.endpointId,
-    name: row.name,
+    ...row,
     arguments: JSON.parse(row.arguments),
     key: { id: row.keyId, name: row.keyName, prefix: row.keyPrefix },
-    host: row.host,
-    createdAt: row.createdAt,
-    refreshedAt: row.refreshedAt,
-    expiresAt: row.expiresAt,
     cursor: String(row.watermark),
-    waitingCount: row.waitingCount,
-    sentCount: row.sentCount,
-    failedCount: row.failedCount,
     status: statusView(row, now),
   }
 }
@@ -53,9 +38,7 @@ export function deliveryView(
   row: Awaited<ReturnType<typeof newestDeliveries>>[number],
 ): z.input<typeof EventSubscriptionDetail>['deliveries'][number] {
   return {
-    messageId: row.messageId,
-    requestId: row.requestId,
-    state: row.state,
+    ...row,
     nextAt: row.state === 'waiting' ? row.nextAt : null,
     attempts: StoredAttempts.parse(JSON.parse(row.attempts)).map((attempt) => ({
       ...attempt,
