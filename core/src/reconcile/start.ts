@@ -4,7 +4,7 @@ import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
-import type { InputIssue } from '../engine/issues.ts'
+import { type InputIssue, issue } from '../engine/issues.ts'
 import { findProvider, type SentList } from '../engine/providers/index.ts'
 import { retentionMs } from '../plans/index.ts'
 import { admitRun } from '../runs/index.ts'
@@ -52,21 +52,13 @@ function credentialIssues(
   credentials: Accepted<StartInput['credentials']>,
 ): InputIssue[] {
   const needed = sender === 'stripe' ? (['apiKey'] as const) : (['token', 'hookUrl'] as const)
-  const issues: InputIssue[] = needed.flatMap((name) =>
-    credentials[name] === undefined
-      ? [
-          {
-            path: ['credentials', name],
-            code: 'required' as const,
-            detail: `${name} is required for ${sender}.`,
-          },
-        ]
-      : [],
-  )
+  const issues = needed
+    .filter((name) => credentials[name] === undefined)
+    .map((name) => issue(['credentials', name], 'required', `${name} is required for ${sender}.`))
   for (const name of ['apiKey', 'token', 'hookUrl'] as const) {
     if (credentials[name] === undefined || needed.some((one) => one === name)) continue
     const detail = `${name} is not for ${sender}, the provider of the endpoint.`
-    issues.push({ path: ['credentials', name], code: 'not_allowed', detail })
+    issues.push(issue(['credentials', name], 'not_allowed', detail))
   }
   const baseUrl = apiUrlOf(ctx, 'github')
   const { hookUrl } = credentials

@@ -3,17 +3,10 @@ import { headerValues, type WireHeader } from '../../engine/message/index.ts'
 import { countPiece } from '../../platform/memory/index.ts'
 import { type Response, userAgent } from '../../platform/outbound/index.ts'
 import { PAGE_BYTES_MAX, WAIT_MS_MIN } from '../declarations.ts'
-import type { Answer, Failure } from './sender.ts'
+import type { Answer, Failure, RunErrorCode } from './sender.ts'
 
 /** Services that a call to a sender needs. */
 export type CallServices = Pick<Services, 'outbound' | 'clock' | 'version' | 'stopping'>
-
-/** A call to a sender's API. */
-export interface Call {
-  readonly method: 'GET' | 'POST'
-  readonly url: string
-  readonly headers: readonly WireHeader[]
-}
 
 /** An answer of status 2xx. */
 export interface Accepted {
@@ -27,6 +20,12 @@ export interface Accepted {
 /** Copies of a page in memory until garbage collection: as pieces, as one, as text and as values. */
 const PIECES = 4
 
+const REFUSALS: Readonly<Record<number, RunErrorCode>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+}
+
 /** Time limit of a call, from dialling to the last byte read. */
 const TIMEOUT_MS = 15_000
 
@@ -36,7 +35,9 @@ const TIMEOUT_MS = 15_000
  */
 export async function callSender(
   { outbound, clock, version, stopping }: CallServices,
-  { method, url, headers }: Call,
+  method: 'GET' | 'POST',
+  url: string,
+  headers: readonly WireHeader[],
 ): Promise<Answer<Accepted>> {
   const result = await outbound.send({
     method,
@@ -70,10 +71,7 @@ export async function callSender(
   const detail = `The sender answered ${statusCode}.`
   if (statusCode === 429) return { outcome: 'again', failure: { code: 'rate_limited', detail } }
   if (statusCode >= 500) return { outcome: 'again', failure: { code: 'sender_failed', detail } }
-  if (statusCode === 401) return { outcome: 'failed', failure: { code: 'unauthorized', detail } }
-  if (statusCode === 403) return { outcome: 'failed', failure: { code: 'forbidden', detail } }
-  if (statusCode === 404) return { outcome: 'failed', failure: { code: 'not_found', detail } }
-  return { outcome: 'failed', failure: { code: 'sender_failed', detail } }
+  return { outcome: 'failed', failure: { code: REFUSALS[statusCode] ?? 'sender_failed', detail } }
 }
 
 /** The refusal of an answer that is not what the sender's reference describes. */

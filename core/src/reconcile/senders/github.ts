@@ -3,7 +3,15 @@ import { headerValues, type WireHeader } from '../../engine/message/index.ts'
 import { isEventId, storedEventId } from '../../engine/verification/index.ts'
 import { PAGE_EVENTS } from '../declarations.ts'
 import { badAnswer, type CallServices, callSender } from './call.ts'
-import { type Answer, looksOf, type Redelivering, type SentEvent, type SentPage } from './sender.ts'
+import {
+  type Answer,
+  isType,
+  itemsOf,
+  looksOf,
+  type Redelivering,
+  type SentEvent,
+  type SentPage,
+} from './sender.ts'
 
 /** Credentials for GitHub's list. */
 export interface GithubCredentials {
@@ -51,9 +59,9 @@ export function github(
     async list({ since, until, types }, cursor): Promise<Answer<SentPage>> {
       const query = new URLSearchParams({ per_page: String(PAGE_EVENTS) })
       if (cursor !== null) query.set('cursor', cursor)
-      const answer = await callSender(services, { method: 'GET', url: `${deliveriesUrl}?${query}`, headers })
+      const answer = await callSender(services, 'GET', `${deliveriesUrl}?${query}`, headers)
       if (answer.outcome !== 'ok') return answer
-      const deliveries = deliveriesOf(answer.value.text)
+      const deliveries = itemsOf(looksOf(answer.value.text), deliveryOf)
       if (deliveries === undefined) return badAnswer('The sender answered no list of deliveries.')
       const oldest = deliveries.at(-1)
       const isOver = oldest === undefined || oldest.at < since
@@ -68,11 +76,7 @@ export function github(
       }
     },
     async redeliver(reference) {
-      const answer = await callSender(services, {
-        method: 'POST',
-        url: `${deliveriesUrl}/${reference}/attempts`,
-        headers,
-      })
+      const answer = await callSender(services, 'POST', `${deliveriesUrl}/${reference}/attempts`, headers)
       return answer.outcome === 'ok' ? { outcome: 'ok', value: null } : answer
     },
   }
@@ -86,20 +90,6 @@ function nextCursor(headers: readonly WireHeader[]): string | null {
   return cursor === null || cursor === '' || cursor.length > CURSOR_CHARACTERS_MAX ? null : cursor
 }
 
-function deliveriesOf(text: string): SentEvent[] | undefined {
-  const list = looksOf(text)
-  if (!Array.isArray(list)) return undefined
-  const deliveries: SentEvent[] = []
-  for (const item of list) {
-    const delivery = deliveryOf(item)
-    if (delivery === undefined) return undefined
-    deliveries.push(delivery)
-  }
-  return deliveries
-}
-
-const TYPE_CHARACTERS_MAX = 200
-
 function deliveryOf(node: Node): SentEvent | undefined {
   const [id, guid, event, deliveredAt] = ['id', 'guid', 'event', 'delivered_at'].map((name) =>
     memberOf(node, name),
@@ -107,7 +97,7 @@ function deliveryOf(node: Node): SentEvent | undefined {
   // The text of the number: ids may be greater than a double holds exactly.
   const reference = isJsonNumber(id) ? numberText(id) : ''
   if (!/^\d{1,20}$/.test(reference) || typeof guid !== 'string' || !isEventId(guid)) return undefined
-  if (typeof event !== 'string' || event === '' || event.length > TYPE_CHARACTERS_MAX) return undefined
+  if (!isType(event)) return undefined
   const at = new Date(typeof deliveredAt === 'string' ? deliveredAt : Number.NaN)
   return Number.isNaN(at.getTime()) ? undefined : { eventId: storedEventId(guid), type: event, at, reference }
 }

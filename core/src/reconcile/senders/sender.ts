@@ -85,6 +85,19 @@ export interface Fetching extends Lister {
 
 export type ListingSender = Redelivering | Fetching
 
+/** Longest type of an event that is read. */
+const TYPE_CHARACTERS_MAX = 200
+
+export const isType = (value: Node): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= TYPE_CHARACTERS_MAX
+
+/** The items of a list; undefined if it is none, or `read` does not understand one of them. */
+export function itemsOf<Item>(list: Node, read: (item: Node) => Item | undefined): Item[] | undefined {
+  if (!Array.isArray(list)) return undefined
+  const items = list.flatMap((item) => read(item) ?? [])
+  return items.length === list.length ? items : undefined
+}
+
 /**
  * Parses a page to look up single values, of which nothing is stored. Undefined for text that is not JSON or nests too
  * deep.

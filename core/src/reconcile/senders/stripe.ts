@@ -9,7 +9,16 @@ import {
 import { isEventId, storedEventId } from '../../engine/verification/index.ts'
 import { PAGE_BYTES_MAX, PAGE_EVENTS } from '../declarations.ts'
 import { badAnswer, type CallServices, callSender } from './call.ts'
-import { type Answer, type Fetching, looksOf, type Scope, type SentPage, type WholeEvent } from './sender.ts'
+import {
+  type Answer,
+  type Fetching,
+  isType,
+  itemsOf,
+  looksOf,
+  type Scope,
+  type SentPage,
+  type WholeEvent,
+} from './sender.ts'
 
 /** Credentials for Stripe's list. */
 export interface StripeCredentials {
@@ -70,14 +79,10 @@ export function stripe(
     })
     if (after !== '') query.set('starting_after', after)
     for (const type of scope.types) query.append('types[]', type)
-    const answer = await callSender(services, {
-      method: 'GET',
-      url: `${baseUrl}/v1/events?${query}`,
-      headers: [
-        ['Authorization', `Bearer ${credentials.apiKey}`],
-        ['Accept', 'application/json'],
-      ],
-    })
+    const answer = await callSender(services, 'GET', `${baseUrl}/v1/events?${query}`, [
+      ['Authorization', `Bearer ${credentials.apiKey}`],
+      ['Accept', 'application/json'],
+    ])
     if (answer.outcome !== 'ok') return answer
     if (answer.value.isTooLong) {
       if (size === 1) return badAnswer(`An event is over ${PAGE_BYTES_MAX} bytes long.`)
@@ -123,28 +128,18 @@ export function stripe(
   }
 }
 
-const TYPE_CHARACTERS_MAX = 200
-
 function pageOf(page: Node): Omit<ReadPage, 'size'> | undefined {
-  const data = memberOf(page, 'data')
+  const events = itemsOf(memberOf(page, 'data'), eventOf)
   const hasMore = memberOf(page, 'has_more')
-  if (!Array.isArray(data) || typeof hasMore !== 'boolean') return undefined
-  const events: ReadEvent[] = []
-  for (const item of data) {
-    const event = eventOf(item)
-    if (event === undefined) return undefined
-    events.push(event)
-  }
-  return { events, hasMore }
+  return events === undefined || typeof hasMore !== 'boolean' ? undefined : { events, hasMore }
 }
 
 function eventOf(node: Node): ReadEvent | undefined {
   const id = memberOf(node, 'id')
   const type = memberOf(node, 'type')
   const created = memberOf(node, 'created')
-  if (typeof id !== 'string' || !isEventId(id) || typeof type !== 'string' || !isJsonNumber(created))
-    return undefined
+  if (typeof id !== 'string' || !isEventId(id) || !isType(type) || !isJsonNumber(created)) return undefined
   const at = new Date(Number(numberText(created)) * 1000)
-  if (Number.isNaN(at.getTime()) || type === '' || type.length > TYPE_CHARACTERS_MAX) return undefined
+  if (Number.isNaN(at.getTime())) return undefined
   return { id, eventId: storedEventId(id), type, at, node }
 }
