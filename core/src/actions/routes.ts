@@ -3,7 +3,7 @@ import { listChannelStates } from '../alertChannels/index.ts'
 import type { Finds } from '../api/contract.ts'
 import { foundById } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
-import { optional } from '../api/values.ts'
+import { endpointId, optional } from '../api/values.ts'
 import { Backlog, readBacklog } from '../deliveries/index.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import { retentionMs } from '../plans/index.ts'
@@ -16,7 +16,6 @@ import { type ActionRow, findAction, listActions } from './queries.ts'
 import { Action, ActionList, createInput, updateInput } from './schema.ts'
 import { actionListView } from './view.ts'
 
-const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const actionId = z.string().meta({ format: 'uuid', description: 'Id of the action' })
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EVENT_KINDS, EVENTS, isEventKind, SUBSCRIBABLE_KINDS, severityOf } from '../alerts/index.ts'
-import { idCursor, idCursorInput, timeCursor, timeCursorInput } from '../api/cursors.ts'
+import { createdCursor, idCursor, idCursorInput, timeCursorInput } from '../api/cursors.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { hasFeature, requireFeature } from '../api/planGates.ts'
 import { route, router } from '../api/route.ts'
@@ -51,7 +51,7 @@ export const alertChannelRoutes = router({
     const found = await ctx.reads.run(({ db }) => listChannelRows(db, ctx.workspace.id, input))
     return paged(found, input, {
       view: (row) => channelView(channelOf(row, ctx.secrets)),
-      cursorOf: ({ createdAt, id: last }) => timeCursor({ at: createdAt, id: last }),
+      cursorOf: createdCursor,
     })
   }),
 

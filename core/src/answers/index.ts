@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { route, router } from '../api/route.ts'
-import { Int64 } from '../api/values.ts'
+import { endpointId, Int64 } from '../api/values.ts'
 import { answerScript, renderedInSteps, responsesForInSteps } from '../capture/index.ts'
 import {
   checkResponses,
@@ -31,7 +31,7 @@ export const answerRoutes = router({
       effect: 'reads',
     },
     input: z.object({
-      endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }),
+      endpointId,
       requestId: Int64.meta({ description: 'Id of the captured request that is tried' }),
       responses: createInput.shape.responses.meta({ description: 'By default those of the endpoint' }),
     }),

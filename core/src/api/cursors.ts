@@ -36,6 +36,10 @@ export const idCursor = (id: IdPlace, note?: string): string =>
 /** The cursor of a place in a list by time; opaque to callers. */
 export const timeCursor = ({ at, id }: TimePlace): string => encode(`${at.getTime()} ${id}`)
 
+/** The cursor of a row in a list of the newest first. */
+export const createdCursor = ({ createdAt, id }: { readonly createdAt: Date; readonly id: string }): string =>
+  timeCursor({ at: createdAt, id })
+
 function cursor<Place>(placeOf: (text: string) => Place | undefined) {
   return z
     .string()

@@ -61,6 +61,9 @@ export const Int64Filter = z
   .meta({ type: 'integer', format: 'int64' })
   .transform((id) => Math.min(id, Number.MAX_SAFE_INTEGER))
 
+/** Id of an endpoint, in a path. An id of another form names no endpoint, so it is not refused here. */
+export const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
+
 /** An int64 id: a JSON number below 2^53. */
 export const Int64 = z.int().min(0)
 

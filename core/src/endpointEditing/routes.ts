@@ -3,6 +3,7 @@ import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { EXAMPLE_IDS } from '../api/examples.ts'
 import { route, router } from '../api/route.ts'
+import { endpointId } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import { newId } from '../cells/index.ts'
 import {
@@ -25,8 +26,6 @@ import { resetResponses } from './answers.ts'
 import { endpointChange } from './change.ts'
 import { checkNewEndpoint, createEndpoint } from './create.ts'
 import { changeEndpoint, checkEndpointChange } from './update.ts'
-
-const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 
 /**
  * Routes that write endpoints; in the API they are among the other routes of `endpoints`. They are a separate noun,

@@ -1,13 +1,12 @@
 import { z } from 'zod'
-import { timeCursor, timeCursorInput } from '../api/cursors.ts'
+import { createdCursor, timeCursorInput } from '../api/cursors.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
+import { endpointId } from '../api/values.ts'
 import { findsEndpoint } from './find.ts'
 import { listEndpoints } from './queries.ts'
 import { Endpoint } from './schema.ts'
 import { endpointView } from './view.ts'
-
-const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 
 export const endpointRoutes = router({
   list: route({
@@ -28,10 +27,7 @@ export const endpointRoutes = router({
     const found = await ctx.reads.run(({ db }) =>
       listEndpoints(db, ctx.workspace.id, input, ctx.onlyEndpointId),
     )
-    return paged(found, input, {
-      view: (row) => endpointView(row, ctx),
-      cursorOf: ({ createdAt, id }) => timeCursor({ at: createdAt, id }),
-    })
+    return paged(found, input, { view: (row) => endpointView(row, ctx), cursorOf: createdCursor })
   }),
 
   get: route({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { withExample } from '../api/examples.ts'
-import { optional, Timestamp } from '../api/values.ts'
+import { endpointId, optional, Timestamp } from '../api/values.ts'
 import { COLUMNS_MAX } from '../engine/columns/index.ts'
 import { MAX_PATH_LENGTH } from '../engine/conditions/index.ts'
 import { networkOf } from '../engine/networks.ts'
@@ -138,7 +138,7 @@ const OVERLAP_SECONDS = { max: 2_592_000, default: 86_400 } as const
 
 /** Input of the route that replaces the capture URL. */
 export const rotateUrlInput = z.object({
-  endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }),
+  endpointId,
   overlapSeconds: z
     .int()
     .min(0)

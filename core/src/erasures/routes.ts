@@ -1,5 +1,5 @@
 import { Download, type Finds } from '../api/contract.ts'
-import { pageByTime, timeCursor } from '../api/cursors.ts'
+import { createdCursor, pageByTime } from '../api/cursors.ts'
 import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
@@ -41,7 +41,7 @@ export const erasureRoutes = router({
     const ofWorkspace = ctx.db.selectFrom('erasures').selectAll().where('workspaceId', '=', ctx.workspace.id)
     return paged(await pageByTime(ofWorkspace, ['createdAt', 'id'], input), input, {
       view: erasureView,
-      cursorOf: ({ createdAt, id }) => timeCursor({ at: createdAt, id }),
+      cursorOf: createdCursor,
     })
   }),
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Download, DownloadStream } from '../api/contract.ts'
 import { route, router } from '../api/route.ts'
-import { Int64, optional } from '../api/values.ts'
+import { endpointId, Int64, optional } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { filterInput, findsRequest } from '../requests/index.ts'
 import { exportMany } from './exportMany.ts'
@@ -9,7 +9,6 @@ import { FORMAT_NAMES, FORMATS, type Format } from './formats/index.ts'
 import { importRequests } from './importRequests.ts'
 import { exportedRequest } from './line.ts'
 
-const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const includeSecrets = optional(z.boolean()).meta({
   description: 'Shows the values of headers with names of credentials; default masked',
 })

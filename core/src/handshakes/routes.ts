@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { withExample } from '../api/examples.ts'
 import { route, router } from '../api/route.ts'
-import { Int64 } from '../api/values.ts'
+import { endpointId, Int64 } from '../api/values.ts'
 import { findsRequest } from '../requests/index.ts'
 import { ANSWER_BYTES_MAX, confirmHandshake } from './confirm.ts'
 
@@ -34,7 +34,7 @@ export const handshakeRoutes = router({
     description:
       'For a captured `OPTIONS` with `WebHook-Request-Origin` and `WebHook-Request-Callback`: the URL is called once with GET, as the webhook binding of CloudEvents has it. Private addresses are refused unless the operator allows them. A call that fails is an outcome, not an error. Endpoints with the provider `cloudevents` answer handshakes themselves; the callback is for senders that want it.',
     input: z.object({
-      endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }),
+      endpointId,
       requestId: Int64.meta({ description: 'Id of the captured request' }),
     }),
     output: HandshakeConfirmation,

@@ -1,4 +1,4 @@
-import { timeCursor } from '../api/cursors.ts'
+import { createdCursor } from '../api/cursors.ts'
 import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
@@ -38,10 +38,7 @@ export const reconcileRoutes = router({
     output: envelope(Reconciliation),
     finds: findsEndpoint,
   }).query(async ({ ctx, input }) =>
-    paged(await listRuns(ctx.db, ctx.endpoint.id, input), input, {
-      view: runView,
-      cursorOf: ({ createdAt, id }) => timeCursor({ at: createdAt, id }),
-    }),
+    paged(await listRuns(ctx.db, ctx.endpoint.id, input), input, { view: runView, cursorOf: createdCursor }),
   ),
 
   get: route({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { timeCursorInput } from '../api/cursors.ts'
 import { withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
-import { InstantInput, Int64, optional, Timestamp } from '../api/values.ts'
+import { endpointId, InstantInput, Int64, optional, Timestamp } from '../api/values.ts'
 import { RUN_ERRORS, type RunErrorCode } from './senders/index.ts'
 
 export const RUN_STATES = ['queued', 'running', 'done', 'failed'] as const
@@ -12,7 +12,6 @@ export const LISTING_SENDERS = ['stripe', 'github'] as const
 /** The most types that Stripe takes in one call. */
 const TYPES_MAX = 20
 
-const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 /** Printable characters without blanks, which a header holds unchanged. */
 const Token = z
   .string()

@@ -3,7 +3,7 @@ import { type TrackedEnvelope, tracked } from '@trpc/server'
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { Download, type EventOf, type Finds } from '../api/contract.ts'
-import { timeCursor } from '../api/cursors.ts'
+import { createdCursor } from '../api/cursors.ts'
 import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { requireFeature } from '../api/planGates.ts'
@@ -88,10 +88,7 @@ export const replayRunRoutes = router({
       ctx.db,
       found.rows.map(({ id }) => id),
     )
-    return paged(found, input, {
-      view: (row) => replayView(row, counts),
-      cursorOf: ({ createdAt, id }) => timeCursor({ at: createdAt, id }),
-    })
+    return paged(found, input, { view: (row) => replayView(row, counts), cursorOf: createdCursor })
   }),
 
   get: route({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { timeCursorInput } from '../api/cursors.ts'
 import { withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
-import { Int64, optional, Timestamp } from '../api/values.ts'
+import { endpointId, Int64, optional, Timestamp } from '../api/values.ts'
 import { shownJson } from '../engine/json/index.ts'
 import { filterInput } from '../requests/index.ts'
 import { PER_SECOND_DEFAULT, REQUESTS_MAX, SHOWN_MAX } from './declarations.ts'
@@ -32,7 +32,6 @@ export type Outcome = (typeof OUTCOMES)[number]
 /** States of one send. `errored`: it could not be sent, and `error` says why. */
 export const ITEM_STATES = ['waiting', 'sending', 'done', 'errored'] as const
 
-const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const replayId = z.string().meta({ format: 'uuid', description: 'Id of the replay' })
 
 const Share = z.number().min(0).max(1)

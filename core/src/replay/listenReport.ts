@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { notFound, validationFailed } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
-import { InstantInput, Int64, optional } from '../api/values.ts'
+import { endpointId, InstantInput, Int64, optional } from '../api/values.ts'
 import { attemptView, DeliveryAttempt, findAttempts, recordListen } from '../deliveries/index.ts'
 import { wireField } from '../engine/message/index.ts'
 import { markReported } from '../listeners/index.ts'
 import { findsRequest } from '../requests/index.ts'
 
-const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const requestId = Int64.meta({ description: 'Id of the captured request' })
 
 const headers = z

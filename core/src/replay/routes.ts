@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { requireFeature } from '../api/planGates.ts'
 import { route, router } from '../api/route.ts'
-import { Int64, optional } from '../api/values.ts'
+import { endpointId, Int64, optional } from '../api/values.ts'
 import { DeliveryAttemptDetail } from '../deliveries/index.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { askListeners, countListeners } from '../listeners/index.ts'
@@ -13,7 +13,6 @@ import { replayRequest } from './replayRequest.ts'
 import { BulkReplayResult, ReplayResult, replayView } from './schema.ts'
 import { sendEdited } from './sendEdited.ts'
 
-const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const requestId = Int64.meta({ description: 'Id of the captured request' })
 
 /** Replays of captured requests; the API lists them among the routes of `requests`. */

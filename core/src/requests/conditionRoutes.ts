@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { route, router } from '../api/route.ts'
-import { Int64 } from '../api/values.ts'
+import { endpointId, Int64 } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import {
   type Condition,
@@ -38,7 +38,7 @@ export const conditionRoutes = router({
     path: '/api/v1/endpoints/{endpointId}/conditions/preview',
     summary: 'Test a condition on the newest stored requests',
     input: z.object({
-      endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }),
+      endpointId,
       condition: ConditionDocument.meta({ description: 'Condition, as in an action, a rule or a watchdog' }),
       last: z
         .int()

@@ -3,7 +3,7 @@ import { idCursorInput } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
 import { envelope } from '../api/pagination.ts'
 import { route, router, stream, typedOnly } from '../api/route.ts'
-import { Int64, Int64Filter, optional } from '../api/values.ts'
+import { endpointId, Int64, Int64Filter, optional } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { openStream } from '../streams/index.ts'
 import { AWAIT_SECONDS, awaitRequest } from './await.ts'
@@ -35,7 +35,6 @@ import { searching } from './searching.ts'
 import { shapeOf } from './shape.ts'
 import { summaryView } from './view.ts'
 
-const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const requestId = Int64.meta({ description: 'Id of the captured request' })
 
 const timeoutSeconds = optional(z.int().min(AWAIT_SECONDS.min).max(AWAIT_SECONDS.max)).meta({

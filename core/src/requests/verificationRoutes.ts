@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { route, router } from '../api/route.ts'
-import { Int64 } from '../api/values.ts'
+import { endpointId, Int64 } from '../api/values.ts'
 import { captureUrlOf, createInput, findsEndpoint, storedSettings } from '../endpoints/index.ts'
 import {
   changedSettings,
@@ -25,7 +25,7 @@ export const verificationRoutes = router({
     description:
       'The members are those of the endpoint; omitted ones have their saved values. Nothing is saved, and the verdict of the request stays. The time of the check is that of the capture.',
     input: z.object({
-      endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }),
+      endpointId,
       requestId: Int64.meta({ description: 'Id of the captured request that is tried' }),
       provider,
       signingSecret,

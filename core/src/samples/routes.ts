@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { route, router } from '../api/route.ts'
+import { endpointId } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { providerName, SAMPLES } from './catalog.ts'
 import { ProviderSamples, SentSample, sendInput } from './schema.ts'
 import { checkOrder, sendSample } from './send.ts'
-
-const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 
 const items = SAMPLES.map(({ provider, events }) => ({
   provider,

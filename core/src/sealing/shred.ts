@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { route, router } from '../api/route.ts'
+import { endpointId } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import { destroyDataKey, type EndpointRow, findsEndpoint, shredSignal } from '../endpoints/index.ts'
 import { forgetFields } from '../events/index.ts'
@@ -15,7 +16,7 @@ export const sealingRoutes = router({
     summary: 'Destroy the key of an endpoint’s encrypted requests; irreversible',
     description:
       'All that `encryptBodies` has encrypted is gone at once and for ever, also in the recycle bin and in every backup without the schema `creel_keys`. The requests stay, with `shredded: true`, and originals that wait for deliveries go, too. While `encryptBodies` is on, later captures are encrypted with a new key. Requests that are not encrypted do not change.',
-    input: z.object({ endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }) }),
+    input: z.object({ endpointId }),
     output: z.object({
       shredded: z.boolean().meta({ description: 'Whether there was a key; false: nothing was encrypted' }),
     }),

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
-import { timeCursor, timeCursorInput } from '../api/cursors.ts'
+import { createdCursor, timeCursorInput } from '../api/cursors.ts'
 import { DomainError, foundById } from '../api/errors.ts'
 import { withExample } from '../api/examples.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
-import { Int64, optional, Timestamp } from '../api/values.ts'
+import { endpointId, Int64, optional, Timestamp } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import { findsRequest } from '../requests/index.ts'
 import { newToken } from '../sessions/index.ts'
@@ -72,7 +72,7 @@ export const shareLinkRoutes = router({
     summary: 'Make a link that shows a captured request to readers without a key',
     description: `The page at the link is read-only, is not indexed, and masks values with the names of credentials, as for agents. It shows neither deliveries nor the capture URL. It ends with its time, its revocation, or the request. A workspace has at most ${SHARE_LINKS_MAX} links at once.`,
     input: z.object({
-      endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }),
+      endpointId,
       requestId: Int64.meta({ description: 'Id of the captured request' }),
       expiresInSeconds: optional(z.int().min(EXPIRES_IN_SECONDS.min).max(EXPIRES_IN_SECONDS.max)).meta({
         description: `Seconds until it ends; default ${EXPIRES_IN_SECONDS.default}, seven days`,
@@ -122,7 +122,7 @@ export const shareLinkRoutes = router({
   }).query(async ({ ctx, input }) =>
     paged(await listShareLinks(ctx.db, viewerOf(ctx), input.requestId, input), input, {
       view: viewOf,
-      cursorOf: ({ createdAt, id }) => timeCursor({ at: createdAt, id }),
+      cursorOf: createdCursor,
     }),
   ),
 

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { byName } from '../api/values.ts'
+import { byName, endpointId } from '../api/values.ts'
 import { DropHeaders, StoreRulesInput } from '../endpoints/index.ts'
 import { previewedRequestInput } from '../transformations/index.ts'
 
 /** Input of the preview: settings to try, and a request to try them on. */
 export const previewInput = z.object({
-  endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }),
+  endpointId,
   storeRules: StoreRulesInput.nullish().meta({ description: 'Default: those of the endpoint' }),
   dropHeaders: DropHeaders.nullish().meta({ description: 'Default: those of the endpoint' }),
   ...previewedRequestInput,

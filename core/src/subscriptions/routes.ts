@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
-import { timeCursor } from '../api/cursors.ts'
+import { createdCursor } from '../api/cursors.ts'
 import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { requireFeature } from '../api/planGates.ts'
@@ -49,7 +49,7 @@ export const subscriptionRoutes = router({
     const now = ctx.clock.now()
     return paged(await listSubscriptions(ctx.db, viewerOf(ctx), input), input, {
       view: (row) => subscriptionView(row, now),
-      cursorOf: ({ createdAt, id }) => timeCursor({ at: createdAt, id }),
+      cursorOf: createdCursor,
     })
   }),
 

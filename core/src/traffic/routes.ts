@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
-import { InstantInput, optional, Timestamp } from '../api/values.ts'
+import { endpointId, InstantInput, optional, Timestamp } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { searching } from '../requests/index.ts'
@@ -66,8 +66,6 @@ function trafficOf(ctx: Context, of: TrafficOf, { from, to, buckets }: z.output<
   const asked = { from: new Date(end.getTime() - length), to: end, buckets }
   return searching(ctx, `traffic ${Object.values(of)}`, (db, options) => countTraffic(db, of, asked, options))
 }
-
-const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 
 /** Count an endpoint's captures, now and over time. */
 export const trafficRoutes = router({

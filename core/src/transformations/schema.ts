@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { byName, Int64Filter, optional, Timestamp } from '../api/values.ts'
+import { byName, endpointId, Int64Filter, optional, Timestamp } from '../api/values.ts'
 import { FAULT_CODES, ruleJsonSchema, STEP_OPS } from '../engine/rules/index.ts'
 import { DecodedBody } from '../requests/index.ts'
 
@@ -106,7 +106,6 @@ export const TransformationPreview = z
   })
   .meta({ id: 'TransformationPreview' })
 
-const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const ruleId = z.string().meta({ format: 'uuid', description: 'Id of the rule' })
 
 /** The destination; by default the first forward action by position. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { closeIncidentsSilently } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
-import { timeCursor, timeCursorInput } from '../api/cursors.ts'
+import { createdCursor, timeCursorInput } from '../api/cursors.ts'
 import { foundById, notFound } from '../api/errors.ts'
 import { EXAMPLE_IDS } from '../api/examples.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
@@ -78,10 +78,7 @@ export const watchdogRoutes = router({
     const now = ctx.clock.now()
     const found = await ctx.reads.run(({ db }) => listWatchdogs({ ...ctx, db }, input, now))
     const outages = await listOutages(ctx.db)
-    return paged(found, input, {
-      view: (row) => watchdogView(row, now, outages),
-      cursorOf: ({ createdAt, id: last }) => timeCursor({ at: createdAt, id: last }),
-    })
+    return paged(found, input, { view: (row) => watchdogView(row, now, outages), cursorOf: createdCursor })
   }),
 
   create: route({
