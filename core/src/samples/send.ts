@@ -1,5 +1,5 @@
 import type { Context } from '../api/context.ts'
-import { DomainError, notFound, validationFailed } from '../api/errors.ts'
+import { DomainError, notAllowed, notFound, validationFailed } from '../api/errors.ts'
 import { captureUrlOf, type EndpointRow, storedSettings } from '../endpoints/index.ts'
 import { parsePath } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
@@ -90,13 +90,10 @@ export async function sendSample(ctx: Context, endpoint: EndpointRow, order: Sam
       })
     case 'unverified':
     case 'foreign':
-      throw validationFailed([
-        {
-          path: ['badSignature'],
-          code: 'not_allowed',
-          detail: 'The endpoint takes verified captures only, so this sample was refused and counted.',
-        },
-      ])
+      throw notAllowed(
+        ['badSignature'],
+        'The endpoint takes verified captures only, so this sample was refused and counted.',
+      )
     case 'unavailable':
       throw new DomainError('unavailable', 'Captures cannot be stored now. Try again in a moment.', {
         retryAfterSeconds: UNAVAILABLE_SECONDS,

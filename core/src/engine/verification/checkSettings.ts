@@ -1,5 +1,5 @@
 import { HEADER_NAME } from '../conditions/index.ts'
-import type { InputIssue } from '../issues.ts'
+import { type InputIssue, issue } from '../issues.ts'
 import { findProvider } from '../providers/index.ts'
 import { prepareVerification } from './prepare.ts'
 import {
@@ -74,13 +74,8 @@ export function checkSettings(stored: VerificationSettings, input: VerificationI
 function providerIssues(stored: VerificationSettings, { provider }: VerificationInput): InputIssue[] {
   if (provider === undefined || provider === '' || provider === stored.provider) return []
   if (findProvider(provider) !== undefined) return []
-  return [
-    {
-      path: ['provider'],
-      code: 'unknown_value',
-      detail: 'provider is not a slug of the provider catalog, GET /api/v1/providers.',
-    },
-  ]
+  const detail = 'provider is not a slug of the provider catalog, GET /api/v1/providers.'
+  return [issue(['provider'], 'unknown_value', detail)]
 }
 
 const MANUAL_MEMBERS = ['signatureAlgorithm', 'signatureEncoding', 'signaturePrefix'] as const
@@ -92,19 +87,12 @@ function manualIssues(stored: VerificationSettings, input: VerificationInput): I
   const issues: InputIssue[] = []
   const header = changed(stored.manual?.header ?? null, input.signatureHeader)
   if (header !== null && header !== stored.manual?.header && !HEADER_NAME.test(header)) {
-    issues.push({
-      path: ['signatureHeader'],
-      code: 'bad_format',
-      detail: 'signatureHeader must be the name of a header.',
-    })
+    issues.push(issue(['signatureHeader'], 'bad_format', 'signatureHeader must be the name of a header.'))
   }
   if (header === null) issues.push(...headlessIssues(input))
   if (input.signaturePrefix !== undefined && !PREFIX.test(input.signaturePrefix)) {
-    issues.push({
-      path: ['signaturePrefix'],
-      code: 'bad_format',
-      detail: 'signaturePrefix may hold visible ASCII characters only.',
-    })
+    const detail = 'signaturePrefix may hold visible ASCII characters only.'
+    issues.push(issue(['signaturePrefix'], 'bad_format', detail))
   }
   return issues
 }
@@ -114,19 +102,10 @@ function headlessIssues(input: VerificationInput): InputIssue[] {
   const given = MANUAL_MEMBERS.filter((member) => (input[member] ?? '') !== '')
   if (given.length === 0) return []
   if (input.signatureHeader === '') {
-    return given.map((member) => ({
-      path: [member],
-      code: 'not_allowed',
-      detail: `${member} contradicts signatureHeader "", which goes back to the provider's scheme.`,
-    }))
+    const contradicts = `contradicts signatureHeader "", which goes back to the provider's scheme.`
+    return given.map((member) => issue([member], 'not_allowed', `${member} ${contradicts}`))
   }
-  return [
-    {
-      path: ['signatureHeader'],
-      code: 'required',
-      detail: `signatureHeader is required with ${given.join(', ')}.`,
-    },
-  ]
+  return [issue(['signatureHeader'], 'required', `signatureHeader is required with ${given.join(', ')}.`)]
 }
 
 /** Refuses a key that no applicable scheme can use. */
@@ -139,13 +118,10 @@ function keyIssues(stored: VerificationSettings, input: VerificationInput): Inpu
   if (problem === undefined || !('problem' in problem) || keys.some((key) => !('problem' in key))) return []
   if (prepareVerification(next).schemes.some(({ row }) => row.mac === 'fetched')) return []
   if (changes.includes('signingSecret')) {
-    return [{ path: ['signingSecret'], code: 'bad_format', detail: problem.problem }]
+    return [issue(['signingSecret'], 'bad_format', problem.problem)]
   }
-  return changes.slice(0, 1).map((member) => ({
-    path: [member],
-    code: 'not_allowed',
-    detail: `The stored signing secret does not fit the new scheme: give signingSecret as well. ${problem.problem}`,
-  }))
+  const detail = `The stored signing secret does not fit the new scheme: give signingSecret as well. ${problem.problem}`
+  return changes.slice(0, 1).map((member) => issue([member], 'not_allowed', detail))
 }
 
 function changedMembers(

@@ -140,11 +140,8 @@ function issuesOfCall(call: JsonObject, path: Path, depth: number, toHeader: boo
   const at = [...path, 'args']
   const issues: InputIssue[] = []
   if (called !== undefined && !fits(called, args.length)) {
-    issues.push({
-      path: at,
-      code: 'arity',
-      detail: `${String(name)} takes ${arityInWords(called)}, not ${args.length}.`,
-    })
+    const detail = `${String(name)} takes ${arityInWords(called)}, not ${args.length}.`
+    issues.push({ path: at, code: 'arity', detail })
   }
   args.forEach((arg, index) => {
     const here = [...at, index]
