@@ -1,11 +1,10 @@
 import { sql, type Updateable } from 'kysely'
-import { z } from 'zod'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import type { Page } from '../api/pagination.ts'
 import type { Db, ReconciliationsTable, Trx } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 import type { StartInput } from './schema.ts'
-import type { SenderCredentials, SentEvent } from './senders/index.ts'
+import { SenderCredentials, type SentEvent } from './senders/index.ts'
 import type { RunRow } from './view.ts'
 
 export async function findRun(db: Db, endpointId: string, id: string): Promise<RunRow | undefined> {
@@ -213,11 +212,6 @@ export async function keptSince(db: Db, endpointId: string, now: Date): Promise<
   return row === undefined || row.evictedCount === 0 ? null : (row.oldestAt ?? now)
 }
 
-const Sealed = z.union([
-  z.object({ sender: z.literal('stripe'), apiKey: z.string() }),
-  z.object({ sender: z.literal('github'), token: z.string(), hookUrl: z.string() }),
-])
-
 /** The credentials of an input, for a sender; undefined where one is lacking. */
 export function credentialsFor(
   sender: SenderCredentials['sender'],
@@ -234,5 +228,5 @@ export function sealCredentials(box: SecretBox, credentials: SenderCredentials, 
 
 /** @throws Error when no key of this process sealed them */
 export function openCredentials(box: SecretBox, sealed: Uint8Array, workspaceId: string): SenderCredentials {
-  return Sealed.parse(JSON.parse(box.open(sealed, workspaceId)))
+  return SenderCredentials.parse(JSON.parse(box.open(sealed, workspaceId)))
 }

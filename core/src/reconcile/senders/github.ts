@@ -13,14 +13,6 @@ import {
   type SentPage,
 } from './sender.ts'
 
-/** Credentials for GitHub's list. */
-export interface GithubCredentials {
-  /** A token that may write the hook. */
-  readonly token: string
-  /** Address of the hook in the API: `https://api.github.com/repos/octo/app/hooks/1`. */
-  readonly hookUrl: string
-}
-
 /** Path of a hook below the base address of the API. */
 const HOOK_PATH = /^\/(?:repos\/[\w.-]{1,100}\/[\w.-]{1,100}|orgs\/[\w.-]{1,100})\/hooks\/\d{1,20}$/
 const DOT_SEGMENT = /\/\.{1,2}(?:\/|$)/
@@ -43,17 +35,19 @@ const CURSOR_CHARACTERS_MAX = 500
  * The deliveries of a webhook of GitHub (https://docs.github.com/en/rest/repos/webhooks): the newest first, of the last
  * days, pages by the `cursor` of `Link`. Attempts at one event share its `guid`, which is the event's id. A delivery is
  * sent again by `POST …/deliveries/{id}/attempts`.
+ *
+ * @param credentials `token` may write the hook; `hookUrl`: its address, `https://api.github.com/repos/octo/app/hooks/1`
  */
 export function github(
   services: CallServices,
-  { credentials }: { readonly credentials: GithubCredentials },
+  { token, hookUrl }: { readonly token: string; readonly hookUrl: string },
 ): Redelivering {
   const headers: readonly WireHeader[] = [
-    ['Authorization', `Bearer ${credentials.token}`],
+    ['Authorization', `Bearer ${token}`],
     ['Accept', 'application/vnd.github+json'],
     ['X-GitHub-Api-Version', '2022-11-28'],
   ]
-  const deliveriesUrl = `${credentials.hookUrl}/deliveries`
+  const deliveriesUrl = `${hookUrl}/deliveries`
   return {
     brings: 'redelivery',
     async list({ since, until, types }, cursor): Promise<Answer<SentPage>> {

@@ -1,9 +1,10 @@
+import { z } from 'zod'
 import type { Services } from '../../api/services.ts'
 import type { SentList } from '../../engine/providers/index.ts'
 import type { CallServices } from './call.ts'
-import { type GithubCredentials, github } from './github.ts'
+import { github } from './github.ts'
 import type { ListingSender } from './sender.ts'
-import { type StripeCredentials, stripe } from './stripe.ts'
+import { stripe } from './stripe.ts'
 
 export { isHookUrl } from './github.ts'
 export * from './sender.ts'
@@ -19,15 +20,17 @@ export function apiUrlOf({ providerApiUrls }: Pick<Services, 'providerApiUrls'>,
   return providerApiUrls[sender] ?? PUBLIC_URLS[sender]
 }
 
-export type SenderCredentials =
-  | ({ readonly sender: 'stripe' } & StripeCredentials)
-  | ({ readonly sender: 'github' } & GithubCredentials)
+export const SenderCredentials = z.union([
+  z.object({ sender: z.literal('stripe'), apiKey: z.string() }),
+  z.object({ sender: z.literal('github'), token: z.string(), hookUrl: z.string() }),
+])
+export type SenderCredentials = z.output<typeof SenderCredentials>
 
 export function senderWith(
   services: CallServices & Pick<Services, 'providerApiUrls'>,
   credentials: SenderCredentials,
 ): ListingSender {
   return credentials.sender === 'stripe'
-    ? stripe(services, { baseUrl: apiUrlOf(services, 'stripe'), credentials })
-    : github(services, { credentials })
+    ? stripe(services, apiUrlOf(services, 'stripe'), credentials.apiKey)
+    : github(services, credentials)
 }

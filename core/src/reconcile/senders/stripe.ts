@@ -20,12 +20,6 @@ import {
   type WholeEvent,
 } from './sender.ts'
 
-/** Credentials for Stripe's list. */
-export interface StripeCredentials {
-  /** A secret key, or a restricted one that may read events. */
-  readonly apiKey: string
-}
-
 interface ReadEvent extends Omit<WholeEvent, 'body'> {
   readonly id: string
   readonly at: Date
@@ -62,11 +56,9 @@ function placeOf(reference: string): Place {
  * not change, because the period has an end. If events are long, the pages are smaller.
  *
  * @param baseUrl without a trailing slash
+ * @param apiKey a secret key, or a restricted one that may read events
  */
-export function stripe(
-  services: CallServices,
-  { baseUrl, credentials }: { readonly baseUrl: string; readonly credentials: StripeCredentials },
-): Fetching {
+export function stripe(services: CallServices, baseUrl: string, apiKey: string): Fetching {
   const read = async (
     scope: Scope,
     { size, after }: Place,
@@ -80,7 +72,7 @@ export function stripe(
     if (after !== '') query.set('starting_after', after)
     for (const type of scope.types) query.append('types[]', type)
     const answer = await callSender(services, 'GET', `${baseUrl}/v1/events?${query}`, [
-      ['Authorization', `Bearer ${credentials.apiKey}`],
+      ['Authorization', `Bearer ${apiKey}`],
       ['Accept', 'application/json'],
     ])
     if (answer.outcome !== 'ok') return answer
