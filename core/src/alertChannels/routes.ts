@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { EVENT_KINDS, EVENTS, isEventKind, SUBSCRIBABLE_KINDS, severityOf } from '../alerts/index.ts'
-import { createdCursor, idCursor, idCursorInput, timeCursorInput } from '../api/cursors.ts'
+import { EVENTS, isEventKind, SUBSCRIBABLE_KINDS, severityOf } from '../alerts/index.ts'
+import { createdCursor, idCursor, timeCursorInput } from '../api/cursors.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { hasFeature, requireFeature } from '../api/planGates.ts'
 import { route, router } from '../api/route.ts'
-import { optional } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import type { Plan } from '../plans/index.ts'
 import { channelOf, channelView } from './channel.ts'
@@ -18,6 +17,7 @@ import {
   AlertDelivery,
   AlertEvent,
   createInput,
+  historyInput,
   OUTCOMES,
   TestResult,
   updateInput,
@@ -95,16 +95,10 @@ export const alertChannelRoutes = router({
     method: 'GET',
     path: '/api/v1/alert-channels/deliveries',
     summary: 'List the alerts sent in the last 30 days, newest first',
-    input: z.object({
-      ...pageInput,
-      ...idCursorInput,
-      channelId: optional(z.guid()).meta({ description: 'Only this channel, also if it was deleted' }),
-      eventKind: optional(z.enum(EVENT_KINDS)),
-      outcome: optional(z.enum(OUTCOMES)),
-    }),
+    input: historyInput,
     output: envelope(AlertDelivery),
   }).query(async ({ ctx, input }) => {
-    const found = await ctx.reads.run(({ db }) => listHistory(db, ctx.workspace.id, input, input))
+    const found = await ctx.reads.run(({ db }) => listHistory(db, ctx.workspace.id, input))
     return paged(found, input, { view: historyView, cursorOf: (row) => idCursor(row.id) })
   }),
 

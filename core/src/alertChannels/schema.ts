@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { EVENT_KINDS, SEVERITIES, SUBSCRIBABLE_KINDS } from '../alerts/index.ts'
+import { idCursorInput } from '../api/cursors.ts'
 import { withExample } from '../api/examples.ts'
+import { pageInput } from '../api/pagination.ts'
 import { optional, Timestamp } from '../api/values.ts'
 import { HEALTHS } from './health.ts'
 import { CHANNEL_KIND_NAMES } from './kinds/index.ts'
@@ -115,6 +117,14 @@ export const TestResult = z
 /** Outcomes of sends in the history. `muted` and `suppressed` were never sent. */
 export const OUTCOMES = ['delivered', 'failed', 'muted', 'suppressed'] as const
 export type Outcome = (typeof OUTCOMES)[number]
+
+export const historyInput = z.object({
+  ...pageInput,
+  ...idCursorInput,
+  channelId: optional(z.guid()).meta({ description: 'Only this channel, also if it was deleted' }),
+  eventKind: optional(z.enum(EVENT_KINDS)),
+  outcome: optional(z.enum(OUTCOMES)),
+})
 
 /** One row of the history of sends. */
 export const AlertDelivery = withExample(

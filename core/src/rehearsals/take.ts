@@ -80,18 +80,16 @@ export async function takeItems(
   }
 }
 
-/** Result of one look: the requests for the listener, and when there may be more; without a time, after a change. */
-interface Looked {
-  readonly taken: z.input<typeof Taken>
-  /** Whether waiting is of no use. */
-  readonly isOver: boolean
-  readonly nextInMs: number | undefined
-}
-
-async function look(ctx: Context, replay: Preparing, max: number): Promise<Looked> {
+/**
+ * Takes the requests for a listener that are due.
+ *
+ * @returns `isOver`: whether waiting for more is of no use; `nextInMs`: when there may be more, undefined for after a
+ *   change
+ */
+async function look(ctx: Context, replay: Preparing, max: number) {
   const due = await ctx.db.transaction().execute((trx) => claimDue(trx, ctx, replay, max))
   // The next call finds where it is: the workspace may be in another cell by now.
-  if (due === undefined) return { taken: { items: [], state: 'running' }, isOver: true, nextInMs: undefined }
+  if (due === undefined) return { taken: { items: [], state: 'running' as const }, isOver: true }
   const { state, claimed, nextInMs } = due
   const items = []
   for (const item of claimed) {

@@ -76,7 +76,7 @@ export const replayRoutes = router({
     errors: ['action_inactive'],
     finds: findsRequest,
   }).mutation(({ ctx, input: { actionId, sign, transform, ...edits } }) =>
-    sendEdited(ctx, ctx.endpoint, ctx.request, { actionId, edits, sign, transform }),
+    sendEdited(ctx, ctx.endpoint, ctx.request, { actionId, edits, edited: { sign, transform } }),
   ),
 
   bulkReplay: route({

@@ -8,16 +8,11 @@ import { type RequestRow, storedRequest } from '../requests/index.ts'
 import { type Edits, editedRequest } from './editedRequest.ts'
 import { chooseActions, refusedAsOversize } from './replayRequest.ts'
 import { inReplaySlot } from './replaySlot.ts'
-import { replayForward } from './replayThrough.ts'
+import { type ReplayTarget, replayForward } from './replayThrough.ts'
 
-/** Parameters of sending an edited request. */
-export interface Sending {
+interface SendEdited extends Required<Pick<ReplayTarget, 'edited'>> {
   readonly actionId: string
   readonly edits: Edits
-  /** Whether it is signed with the action's secret, with a fresh timestamp. */
-  readonly sign: boolean
-  /** Whether the action's rules are applied. */
-  readonly transform: boolean
 }
 
 /**
@@ -31,7 +26,7 @@ export async function sendEdited(
   ctx: Context,
   endpoint: EndpointRow,
   row: RequestRow,
-  { actionId, edits, sign, transform }: Sending,
+  { actionId, edits, edited }: SendEdited,
 ) {
   const [action] = chooseActions(await listActions(ctx.db, endpoint.id), actionId)
   if (action === undefined) throw notFound('action')
@@ -50,7 +45,7 @@ export async function sendEdited(
         requestId: row.id,
         sealing: keyOfRow(row),
         request,
-        edited: { sign, transform },
+        edited,
       },
       action,
       signal,

@@ -66,20 +66,17 @@ export async function checkCallback(ctx: Context, subscriptionId: string, callba
   throw new DomainError('callback_failed', `${reason}: ${WORDS[reason]}`)
 }
 
-interface FailureScopes {
-  /** Failures of the workspace at the host. */
-  readonly own: string
-  readonly all: string
-}
-
-/** A host is the same under each of its ports, and with a dot at its end. */
-function failuresAt(url: string, workspaceId: string): FailureScopes {
+/**
+ * The scopes of failures at a host: `own` of the workspace, and `all`. A host is the same under each of its ports, and
+ * with a dot at its end.
+ */
+function failuresAt(url: string, workspaceId: string) {
   const all = `callbackFailed:${(URL.parse(url)?.hostname ?? '').replace(/\.$/, '')}`
   return { own: `${all}:${workspaceId}`, all }
 }
 
 /** Waits where many checks of others failed. */
-async function requireFewFailures(ctx: Context, { own, all }: FailureScopes): Promise<void> {
+async function requireFewFailures(ctx: Context, { own, all }: ReturnType<typeof failuresAt>): Promise<void> {
   const [ofWorkspace, ofAll] = await Promise.all([countSlots(ctx, own), countSlots(ctx, all)])
   const areMany = ofAll >= FAILED_CHECKS_OF_ALL
   if (ofWorkspace >= FAILED_CHECKS_MAX || (areMany && ofWorkspace > 0)) {
@@ -90,7 +87,7 @@ async function requireFewFailures(ctx: Context, { own, all }: FailureScopes): Pr
 }
 
 /** Slots that are never freed are a sliding-window counter. Concurrent calls may count beyond a bound. */
-async function countFailure(ctx: Context, { own, all }: FailureScopes): Promise<void> {
+async function countFailure(ctx: Context, { own, all }: ReturnType<typeof failuresAt>): Promise<void> {
   const counted = { longestMs: FAILED_CHECKS_MS, noun: 'failed checks of callbacks at this host' }
   const bounds = [
     { scope: own, max: FAILED_CHECKS_MAX },

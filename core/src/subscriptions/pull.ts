@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram } from 'prom-client'
+import { Gauge, Histogram } from 'prom-client'
 import { z } from 'zod'
 import type { Services } from '../api/services.ts'
 import { hopsOf, isLoop } from '../deliveries/index.ts'
@@ -6,7 +6,7 @@ import { queueLanes } from '../dispatch/index.ts'
 import { EventArguments, filterOf, keptType, readTogether, type SharedReader } from '../events/index.ts'
 import { planOf } from '../plans/index.ts'
 import { type RowsOf, run, statement } from '../platform/db/index.ts'
-import { counterBy, registers } from '../platform/metrics/index.ts'
+import { counter, counterBy, registers } from '../platform/metrics/index.ts'
 import { sealedAs } from '../platform/secrets/index.ts'
 import { FAILURES, messageId } from './callback.ts'
 import { CALLBACK_LANES, WAITING_MAX } from './declarations.ts'
@@ -28,11 +28,10 @@ export const eventDeliveries = counterBy('outcome', ['sent', 'retried', 'failed'
   help: 'Attempts to send events to callbacks, by outcome',
 })
 
-const eventGaps = new Counter({
-  name: 'creel_event_gaps_total',
-  help: 'Times that a subscription skipped events, because they were removed or too many',
-  registers,
-})
+const eventGaps = counter(
+  'creel_event_gaps_total',
+  'Times that a subscription skipped events, because they were removed or too many',
+)
 
 /** Checks of callbacks before their first event. */
 export const callbackChecks = counterBy('result', ['passed', ...FAILURES], {

@@ -150,10 +150,14 @@ export function recipientsOf({ alert, channels, contacts, namedContacts }: Audie
   )
   const able = wanting.filter((channel) => reasonNot(channel) === null)
   const failing = able.find((channel) => channel.failing)
-  return [
+  const named = namedContacts.map((recipient) => ({ channel: null, recipient, ...SENT }))
+  const planned = [
     ...wanting.map((channel) => ({ channel, recipient: null, ...(reasonNot(channel) ?? SENT) })),
-    ...mailed({ covered: able.length > 0, failing, contacts, namedContacts }),
+    ...named,
   ]
+  if (failing === undefined && (able.length > 0 || named.length > 0)) return planned
+  const others = contacts.filter((recipient) => !namedContacts.includes(recipient))
+  return [...planned, ...others.map((recipient) => ({ channel: failing ?? null, recipient, ...SENT }))]
 }
 
 const SENT = { outcome: null, detail: null } as const
@@ -163,23 +167,6 @@ function reasonNot({ inPlan, connected, muted }: Candidate) {
   if (!inPlan) return { outcome: 'suppressed', detail: 'The channel is over the limit of the plan.' } as const
   if (!connected) return { outcome: 'suppressed', detail: 'The channel has no credential.' } as const
   return muted ? ({ outcome: 'muted', detail: 'The channel is muted.' } as const) : null
-}
-
-function mailed({
-  covered,
-  failing,
-  contacts,
-  namedContacts,
-}: {
-  covered: boolean
-  failing: Candidate | undefined
-  contacts: readonly string[]
-  namedContacts: readonly string[]
-}): PlannedDelivery[] {
-  const named = namedContacts.map((recipient) => ({ channel: null, recipient, ...SENT }))
-  if (failing === undefined && (covered || named.length > 0)) return named
-  const others = contacts.filter((recipient) => !namedContacts.includes(recipient))
-  return [...named, ...others.map((recipient) => ({ channel: failing ?? null, recipient, ...SENT }))]
 }
 
 /** Retention of the history. */

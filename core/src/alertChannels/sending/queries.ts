@@ -1,11 +1,12 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import { type Between, type IdPlace, pageById } from '../../api/cursors.ts'
-import type { Page } from '../../api/pagination.ts'
+import type { z } from 'zod'
+import { pageById } from '../../api/cursors.ts'
 import type { Services } from '../../api/services.ts'
 import { type DueLane, queueLanes } from '../../dispatch/index.ts'
 import type { AlertDeliveriesTable, Db, Trx } from '../../platform/db/index.ts'
 import type { Channel } from '../channel.ts'
 import { ALERT_LANES } from '../declarations.ts'
+import type { historyInput } from '../schema.ts'
 
 /** Delays between attempts of a send, in seconds. */
 export const DELAYS_SECONDS = [30, 270]
@@ -131,31 +132,23 @@ export async function channelsNotified(db: Db, incidentId: string): Promise<Read
   return new Set(rows.flatMap(({ channelId }) => (channelId === null ? [] : [channelId])))
 }
 
-/** Filters of the history, combined with AND; an undefined one is ignored. */
-export interface HistoryFilter {
-  readonly channelId?: string | undefined
-  readonly eventKind?: string | undefined
-  readonly outcome?: string | undefined
-}
-
 /**
  * One page of the history, newest first; served by `alert_deliveries_by_workspace`. Sends without an attempt are
- * excluded.
+ * excluded. Filters are combined with AND.
  */
 export async function listHistory(
   db: Db,
   workspaceId: string,
-  filter: HistoryFilter,
-  page: Page & Between<IdPlace>,
+  { channelId, eventKind, outcome, ...page }: z.output<typeof historyInput>,
 ) {
   const matching = db
     .selectFrom('alertDeliveries as d')
     .innerJoin('alerts as a', 'a.id', 'd.alertId')
     .where('d.workspaceId', '=', workspaceId)
     .where('d.outcome', 'is not', null)
-    .$if(filter.channelId !== undefined, (query) => query.where('d.channelId', '=', filter.channelId ?? null))
-    .$if(filter.eventKind !== undefined, (query) => query.where('a.eventKind', '=', filter.eventKind ?? ''))
-    .$if(filter.outcome !== undefined, (query) => query.where('d.outcome', '=', filter.outcome ?? null))
+    .$if(channelId !== undefined, (query) => query.where('d.channelId', '=', channelId ?? null))
+    .$if(eventKind !== undefined, (query) => query.where('a.eventKind', '=', eventKind ?? ''))
+    .$if(outcome !== undefined, (query) => query.where('d.outcome', '=', outcome ?? null))
   const shown = matching
     .leftJoin('incidents as i', (join) => join.onRef('i.id', '=', 'a.incidentId').on('a.status', '=', 'open'))
     .selectAll('d')
