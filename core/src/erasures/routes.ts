@@ -39,10 +39,8 @@ export const erasureRoutes = router({
     output: envelope(Erasure),
   }).query(async ({ ctx, input }) => {
     const ofWorkspace = ctx.db.selectFrom('erasures').selectAll().where('workspaceId', '=', ctx.workspace.id)
-    return paged(await pageByTime(ofWorkspace, ['createdAt', 'id'], input), input, {
-      view: erasureView,
-      cursorOf: createdCursor,
-    })
+    const found = await pageByTime(ofWorkspace, ['createdAt', 'id'], input)
+    return paged(found, input, { view: erasureView, cursorOf: createdCursor })
   }),
 
   get: route({

@@ -70,9 +70,7 @@ export async function end(
 
 const endOf = ({ startedAt, createdAt }: RunRow) => (startedAt ?? createdAt).getTime() + RUN_MS_MAX
 
-function scopeOf({ since, until, types }: RunRow): Scope {
-  return { since, until, types: JSON.parse(types) }
-}
+const scopeOf = ({ since, until, types }: RunRow): Scope => ({ since, until, types: JSON.parse(types) })
 
 async function listPage(work: Work, sender: ListingSender): Promise<Next> {
   const { services, row, hash } = work
@@ -197,7 +195,7 @@ async function redeliverNext(work: Work, sender: Redelivering): Promise<Next> {
     case 'again':
       await whileHeld(work, (trx) => setEventStates(trx, row.id, [eventId], 'missing'))
       return await afterFailure(work, answer)
-    case 'failed': {
+    case 'failed':
       if (isForAll(answer.failure)) {
         await whileHeld(work, (trx) => setEventStates(trx, row.id, [eventId], 'missing'))
         return await end(work, answer.failure)
@@ -207,7 +205,6 @@ async function redeliverNext(work: Work, sender: Redelivering): Promise<Next> {
         await updateRun(trx, row.id, { refusedCount: now.refusedCount + 1 })
       })
       return AT_ONCE
-    }
   }
 }
 
@@ -230,9 +227,8 @@ async function afterFailure(work: Work, answer: Exclude<Answer<unknown>, { outco
     if (isTooLong) return await end(work, { code: 'rate_limited', detail: '' })
     return { after: 'wait', milliseconds: answer.milliseconds }
   }
-  if (answer.outcome === 'failed') return await end(work, answer.failure)
   const failures = row.failureCount + 1
-  if (failures >= FAILURES_MAX) return await end(work, answer.failure)
+  if (answer.outcome === 'failed' || failures >= FAILURES_MAX) return await end(work, answer.failure)
   await whileHeld(work, (trx) => updateRun(trx, row.id, { failureCount: failures }))
   return { after: 'wait', milliseconds: backoffMs(BACKOFF_MS, row.failureCount) }
 }

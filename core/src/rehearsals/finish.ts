@@ -1,6 +1,5 @@
 import type { Services } from '../api/services.ts'
 import { type AttemptResult, findDetail, headersFromText } from '../deliveries/index.ts'
-import type { WireHeader } from '../engine/message/index.ts'
 import { BYTEA, type Db, encodeArray, run, statement } from '../platform/db/index.ts'
 import { sealedAs } from '../platform/secrets/index.ts'
 import { keysOfRequests } from '../requests/index.ts'
@@ -10,13 +9,9 @@ import { baselineAction, type ReplayOptions } from './options.ts'
 import { answersTo, type ItemRow } from './queries.ts'
 
 /** An answer as it came, before it is cut. */
-export interface Received {
-  readonly statusCode: number | null
-  readonly headers: readonly WireHeader[]
+export interface Received extends Answer {
   readonly body: Uint8Array
   readonly isCut: boolean
-  readonly durationMs: number
-  readonly error: string | null
 }
 
 /** The answer of an attempt. An HTTP status is no error here: it is compared. */

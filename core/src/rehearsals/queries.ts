@@ -172,25 +172,19 @@ const CLAIM = statement(
 /** A send that is under way: it belongs to the process, or listener, that began it, until its lease ends. */
 export type ClaimedItem = RowsOf<typeof CLAIM>
 
-/**
- * Marks the next sends that are due as under way. The replay is locked and runs.
- *
- * @param elapsedMs time since the start of the replay, by which sends are due
- */
+interface Claiming {
+  readonly now: Date
+  /** Time since the start of the replay, by which sends are due. */
+  readonly elapsedMs: number
+  readonly limit: number
+  readonly leaseEndsAt: Date
+}
+
+/** Marks the next sends that are due as under way. The replay is locked and runs. */
 export async function claimItems(
   trx: Trx,
   replayId: string,
-  {
-    now,
-    elapsedMs,
-    limit,
-    leaseEndsAt,
-  }: {
-    readonly now: Date
-    readonly elapsedMs: number
-    readonly limit: number
-    readonly leaseEndsAt: Date
-  },
+  { now, elapsedMs, limit, leaseEndsAt }: Claiming,
 ): Promise<ClaimedItem[]> {
   const claimed = await run(trx, CLAIM, [replayId, now, Math.floor(elapsedMs), limit, leaseEndsAt])
   return [...claimed].sort((one, two) => one.position - two.position)

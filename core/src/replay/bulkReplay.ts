@@ -1,7 +1,6 @@
-import { type ActionRow, listActions, planDispatch } from '../actions/index.ts'
+import { type ActionRow, listActions } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
 import { flowSignal, insertDeliveries } from '../deliveries/index.ts'
-import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import {
@@ -12,7 +11,7 @@ import {
   sendsRequest,
   storedRequest,
 } from '../requests/index.ts'
-import { chooseActions } from './replayRequest.ts'
+import { chooseActions, matcherOf } from './replayRequest.ts'
 
 /** Requests in memory at once, with their bodies, while conditions are evaluated. */
 const EVALUATED_AT_ONCE = 10
@@ -101,9 +100,9 @@ async function pairUp(
   actions: readonly ActionRow[],
   isForced: boolean,
 ): Promise<Pair[]> {
-  const dispatchable = actions.map((action) => ({ ...action, condition: storedCondition(action.condition) }))
+  const { matchesAll, matching } = matcherOf(actions)
   const found = await findReplayableIds(ctx, endpointId, requestIds)
-  if (isForced || dispatchable.every(({ condition }) => condition.test.kind === 'always')) {
+  if (isForced || matchesAll) {
     return found.flatMap(({ id }) => actions.map((action) => ({ requestId: id, action })))
   }
   const pairs: Pair[] = []
@@ -116,9 +115,8 @@ async function pairUp(
       rows.flatMap(({ id, redaction }) => (hasOriginal(redaction) ? [{ endpointId, requestId: id }] : [])),
     )
     for (const row of rows) {
-      const request = originals.get(row.id) ?? storedRequest(row)
-      const chosen = new Set(planDispatch(dispatchable, requestRoot(request)).actions.map(({ id }) => id))
-      for (const action of actions) if (chosen.has(action.id)) pairs.push({ requestId: row.id, action })
+      const actionsOf = matching(originals.get(row.id) ?? storedRequest(row))
+      pairs.push(...actionsOf.map((action) => ({ requestId: row.id, action })))
     }
   }
   return pairs

@@ -4,6 +4,7 @@ import { DomainError, notAllowed, notFound, shredded } from '../api/errors.ts'
 import type { AttemptRow } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
+import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { isShredded, keyOfRow } from '../platform/secrets/index.ts'
 import { findOriginals, hasOriginal, type RequestRow, storedRequest } from '../requests/index.ts'
 import { inReplaySlot } from './replaySlot.ts'
@@ -47,14 +48,9 @@ export async function replayRequest(
     sealing: keyOfRow(request),
     ...(await requestToSend(ctx, request)),
   }
-  const runs = actionId === undefined ? matchingIds(chosen, target) : new Set([actionId])
+  const runs = actionId === undefined ? matcherOf(chosen).matching(target.request) : chosen
   return await inReplaySlot(ctx, chosen, async (signal) => {
-    const tried = await replayThrough(
-      ctx,
-      target,
-      chosen.filter(({ id }) => runs.has(id)),
-      signal,
-    )
+    const tried = await replayThrough(ctx, target, runs, signal)
     const outcomes = chosen.map((action) => ({ action, attempt: tried.get(action.id) ?? null }))
     return { state: worstOf(outcomes), outcomes }
   })
@@ -77,9 +73,16 @@ export function chooseActions(actions: readonly ActionRow[], actionId: string | 
   throw new DomainError('action_inactive', 'The action is switched off, or suspended by the plan.')
 }
 
-function matchingIds(actions: readonly ActionRow[], { request }: ReplayTarget): Set<string> {
+/** Finds the actions whose conditions match a request. Conditions are parsed once. */
+export function matcherOf(actions: readonly ActionRow[]) {
   const dispatchable = actions.map((action) => ({ ...action, condition: storedCondition(action.condition) }))
-  return new Set(planDispatch(dispatchable, requestRoot(request)).actions.map(({ id }) => id))
+  return {
+    matchesAll: dispatchable.every(({ condition }) => condition.test.kind === 'always'),
+    matching(request: EvaluatedRequest): ActionRow[] {
+      const chosen = new Set(planDispatch(dispatchable, requestRoot(request)).actions.map(({ id }) => id))
+      return actions.filter(({ id }) => chosen.has(id))
+    },
+  }
 }
 
 /**

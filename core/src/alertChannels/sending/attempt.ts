@@ -40,12 +40,9 @@ for (const channel of ['email', ...CHANNEL_KIND_NAMES]) {
 }
 
 /** Outcome of one attempt, and the time of the next; null if none follows. */
-export interface AttemptResult {
+export interface AttemptResult
+  extends Pick<AlertDeliveryRow, 'detail' | 'statusCode' | 'durationMs' | 'nextAttemptAt'> {
   readonly outcome: Outcome
-  readonly detail: string | null
-  readonly statusCode: number | null
-  readonly durationMs: number | null
-  readonly nextAttemptAt: Date | null
 }
 
 /** An attempt that has ended. */
@@ -164,14 +161,10 @@ function resultOf(
   return { outcome, detail, statusCode, durationMs, nextAttemptAt: delivered ? null : next }
 }
 
-interface FailedSend {
-  /** Number of attempts, including the one that failed. */
-  readonly attempt: number
+interface FailedSend extends Omit<Parameters<typeof nextAttemptAt>[0], 'now'> {
   /** 1 for a channel that was already failing, and for inline replays. */
   readonly attemptsMax: number
   readonly isPermanent: boolean
-  readonly statusCode: number | null
-  readonly retryAfter: string | null
 }
 
 /** Time of the next attempt after a failed one; null for none. */
