@@ -4,7 +4,6 @@ import type { Finds } from '../api/contract.ts'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import { foundById, notFound } from '../api/errors.ts'
 import type { Page } from '../api/pagination.ts'
-import type { Services } from '../api/services.ts'
 import type { Plan } from '../plans/index.ts'
 import type { Db, Trx } from '../platform/db/index.ts'
 import { type Channel, type ChannelRow, channelOf, destinationOf, isConnected } from './channel.ts'
@@ -66,18 +65,9 @@ export async function deleteChannel(trx: Trx, id: string): Promise<void> {
  * Finds the channel that `{id}` names.
  * @throws DomainError `not_found` for an absent, foreign or malformed id alike
  */
-export const findsChannel: Finds<{ channel: Channel }> = async (ctx, ids) => {
-  return { channel: await foundById(ids.id, 'alert channel', (id) => findChannel(ctx, ctx.workspace.id, id)) }
-}
-
-/** The channel; undefined if it is absent or another workspace's. */
-export async function findChannel(
-  { db, secrets }: Pick<Services, 'db' | 'secrets'>,
-  workspaceId: string,
-  id: string,
-): Promise<Channel | undefined> {
-  const row = await channelRow(db, workspaceId, id).executeTakeFirst()
-  return row === undefined ? undefined : channelOf(row, secrets)
+export const findsChannel: Finds<{ channel: Channel }> = async ({ db, secrets, workspace }, ids) => {
+  const find = (id: string) => channelRow(db, workspace.id, id).executeTakeFirst()
+  return { channel: channelOf(await foundById(ids.id, 'alert channel', find), secrets) }
 }
 
 /** A channel as actions use it. */

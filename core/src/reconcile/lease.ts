@@ -3,7 +3,7 @@ import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { LEASE_MS, RECONCILIATION_RUNS, RUNNING_MAX } from './declarations.ts'
-import { countRunning, lockRun, updateRun } from './queries.ts'
+import { endpointsOfRunning, lockRun, updateRun } from './queries.ts'
 import type { RunRow } from './view.ts'
 
 /** One job's hold on a run. */
@@ -43,8 +43,8 @@ export async function claimRun(
       return undefined
     }
     if (row.state === 'queued') {
-      const others = await countRunning(trx, row)
-      if (others.ofEndpoint > 0 || others.ofWorkspace >= RUNNING_MAX) return undefined
+      const running = await endpointsOfRunning(trx, known.workspaceId)
+      if (running.includes(row.endpointId) || running.length >= RUNNING_MAX) return undefined
     }
     const leaseId = randomUUID()
     const startedAt = row.startedAt ?? now

@@ -2,9 +2,7 @@ import { sql, type Updateable } from 'kysely'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import type { Page } from '../api/pagination.ts'
 import type { Db, ReconciliationsTable, Trx } from '../platform/db/index.ts'
-import type { SecretBox } from '../platform/secrets/index.ts'
-import type { StartInput } from './schema.ts'
-import { SenderCredentials, type SentEvent } from './senders/index.ts'
+import type { SentEvent } from './senders/index.ts'
 import type { RunRow } from './view.ts'
 
 export async function findRun(db: Db, endpointId: string, id: string): Promise<RunRow | undefined> {
@@ -32,19 +30,15 @@ export async function listRuns(db: Db, endpointId: string, page: Page & Between<
   return await pageByTime(ofEndpoint, ['createdAt', 'id'], page)
 }
 
-/** Counts other running runs: of the same endpoint, and of the same workspace. */
-export async function countRunning(trx: Trx, { id, workspaceId, endpointId }: RunRow) {
+/** Endpoints of the running runs of a workspace. */
+export async function endpointsOfRunning(trx: Trx, workspaceId: string): Promise<readonly string[]> {
   const rows = await trx
     .selectFrom('reconciliations')
     .where('workspaceId', '=', workspaceId)
     .where('state', '=', 'running')
-    .where('id', '<>', id)
     .select('endpointId')
     .execute()
-  return {
-    ofEndpoint: rows.filter((row) => row.endpointId === endpointId).length,
-    ofWorkspace: rows.length,
-  }
+  return rows.map(({ endpointId }) => endpointId)
 }
 
 export async function updateRun(
@@ -210,23 +204,4 @@ export async function keptSince(db: Db, endpointId: string, now: Date): Promise<
     ])
     .executeTakeFirst()
   return row === undefined || row.evictedCount === 0 ? null : (row.oldestAt ?? now)
-}
-
-/** The credentials of an input, for a sender; undefined where one is lacking. */
-export function credentialsFor(
-  sender: SenderCredentials['sender'],
-  { apiKey, token, hookUrl }: StartInput['credentials'],
-): SenderCredentials | undefined {
-  if (sender === 'stripe') return apiKey === undefined ? undefined : { sender, apiKey }
-  return token === undefined || hookUrl === undefined ? undefined : { sender, token, hookUrl }
-}
-
-/** Credentials as a run stores them. */
-export function sealCredentials(box: SecretBox, credentials: SenderCredentials, workspaceId: string): Buffer {
-  return box.seal(JSON.stringify(credentials), workspaceId)
-}
-
-/** @throws Error when no key of this process sealed them */
-export function openCredentials(box: SecretBox, sealed: Uint8Array, workspaceId: string): SenderCredentials {
-  return SenderCredentials.parse(JSON.parse(box.open(sealed, workspaceId)))
 }

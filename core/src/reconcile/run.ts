@@ -13,8 +13,7 @@ import {
   SLICE_MS,
 } from './declarations.ts'
 import { claimRun, type Lease, LeaseLost, releaseRun } from './lease.ts'
-import { openCredentials } from './queries.ts'
-import { senderWith } from './senders/index.ts'
+import { SenderCredentials, senderWith } from './senders/index.ts'
 import { end, type Next, takeStep } from './steps.ts'
 import type { RunRow } from './view.ts'
 
@@ -73,7 +72,7 @@ async function step(services: Services, lease: Lease): Promise<Next> {
   if (row === undefined || row.credentials === null)
     return await end({ services, lease }, { code: 'endpoint_closed', detail: '' })
   const { workspaceId, hashKey } = row
-  const credentials = openCredentials(services.secrets, row.credentials, workspaceId)
+  const credentials = SenderCredentials.parse(JSON.parse(services.secrets.open(row.credentials, workspaceId)))
   return await takeStep({
     services,
     lease,

@@ -9,9 +9,8 @@ import { findProvider, type SentList } from '../engine/providers/index.ts'
 import { retentionMs } from '../plans/index.ts'
 import { admitRun } from '../runs/index.ts'
 import { RECONCILIATION_RUNS, RECONCILIATIONS, SETTLING_MS } from './declarations.ts'
-import { credentialsFor, sealCredentials } from './queries.ts'
 import type { StartInput } from './schema.ts'
-import { apiUrlOf, isHookUrl } from './senders/index.ts'
+import { apiUrlOf, isHookUrl, type SenderCredentials } from './senders/index.ts'
 import { runView } from './view.ts'
 
 /** The API in which the endpoint's provider lists sent events; undefined if there is none. */
@@ -69,6 +68,15 @@ function credentialIssues(
   return issues
 }
 
+/** The credentials of an input, for a sender; undefined where one is lacking. */
+function credentialsFor(
+  sender: SenderCredentials['sender'],
+  { apiKey, token, hookUrl }: StartInput['credentials'],
+): SenderCredentials | undefined {
+  if (sender === 'stripe') return apiKey === undefined ? undefined : { sender, apiKey }
+  return token === undefined || hookUrl === undefined ? undefined : { sender, token, hookUrl }
+}
+
 /**
  * Queues a run: the run, its job and its audit entry, in one transaction. The credentials are sealed.
  *
@@ -100,7 +108,7 @@ export async function startReconciliation(ctx: Context, endpoint: EndpointRow, i
         until: lastOf(input, now),
         types: JSON.stringify(members.types),
         dryRun: members.dryRun,
-        credentials: sealCredentials(ctx.secrets, credentials, ctx.workspace.id),
+        credentials: ctx.secrets.seal(JSON.stringify(credentials), ctx.workspace.id),
         createdAt: now,
         dueAt: now,
       })

@@ -7,7 +7,7 @@ import type { EndpointRow } from '../endpoints/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { ABANDONED_MS, REPLAY_LANES, RUNNING_MAX } from './declarations.ts'
-import { lockReplay, oldestQueued, type ReplayRow, releaseItems, updateReplay } from './queries.ts'
+import { lockReplay, type ReplayRow, releaseItems, updateReplay } from './queries.ts'
 import type { ReplayState } from './schema.ts'
 import { readView } from './view.ts'
 
@@ -110,7 +110,14 @@ async function wake(
   workspaceId: string,
 ): Promise<void> {
   const dueAt = services.clock.now()
-  const queued = await oldestQueued(trx, workspaceId, RUNNING_MAX)
+  const queued = await trx
+    .selectFrom('replays')
+    .where('workspaceId', '=', workspaceId)
+    .where('state', '=', 'queued')
+    .orderBy('createdAt')
+    .limit(RUNNING_MAX)
+    .select(['id', 'workspaceId'])
+    .execute()
   await queueLanes(
     services,
     trx,

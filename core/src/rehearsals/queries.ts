@@ -90,18 +90,6 @@ export async function hasRoom(trx: Trx, workspaceId: string, most: number): Prom
   return count < most
 }
 
-/** The oldest replays of a workspace that wait to be sent by the service. */
-export async function oldestQueued(trx: Trx, workspaceId: string, limit: number) {
-  return await trx
-    .selectFrom('replays')
-    .where('workspaceId', '=', workspaceId)
-    .where('state', '=', 'queued')
-    .orderBy('createdAt')
-    .limit(limit)
-    .select(['id', 'workspaceId'])
-    .execute()
-}
-
 /** Locks a replay, whatever its state; undefined when it is gone. */
 export async function lockReplay(trx: Trx, id: string): Promise<ReplayRow | undefined> {
   return await trx.selectFrom('replays').where('id', '=', id).selectAll().forUpdate().executeTakeFirst()

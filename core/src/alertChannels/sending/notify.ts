@@ -10,7 +10,7 @@ import { type OnNotified, recordSends } from './record.ts'
 export interface NotifyMessage extends Occasion {
   readonly endpoint: Named
   readonly requestId: number
-  /** The action's channel, found by `findChannel`. */
+  /** The action's channel. */
   readonly channel: Pick<Channel, 'id' | 'name' | 'kind'>
   readonly attemptId: number
   /** The rendered template, in the channel's markup. */
