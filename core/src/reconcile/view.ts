@@ -6,8 +6,8 @@ import { RUN_ERRORS, type RunErrorCode } from './senders/index.ts'
 
 export type RunRow = Selectable<ReconciliationsTable>
 
-/** Converts a row to the API's shape. */
-export function runView(row: RunRow): z.input<typeof Reconciliation> {
+/** Converts a row to the API's shape, without its sealed credentials. */
+export function runView({ credentials: _sealed, ...row }: RunRow): z.input<typeof Reconciliation> {
   const { errorCode } = row
   return {
     ...row,

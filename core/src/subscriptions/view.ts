@@ -22,8 +22,11 @@ export function statusView(
   }
 }
 
-/** Converts a row to the API's shape. */
-export function subscriptionView(row: ShownRow, now: Date): z.input<typeof EventSubscription> {
+/** Converts a row to the API's shape, without its sealed callback. */
+export function subscriptionView(
+  { callback: _sealed, ...row }: ShownRow,
+  now: Date,
+): z.input<typeof EventSubscription> {
   return {
     ...row,
     arguments: JSON.parse(row.arguments),
