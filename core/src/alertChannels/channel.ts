@@ -66,7 +66,13 @@ export function destinationOf({ kind, secret, settings }: Channel): string | nul
 export function settingsView(channel: Channel) {
   const { id, kind, name, enabled, settings, mutedUntil, events, createdAt } = channel
   return {
-    ...{ id, kind, name, enabled, settings, mutedUntil, createdAt },
+    id,
+    kind,
+    name,
+    enabled,
+    settings,
+    mutedUntil,
+    createdAt,
     events: [...events],
     credentialSet: channel.secret !== null,
     credentialSetAt: channel.secretSetAt,
@@ -78,7 +84,11 @@ export function channelView(channel: Channel): z.input<typeof AlertChannel> {
   const { health, lastSuccessAt, lastFailureAt, lastError, consecutiveFailures } = channel
   return {
     ...settingsView(channel),
-    ...{ health, lastSuccessAt, lastFailureAt, lastError, consecutiveFailures },
+    health,
+    lastSuccessAt,
+    lastFailureAt,
+    lastError,
+    consecutiveFailures,
     connected: isConnected(channel),
     destination: destinationOf(channel),
   }

@@ -48,7 +48,10 @@ async function writeHistory(
   await ctx.db.transaction().execute((trx) =>
     insertSends(ctx, trx, [
       {
-        ...{ outcome, detail, statusCode, durationMs },
+        outcome,
+        detail,
+        statusCode,
+        durationMs,
         ...sendOf(channel, alertId, ctx.clock.now()),
         attemptCount: 1,
         attemptsMax: 1,
