@@ -137,7 +137,7 @@ function procedureOf(caller: unknown, name: string): (input: unknown) => Promise
 }
 
 /** @param body JSON, or null for an answer without content */
-function answer(request: Request, route: Route, body: Awaited<ReturnType<typeof jsonOf>>): Response {
+function answer(request: Request, route: Route, body: Awaited<ReturnType<typeof jsonOf>>) {
   if (body === null) return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
   const headers: Record<string, string> = {
     'Content-Type': route.contentType ?? 'application/json',
@@ -187,7 +187,7 @@ const Part = z.object({ from: z.int(), total: z.int() })
  * The response of a route that does not return JSON. In a stream, each part is made after the client has read the one
  * before.
  */
-function downloadResponse(result: unknown): Response {
+function downloadResponse(result: unknown): Response | Promise<Response> {
   const streamed = DownloadStream.safeParse(result)
   if (streamed.success) {
     const { parts, ...named } = streamed.data

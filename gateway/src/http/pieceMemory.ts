@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { countPiece } from '@creel/core/platform/memory'
 
 /**
@@ -15,14 +16,13 @@ const lengths = new WeakMap<Response, number>()
  * Counts the memory of an answer that is complete and that its client has yet to take.
  *
  * @param bytes length of its body
- * @returns the answer
+ * @returns the answer: a long one in a later turn of the event loop, because sending it takes a turn of its own
  */
-export function countAnswer(answer: Response, bytes: number): Response {
-  if (bytes >= LONG_ANSWER_BYTES_MIN) {
-    countPiece(bytes * COPIES_OF_ANSWER)
-    lengths.set(answer, bytes)
-  }
-  return answer
+export function countAnswer(answer: Response, bytes: number): Response | Promise<Response> {
+  if (bytes < LONG_ANSWER_BYTES_MIN) return answer
+  countPiece(bytes * COPIES_OF_ANSWER)
+  lengths.set(answer, bytes)
+  return setImmediate(answer)
 }
 
 /** Length of the body that `countAnswer` recorded; 0 for short answers and for streams. */
