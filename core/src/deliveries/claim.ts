@@ -109,15 +109,15 @@ export async function claimForwards(
     if (row.attemptId === null || lane === undefined) continue
     const rules = ruleSets.get(row.actionId) ?? NO_RULE_SET
     try {
-      const due = { ...lane, ...row }
-      const claim = { id: row.attemptId, now, action: actionOf(due), rules }
-      attempts.push(withOriginal(attemptOf(services, due, storedRequest(row), claim), row, originals))
+      const taken = { ...lane, ...row }
+      const claim = { id: row.attemptId, now, action: actionOf(taken), rules }
+      attempts.push(withOriginal(attemptOf(services, taken, storedRequest(row), claim), row, originals))
     } catch (err) {
       // A secret that cannot be opened fails this delivery only.
       services.log.error({ err, deliveryId: row.deliveryId }, 'could not start a delivery')
     }
   }
   // An attempt that is ready and has no row of this claim was taken by another worker.
-  const taken = new Set(rows.filter(({ isReady }) => isReady).map(({ deliveryId }) => deliveryId))
-  return { attempts, others: due.filter(({ deliveryId }) => !taken.has(deliveryId)) }
+  const ready = new Set(rows.filter(({ isReady }) => isReady).map(({ deliveryId }) => deliveryId))
+  return { attempts, others: due.filter(({ deliveryId }) => !ready.has(deliveryId)) }
 }

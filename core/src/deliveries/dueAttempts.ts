@@ -29,8 +29,9 @@ export const FORWARD_COLUMNS = [
   'governed',
 ] as const
 
-/** SQL of {@link FORWARD_COLUMNS} of the action `a`. */
-export const FORWARD_COLUMNS_SQL = FORWARD_COLUMNS.map((member) => `a.${columnOf(member)}`).join(', ')
+/** SQL of {@link FORWARD_COLUMNS} of the action `a`, or with a URL from elsewhere. */
+export const forwardColumns = (url = 'a.url'): string =>
+  FORWARD_COLUMNS.map((member) => (member === 'url' ? url : `a.${columnOf(member)}`)).join(', ')
 
 /** Members of {@link FORWARD_COLUMNS}. */
 export type ForwardSettings = Pick<Selectable<ActionsTable>, (typeof FORWARD_COLUMNS)[number]>
@@ -44,7 +45,7 @@ export type ForwardSettings = Pick<Selectable<ActionsTable>, (typeof FORWARD_COL
  */
 export const SELECT_DUE = `
   select d.id as delivery_id, d.attempt_count + 1 as attempt, d.kind, d.trigger, d.workspace_id, d.endpoint_id, d.request_id,
-         d.action_id, a.name as action_name, a.is_active, a.suspended_by_plan, a.off_since, ${FORWARD_COLUMNS_SQL}, d.flow_state,
+         d.action_id, a.name as action_name, a.is_active, a.suspended_by_plan, a.off_since, ${forwardColumns()}, d.flow_state,
          a.alert_channel_id, a.message_template, e.name as endpoint_name, coalesce(e.capture_id, e.id) as capture_id, w.plan,
          case when w.sealed_until > statement_timestamp() then w.sealed_until end as sealed_until,
          r.received_at, r.method, r.path, r.query_string, r.header_names, r.header_values, r.content_type,

@@ -5,6 +5,7 @@ import { findOriginals, hasOriginal, storedRequest } from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET, type RuleSet, type RulesApplied } from '../transformations/index.ts'
 import type { SentMessage } from './attempt.ts'
 import { attemptOf, forwardAction, withOriginal } from './attemptOf.ts'
+import { forwardColumns } from './dueAttempts.ts'
 import { messageOf } from './send.ts'
 import { recordable } from './withoutOriginal.ts'
 
@@ -33,9 +34,7 @@ const READ_SIZES = statement(
 const SELECT_BEGUN = statement(
   'begun forwards',
   `select t.id, t.delivery_id, t.attempt_number as attempt, t.trigger, t.workspace_id, t.endpoint_id, t.request_id,
-      t.action_id, t.action_name, t.url, t.at, a.append_path, a.append_query, a.is_active, a.suspended_by_plan,
-      a.signing_secret, a.previous_signing_secret, a.previous_signing_secret_until, a.signing_scheme,
-      a.auth_settings, a.auth_secrets, a.tls_certificates, a.tls_client_key, a.delivery_policy, a.governed,
+      t.action_id, t.action_name, t.at, ${forwardColumns('t.url')}, a.is_active, a.suspended_by_plan,
       e.name as endpoint_name, coalesce(e.capture_id, e.id) as capture_id, w.plan,
       greatest(a.signing_secret_set_at, a.auth_set_at, 'epoch') > t.at or exists (
         select from transformation_rules u where u.action_id = a.id and u.updated_at > t.at

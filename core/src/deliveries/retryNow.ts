@@ -1,5 +1,5 @@
 import type { Context } from '../api/context.ts'
-import { DomainError, notFound, validationFailed } from '../api/errors.ts'
+import { DomainError, notAllowed, notFound } from '../api/errors.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { attemptNow } from './openDeliveries.ts'
@@ -79,11 +79,5 @@ async function isActionOn(trx: Trx, actionId: string): Promise<boolean> {
 }
 
 function nothingScheduled(): DomainError {
-  return validationFailed([
-    {
-      path: ['attemptId'],
-      code: 'not_allowed',
-      detail: 'No further attempt is scheduled. Replay the request instead.',
-    },
-  ])
+  return notAllowed(['attemptId'], 'No further attempt is scheduled. Replay the request instead.')
 }

@@ -4,8 +4,7 @@ import { idCursor } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
-import { Int64, parseInt64 } from '../api/values.ts'
-
+import { endpointId, Int64, parseInt64 } from '../api/values.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import { skipHeld } from './flow/skip.ts'
 import { type AttemptRow, findAttempt, listAttempts } from './read.ts'
@@ -13,7 +12,6 @@ import { retryNow } from './retryNow.ts'
 import { DeliveryAttempt, DeliveryAttemptDetail, listInput } from './schema.ts'
 import { attemptView, attemptWithRecord } from './view.ts'
 
-const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const attemptId = Int64.meta({ description: 'Id of the attempt' })
 
 /**

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { headerText, joinedHeaders, type WireHeader } from '../engine/message/index.ts'
+import { headerText, joinedHeaders, shownFields, type WireHeader } from '../engine/message/index.ts'
 import { attemptStateOf, storedWord } from '../engine/words/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { decodedView } from '../requests/index.ts'
@@ -56,7 +56,7 @@ function sentView(detail: DetailRow) {
     method: detail.sentMethod,
     url: detail.sentUrl,
     headers: joinedHeaders(headers),
-    rawHeaders: rawHeaders(headers),
+    rawHeaders: shownFields(headers),
     ...bodyView(detail.sentBody, detail.sentBodyTruncated, headers),
   }
 }
@@ -68,7 +68,7 @@ function receivedView(detail: DetailRow) {
     statusCode: detail.receivedStatusCode,
     contentType: contentTypeOf(headers),
     headers: joinedHeaders(headers),
-    rawHeaders: rawHeaders(headers),
+    rawHeaders: shownFields(headers),
     ...bodyView(detail.receivedBody ?? new Uint8Array(), detail.receivedBodyTruncated ?? false, headers),
   }
 }
@@ -77,9 +77,6 @@ function bodyView(body: Uint8Array, bodyTruncated: boolean, headers: readonly Wi
   const decodedBody = decodedView({ body, bodyTruncated, headers })
   return { ...recordedBody(body, bodyTruncated), bodyTruncated, decodedBody }
 }
-
-const rawHeaders = (headers: readonly WireHeader[]) =>
-  headers.map(([name, value]) => ({ name, value: headerText(value) }))
 
 function contentTypeOf(headers: readonly WireHeader[]): string | null {
   const value = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1]

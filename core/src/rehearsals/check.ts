@@ -19,8 +19,8 @@ export async function checkStart(
   const issues: InputIssue[] = []
   const { select, edit, sign, faults, concurrency = 1 } = input
   if (!ctx.endpoint.allowRehearsal)
-    issues.push(notAllowed(['endpointId'], 'The endpoint forbids replays of many requests.'))
-  if (isAmbiguous(select)) issues.push(notAllowed(['select'], 'Give either requestIds or filter.'))
+    issues.push(refused(['endpointId'], 'The endpoint forbids replays of many requests.'))
+  if (isAmbiguous(select)) issues.push(refused(['select'], 'Give either requestIds or filter.'))
   if (edit !== undefined && edit !== null) {
     const decoded = decodeRule(edit)
     if ('issues' in decoded)
@@ -28,11 +28,11 @@ export async function checkStart(
   }
   issues.push(...(await targetIssues(ctx, input)))
   if (sign === 'provider' && storedSettings(ctx.endpoint, ctx.secrets).signingSecret === null)
-    issues.push(notAllowed(['sign'], 'The endpoint has no signing secret, so its provider cannot sign.'))
+    issues.push(refused(['sign'], 'The endpoint has no signing secret, so its provider cannot sign.'))
   issues.push(...(await compareIssues(ctx, input)))
   if (concurrency > 1 && (faults?.reorder ?? 0) > 0)
     issues.push(
-      notAllowed(['concurrency'], 'Reordered requests need a concurrency of 1: more would mix the order.'),
+      refused(['concurrency'], 'Reordered requests need a concurrency of 1: more would mix the order.'),
     )
   return issues
 }
@@ -52,14 +52,14 @@ async function compareIssues(
   const unknown =
     'This is no path of an answer. Write one like status, headers.date, body.id or body.items[].id.'
   const paths = (compare.ignore ?? []).flatMap((path, at) =>
-    isComparedPath(path) ? [] : [notAllowed(['compare', 'ignore', at], unknown)],
+    isComparedPath(path) ? [] : [refused(['compare', 'ignore', at], unknown)],
   )
   if (compare.with === 'recorded') return [...paths, ...(await recordedIssues(ctx, input))]
   if (compare.actionId !== undefined)
-    paths.push(notAllowed(['compare', 'actionId'], 'Only `recorded` takes the answers of an action.'))
+    paths.push(refused(['compare', 'actionId'], 'Only `recorded` takes the answers of an action.'))
   if (compare.with === 'first') {
     const detail = 'first compares duplicates, so faults.duplicate must be over 0.'
-    return (faults?.duplicate ?? 0) > 0 ? paths : [...paths, notAllowed(['compare', 'with'], detail)]
+    return (faults?.duplicate ?? 0) > 0 ? paths : [...paths, refused(['compare', 'with'], detail)]
   }
   if (compare.with === undefined) return paths
   const found = await findReplay(ctx.db, ctx.endpoint.id, compare.with)
@@ -81,7 +81,7 @@ async function recordedIssues(
       : [issue(path, 'unknown_value', 'There is no such forward action.')]
   if (baselineAction(input) !== undefined || forwards.length < 2) return []
   const names = forwards.map(({ id, name }) => `${name} (${id})`).join(', ')
-  return [notAllowed(path, `Several actions have recorded answers. Give the id of one: ${names}.`)]
+  return [refused(path, `Several actions have recorded answers. Give the id of one: ${names}.`)]
 }
 
 export async function forwardActions(db: Db, endpointId: string) {
@@ -98,16 +98,16 @@ async function targetIssues(
     const path = ['to', 'actionId']
     if (action === undefined) return [issue(path, 'unknown_value', 'There is no such action.')]
     if (action.kind !== 'forward')
-      return [notAllowed(path, 'The action notifies a channel. Choose a forward action.')]
-    if (!action.isActive || action.suspendedByPlan) return [notAllowed(path, 'The action is switched off.')]
-    if (action.pausedAt !== null) return [notAllowed(path, 'The action is paused.')]
+      return [refused(path, 'The action notifies a channel. Choose a forward action.')]
+    if (!action.isActive || action.suspendedByPlan) return [refused(path, 'The action is switched off.')]
+    if (action.pausedAt !== null) return [refused(path, 'The action is paused.')]
     if (sign === 'creel' && action.signingSecret === null)
-      return [notAllowed(['sign'], 'The action has no signing secret.')]
+      return [refused(['sign'], 'The action has no signing secret.')]
     return []
   }
   const issues = 'url' in to ? await ctx.outbound.checkDestination(to.url, ['to', 'url']) : []
   if (sign === 'creel')
-    issues.push(notAllowed(['sign'], 'creel signs with the secret of an action: give to.actionId.'))
+    issues.push(refused(['sign'], 'creel signs with the secret of an action: give to.actionId.'))
   return issues
 }
 
@@ -118,4 +118,4 @@ export function tooLong(plannedMs: number): InputIssue[] {
   return [issue(['pace'], 'out_of_range', detail)]
 }
 
-const notAllowed = (path: InputIssue['path'], detail: string) => issue(path, 'not_allowed', detail)
+const refused = (path: InputIssue['path'], detail: string) => issue(path, 'not_allowed', detail)

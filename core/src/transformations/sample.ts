@@ -1,11 +1,11 @@
 import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
-import { notFound, validationFailed } from '../api/errors.ts'
+import { notAllowed, notFound } from '../api/errors.ts'
 import { captureUrlOf, type EndpointRow } from '../endpoints/index.ts'
 import type { DeliveryFacts } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { memberText } from '../engine/json/index.ts'
-import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
+import { type EvaluatedRequest, wireField } from '../engine/message/index.ts'
 import { findProvider } from '../engine/providers/index.ts'
 import { labelOf } from '../engine/verification/index.ts'
 import { findContent, storedRequest } from '../requests/index.ts'
@@ -107,18 +107,16 @@ async function requestOf(
   if (row.bodyTruncated && !takesTraces) {
     const detail =
       'The request is an oversize trace: only the beginning of its body was kept, and it is never forwarded.'
-    throw validationFailed([{ path: ['requestId'], code: 'not_allowed', detail }])
+    throw notAllowed(['requestId'], detail)
   }
   return storedRequest({ ...row, endpointId: endpoint.id })
 }
 
 function sampleRequest(ctx: Context, sample: Sample, endpoint: EndpointRow | null): EvaluatedRequest {
-  const headers = Object.entries(sample.headers).map(
-    ([name, value]): WireHeader => [name, Buffer.from(value).toString('latin1')],
-  )
+  const headers = Object.entries(sample.headers).map(([name, value]) => wireField({ name, value }))
   const own = Object.entries(sample.headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1]
   if (own === undefined && sample.contentType !== undefined) {
-    headers.unshift(['Content-Type', Buffer.from(sample.contentType).toString('latin1')])
+    headers.unshift(wireField({ name: 'Content-Type', value: sample.contentType }))
   }
   const body = bytesOf(ctx, sample)
   const captured = {

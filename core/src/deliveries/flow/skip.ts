@@ -1,5 +1,5 @@
 import type { Context } from '../../api/context.ts'
-import { validationFailed } from '../../api/errors.ts'
+import { notAllowed } from '../../api/errors.ts'
 import { recordChange } from '../../audit/index.ts'
 import { announceEndpointChange } from '../../platform/changes/index.ts'
 import type { Trx } from '../../platform/db/index.ts'
@@ -49,11 +49,5 @@ function findHeld(trx: Trx, deliveryId: number) {
 }
 
 function nothingHeld() {
-  return validationFailed([
-    {
-      path: ['attemptId'],
-      code: 'not_allowed',
-      detail: 'This delivery holds no ordering key. Nothing to skip.',
-    },
-  ])
+  return notAllowed(['attemptId'], 'This delivery holds no ordering key. Nothing to skip.')
 }

@@ -1,6 +1,6 @@
 import { waitingOf } from '../../dispatch/index.ts'
 import { PLAN_ONCE_FROM_HERE, type RowsOf, statement } from '../../platform/db/index.ts'
-import { FORWARD_COLUMNS_SQL } from '../dueAttempts.ts'
+import { forwardColumns } from '../dueAttempts.ts'
 
 /** The most bytes of bodies that one look takes. One body is taken whatever its size. */
 export const LOOK_BYTES_MAX = 16 * 1024 * 1024
@@ -54,7 +54,7 @@ export const LOCK_FLOWS = statement(
  */
 export const READ_FLOWS = statement(
   'read flows',
-  `select a.id, a.kind, a.name as action_name, ${FORWARD_COLUMNS_SQL}, a.paused_at, a.drain_per_second,
+  `select a.id, a.kind, a.name as action_name, ${forwardColumns()}, a.paused_at, a.drain_per_second,
           a.is_active, a.suspended_by_plan, a.off_since, exists (select from transformation_rules t where t.action_id = a.id) as has_rules,
           f.next_start_at, f.not_before, f.breaker, f.next_probe_at, f.closed_at, clock_timestamp() as clock_at,
           e.workspace_id, e.name as endpoint_name, coalesce(e.capture_id, e.id) as capture_id, w.plan,

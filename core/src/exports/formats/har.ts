@@ -1,4 +1,4 @@
-import { headerText, urlEncodedPairs } from '../../engine/message/index.ts'
+import { shownFields, urlEncodedPairs } from '../../engine/message/index.ts'
 import type { ExportedRequest, Format } from './format.ts'
 
 export const HAR_START = '{"log":{"version":"1.2","creator":{"name":"Creel","version":"1"},"entries":[\n'
@@ -14,7 +14,7 @@ export function harEntry(
   request: Omit<ExportedRequest, 'body'>,
   { text, bytes }: { readonly text: string; readonly bytes: number },
 ): string {
-  const fields = request.headers.map(([name, value]) => ({ name, value: headerText(value) }))
+  const fields = shownFields(request.headers)
   const cookies = fields
     .filter(({ name }) => name.toLowerCase() === 'cookie')
     .flatMap(({ value }) => value.split(';'))

@@ -23,12 +23,10 @@ export interface StatementRows {
     readonly requestId: number
     readonly actionId: string
     readonly actionName: string
-    readonly url: string
     readonly at: Date
+    readonly url: string
     readonly appendPath: boolean
     readonly appendQuery: boolean
-    readonly isActive: boolean
-    readonly suspendedByPlan: boolean
     readonly signingSecret: Buffer | null
     readonly previousSigningSecret: Buffer | null
     readonly previousSigningSecretUntil: Date | null
@@ -39,6 +37,8 @@ export interface StatementRows {
     readonly tlsClientKey: Buffer | null
     readonly deliveryPolicy: string | null
     readonly governed: boolean
+    readonly isActive: boolean
+    readonly suspendedByPlan: boolean
     readonly endpointName: string
     readonly captureId: string
     readonly plan: string
