@@ -3,7 +3,7 @@
  * collection. It does not change the service.
  */
 import { heapStats } from 'bun:jsc'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 
 /** Contents of the process. */
 export interface InsideReport {
@@ -17,8 +17,9 @@ export interface InsideReport {
 export const INSIDE = 'CREEL_TEST_INSIDE'
 
 const unix = process.env[INSIDE]
-// A command that inherits the variable leaves the socket to the service.
-if (unix !== undefined && !existsSync(unix)) {
+if (unix !== undefined && isService(`${unix}.pid`)) {
+  // The program that the service has replaced itself from left this file.
+  rmSync(unix, { force: true })
   Bun.serve({
     unix,
     fetch() {
@@ -32,4 +33,13 @@ if (unix !== undefined && !existsSync(unix)) {
       return Response.json(report)
     },
   }).unref()
+}
+
+/**
+ * Whether this is the first process with the variable. Commands inherit it, and are other processes; the service keeps
+ * its process id when it replaces itself at its start to set its environment.
+ */
+function isService(pidPath: string): boolean {
+  if (!existsSync(pidPath)) writeFileSync(pidPath, String(process.pid))
+  return readFileSync(pidPath, 'utf8') === String(process.pid)
 }
