@@ -426,6 +426,46 @@ describe('a client that is gone', () => {
     expect(await client.closed).toEndWith('the only one')
   })
 
+  test('by a half-close behind its next request has that one cancelled', async () => {
+    const asked = Promise.withResolvers<WireExchange>()
+    const cancelled = Promise.withResolvers<boolean>()
+    const port = await start({
+      capture: (exchange) => asked.resolve(exchange),
+      fetch: async ({ url, signal }) => {
+        if (!url.endsWith('/stream')) return new Response()
+        cancelled.resolve(signal.aborted)
+        return new Response(new ReadableStream(), { headers: { 'Content-Type': 'text/event-stream' } })
+      },
+    })
+    const client = dial(
+      port,
+      'GET /hook/t HTTP/1.1\r\nHost: h\r\n\r\nGET /stream HTTP/1.1\r\nHost: h\r\n\r\n',
+    )
+    const exchange = await asked.promise
+    await new Promise<void>((resolve) => client.socket.end(resolve))
+    await fetch(`http://127.0.0.1:${port}/`)
+    exchange.answer(textAnswer('the only one'))
+    expect(await cancelled.promise).toBe(true)
+    expect(await client.closed).toEndWith('the only one')
+  })
+
+  test('by a half-close behind a body that is not read yet has its request cancelled', async () => {
+    const asked = Promise.withResolvers<Request>()
+    const port = await start({
+      fetch: async (request) => {
+        if (request.method === 'POST') asked.resolve(request)
+        return request.method === 'POST' ? new Promise<Response>(() => {}) : new Response()
+      },
+    })
+    const client = dial(port, 'POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nfirst')
+    const { body, signal } = await asked.promise
+    await new Promise<void>((resolve) => client.socket.end('other', resolve))
+    await fetch(`http://127.0.0.1:${port}/`)
+    expect(signal.aborted).toBe(false)
+    expect(await new Response(body).text()).toBe('firstother')
+    expect(signal.aborted).toBe(true)
+  })
+
   test('by a reset while its connection is not read from is noticed when it is answered', async () => {
     const asked = Promise.withResolvers<WireExchange>()
     const port = await start({

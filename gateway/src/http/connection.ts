@@ -320,6 +320,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     this.#receiver = undefined
     this.#enter('answering')
     receiver?.onEnd(this.#reader.trailers)
+    if (this.#peerEnded) this.#exchange?.hangUp()
     return true
   }
 
