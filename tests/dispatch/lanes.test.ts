@@ -172,7 +172,7 @@ describe('fair to every workspace', () => {
     // Every lane of the attack still has work.
     const { rows } = await sql<{ lanes: number }>`select
       (select count(distinct lane_id) from alert_deliveries
-        where outcome is null and workspace_id = ${attacker.workspaceId})::int +
+        where next_attempt_at is not null and workspace_id = ${attacker.workspaceId})::int +
       (select count(distinct subscription_id) from event_deliveries d join event_subscriptions s on s.id = subscription_id
         where d.state = 'waiting' and workspace_id = ${attacker.workspaceId})::int as lanes`.execute(
       service.db,
