@@ -103,6 +103,25 @@ test('a forward has the original, no row has it, and its key is gone once the de
   expect(rows).toEqual([])
 })
 
+test('an original with an answer stays until its sender has it', async () => {
+  await using receiver = await startReceiver({
+    status: 200,
+    headers: { 'Content-Type': 'text/plain' },
+    body: 'an answer',
+  })
+  const endpoint = await forwarding(receiver)
+  const [action] = (await alice.expect(alice.get(endpoint.at('/actions')), Actions)).actions
+  expect((await alice.patch(endpoint.at(''), { answerFrom: { actionId: action?.id } })).status).toBe(200)
+  const { id } = await endpoint.capture(SENT)
+  await stateOf(endpoint, id, 'Succeeded')
+  // Another process may have stored the answer, and the gateway be about to read it.
+  await sweep()
+  expect((await detailOf(endpoint, id)).originalUntil).not.toBeNull()
+  await service.clock.advance(20_000)
+  await sweep()
+  expect((await detailOf(endpoint, id)).originalUntil).toBeNull()
+})
+
 test('a dead letter can be replayed until its time is over, and is not sent in part after that', async () => {
   await using receiver = await startReceiver({ status: 503 })
   const endpoint = await forwarding(receiver, { ...SETTINGS, originalHours: 2 })

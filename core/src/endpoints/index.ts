@@ -14,6 +14,7 @@ export {
 } from './queries.ts'
 export * from './responseRules.ts'
 export {
+  ANSWER_LIMITS,
   type AnswerFrom,
   type Counted,
   checkFallback,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
+import { ANSWER_LIMITS } from '../endpoints/index.ts'
 import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
 import type { Redaction } from '../engine/storing/index.ts'
 import { type Db, Failures, type Trx } from '../platform/db/index.ts'
@@ -125,9 +126,13 @@ export async function forgetAllOriginals(db: Db, endpointId: string): Promise<vo
   while (await db.transaction().execute((trx) => forgetNextOriginals(trx, endpointId)));
 }
 
+/** A gateway that answers a sender reads a kept answer within this time of the capture. */
+const ANSWER_READ_MS = 2 * ANSWER_LIMITS.timeoutMs.max
+
 /**
  * Destroys the keys of originals that have expired, and of those whose deliveries have ended, page by page. The original
- * of a dead letter stays until it expires, so that it can be replayed.
+ * of a dead letter stays until it expires, so that it can be replayed. That of a new request with an answer stays until
+ * its sender has it.
  *
  * @throws what has failed, at the end
  */
@@ -136,6 +141,7 @@ export async function sweepOriginals(
   signal: AbortSignal,
 ): Promise<void> {
   const failures = new Failures()
+  const readFrom = new Date(clock.now().getTime() - ANSWER_READ_MS)
   let page = sql`true`
   for (let isMore = true; isMore && !signal.aborted; ) {
     const [last] = (
@@ -149,7 +155,9 @@ export async function sweepOriginals(
         select o.endpoint_id, o.request_id from request_originals o
         where ${page} and ${upTo ?? sql`true`} and (o.expires_at <= ${clock.now()} or not exists (
           select from deliveries d where d.endpoint_id = o.endpoint_id and d.request_id = o.request_id
-            and (d.finished_at is null or d.dead_lettered_at is not null)))
+            and (d.finished_at is null or d.dead_lettered_at is not null))
+          and (o.answer is null or not exists (select from requests r
+            where r.endpoint_id = o.endpoint_id and r.id = o.request_id and r.received_at > ${readFrom})))
       ), forgotten as (
         delete from creel_keys.original_keys k using ended e
         where k.endpoint_id = e.endpoint_id and k.request_id = e.request_id
