@@ -11,7 +11,8 @@ const SEED = Number(process.env.CREEL_NETWORK_SEED ?? Math.floor(Math.random() *
 /** A planted fault is found in one of the first rounds. */
 const FAULT_SECONDS = 20
 const FAULT_SETTLE_SECONDS = 3
-const SECONDS_AROUND = 100
+/** Beyond the run: a suite that gets a tenth of a processor needs minutes for it. */
+const SECONDS_AROUND = 300
 
 /** A service in a process of its own, with a fault planted in it. It is killed in the end: it may not be able to stop. */
 async function withTarget(fault: FaultName | '', use: (target: Target) => Promise<void>): Promise<void> {
@@ -51,7 +52,8 @@ describe('a hostile network', () => {
         console.log(`network: CREEL_NETWORK_SEED=${SEED} CREEL_NETWORK_SECONDS=${SECONDS}`)
         const report = await storm(target, { seed: SEED, seconds: SECONDS })
         console.log(`network: ${told(report)}`)
-        expect(report.complaints).toEqual([])
+        // As the message of an error, they are in the summary of a whole run.
+        if (report.complaints.length > 0) throw new Error(report.complaints.join('; '))
         expect(report.bystanderAnswers).toBeGreaterThan(0)
         expect(report.captures).toBeGreaterThan(0)
       }),

@@ -42,10 +42,11 @@ const Report = z.object({
 
 /** Measures the service from outside and inside, after a garbage collection. */
 export async function holdingsOf(target: Target): Promise<Holdings> {
+  // First, since it fills the pool of connections to the database, each of which has timers.
+  const metrics = await (await fetch(`${target.baseUrl}/metrics`, { keepalive: false })).text()
   const report = Report.parse(
     await (await fetch('http://inside/', { unix: target.inside, keepalive: false })).json(),
   )
-  const metrics = await (await fetch(`${target.baseUrl}/metrics`, { keepalive: false })).text()
   const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1] ?? 0)
   const descriptors = (await descriptorsOf(target.pid)).length
   const connections = await openConnections(target)
