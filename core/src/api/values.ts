@@ -19,6 +19,10 @@ export function byName<Value extends z.ZodType>(value: Value) {
   return z.custom<z.output<typeof record>>((input) => record.safeParse(input).success).meta(described)
 }
 
+/** Whether the year in UTC is one that both a stored timestamp and an answer can express. */
+export const isStorableTime = (date: Date): boolean =>
+  date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999
+
 /**
  * A moment in a query: RFC 3339, a date alone (midnight UTC), or without seconds; as a Date of whole ms, rounded up.
  */
@@ -28,8 +32,7 @@ export const InstantInput = z
   .transform((text, context) => {
     const instant = parseInstant(text)
     const date = instant === undefined ? undefined : new Date(millisecondsOf(instant))
-    // The years that both a stored timestamp and an answer can express.
-    if (date !== undefined && date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999) return date
+    if (date !== undefined && isStorableTime(date)) return date
     context.addIssue({
       code: 'custom',
       params: { code: 'bad_format' },

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import type { Urls } from '../api/services.ts'
+import { isStorableTime } from '../api/values.ts'
 import { captureUrlOf } from '../endpoints/index.ts'
 import { isCredentialName, MASK } from '../engine/credentials.ts'
 import { storedHeaders, type WireHeader } from '../engine/message/index.ts'
@@ -90,11 +91,12 @@ function headerMember([name, value]: WireHeader) {
     : { name, value: bytes.toString('base64'), encoding: 'base64' }
 }
 
-// Lines with data that the service never captures are refused, so that imported rows are like captured ones.
+// Lines with data that the service never captures are refused, so that imported rows are like captured ones. The flag
+// `v` makes half a surrogate pair a character of its own, which PostgreSQL cannot store.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
-const STORABLE_TEXT = /^[^\x00]*$/
+const STORABLE_TEXT = /^[^\x00\p{Surrogate}]*$/v
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
-const TARGET = /^[^\x00-\x20\x7f]*$/
+const TARGET = /^[^\x00-\x20\x7f\p{Surrogate}]*$/v
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
 const FIELD_VALUE = /^[^\x00\r\n]*$/
@@ -119,7 +121,12 @@ const Header = z
 /** Schema of a line. Unknown members are ignored, and so are those that the service derives itself. */
 export const ImportLine = z
   .object({
-    receivedAt: z.iso.datetime({ offset: true }),
+    receivedAt: z.iso
+      .datetime({ offset: true, abort: true })
+      .refine((text) => isStorableTime(new Date(text)), {
+        params: { code: 'bad_format' },
+        message: 'must be of the years 1 to 9999',
+      }),
     method: z.string().regex(TOKEN, 'must be a method').max(METHOD_CHARACTERS_MAX),
     path: z
       .string()

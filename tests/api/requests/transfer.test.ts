@@ -272,6 +272,36 @@ describe('import', () => {
     expect(await endpoint.requests()).toEqual([])
   })
 
+  test('refuses what the database cannot store, by its line', async () => {
+    const endpoint = await service.alice.endpoint()
+    const half = '\ud800'
+    const answer = await importInto(endpoint, [
+      { ...good, receivedAt: '0000-01-01T00:00:00Z' },
+      { ...good, receivedAt: '0001-01-01T00:00:00+14:00' },
+      { ...good, path: `/${half}`, queryString: half, label: half },
+      { ...good, verification: { verdict: 'failed', note: half }, redactionFault: half, note: half },
+      { ...good, redactedPaths: [half] },
+    ])
+    expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+    expect(wrongParts(answer)).toEqual([
+      '#/lines/1/receivedAt bad_format',
+      '#/lines/2/receivedAt bad_format',
+      '#/lines/3/path bad_format',
+      '#/lines/3/queryString bad_format',
+      '#/lines/3/label bad_format',
+      '#/lines/4/verification/note bad_format',
+      '#/lines/4/redactionFault bad_format',
+      '#/lines/4/note bad_format',
+      '#/lines/5/redactedPaths/0 bad_format',
+    ])
+    const pair = '\ud83d\ude48'
+    const whole = [
+      { ...good, receivedAt: '0001-01-01T00:00:00.000Z', path: `/${pair}`, queryString: pair, label: pair },
+    ]
+    expect(await importInto(endpoint, whole)).toMatchObject({ status: 200 })
+    expect(await exported(endpoint)).toMatchObject(whole)
+  })
+
   const staged = async () => await service.db.selectFrom('imports').select('id').execute()
 
   test('stores nothing at all where a later line is wrong, and leaves nothing behind', async () => {
