@@ -94,13 +94,36 @@ describe('a downgrade', () => {
     expect(to).toBe(agent.redirectUri)
   })
 
-  test.each(['password', 'client_credentials', 'toString', ''])(
+  test.each(['password', 'client_credentials', 'toString'])(
     'to the grant %p is refused',
     async (grant_type) => {
       const answer = await post(service, '/oauth/token', { grant_type, username: 'a', password: 'b' })
       expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'unsupported_grant_type' }])
     },
   )
+
+  test.each([
+    ['grant_type', { code: 'x' }],
+    ['grant_type', { grant_type: '' }],
+    ['code', { grant_type: 'authorization_code' }],
+    ['refresh_token', { grant_type: 'refresh_token', refresh_token: '' }],
+  ])('without %s is refused, and so is another method or media type', async (name, form) => {
+    const answer = await post(service, '/oauth/token', form)
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { error: 'invalid_request', error_description: `The parameter ${name} is missing.` },
+    ])
+    const read = await fetch(`${service.baseUrl}/oauth/token`)
+    expect([read.status, await read.json()]).toEqual([
+      405,
+      { error: 'invalid_request', error_description: 'Send a form with POST.' },
+    ])
+    const json = await fetch(`${service.baseUrl}/oauth/token`, { method: 'POST', body: '{}' })
+    expect([json.status, await json.json()]).toEqual([
+      400,
+      { error: 'invalid_request', error_description: 'Send application/x-www-form-urlencoded.' },
+    ])
+  })
 
   test('by a parameter that is given twice is refused', async () => {
     const path = `${agent.request({ scope: 'read' })}&scope=write`

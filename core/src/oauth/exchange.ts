@@ -51,27 +51,39 @@ export async function issueToken(
   }
   const resource = onlyValue(parameters, 'resource')
   if (resource !== undefined && !isResource(services.urls, resource)) return wrongResource(services.urls)
-  const exchange = EXCHANGES[onlyValue(parameters, 'grant_type') ?? '']
-  if (exchange === undefined) {
+  const grantType = onlyValue(parameters, 'grant_type')
+  if (grantType === undefined) return missing('grant_type')
+  const grant = GRANTS.get(grantType)
+  if (grant === undefined) {
     return {
       error: 'unsupported_grant_type',
       description: 'The grant_type must be authorization_code or refresh_token.',
     }
   }
+  if (onlyValue(parameters, grant.by) === undefined) return missing(grant.by)
   // A refusal is a result, so that what it changed is committed.
-  return await services.db.transaction().execute((trx) => exchange(services, trx, parameters))
+  return await services.db.transaction().execute((trx) => grant.exchange(services, trx, parameters))
 }
 
-type Exchange = (
-  services: Services,
-  trx: Trx,
-  parameters: URLSearchParams,
-) => Promise<IssuedToken | OAuthError>
+const missing = (name: string): OAuthError => ({
+  error: 'invalid_request',
+  description: `The parameter ${name} is missing.`,
+})
 
-const EXCHANGES: Readonly<Record<string, Exchange | undefined>> = Object.assign(Object.create(null), {
-  authorization_code: exchangeCode,
-  refresh_token: refresh,
-} satisfies Record<string, Exchange>)
+interface GrantType {
+  /** The parameter that holds what is exchanged. */
+  readonly by: 'code' | 'refresh_token'
+  readonly exchange: (
+    services: Services,
+    trx: Trx,
+    parameters: URLSearchParams,
+  ) => Promise<IssuedToken | OAuthError>
+}
+
+const GRANTS: ReadonlyMap<string, GrantType> = new Map([
+  ['authorization_code', { by: 'code', exchange: exchangeCode }],
+  ['refresh_token', { by: 'refresh_token', exchange: refresh }],
+])
 
 /** A code is presented once. If that fails, or it is presented again, its grant is revoked. */
 async function exchangeCode(

@@ -33,12 +33,12 @@ function formHandler(
   return async (request) => {
     try {
       if (request.method !== 'POST') {
-        return json(405, invalid('Send a form with POST.'), { Allow: 'POST' })
+        return refusal(405, invalid('Send a form with POST.'), { Allow: 'POST' })
       }
       return await answer(await readForm(request), request)
     } catch (error) {
       if (error instanceof DomainError && error.code === 'request_invalid') {
-        return refused(request, invalid(error.message))
+        return refused(request, invalid(error.detail))
       }
       return problemResponse(services, error, { traceId: traceIdOf(request) })
     }
@@ -48,9 +48,17 @@ function formHandler(
 const invalid = (description: string): OAuthError => ({ error: 'invalid_request', description })
 
 /** A refusal counts as a failed call of its address, so that codes and tokens cannot be guessed. */
-function refused(request: Request, { error, description }: OAuthError): Response {
+function refused(request: Request, error: OAuthError): Response {
   markFailed(request)
-  return json(400, { error, error_description: description })
+  return refusal(400, error)
+}
+
+function refusal(
+  status: number,
+  { error, description }: OAuthError,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return json(status, { error, error_description: description }, headers)
 }
 
 function json(status: number, body: object, headers: Readonly<Record<string, string>> = {}): Response {
