@@ -251,6 +251,17 @@ describe('/mcp', () => {
     expect(resource).not.toContain('opens-doors')
   })
 
+  test('tells an unknown capture as the protocol wants: the uri, and not an internal error', async () => {
+    const endpoint = await service.alice.endpoint()
+    const client = await overHttp()
+    for (const path of [`${endpoint.id}/requests/999999`, `${endpoint.id}/requests/x`, 'x/requests/1']) {
+      const uri = `creel://endpoints/${path}`
+      const refusal: unknown = await client.readResource({ uri }).catch((error: unknown) => error)
+      expect(refusal).toMatchObject({ code: -32602, data: { uri } })
+      expect(String(refusal)).toContain('not_found: No such')
+    }
+  })
+
   test('has a prompt that leads to the cause', async () => {
     const client = await overHttp()
     const prompt = { name: 'debug_webhook', arguments: { endpointId: 'e', requestId: '7' } }

@@ -1,11 +1,11 @@
 import type { ToolEffect } from '@creel/core'
-import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
-import type { Creel } from 'creel-client'
+import { McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server'
+import { type Creel, CreelError } from 'creel-client'
 import { z } from 'zod'
 import { readCapture } from './bodyParts.ts'
 import { addEvents, EVENT_CAPABILITIES } from './events.ts'
 import { MASKED, type Masking, UNMASKED } from './masked.ts'
-import { type McpApi, mcpApi } from './mcpApi.ts'
+import { type McpApi, mcpApi, refusalText } from './mcpApi.ts'
 import { READING_TOOLS } from './readingTools.ts'
 import { routeTools } from './routeTools.ts'
 import type { Tool } from './tool.ts'
@@ -71,7 +71,11 @@ function addCaptures(server: McpServer, api: McpApi, masking: Masking): void {
   const about = { title: 'Captured request', description: 'A captured webhook', mimeType: 'application/json' }
   server.registerResource('capture', template, about, async (uri, { endpointId, requestId }) => {
     const named = { endpointId: String(endpointId), requestId: String(requestId) }
-    const request = await readCapture(api, named, { maxBodyBytes: RESOURCE_BODY_BYTES }, masking)
+    const read = readCapture(api, named, { maxBodyBytes: RESOURCE_BODY_BYTES }, masking)
+    const request = await read.catch((error: unknown) => {
+      const isUnknown = error instanceof CreelError && error.code === 'not_found'
+      throw isUnknown ? new ResourceNotFoundError(uri.href, refusalText(error)) : error
+    })
     return {
       contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(request, null, 1) }],
     }
