@@ -449,6 +449,38 @@ describe('a client that is gone', () => {
     expect(await client.closed).toEndWith('the only one')
   })
 
+  describe('from a stream', () => {
+    /** Serves endless streams, each of which says once whether it is cancelled. */
+    async function startStreams() {
+      const cancelled = Promise.withResolvers<void>()
+      const port = await start({
+        fetch: async ({ signal }) => {
+          signal.addEventListener('abort', () => cancelled.resolve())
+          const body = new ReadableStream({ start: (events) => events.enqueue(Buffer.from(': begun')) })
+          return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } })
+        },
+      })
+      const client = dial(port, 'GET /stream HTTP/1.1\r\nHost: h\r\n\r\n')
+      await client.until(': begun')
+      return { client, cancelled: cancelled.promise }
+    }
+    const ahead = `GET / HTTP/1.1\r\nHost: h\r\nX-Long: ${'x'.repeat(8000)}\r\n\r\n`
+
+    test('is noticed behind more requests than may wait', async () => {
+      const { client, cancelled } = await startStreams()
+      client.socket.end(ahead.repeat(100))
+      await cancelled
+      await client.closed
+    })
+
+    test('ends the connection if it sends on without end', async () => {
+      const { client, cancelled } = await startStreams()
+      client.socket.write(ahead.repeat(400))
+      await cancelled
+      await client.closed
+    })
+  })
+
   test('by a half-close behind a body that is not read yet has its request cancelled', async () => {
     const asked = Promise.withResolvers<Request>()
     const port = await start({

@@ -59,6 +59,8 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   #peerEnded = false
   #droppedBytes = 0
   #closes = false
+  /** Whether the client is read from during the present answer, however much it sends ahead. */
+  #readsThrough = false
   /** Start of the current run of pipelined requests, by `performance.now()`; 0 without one. */
   #turnStartedAt = 0
   /** `writtenBytes` of the writer at that time. */
@@ -221,7 +223,14 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     return this.#closes
   }
 
+  readThrough(): void {
+    this.#readsThrough = true
+    this.#droppedBytes = 0
+    this.#run()
+  }
+
   endAnswer(mustClose: boolean): void {
+    this.#readsThrough = false
     // An answer may have begun long before the drain did.
     if (mustClose || this.#owner.isDraining) this.#closes = true
     this.#exchange = undefined
@@ -252,6 +261,11 @@ export class Connection implements OwnedConnection, ExchangeConnection {
       if (this.#phase === 'idle') this.#turnStartedAt = 0
     }
     const isAhead = this.#input.length > AHEAD_BYTES_MAX
+    // A client that is not read from cannot be seen to end.
+    if (isAhead && this.#readsThrough && this.#phase === 'answering') {
+      this.#dropAhead()
+      return
+    }
     if (isAhead !== this.#socketPaused) {
       this.#socketPaused = isAhead
       if (isAhead) this.#socket.pause()
@@ -299,6 +313,15 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     this.#exchange = new HttpExchange(this, step)
     this.#owner.serve(this, this.#exchange)
     return true
+  }
+
+  #dropAhead(): void {
+    this.#droppedBytes += this.#input.length
+    this.#input.clear()
+    this.#closes = true
+    if (this.#droppedBytes > DROPPED_BYTES_MAX) this.terminate()
+    else if (this.#socketPaused) this.#socket.resume()
+    this.#socketPaused = false
   }
 
   #mustWaitForTurn(): boolean {

@@ -62,6 +62,11 @@ export interface AnswerStream {
    * Reports bytes that wait elsewhere to be written. They count as memory, like bytes that are written and not taken.
    */
   holds(bytes: number): void
+  /**
+   * Says that the answer lasts as long as the client wants it, so that its leaving is noticed whatever it has sent ahead.
+   * Requests that wait behind it may be dropped; then the connection ends with it.
+   */
+  lasts(): void
   write(bytes: Buffer): void
   /** Resolves when the client has taken what was written, or is gone. */
   drained(): Promise<void>

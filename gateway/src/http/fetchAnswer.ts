@@ -141,6 +141,7 @@ async function pourEvents(
   const stream = exchange.beginAnswer()
   const isChunked = !exchange.head.isHttp10
   sendHead(answer, exchange, stream, isChunked ? 'Transfer-Encoding: chunked\r\n' : '')
+  stream.lasts()
   try {
     for (;;) {
       const piece = await reader.read()

@@ -20,6 +20,8 @@ export interface ExchangeConnection {
    * @returns whether the connection ends with this answer
    */
   beginAnswer(keepAlive: boolean, closesUnlessWhole: boolean): boolean
+  /** From now on the client is read from until it has its answer. What is too much to wait behind it is dropped. */
+  readThrough(): void
   endAnswer(mustClose: boolean): void
   terminate(): void
   /** Terminates the connection because of an error of the service, which is reported. Does not throw. */
@@ -110,6 +112,10 @@ export class HttpExchange implements Exchange, AnswerStream {
 
   holds(bytes: number): void {
     if (!this.#isOver) this.#connection.heldBytes = bytes
+  }
+
+  lasts(): void {
+    this.#guarded(() => this.#connection.readThrough())
   }
 
   write(bytes: Buffer): void {
