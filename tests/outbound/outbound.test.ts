@@ -264,6 +264,14 @@ describe('hostile receivers', () => {
     })
   })
 
+  test('an answer that is not HTTP is called so', async () => {
+    const { port } = await receiver((socket) => socket.write('SSH-2.0-OpenSSH_9.9\r\n'))
+    expect(await client().send(post(`http://127.0.0.1:${port}/`))).toMatchObject({
+      outcome: 'reset',
+      detail: 'the response is not HTTP/1.1',
+    })
+  })
+
   test.each(['100 Continue', '102 Processing', '103 Early Hints\r\nLink: </x>'])(
     '%j before the answer is not the answer',
     async (interim) => {

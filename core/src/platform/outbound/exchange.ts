@@ -1,4 +1,4 @@
-import type { Dispatcher } from 'undici/index.js'
+import { type Dispatcher, errors } from 'undici/index.js'
 import type { WireHeader } from '../../engine/message/index.ts'
 import { DialError, type DialOutcome } from './dial.ts'
 
@@ -109,7 +109,9 @@ function failureOf(error: unknown): NoResponse {
     return { outcome: 'unsendable', detail: message }
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return { outcome: 'reset', detail: 'the response headers are too long' }
-  if (code.startsWith('HPE_')) return { outcome: 'reset', detail: 'the response is not HTTP/1.1' }
+  // Undici often leaves out its code.
+  if (error instanceof errors.HTTPParserError)
+    return { outcome: 'reset', detail: 'the response is not HTTP/1.1' }
   return { outcome: 'reset', detail: 'the connection was closed before a response arrived' }
 }
 
