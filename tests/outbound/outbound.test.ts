@@ -272,6 +272,32 @@ describe('hostile receivers', () => {
     })
   })
 
+  test.each([
+    [
+      'interim responses',
+      '',
+      `HTTP/1.1 103 Early Hints\r\nX-Hint: ${'x'.repeat(16_000)}\r\n\r\n`,
+      'reset' as const,
+    ],
+    [
+      'an extension of a chunk',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;',
+      'x'.repeat(16_000),
+      'response' as const,
+    ],
+  ])('%s without end are cut long before the time is up', async (_, start, part, outcome) => {
+    const { port } = await receiver((socket) => {
+      socket.write(start)
+      const more = () => {
+        while (!socket.destroyed && socket.write(part)) {}
+      }
+      socket.on('drain', more)
+      more()
+    })
+    const result = await client().send(post(`http://127.0.0.1:${port}/`, { totalTimeoutMs: 600_000 }))
+    expect(result.outcome).toBe(outcome)
+  })
+
   test.each(['100 Continue', '102 Processing', '103 Early Hints\r\nLink: </x>'])(
     '%j before the answer is not the answer',
     async (interim) => {

@@ -57,6 +57,12 @@ function keyOf({ clientCertificate, clientKey, certificateAuthority }: TlsIdenti
   return createHash('sha256').update(parts).digest('base64')
 }
 
+/**
+ * The most bytes that a connection reads for one request. The longest body that is read is shorter, even in chunks of one
+ * byte each. Only framing without end is longer, such as interim responses or an extension of a chunk.
+ */
+const READ_BYTES_MAX = 32 * 1024 * 1024
+
 /** Reason for a failed connection. */
 export type DialOutcome = 'dns' | 'connect' | 'tls' | 'blocked_address' | 'loop'
 
@@ -176,10 +182,23 @@ function connectTo(
     socket.once(target.secure ? 'secureConnect' : 'connect', () => {
       clearTimeout(timer)
       socket.removeAllListeners('close')
+      boundReading(socket)
       // undici adds its own listeners as soon as it has the socket.
       queueMicrotask(() => queueMicrotask(() => socket.off('error', onError)))
       resolve(socket)
     })
+  })
+}
+
+/** Breaks the connection off once it has read {@link READ_BYTES_MAX} since it last wrote. */
+function boundReading(socket: net.Socket): void {
+  let written = socket.bytesWritten
+  let readThen = socket.bytesRead
+  socket.on('readable', () => {
+    if (socket.bytesWritten !== written) {
+      written = socket.bytesWritten
+      readThen = socket.bytesRead
+    } else if (socket.bytesRead - readThen > READ_BYTES_MAX) socket.destroy()
   })
 }
 
