@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { createMCPClient, experimental_createMCPEventWebhook as createWebhook } from '@ai-sdk/mcp'
+import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
@@ -299,6 +300,28 @@ describe('a subscription ends', () => {
     })
     await expired.capture()
     expect(idsAt(callback)).toEqual([])
+  })
+
+  test('but not if it is refreshed while the sweep comes to it', async () => {
+    await source(service.alice, 'refreshed')
+    await using callback = await startEcho()
+    const { id } = await subscribe({ name: 'refreshed.any', delivery: deliveryTo(callback), ttlMs: 1 })
+    const countWaiting = async () => {
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(service.db)
+      return rows[0]?.count ?? 0
+    }
+    await service.db.transaction().execute(async (trx) => {
+      await sql`select from event_subscriptions where id = ${id} for update`.execute(trx)
+      await service.clock.advance(301_000)
+      await eventually('the sweep waits', async () => (await countWaiting()) > 0, { seconds: 30 })
+      const expiresAt = new Date(service.clock.now().getTime() + 600_000)
+      await trx.updateTable('eventSubscriptions').set({ expiresAt }).where('id', '=', id).execute()
+    })
+    await eventually('the sweep goes on', async () => (await countWaiting()) === 0)
+    const left = await service.db.selectFrom('eventSubscriptions').where('id', '=', id).select('id').execute()
+    expect(left).toHaveLength(1)
   })
 })
 

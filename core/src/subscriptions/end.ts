@@ -2,10 +2,10 @@ import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import { isHere, isLive } from '../keys/index.ts'
 import { PLAN_KEYS } from '../plans/index.ts'
-import { run, statement } from '../platform/db/index.ts'
+import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { messageId, openCallback, sendMessage } from './callback.ts'
 import { ENDED_KEPT } from './declarations.ts'
-import { deleteSubscription, type SubscriptionRow } from './queries.ts'
+import { deleteSubscription, lockSubscription, type SubscriptionRow } from './queries.ts'
 import { auditedView } from './view.ts'
 
 /** Rotations that are followed from the key of a subscription. */
@@ -14,12 +14,13 @@ const ROTATIONS_MAX = 100
 /**
  * Ids of subscriptions that must end at `$1`: expired, of a deleted endpoint, of a key that is no longer valid, or of a
  * plan without subscriptions (`$2`: those with). A key that ended because it was rotated hands its subscriptions on;
- * one that was revoked does not.
+ * one that was revoked does not. `$3` is the only one that is asked about, or null for all.
  */
 const ENDING = statement(
   'ending subscriptions',
   `with recursive keys as (
     select s.id, s.key_id, s.address, 0 as depth from event_subscriptions s
+    where $3::uuid is null or s.id = $3::uuid
     union all
     select c.id, k.replaced_by_id, c.address, c.depth + 1 from keys c join api_keys k on k.id = c.key_id
     where k.replaced_by_id is not null and k.revoked_at is null and k.expires_at <= $1::timestamptz
@@ -32,17 +33,25 @@ const ENDING = statement(
   from event_subscriptions s
   join endpoints e on e.id = s.endpoint_id
   join workspaces w on w.id = s.workspace_id
-  where s.expires_at <= $1::timestamptz or e.deleted_at is not null or w.plan <> all ($2::text[])
-    or not exists (select from valid v where v.id = s.id)`,
+  where ($3::uuid is null or s.id = $3::uuid) and (
+    s.expires_at <= $1::timestamptz or e.deleted_at is not null or w.plan <> all ($2::text[])
+    or not exists (select from valid v where v.id = s.id))`,
 )
 
 /** Ends the subscriptions that may not go on, and tells their callbacks. Expired ones are deleted without notification. */
 export async function endInvalid(services: Services): Promise<void> {
   const plans = PLAN_KEYS.filter((key) => services.plans[key].limits.eventSubscriptionsMax > 0)
-  const values = [services.clock.now(), plans]
-  for (const { id, isExpired } of await run(services.db, ENDING, values)) {
-    if (isExpired) await services.db.transaction().execute((trx) => deleteSubscription(trx, id))
-    else await endSubscription(services, id, { tells: true })
+  const ending = (db: Db | Trx, only: string | null) => run(db, ENDING, [services.clock.now(), plans, only])
+  for (const { id } of await ending(services.db, null)) {
+    const ended = await services.db.transaction().execute(async (trx) => {
+      await lockSubscription(trx, id)
+      // It may have been refreshed, or made again with the same id, while others were ended.
+      const [still] = await ending(trx, id)
+      if (still === undefined) return undefined
+      if (still.isExpired) await deleteSubscription(trx, id)
+      return still.isExpired ? undefined : await endIn(trx, services, id)
+    })
+    if (ended !== undefined) tellOnce(services, ended)
   }
 }
 
@@ -57,24 +66,35 @@ export async function endSubscription(
   id: string,
   { tells }: { readonly tells: boolean },
 ): Promise<boolean> {
-  const row = await who.db.transaction().execute(async (trx) => {
-    const ended = await deleteSubscription(trx, id)
-    if (ended === undefined) return undefined
-    await recordChange(trx, who, {
-      action: 'subscriptions.end',
-      workspaceId: ended.workspaceId,
-      subject: { type: 'subscription', id, name: ended.name },
-      endpointId: ended.endpointId,
-      before: auditedView(ended),
-      after: null,
-    })
-    return ended
-  })
-  if (row !== undefined && tells && row.declaresExtension) {
-    // One attempt: the client learns of it with its next refresh, too.
-    tellEnd(who, row).catch((err: unknown) => who.log.warn({ err }, 'a callback was not told of its end'))
-  }
+  const row = await who.db.transaction().execute((trx) => endIn(trx, who, id))
+  if (row !== undefined && tells) tellOnce(who, row)
   return row !== undefined
+}
+
+async function endIn(
+  trx: Trx,
+  who: Parameters<typeof recordChange>[1],
+  id: string,
+): Promise<SubscriptionRow | undefined> {
+  const ended = await deleteSubscription(trx, id)
+  if (ended === undefined) return undefined
+  await recordChange(trx, who, {
+    action: 'subscriptions.end',
+    workspaceId: ended.workspaceId,
+    subject: { type: 'subscription', id, name: ended.name },
+    endpointId: ended.endpointId,
+    before: auditedView(ended),
+    after: null,
+  })
+  return ended
+}
+
+/** Tells a callback in one attempt that it ended: the client learns of it with its next refresh, too. */
+function tellOnce(services: Services, row: SubscriptionRow): void {
+  if (!row.declaresExtension) return
+  tellEnd(services, row).catch((err: unknown) =>
+    services.log.warn({ err }, 'a callback was not told of its end'),
+  )
 }
 
 /** Code of the extension for a subscription that the server ended. */
