@@ -10,6 +10,7 @@ import {
 } from '@creel/core/relay'
 import { sql } from 'kysely'
 import { z } from 'zod'
+import { eventually } from '../support/eventually.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { type AttackedService, startAttackedService } from './attackedService.ts'
 
@@ -188,6 +189,30 @@ test('an endpoint ends when it is idle, or old; used ones live', async () => {
   const left = await sql`select from relay_endpoints where endpoint_id = ${idle.endpointId}
     union all select from api_keys where name = ${`relay ${idle.endpointId.slice(0, 8)}`}`.execute(db)
   expect(left.rows).toEqual([])
+})
+
+test('an endpoint that is used while the sweep comes to it lives', async () => {
+  const { endpointId, url } = await given('198.51.100.9')
+  await sql`update relay_endpoints set created_at = now() - interval '121 minutes'
+    where endpoint_id = ${endpointId}`.execute(db)
+  const now = new Date()
+  const isSweepWaiting = async () => {
+    const { rows } = await sql`select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
+    return rows.length > 0
+  }
+  const sweep = await db.transaction().execute(async (trx) => {
+    await sql`select from endpoint_counters c join endpoints e on e.id = c.endpoint_id
+      where e.id = ${endpointId} for update`.execute(trx)
+    const swept = sweepRelay({ db, clock: { now: () => now } })
+    await eventually('the sweep waits', isSweepWaiting)
+    await sql`update endpoint_counters set last_request_at = now() where endpoint_id = ${endpointId}`.execute(
+      trx,
+    )
+    return { swept }
+  })
+  await sweep.swept
+  expect((await fetch(url, { method: 'POST' })).status).toBe(200)
 })
 
 test('a full relay refuses strangers with a time to wait, and serves its own', async () => {

@@ -53,7 +53,7 @@ export async function insertRelayEndpoint(
 
 /**
  * `$1` the present, `$2` the time of the last use before which an endpoint is idle, `$3` the beginning of a network or
- * null for all, `$4` the most of them or null for all.
+ * null for all, `$4` the most of them or null for all, `$5` the only endpoint that is asked about or null for all.
  */
 const FIND_IDLE = statement(
   'find idle relay endpoints',
@@ -62,6 +62,7 @@ const FIND_IDLE = statement(
   join endpoint_counters c on c.endpoint_id = e.id
   left join lateral (select max(k.last_used_at) as at from api_keys k where k.endpoint_id = e.id) k on true
   where greatest(r.created_at, c.last_request_at, k.at) < $2 and ($3::text is null or starts_with(r.address, $3))
+    and ($5::uuid is null or r.endpoint_id = $5)
     and not exists (select from concurrency_slots s where s.scope = 'listener:' || e.id and s.ends_at > $1)
   order by greatest(r.created_at, c.last_request_at, k.at), r.endpoint_id limit $4`,
 )
@@ -69,9 +70,9 @@ const FIND_IDLE = statement(
 /** The live endpoints that had no capture, no call and no listener since a time, the longest idle first. */
 export async function findIdle(
   db: Db,
-  { now, since, network = null, limit = null }: IdleSearch,
+  { now, since, network = null, limit = null, only = null }: IdleSearch,
 ): Promise<string[]> {
-  const rows = await run(db, FIND_IDLE, [now, since, network, limit])
+  const rows = await run(db, FIND_IDLE, [now, since, network, limit, only])
   return rows.map(({ endpointId }) => endpointId)
 }
 
@@ -81,6 +82,8 @@ interface IdleSearch {
   /** As {@link networkOf} returns it; null for all. */
   readonly network?: string | null
   readonly limit?: number | null
+  /** The only endpoint that is asked about; null for all. */
+  readonly only?: string | null
 }
 
 /** Endpoints of all addresses that have not ended. */

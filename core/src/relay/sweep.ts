@@ -3,6 +3,7 @@ import { markEndpointDeleted } from '../endpoints/index.ts'
 import { type Plans, withLimits } from '../plans/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { lockCounters } from '../requests/index.ts'
 import { deleteWorkspaces } from '../workspaces/index.ts'
 import { countLive, findEmptyWorkspaces, findIdle, forgetEnded } from './statements.ts'
 
@@ -60,9 +61,14 @@ export const relayPlans = (): Plans => withLimits(() => RELAY_LIMITS)
  */
 export async function sweepRelay({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const now = clock.now()
-  const ended = await db.transaction().setIsolationLevel('repeatable read').execute(findToEnd(now))
-  for (const endpointId of ended) {
-    await db.transaction().execute(async (trx) => await endRelayEndpoint(trx, endpointId, now))
+  const { idle, since } = await db.transaction().setIsolationLevel('repeatable read').execute(findToEnd(now))
+  for (const only of idle) {
+    await db.transaction().execute(async (trx) => {
+      // A capture under way may use it meanwhile.
+      await lockCounters(trx, only)
+      for (const endpointId of await findIdle(trx, { now, since, only }))
+        await endRelayEndpoint(trx, endpointId, now)
+    })
   }
   await db.transaction().execute(async (trx) => {
     await deleteWorkspaces(trx, await findEmptyWorkspaces(trx))
@@ -72,11 +78,13 @@ export async function sweepRelay({ db, clock }: Pick<Services, 'db' | 'clock'>):
 
 /** In one snapshot, so that two sweeps at once end the same: the idle ones, and the longest idle where places are short. */
 const findToEnd = (now: Date) => async (trx: Trx) => {
-  const idleSince = (ms: number) => new Date(now.getTime() - ms)
-  const ended = await findIdle(trx, { now, since: idleSince(RELAY_IDLE_MS) })
-  const beyond = Math.ceil((await countLive(trx)) - ended.length - SHORT_OF_PLACES)
-  if (beyond <= 0) return ended
-  return await findIdle(trx, { now, since: idleSince(RELAY_YIELD_MS), limit: ended.length + beyond })
+  const since = new Date(now.getTime() - RELAY_IDLE_MS)
+  const idle = await findIdle(trx, { now, since })
+  const beyond = Math.ceil((await countLive(trx)) - idle.length - SHORT_OF_PLACES)
+  if (beyond <= 0) return { idle, since }
+  const yieldsSince = new Date(now.getTime() - RELAY_YIELD_MS)
+  const limit = idle.length + beyond
+  return { idle: await findIdle(trx, { now, since: yieldsSince, limit }), since: yieldsSince }
 }
 
 /** Ends an endpoint of a relay in the caller's transaction. */
