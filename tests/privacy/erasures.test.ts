@@ -324,6 +324,30 @@ test('nothing is erased in a workspace that moves to another cell', async () => 
   expect(await moving('-1 hour')).toBe('failed')
 })
 
+test('work that was taken for lost leaves the erasure to the one that goes on', async () => {
+  const { alice, db } = await startService({ parts: ['gateway'] })
+  const endpoint = await alice.endpoint()
+  await endpoint.capture(json({ email: 'late@erasure.example' }))
+  const stored = (of: typeof db) => of.selectFrom('erasures').select(['progress', 'dueAt']).execute()
+  const { working, then } = await db.transaction().execute(async (trx) => {
+    await sql`lock table requests in access exclusive mode`.execute(trx)
+    const working = alice.post('/api/v1/erasures', { value: 'late@erasure.example' })
+    await eventually('the work waits', async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
+        db,
+      )
+      return rows.length > 0
+    })
+    // As a process does that finds the lease ended.
+    await sql`update erasures set due_at = due_at + interval '1 minute'`.execute(trx)
+    return { working, then: await stored(trx) }
+  })
+  expect((await working).status).toBe(202)
+  expect(await stored(db)).toEqual(then)
+  expect(await endpoint.requests()).toHaveLength(1)
+})
+
 test('paths limit where a capture holds the value', async () => {
   const client = await service.newClient()
   const endpoint = await client.endpoint()

@@ -71,6 +71,7 @@ async function workOn(services: ErasureServices, row: ErasureRow, signal: AbortS
     mode: row.mode,
   }
   const endsAt = performance.now() + SLICE_MS
+  let { dueAt } = row
   let progress = Progress.parse(JSON.parse(row.progress))
   for (;;) {
     const [part] = progress.left
@@ -80,19 +81,18 @@ async function workOn(services: ErasureServices, row: ErasureRow, signal: AbortS
     const isPaused = step.isWaiting === true || performance.now() > endsAt || signal.aborted
     const now = clock.now()
     const startAfter = new Date(now.getTime() + (step.isWaiting === true ? WAIT_MS : 0))
+    const nextDueAt = isPaused ? startAfter : new Date(now.getTime() + LEASE_MS)
     const isStopped = await db.transaction().execute(async (trx) => {
       const written = await trx
         .updateTable('erasures')
-        .set({
-          progress: JSON.stringify(after),
-          dueAt: isPaused ? startAfter : new Date(now.getTime() + LEASE_MS),
-        })
+        .set({ progress: JSON.stringify(after), dueAt: nextDueAt })
         .where('id', '=', row.id)
         .where('finishedAt', 'is', null)
+        .where('dueAt', '=', dueAt)
         .where(isOpen)
         .returning('id')
         .executeTakeFirst()
-      // Another cell continues with the progress that was copied.
+      // Another cell continues with the progress that was copied, or another process because the lease has ended.
       if (written === undefined) return true
       if (!row.dryRun) await step.erase(trx)
       if (isPaused) await enqueue(trx, ERASURE_RUNS, [{ payload: { erasureId: row.id }, startAfter }])
@@ -100,6 +100,7 @@ async function workOn(services: ErasureServices, row: ErasureRow, signal: AbortS
     })
     if (isStopped) return
     progress = after
+    dueAt = nextDueAt
   }
 }
 
