@@ -120,5 +120,5 @@ test(
     await service.stop()
     await database.drop()
   },
-  (FAULT_SECONDS + 100) * 1000,
+  (FAULT_SECONDS + 300) * 1000,
 )
