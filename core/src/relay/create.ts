@@ -7,7 +7,7 @@ import type { Trx } from '../platform/db/index.ts'
 import { insertWorkspace } from '../workspaces/index.ts'
 import { findIdle, insertRelayEndpoint, lockUse, networkOf, type RelayUse } from './statements.ts'
 import {
-  endRelayEndpoint,
+  endIfIdle,
   RELAY_CREATIONS_PER_ADDRESS,
   RELAY_ENDPOINTS_MAX,
   RELAY_IDLE_MS,
@@ -79,9 +79,7 @@ export async function createRelayEndpoint(services: Services, address: string): 
 async function endLongestIdle(trx: Trx, address: string, now: Date): Promise<boolean> {
   const since = new Date(now.getTime() - RELAY_YIELD_MS)
   const [longest] = await findIdle(trx, { now, since, network: networkOf(address), limit: 1 })
-  if (longest === undefined) return false
-  await endRelayEndpoint(trx, longest, now)
-  return true
+  return longest !== undefined && (await endIfIdle(trx, longest, { now, since }))
 }
 
 function requirePlace({ stored, live, liveInNetwork, created, firstAt }: RelayUse, now: Date): void {

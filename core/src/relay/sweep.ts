@@ -62,13 +62,8 @@ export const relayPlans = (): Plans => withLimits(() => RELAY_LIMITS)
 export async function sweepRelay({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const now = clock.now()
   const { idle, since } = await db.transaction().setIsolationLevel('repeatable read').execute(findToEnd(now))
-  for (const only of idle) {
-    await db.transaction().execute(async (trx) => {
-      // A capture under way may use it meanwhile.
-      await lockCounters(trx, only)
-      for (const endpointId of await findIdle(trx, { now, since, only }))
-        await endRelayEndpoint(trx, endpointId, now)
-    })
+  for (const endpointId of idle) {
+    await db.transaction().execute((trx) => endIfIdle(trx, endpointId, { now, since }))
   }
   await db.transaction().execute(async (trx) => {
     await deleteWorkspaces(trx, await findEmptyWorkspaces(trx))
@@ -87,8 +82,21 @@ const findToEnd = (now: Date) => async (trx: Trx) => {
   return { idle: await findIdle(trx, { now, since: yieldsSince, limit }), since: yieldsSince }
 }
 
-/** Ends an endpoint of a relay in the caller's transaction. */
-export async function endRelayEndpoint(trx: Trx, endpointId: string, now: Date): Promise<void> {
+/**
+ * Ends an endpoint of a relay in the caller's transaction, if it is still idle: it may have been used since it was found,
+ * also by a capture under way.
+ *
+ * @returns whether it was idle
+ */
+export async function endIfIdle(
+  trx: Trx,
+  endpointId: string,
+  { now, since }: { readonly now: Date; readonly since: Date },
+): Promise<boolean> {
+  await lockCounters(trx, endpointId)
+  const [idle] = await findIdle(trx, { now, since, only: endpointId })
+  if (idle === undefined) return false
   await markEndpointDeleted(trx, endpointId, now)
   await announceEndpointChange(trx, endpointId)
+  return true
 }
