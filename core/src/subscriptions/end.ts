@@ -48,8 +48,9 @@ export async function endInvalid(services: Services): Promise<void> {
       // It may have been refreshed, or made again with the same id, while others were ended.
       const [still] = await ending(trx, id)
       if (still === undefined) return undefined
-      if (still.isExpired) await deleteSubscription(trx, id)
-      return still.isExpired ? undefined : await endIn(trx, services, id)
+      if (!still.isExpired) return await endIn(trx, services, id)
+      await deleteSubscription(trx, id)
+      return undefined
     })
     if (ended !== undefined) tellOnce(services, ended)
   }

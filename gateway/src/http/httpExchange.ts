@@ -20,7 +20,7 @@ export interface ExchangeConnection {
    * @returns whether the connection ends with this answer
    */
   beginAnswer(keepAlive: boolean, closesUnlessWhole: boolean): boolean
-  /** From now on the client is read from until it has its answer. What is too much to wait behind it is dropped. */
+  /** From now on the client is read from until it has its answer. Requests that are too long to wait behind it are dropped. */
   readThrough(): void
   endAnswer(mustClose: boolean): void
   terminate(): void
