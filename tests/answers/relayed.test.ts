@@ -5,6 +5,7 @@ import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
+import { isWaitingForLock } from '../support/lockWaits.ts'
 import { wrongParts } from '../support/problems.ts'
 import { type ReceiverAnswer, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -204,13 +205,7 @@ describe('the incident of an action that answers no more', () => {
     await service.db.transaction().execute(async (trx) => {
       await sql`update endpoints set answer_from = null where id = ${endpoint.id}`.execute(trx)
       expect((await endpoint.send()).status).toBe(503)
-      await eventually('the late incident', async () => {
-        const { rows } = await sql`
-          select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
-          service.db,
-        )
-        return rows.length > 0
-      })
+      await eventually('the late incident', () => isWaitingForLock(service.db))
     })
     // The next incident is opened after it.
     const { endpoint: other } = await orphan()

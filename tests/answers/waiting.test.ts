@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
+import { isWaitingForLock } from '../support/lockWaits.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { type SocketSender, sendBySocket } from './socketSender.ts'
@@ -99,13 +100,7 @@ describe('a sender', () => {
       // More than there are places: a reset overtakes what a busy service has not read.
       const senders = Array.from({ length: 2 * OF_WORKSPACE }, () => sendBySocket(`${endpoint.url}?slow=1`))
       // The captures wait for the lock, and are read before a call that comes after them is answered.
-      await eventually('the captures', async () => {
-        const { rows } = await sql`
-          select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
-          service.db,
-        )
-        return rows.length > 0
-      })
+      await eventually('the captures', () => isWaitingForLock(service.db))
       await Promise.all(senders.map(({ connected }) => connected))
       await answeredBy(endpoint)
       reset(senders)

@@ -11,6 +11,7 @@ import {
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
+import { isWaitingForLock } from '../support/lockWaits.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { type AttackedService, startAttackedService } from './attackedService.ts'
 
@@ -196,16 +197,11 @@ test('an endpoint that is used while the sweep comes to it lives', async () => {
   await sql`update relay_endpoints set created_at = now() - interval '121 minutes'
     where endpoint_id = ${endpointId}`.execute(db)
   const now = new Date()
-  const isSweepWaiting = async () => {
-    const { rows } = await sql`select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(db)
-    return rows.length > 0
-  }
   const sweep = await db.transaction().execute(async (trx) => {
     await sql`select from endpoint_counters c join endpoints e on e.id = c.endpoint_id
       where e.id = ${endpointId} for update`.execute(trx)
     const swept = sweepRelay({ db, clock: { now: () => now } })
-    await eventually('the sweep waits', isSweepWaiting)
+    await eventually('the sweep waits', () => isWaitingForLock(db))
     await sql`update endpoint_counters set last_request_at = now() where endpoint_id = ${endpointId}`.execute(
       trx,
     )

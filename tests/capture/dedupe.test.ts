@@ -10,6 +10,7 @@ import { expectCountersEqualRows, sweepEndpoints, sweepRetention } from '../rete
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { openEvents } from '../support/eventReader.ts'
 import { eventually } from '../support/eventually.ts'
+import { isWaitingForLock } from '../support/lockWaits.ts'
 import { wrongParts } from '../support/problems.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -331,12 +332,7 @@ test('events that come once take the short way of storing, and endpoints without
     const sent = await service.db.transaction().execute(async (trx) => {
       await lockCounters(trx, held.id)
       const waiting = held.send()
-      const isLocked = sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`
-      await eventually(
-        'the batch',
-        async () => ((await isLocked.execute(service.db)).rows[0]?.count ?? 0) > 0,
-      )
+      await eventually('the batch', () => isWaitingForLock(service.db))
       const following = [plain.send(event('a')), endpoint.send(event('a')), plain.send(event('a'))]
       for (let call = 0; call < 3; call += 1) await alice.get('/api/v1/endpoints')
       return [waiting, ...following]

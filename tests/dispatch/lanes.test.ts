@@ -7,6 +7,7 @@ import { z } from 'zod'
 import type { Client } from '../support/client.ts'
 import { startEcho } from '../support/echo.ts'
 import { eventually } from '../support/eventually.ts'
+import { isWaitingForLock } from '../support/lockWaits.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -283,11 +284,7 @@ test('a subscription ends while a result of it is recorded, and neither is in th
   await service.db.transaction().execute(async (trx) => {
     await sql`select id from event_subscriptions where id = ${id} for update`.execute(trx)
     held.release()
-    await eventually('a result that waits', async () => {
-      const { rows } = await sql`select 1 from pg_stat_activity
-        where wait_event_type = 'Lock' and datname = current_database()`.execute(service.db)
-      return rows.length > 0
-    })
+    await eventually('a result that waits', () => isWaitingForLock(service.db))
     await sql`delete from event_subscriptions where id = ${id}`.execute(trx)
   })
   expect((await client.get(`/api/v1/subscriptions/${id}`)).status).toBe(404)

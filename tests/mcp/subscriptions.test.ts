@@ -8,6 +8,7 @@ import type { Client, TestEndpoint } from '../support/client.ts'
 import { startEcho } from '../support/echo.ts'
 import { memoryStore } from '../support/eventStore.ts'
 import { eventually } from '../support/eventually.ts'
+import { isWaitingForLock } from '../support/lockWaits.ts'
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -306,20 +307,14 @@ describe('a subscription ends', () => {
     await source(service.alice, 'refreshed')
     await using callback = await startEcho()
     const { id } = await subscribe({ name: 'refreshed.any', delivery: deliveryTo(callback), ttlMs: 1 })
-    const countWaiting = async () => {
-      const { rows } = await sql<{ count: number }>`
-        select count(*)::int as count from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`.execute(service.db)
-      return rows[0]?.count ?? 0
-    }
     await service.db.transaction().execute(async (trx) => {
       await sql`select from event_subscriptions where id = ${id} for update`.execute(trx)
       await service.clock.advance(301_000)
-      await eventually('the sweep waits', async () => (await countWaiting()) > 0, { seconds: 30 })
+      await eventually('the sweep waits', () => isWaitingForLock(service.db), { seconds: 30 })
       const expiresAt = new Date(service.clock.now().getTime() + 600_000)
       await trx.updateTable('eventSubscriptions').set({ expiresAt }).where('id', '=', id).execute()
     })
-    await eventually('the sweep goes on', async () => (await countWaiting()) === 0)
+    await eventually('the sweep goes on', async () => !(await isWaitingForLock(service.db)))
     const left = await service.db.selectFrom('eventSubscriptions').where('id', '=', id).select('id').execute()
     expect(left).toHaveLength(1)
   })

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { expectAllCountersEqualRows, expectCountersEqualRows } from '../retention/support.ts'
 import type { Client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
+import { isWaitingForLock } from '../support/lockWaits.ts'
 import { wrongParts } from '../support/problems.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -332,13 +333,7 @@ test('work that was taken for lost leaves the erasure to the one that goes on', 
   const { working, then } = await db.transaction().execute(async (trx) => {
     await sql`lock table requests in access exclusive mode`.execute(trx)
     const working = alice.post('/api/v1/erasures', { value: 'late@erasure.example' })
-    await eventually('the work waits', async () => {
-      const { rows } = await sql`
-        select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
-        db,
-      )
-      return rows.length > 0
-    })
+    await eventually('the work waits', () => isWaitingForLock(db))
     // As a process does that finds the lease ended.
     await sql`update erasures set due_at = due_at + interval '1 minute'`.execute(trx)
     return { working, then: await stored(trx) }

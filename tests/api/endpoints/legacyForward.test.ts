@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import type { Answer, TestEndpoint } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
+import { isWaitingForLock } from '../../support/lockWaits.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -180,12 +181,7 @@ describe('PATCH', () => {
     })
     await locked.promise
     const call = patch(endpoint, { forwardUrl: B, name: 'changed' })
-    const waiting = sql`
-      select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-    await eventually(
-      'the call, waiting for the lock',
-      async () => (await waiting.execute(service.db)).rows.length > 0,
-    )
+    await eventually('the call, waiting for the lock', () => isWaitingForLock(service.db))
     held.resolve()
     await removal
     expect(refusal(await call)).toEqual([409, 'concurrent_change'])
