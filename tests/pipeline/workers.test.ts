@@ -47,7 +47,8 @@ async function statesAfter(during: () => Promise<unknown>, workerId = otherId): 
 
 async function statesOf(endpoint: TestEndpoint): Promise<string[]> {
   const rows = service.db.selectFrom('deliveryAttempts').where('endpointId', '=', endpoint.id).select('state')
-  return (await rows.execute()).map(({ state }) => state)
+  // Waits for a recovery of the service that is under way.
+  return (await rows.forUpdate().execute()).map(({ state }) => state)
 }
 
 /** Sets the age of a process's last heartbeat, and the time for which it has sent them without a gap. */

@@ -60,9 +60,6 @@ beforeAll(async () => {
     limits: { apiRatePerMinute: 1_000_000, storedRequestsMax: 1_000_000 },
     plan: 'self-hosted',
   })
-  // Only the tests make pages: the schedule would do so at the beginning of any minute.
-  await sql`delete from pgboss.schedule where name = 'search.pages'`.execute(service.db)
-  await runPagesJob()
 })
 
 /** Stores requests: one in so many has a sample's texts. */
@@ -92,8 +89,6 @@ async function store({ id }: TestEndpoint, count: number, oneIn = 3): Promise<vo
     ) r
     where c.endpoint_id = ${id}::uuid`.execute(service.db)
 }
-
-const runPagesJob = () => service.runJob('search.pages', {})
 
 const makePages = (signal = new AbortController().signal) =>
   makeSearchPages(service.running.services, signal, { block: BLOCK, pause: async () => undefined })
@@ -173,9 +168,10 @@ describe('a search with pages', () => {
     await service.alice.endpoint()
     const endpoint = await service.alice.endpoint()
     await store(endpoint, USUAL_PAGE_REQUESTS + 900, 14)
-    expect(await pagesOf(endpoint)).toEqual([])
-    await runPagesJob()
+    await service.runJob('search.pages', {})
     expect(await pagesOf(endpoint)).toMatchObject([{ blockCount: 32, requestCount: USUAL_PAGE_REQUESTS }])
+    // Only the tests make pages from here on: a run of the schedule beside theirs removes the page that they are storing.
+    await service.running.boss.offWork('search.pages')
     await expectExact(endpoint)
     const none = await scanned(endpoint.id, 'nowhere-to-be-found')
     expect(none.skipped).toBeGreaterThan(USUAL_PAGE_REQUESTS - 300)

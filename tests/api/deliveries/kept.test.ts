@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { expectCountersEqualRows, sweepRetention } from '../../retention/support.ts'
 import { attemptsEnded } from '../../support/attempts.ts'
 import type { TestEndpoint } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type Received, startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -111,6 +112,15 @@ describe('an attempt of a request that was evicted', () => {
 })
 
 describe('an attempt that was interrupted', () => {
+  /** Recovers the attempt, unless the schedule of the service is doing so, and returns its id. */
+  async function recovered(endpoint: TestEndpoint): Promise<number> {
+    await recoverInterrupted(service.running.services)
+    const { id } = await eventually('the attempt that was interrupted', async () =>
+      (await listed(endpoint)).findLast(({ state }) => state === 'Interrupted'),
+    )
+    return id
+  }
+
   /** Starts an attempt, lets its process die, and reads the record. */
   async function interrupted(endpoint: TestEndpoint, body: string, during: () => Promise<unknown>) {
     const receiver = await startReceiver(() => {})
@@ -124,9 +134,8 @@ describe('an attempt that was interrupted', () => {
       service.db,
     )
     await startPresence({ ...service.running.services, workerId }).stop()
-    await recoverInterrupted(service.running.services)
-    const attempt = (await listed(endpoint)).findLast(({ state }) => state === 'Interrupted')
-    const detail = await endpoint.client.get(endpoint.at(`/deliveries/${attempt?.id}`))
+    const id = await recovered(endpoint)
+    const detail = await endpoint.client.get(endpoint.at(`/deliveries/${id}`))
     await receiver[Symbol.asyncDispose]()
     return { got, url: receiver.url, detail: detail.body }
   }
@@ -187,9 +196,8 @@ describe('an attempt that was interrupted', () => {
     await sql`update delivery_attempts set lease_until = 'epoch' where endpoint_id = ${endpoint.id}`.execute(
       service.db,
     )
-    await recoverInterrupted(service.running.services)
-    const attempt = (await listed(endpoint)).findLast(({ state }) => state === 'Interrupted')
-    const detail = await service.alice.get(endpoint.at(`/deliveries/${attempt?.id}`))
+    const id = await recovered(endpoint)
+    const detail = await service.alice.get(endpoint.at(`/deliveries/${id}`))
     expect(detail.body).toMatchObject({ state: 'Interrupted', hasDetail: false, sent: null })
   })
 })
