@@ -6,7 +6,8 @@ import { z } from 'zod'
 import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { type ProcessOptions, runCreel, startProcess, TEST_SECRET_KEY } from '../support/process.ts'
+import { type ProcessOptions, startProcess, TEST_SECRET_KEY } from '../support/process.ts'
+import { clientOf } from '../support/processClient.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const CONNECTIONS = 64
@@ -35,18 +36,12 @@ async function installation() {
     },
   }
   const first = await startProcess(options)
-  const json = async (...words: string[]) =>
-    JSON.parse((await runCreel([...words, '--json'], options)).stdout)
-  const workspace = await json('workspace', 'create', '--name', 'answers', '--plan', 'self-hosted')
-  const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'answers')
-  const clientOf = (base: string, captures: string) => new Client(base, captures, key, workspace.id)
-  return { database, options, first, clientOf }
+  return { database, options, first, client: await clientOf(first, options, 'self-hosted') }
 }
 
 test('two gateways answer exactly as often as a response may', async () => {
-  const { options, first, clientOf } = await installation()
+  const { options, first, client } = await installation()
   const second = await startProcess(options, ['--only', 'gateway'])
-  const client = clientOf(first.baseUrl, first.captureUrl)
   const endpoint = await client.endpoint({ responses: [{ status: 500, times: TIMES }, { status: 201 }] })
   const urls = [first, second].map(({ captureUrl }) => `${captureUrl}/hook/${endpoint.id}`)
   const seen: number[] = []
@@ -65,8 +60,7 @@ test('a process that dies between commit and answer has stored and delivers the 
   await using receiver = await startReceiver((_request, response) => {
     void answering.promise.then(() => response.end('done'))
   })
-  const { options, first, clientOf } = await installation()
-  const client = clientOf(first.baseUrl, first.captureUrl)
+  const { options, first, client } = await installation()
   const endpoint = await client.endpoint({
     eventIdPath: 'body.id',
     dedupe: { by: 'event', windowSeconds: 3600, then: 'skip' },
@@ -87,7 +81,7 @@ test('a process that dies between commit and answer has stored and delivers the 
 
   // The second attempt of the event is under way, and the sender's retry waits for the first, which has ended.
   const again = await startProcess(options)
-  const later = clientOf(again.baseUrl, again.captureUrl)
+  const later = new Client(again.baseUrl, again.captureUrl, client.key, client.workspaceId)
   await receiver.take(2)
   const retried = await fetch(`${again.captureUrl}/hook/${endpoint.id}`, { method: 'POST', body })
   expect(retried.status).toBe(200)
@@ -105,8 +99,7 @@ test('a process that dies between commit and answer has stored and delivers the 
 })
 
 test('a use that was counted by a process that died is not given again', async () => {
-  const { database, options, first, clientOf } = await installation()
-  const client = clientOf(first.baseUrl, first.captureUrl)
+  const { database, options, first, client } = await installation()
   const endpoint = await client.endpoint({
     responses: [{ status: 500, times: 2, delayMs: 30_000 }, { status: 202 }],
   })
@@ -124,7 +117,7 @@ test('a use that was counted by a process that died is not given again', async (
   )
   await close()
   const again = await startProcess(options)
-  const later = clientOf(again.baseUrl, again.captureUrl)
+  const later = new Client(again.baseUrl, again.captureUrl, client.key, client.workspaceId)
   expect(await usedIn(later)).toBe(1)
   const statuses = []
   for (let sent = 0; sent < 3; sent += 1) {

@@ -3,15 +3,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openDatabase } from '@creel/core'
 import { z } from 'zod'
-import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
-import {
-  type ProcessOptions,
-  runCreel,
-  startProcess,
-  TEST_SECRET_KEY,
-  temporaryFolder,
-} from '../support/process.ts'
+import { type ProcessOptions, startProcess, TEST_SECRET_KEY, temporaryFolder } from '../support/process.ts'
+import { clientOf } from '../support/processClient.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { governedAction, numbered, sendAll } from './governed.ts'
 
@@ -47,11 +41,7 @@ test('two processes keep the order of every key while a third of the attempts fa
     },
   }
   const gateway = await startProcess(options, ['--only', 'gateway'])
-  const json = async (...words: string[]) =>
-    JSON.parse((await runCreel([...words, '--json'], options)).stdout)
-  const workspace = await json('workspace', 'create', '--name', 'kill', '--plan', 'team')
-  const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'kill')
-  const client = new Client(gateway.baseUrl, gateway.captureUrl, key, workspace.id)
+  const client = await clientOf(gateway, options)
   const action = await governedAction(client, receiver.url, { order: { by: 'body.key' } })
   const [killed] = await Promise.all([
     startProcess(options, ['--only', 'jobs']),

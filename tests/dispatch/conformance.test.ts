@@ -3,11 +3,11 @@ import { type Db, openDatabase } from '@creel/core'
 import { createBoss, startWorkers } from '@creel/jobs'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startFar } from '../support/far.ts'
-import { type ProcessOptions, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import { type ProcessOptions, startProcess, temporaryFolder } from '../support/process.ts'
+import { clientOf } from '../support/processClient.ts'
 import { servicePerTest, type TestService, type TestServiceOptions } from '../support/service.ts'
 import { type ByKind, eachKind, KINDS, type Kind, openPlaces, type Place } from './kinds.ts'
 
@@ -221,11 +221,7 @@ test('a process that is killed repeats what was under way, and nothing else', as
     env: { CREEL_ALLOW_DESTINATIONS: '127.0.0.1' },
   }
   const gateway = await startProcess(process, ['--only', 'gateway'])
-  const json = async (...words: string[]) =>
-    JSON.parse((await runCreel([...words, '--json'], process)).stdout)
-  const workspace = await json('workspace', 'create', '--name', 'kill', '--plan', 'team')
-  const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'kill')
-  const client = new Client(gateway.baseUrl, gateway.captureUrl, key, workspace.id)
+  const client = await clientOf(gateway, process)
   const killed = await startProcess(process, ['--only', 'jobs'])
   const places = await openPlaces(client)
   // Before they arrive: a sender that waits for longer than a send lasts tries again.

@@ -3,18 +3,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { startEcho } from '../support/echo.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/freePort.ts'
-import {
-  type ProcessOptions,
-  runCreel,
-  startProcess,
-  TEST_SECRET_KEY,
-  temporaryFolder,
-} from '../support/process.ts'
+import { type ProcessOptions, startProcess, TEST_SECRET_KEY, temporaryFolder } from '../support/process.ts'
+import { clientOf } from '../support/processClient.ts'
 
 /** More by hand: `CREEL_EVENTS=1000 bun run test tests/mcp/kill.test.ts`. */
 const EVENTS = Number(process.env.CREEL_EVENTS ?? '40')
@@ -27,17 +21,13 @@ test('polls, streams and callbacks see every event once the service was killed, 
   const port = await freePort()
   const options = await optionsFor(port)
   let service = await startProcess(options)
-  const json = async (...words: string[]) =>
-    JSON.parse((await runCreel([...words, '--json'], options)).stdout)
-  const workspace = await json('workspace', 'create', '--name', 'kill', '--plan', 'self-hosted')
-  const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'kill')
-  const client = new Client(service.baseUrl, service.captureUrl, key, workspace.id)
+  const client = await clientOf(service, options, 'self-hosted')
   const endpoint = await client.endpoint({ name: 'kill' })
   await client.get('/api/v1/events/types')
   const name = 'kill.any'
   const connected = async () => {
     const mcp = new McpClient({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
-    const requestInit = { headers: { Authorization: `Bearer ${key}` } }
+    const requestInit = { headers: { Authorization: `Bearer ${client.key}` } }
     await mcp.connect(new StreamableHTTPClientTransport(new URL(`${service.baseUrl}/mcp`), { requestInit }))
     return mcp
   }

@@ -2,17 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { type Db, openDatabase } from '@creel/core'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { answersAfter } from '../support/hangingReceivers.ts'
-import {
-  type ProcessOptions,
-  runCreel,
-  startProcess,
-  TEST_SECRET_KEY,
-  temporaryFolder,
-} from '../support/process.ts'
+import { type ProcessOptions, startProcess, TEST_SECRET_KEY, temporaryFolder } from '../support/process.ts'
+import { clientOf } from '../support/processClient.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
 
@@ -90,11 +84,7 @@ describe('the first attempt of a capture', () => {
       env: { CREEL_SECRET_KEY: TEST_SECRET_KEY, CREEL_ALLOW_DESTINATIONS: '127.0.0.1' },
     }
     const first = await startProcess(options)
-    const json = async (...words: string[]) =>
-      JSON.parse((await runCreel([...words, '--json'], options)).stdout)
-    const workspace = await json('workspace', 'create', '--name', 'dies', '--plan', 'team')
-    const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'dies')
-    const client = new Client(first.baseUrl, first.captureUrl, key, workspace.id)
+    const client = await clientOf(first, options)
     const endpoint = await client.endpoint({ forwardUrl: receiver.url })
     // The connection of captures is there, and its statements are prepared.
     await (await client.endpoint()).send()

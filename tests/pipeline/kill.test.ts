@@ -2,16 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openDatabase } from '@creel/core'
-import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import {
-  type ProcessOptions,
-  runCreel,
-  startProcess,
-  TEST_SECRET_KEY,
-  temporaryFolder,
-} from '../support/process.ts'
+import { type ProcessOptions, startProcess, TEST_SECRET_KEY, temporaryFolder } from '../support/process.ts'
+import { clientOf } from '../support/processClient.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const DELIVERIES = 1000
@@ -48,11 +42,7 @@ describe('SIGKILL of the jobs process in the middle of 1 000 deliveries', () => 
       },
     }
     const gateway = await startProcess(options, ['--only', 'gateway'])
-    const json = async (...words: string[]) =>
-      JSON.parse((await runCreel([...words, '--json'], options)).stdout)
-    const workspace = await json('workspace', 'create', '--name', 'kill', '--plan', 'team')
-    const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'kill')
-    const client = new Client(gateway.baseUrl, gateway.captureUrl, key, workspace.id)
+    const client = await clientOf(gateway, options)
     const endpoint = await client.endpoint({ forwardUrl: receiver.url })
     for (let sent = 0; sent < DELIVERIES; sent += 50) {
       const answers = await Promise.all(Array.from({ length: 50 }, () => endpoint.send()))

@@ -1,16 +1,10 @@
 import { expect, test } from 'bun:test'
 import { openDatabase } from '@creel/core'
 import { z } from 'zod'
-import { Client } from '../../support/client.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { eventually } from '../../support/eventually.ts'
-import {
-  type ProcessOptions,
-  runCreel,
-  startProcess,
-  TEST_SECRET_KEY,
-  temporaryFolder,
-} from '../../support/process.ts'
+import { type ProcessOptions, startProcess, TEST_SECRET_KEY, temporaryFolder } from '../../support/process.ts'
+import { clientOf } from '../../support/processClient.ts'
 import { startReceiver } from '../../support/receiver.ts'
 
 /** `CREEL_REPLAY_EVENTS` makes a larger run. */
@@ -35,11 +29,7 @@ test('a replay whose process is killed goes on, and sends again only what was un
     env: { CREEL_SECRET_KEY: TEST_SECRET_KEY, CREEL_ALLOW_DESTINATIONS: '127.0.0.1' },
   }
   const gateway = await startProcess(options, ['--only', 'gateway'])
-  const json = async (...words: string[]) =>
-    JSON.parse((await runCreel([...words, '--json'], options)).stdout)
-  const workspace = await json('workspace', 'create', '--name', 'kill')
-  const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'kill')
-  const client = new Client(gateway.baseUrl, gateway.captureUrl, key, workspace.id)
+  const client = await clientOf(gateway, options)
   const endpoint = await client.endpoint()
   for (let n = 0; n < EVENTS; n += 1) await endpoint.capture({ body: JSON.stringify({ n }) })
   const killed = await startProcess(options, ['--only', 'jobs'])

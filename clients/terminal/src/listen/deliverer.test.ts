@@ -1,46 +1,8 @@
 import { expect, test } from 'bun:test'
-import type { WholeRequest } from 'creel-client'
+import { wholeRequest } from '../../../../tests/support/wholeRequest.ts'
 import type { Progress } from './checkpoint.ts'
 import { Deliverer } from './deliverer.ts'
 import type { LocalAnswer } from './localSender.ts'
-
-const request = (id: number): WholeRequest => ({
-  id,
-  endpointId: '',
-  receivedAt: '',
-  method: 'POST',
-  path: '',
-  contentType: null,
-  sizeBytes: 0,
-  ip: null,
-  label: null,
-  eventId: null,
-  senderAttempt: null,
-  duplicateOf: null,
-  redacted: false,
-  redactedPaths: [],
-  columns: {},
-  note: null,
-  redactionFault: null,
-  sealed: false,
-  shredded: false,
-  answeredBy: null,
-  bodyTruncated: false,
-  bodyIsBinary: false,
-  verification: null,
-  state: 'Skipped',
-  userAgent: null,
-  firstRequestId: null,
-  bodyPreview: null,
-  imported: false,
-  reconciled: false,
-  attemptCount: 0,
-  deliveryCounts: { succeeded: 0, failed: 0, waiting: 0, deadLettered: 0 },
-  url: '',
-  queryString: null,
-  rawHeaders: [],
-  body: null,
-})
 
 const ANSWER: LocalAnswer = {
   method: 'POST',
@@ -81,7 +43,7 @@ function started(concurrency: number, start: Progress) {
 
 test('progress stops before what is not answered, and notes what is beyond it', async () => {
   const { deliverer, progress, answer } = started(3, { done: 10, beyond: [] })
-  for (const id of [11, 12, 13]) await deliverer.take({ request: request(id) })
+  for (const id of [11, 12, 13]) await deliverer.take({ request: wholeRequest({ id: id }) })
   await answer(13)
   expect(progress.at(-1)).toEqual({ done: 10, beyond: [13] })
   await answer(11)
@@ -92,7 +54,7 @@ test('progress stops before what is not answered, and notes what is beyond it', 
 
 test('a place in the stream that was looked at says nothing of the request that is on its way', async () => {
   const { deliverer, progress, answer } = started(2, { done: 10, beyond: [] })
-  for (const id of [11, 12]) await deliverer.take({ request: request(id) })
+  for (const id of [11, 12]) await deliverer.take({ request: wholeRequest({ id: id }) })
   deliverer.passOver(12)
   await answer(11)
   expect(progress.at(-1)).toEqual({ done: 11, beyond: [] })
@@ -102,11 +64,11 @@ test('a place in the stream that was looked at says nothing of the request that 
 
 test('what was answered before is passed over, and one at a time waits for its answer', async () => {
   const { deliverer, waiting, progress, answer } = started(1, { done: 10, beyond: [12] })
-  for (const id of [9, 10]) await deliverer.take({ request: request(id) })
-  await deliverer.take({ request: request(11) })
-  await deliverer.take({ request: request(12) })
+  for (const id of [9, 10]) await deliverer.take({ request: wholeRequest({ id: id }) })
+  await deliverer.take({ request: wholeRequest({ id: 11 }) })
+  await deliverer.take({ request: wholeRequest({ id: 12 }) })
   let begun = false
-  const next = deliverer.take({ request: request(13) }).then(() => {
+  const next = deliverer.take({ request: wholeRequest({ id: 13 }) }).then(() => {
     begun = true
   })
   expect([...waiting.keys()]).toEqual([11])
@@ -120,7 +82,7 @@ test('what was answered before is passed over, and one at a time waits for its a
 
 test('a replay is no progress', async () => {
   const { deliverer, progress, answer } = started(1, { done: 10, beyond: [] })
-  await deliverer.take({ request: request(3), replayId: 1 })
+  await deliverer.take({ request: wholeRequest({ id: 3 }), replayId: 1 })
   await answer(3)
   await deliverer.idle()
   expect(progress).toEqual([])

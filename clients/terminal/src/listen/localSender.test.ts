@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import type { WholeRequest } from 'creel-client'
 import fc from 'fast-check'
 import { openOutbound } from '../../../../creel/src/lent/outbound.ts'
+import { wholeRequest } from '../../../../tests/support/wholeRequest.ts'
 import { createLocalSender, type LocalSender } from './localSender.ts'
 
 /** A server that records every byte, answers requests, and redirects its clients. */
@@ -71,45 +71,6 @@ const senderTo = (target: string): LocalSender => {
   senders.push(sender)
   return sender
 }
-
-const request = (members: Partial<WholeRequest>): WholeRequest => ({
-  id: 1,
-  endpointId: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',
-  receivedAt: '2026-11-22T10:00:00.000Z',
-  method: 'POST',
-  path: '',
-  contentType: null,
-  sizeBytes: 0,
-  ip: null,
-  label: null,
-  eventId: null,
-  senderAttempt: null,
-  duplicateOf: null,
-  redacted: false,
-  redactedPaths: [],
-  columns: {},
-  note: null,
-  redactionFault: null,
-  sealed: false,
-  shredded: false,
-  answeredBy: null,
-  bodyTruncated: false,
-  bodyIsBinary: false,
-  verification: null,
-  state: 'Skipped',
-  userAgent: null,
-  firstRequestId: null,
-  bodyPreview: null,
-  imported: false,
-  reconciled: false,
-  attemptCount: 0,
-  deliveryCounts: { succeeded: 0, failed: 0, waiting: 0, deadLettered: 0 },
-  url: '',
-  queryString: null,
-  rawHeaders: [],
-  body: null,
-  ...members,
-})
 
 /** Parses the bytes, which must be exactly one request: its line, and the lines of its head. */
 function onlyRequest(wire: string): { target: string; head: readonly string[]; body: string } {
@@ -201,7 +162,7 @@ describe('a local sender', () => {
         fc.asyncProperty(text(trap.port), fc.option(text(trap.port)), async (path, queryString) => {
           for (const prefix of ['', '/']) {
             local.taken()
-            const answer = await sender.send(request({ path: prefix + path, queryString }))
+            const answer = await sender.send(wholeRequest({ path: prefix + path, queryString }))
             expect(trap.connectionCount()).toBe(0)
             const wire = local.taken()
             if (answer.isUnsendable) {
@@ -269,7 +230,7 @@ describe('a local sender', () => {
     await fc.assert(
       fc.asyncProperty(method, fc.array(field, { maxLength: 4 }), body, async (word, rawHeaders, bytes) => {
         local.taken()
-        const answer = await sender.send(request({ method: word, path: '/a', rawHeaders, body: bytes }))
+        const answer = await sender.send(wholeRequest({ method: word, path: '/a', rawHeaders, body: bytes }))
         const wire = local.taken()
         const isWellFormed = rawHeaders.every(
           (one) => /^[\w-]+$/.test(one.name) && /^[ -~]*$/.test(one.value),

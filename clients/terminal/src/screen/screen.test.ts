@@ -1,49 +1,24 @@
 import { describe, expect, test } from 'bun:test'
 import type { WholeRequest } from 'creel-client'
 import { curlCommand } from '../../../../creel/src/lent/curl.ts'
+import { wholeRequest } from '../../../../tests/support/wholeRequest.ts'
 import { messageText, readMessage } from './actions.ts'
 import { render } from './render.ts'
 import { press } from './screenView.ts'
 import { chosenItem, EMPTY_SCREEN, listed, type ScreenState, withItem } from './state.ts'
 
-const request = (id: number, members: Partial<WholeRequest> = {}): WholeRequest => ({
-  id,
-  endpointId: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',
-  receivedAt: '2026-11-22T10:00:00.000Z',
-  method: 'POST',
-  path: `/path/${id}`,
-  contentType: 'text/plain',
-  sizeBytes: 3,
-  ip: null,
-  label: null,
-  eventId: null,
-  senderAttempt: null,
-  duplicateOf: null,
-  redacted: false,
-  redactedPaths: [],
-  columns: {},
-  note: null,
-  redactionFault: null,
-  sealed: false,
-  shredded: false,
-  answeredBy: null,
-  bodyTruncated: false,
-  bodyIsBinary: false,
-  verification: null,
-  state: 'NotAttempted',
-  userAgent: null,
-  firstRequestId: null,
-  bodyPreview: null,
-  imported: false,
-  reconciled: false,
-  attemptCount: 0,
-  deliveryCounts: { succeeded: 0, failed: 0, waiting: 0, deadLettered: 0 },
-  url: `http://127.0.0.1/hook/x/path/${id}`,
-  queryString: null,
-  rawHeaders: [{ name: 'X-Number', value: String(id) }],
-  body: `b ${id}`,
-  ...members,
-})
+const request = (id: number, members: Partial<WholeRequest> = {}): WholeRequest =>
+  wholeRequest({
+    id,
+    path: `/path/${id}`,
+    contentType: 'text/plain',
+    sizeBytes: 3,
+    state: 'NotAttempted',
+    url: `http://127.0.0.1/hook/x/path/${id}`,
+    rawHeaders: [{ name: 'X-Number', value: String(id) }],
+    body: `b ${id}`,
+    ...members,
+  })
 
 const screenOf = (...ids: number[]): ScreenState =>
   ids.reduce((state, id) => withItem(state, { request: request(id), answer: null }), EMPTY_SCREEN)

@@ -1,0 +1,43 @@
+import type { WholeRequest } from 'creel-client'
+
+/** A captured request as the API returns it, without a body, and with the members that a test needs. */
+export function wholeRequest(members: Partial<WholeRequest> = {}): WholeRequest {
+  return {
+    id: 1,
+    endpointId: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',
+    receivedAt: '2026-11-22T10:00:00.000Z',
+    method: 'POST',
+    path: '',
+    contentType: null,
+    sizeBytes: 0,
+    ip: null,
+    label: null,
+    eventId: null,
+    senderAttempt: null,
+    duplicateOf: null,
+    redacted: false,
+    redactedPaths: [],
+    columns: {},
+    note: null,
+    redactionFault: null,
+    sealed: false,
+    shredded: false,
+    answeredBy: null,
+    bodyTruncated: false,
+    bodyIsBinary: false,
+    verification: null,
+    state: 'Skipped',
+    userAgent: null,
+    firstRequestId: null,
+    bodyPreview: null,
+    imported: false,
+    reconciled: false,
+    attemptCount: 0,
+    deliveryCounts: { succeeded: 0, failed: 0, waiting: 0, deadLettered: 0 },
+    url: '',
+    queryString: null,
+    rawHeaders: [],
+    body: null,
+    ...members,
+  }
+}
