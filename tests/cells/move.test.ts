@@ -8,6 +8,7 @@ import { type CellsProgram, startCells, type TestCell } from '../support/cells.t
 import type { TestEndpoint } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { isWaitingForLock } from '../support/lockWaits.ts'
 import { runCreel, spawnCreel } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 
@@ -218,6 +219,40 @@ test('a purge spares a workspace that has come back, and finds the cell that it 
   expect(await endpoint.requests()).toHaveLength(1)
 })
 
+test('a move back leaves nothing of the earlier stay, and a purge beside it deletes nothing that arrives', async () => {
+  const { workspaceId } = two.owner
+  await move(workspaceId, 'cell-2')
+  const endpoint = await two.owner.endpoint({ name: 'arriving' })
+  const deleted = await two.owner.endpoint({ name: 'deleted elsewhere' })
+  for (const one of [endpoint, deleted]) await one.capture()
+  await move(workspaceId, 'cell-1')
+  expect((await two.owner.delete(deleted.at(''))).status).toBe(204)
+  const [here, there] = [openDatabase(one.database.url), openDatabase(two.database.url)]
+  try {
+    // The sweep takes minutes for this.
+    await here.db.deleteFrom('requests').where('endpointId', '=', deleted.id).execute()
+    await here.db.deleteFrom('endpoints').where('id', '=', deleted.id).execute()
+    const [isHeld, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const holding = there.db.transaction().execute(async (trx) => {
+      await sql`lock table workspaces in share row exclusive mode`.execute(trx)
+      isHeld.resolve()
+      await mayEnd.promise
+    })
+    await isHeld.promise
+    const moving = move(workspaceId, 'cell-2')
+    await eventually('the workspace that arrives', () => isWaitingForLock(there.db))
+    const purged = await creel('move', workspaceId, '--purge')
+    mayEnd.resolve()
+    await Promise.all([holding, moving])
+    expect(purged.stderr).toContain('No cell has captures left')
+    expect(await endpoint.requests()).toHaveLength(1)
+    const left = there.db.selectFrom('requests').select('id').where('endpointId', '=', deleted.id)
+    expect(await left.execute()).toEqual([])
+  } finally {
+    await Promise.all([here.close(), there.close()])
+  }
+})
+
 test('search pages stay behind, and the other cell makes its own', async () => {
   const { workspaceId } = two.owner
   const endpoint = await two.owner.endpoint({ name: 'paged' })
@@ -262,6 +297,8 @@ test('what cannot be moved is said before anything is copied', async () => {
   expect(elsewhere.stderr).toContain('There is no cell "cell-9".')
   const both = await creel('move', two.owner.workspaceId)
   expect(both.stderr).toContain('Give --to <cell>, --abort or --purge.')
+  const still = await creel('move', one.owner.workspaceId, '--abort')
+  expect(still.stderr).toContain('No move of this workspace is under way.')
 })
 
 test('every table is of a workspace, or is left with a reason', async () => {

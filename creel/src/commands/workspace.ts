@@ -183,6 +183,7 @@ async function act(workspace: string, { to, abort, purge }: MoveCommandOptions):
     return await withCell(source.config, async (from) => {
       if (purge === true) return await purgeMoved(from, workspace)
       const toCell = to ?? source.toCell
+      if (toCell === undefined) throw new StartupError('No move of this workspace is under way.')
       const target = configs.find((config) => nameOf(config) === toCell)
       if (target === undefined) throw new StartupError(`There is no cell "${toCell}".`)
       if (target === source.config) throw new StartupError(`The workspace is in ${toCell} already.`)
@@ -191,7 +192,7 @@ async function act(workspace: string, { to, abort, purge }: MoveCommandOptions):
         if (abort === true) return await abortMove(pair, workspace)
         const enqueueOpen: Parameters<typeof moveWorkspace>[1]['enqueueOpen'] = (arriving, id) =>
           queueWorkOf(services, arriving, id)
-        return await moveWorkspace(pair, { workspace, toCell: toCell ?? '', enqueueOpen, report: printHint })
+        return await moveWorkspace(pair, { workspace, toCell, enqueueOpen, report: printHint })
       })
     })
   } catch (error) {
@@ -223,7 +224,11 @@ async function sourceOf(
     const isFound = isLeft ? hasLeft : isUnderWay || found.isHere
     if (isFound) return { config, toCell: isUnderWay ? found.move?.toCell : undefined }
   }
-  throw new StartupError(`There is no workspace with the id or name "${workspace}".`)
+  throw new StartupError(
+    isLeft
+      ? `No cell has captures left of a workspace with the id or name "${workspace}".`
+      : `There is no workspace with the id or name "${workspace}".`,
+  )
 }
 
 /** Runs a task with a session of a cell, in UTC and without a limit of time. */

@@ -3,7 +3,7 @@ import type { Db, Trx } from '../../platform/db/index.ts'
 import { copyAll, copyChanged, type KeysThere, keysIn, type Pair, purgeBig } from './big.ts'
 import { seal, unseal, writersHaveEnded } from './seal.ts'
 import { copySmall, wholeTables } from './small.ts'
-import { changeMove, findMove, insertMove, type Move } from './state.ts'
+import { changeMove, findMove, insertMove, listMoves, type Move } from './state.ts'
 import { prepareSteps, runSteps } from './steps.ts'
 import { beginSwitch, leave, MAY_DELETE_AUDIT, readyArrived } from './switch.ts'
 import { BIG, type MovedTable, movedTables, query } from './tables.ts'
@@ -50,7 +50,7 @@ export async function moveWorkspace(pair: Pair, options: MoveOptions): Promise<M
   }
   const tables = await movedTables(source)
   await requireSameSchema(pair)
-  await haveAlone(pair, workspace)
+  await haveAlone(source, [source, target], workspace)
   const known = await findMove(source, workspace)
   if (known?.state === 'switching' && (await hasWorkspace(target, known.workspaceId))) {
     report('The target has the workspace: the source lets it go.')
@@ -83,7 +83,7 @@ const isBig = ({ name }: MovedTable): boolean => name in BIG
  */
 export async function abortMove(pair: Pair, workspace: string): Promise<Move> {
   const { source, target } = pair
-  await haveAlone(pair, workspace)
+  await haveAlone(source, [source, target], workspace)
   const move = await findMove(source, workspace)
   if (move?.state !== 'copying' && move?.state !== 'switching') {
     throw new MoveError('No move of this workspace is under way.')
@@ -100,9 +100,11 @@ export async function abortMove(pair: Pair, workspace: string): Promise<Move> {
 /**
  * Deletes what the source still stores of a workspace that has moved.
  *
- * @throws MoveError when the workspace has not moved, or has come back
+ * @throws MoveError when the workspace has not moved, has come back, or is moved now
  */
 export async function purgeMoved(source: Db, workspace: string): Promise<Move> {
+  // A move back counts on what it has copied: a purge beside it would delete captures that arrive.
+  await haveAlone(source, [source], workspace)
   const move = await findMove(source, workspace)
   if (move?.state !== 'moved') throw new MoveError('This workspace has not moved, or was purged already.')
   if (await hasWorkspace(source, move.workspaceId)) {
@@ -117,19 +119,19 @@ export async function purgeMoved(source: Db, workspace: string): Promise<Move> {
 const FORMER_MS = 20_000
 
 /**
- * Waits until no other session moves the workspace, so that no commit of one is in doubt, and keeps others out until
- * this session ends.
+ * Waits until no other session moves the workspace from or to these cells, so that no commit of one is in doubt, and
+ * keeps others out until the sessions end.
  *
  * @throws MoveError when another command moves it
  */
-async function haveAlone({ source, target }: Pair, workspace: string): Promise<void> {
+async function haveAlone(source: Db, sessions: readonly Db[], workspace: string): Promise<void> {
   const [found] = await query<{ id: string }>(
     source,
     'select id::text as id from workspaces where id::text = $1 or name = $1',
     [workspace],
   )
   const name = `creel move ${(await findMove(source, workspace))?.workspaceId ?? found?.id}`
-  for (const db of [source, target]) {
+  for (const db of sessions) {
     await query(db, `set lock_timeout = ${FORMER_MS}`)
     await query(db, 'select pg_advisory_lock(hashtextextended($1, 0))', [name]).catch((cause: unknown) => {
       throw new MoveError('Another command moves this workspace now.', { cause })
@@ -162,10 +164,24 @@ async function begin({ source, target }: Pair, { workspace, toCell }: MoveOption
     workspaceId,
   ])
   if (taken !== undefined) throw new MoveError(`${toCell} has a workspace with the name "${name}" already.`)
+  await purgeStay(target, workspaceId)
   const id = randomUUID()
   const progress = { ...(await lookAt(source, workspaceId)), cursor: null }
   await insertMove(source, { id, workspaceId, workspaceName: name, toCell, progress })
   return await reload(source, workspace)
+}
+
+/**
+ * Deletes what a cell still has of an earlier stay of a workspace that comes back. Endpoints may have been deleted since,
+ * whose captures nothing would delete later.
+ */
+async function purgeStay(target: Db, workspaceId: string): Promise<void> {
+  const moves = (await listMoves(target)).filter((one) => one.workspaceId === workspaceId)
+  for (const { id, state, progress } of moves) {
+    if (state !== 'moved') continue
+    await purgeBig(target, progress.endpointIds)
+    await changeMove(target, id, { state: 'purged' })
+  }
 }
 
 const inSnapshot = async <Result>(source: Db, work: (snapshot: Db) => Promise<Result>): Promise<Result> =>
