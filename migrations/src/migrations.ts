@@ -22,6 +22,7 @@ import * as searchPages from './20261122T1220_search_pages.ts'
 import * as failedAttempts from './20261124T0300_failed_attempts.ts'
 import * as sealedCaptures from './20261124T0310_sealed_captures.ts'
 import * as shareLinks from './20261124T0320_share_links.ts'
+import * as restoredKeys from './20261129T0930_restored_keys.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -51,6 +52,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261124T0300_failed_attempts': failedAttempts,
   '20261124T0310_sealed_captures': sealedCaptures,
   '20261124T0320_share_links': shareLinks,
+  '20261129T0930_restored_keys': restoredKeys,
 }
 
 /**

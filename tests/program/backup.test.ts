@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { chmod, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { z } from 'zod'
 import { fencesRunBy } from '../docs/markdown.ts'
 import { debianPostgresPrograms, startDebianPostgres } from '../faults/debianPostgres.ts'
 import {
@@ -40,14 +41,25 @@ async function withCapture(creel: RunningProcess) {
   const id = captureUrl.slice(captureUrl.lastIndexOf('/') + 1)
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
   expect((await fetch(captureUrl, { method: 'POST', body: 'before' })).status).toBe(200)
+  const endpoints = '/api/v1/endpoints'
   return {
+    /** Makes a capture that is encrypted at rest. Returns the path of the list that shows it. */
+    addSealed: async () => {
+      const body = JSON.stringify({ encryptBodies: true })
+      const made = await fetch(creel.baseUrl + endpoints, { method: 'POST', headers, body })
+      const sealed = z.object({ id: z.string(), url: z.string() }).parse(await made.json())
+      expect((await fetch(sealed.url, { method: 'POST', body: 'sealed before' })).status).toBe(200)
+      return `${endpoints}/${sealed.id}/requests`
+    },
+    get: async ({ baseUrl }: RunningProcess, path: string): Promise<unknown> =>
+      await (await fetch(baseUrl + path, { headers })).json(),
     addAction: async (action: object) => {
       const path = `${creel.baseUrl}/api/v1/endpoints/${id}/actions`
       const made = await fetch(path, { method: 'POST', headers, body: JSON.stringify(action) })
       expect(made.status).toBe(201)
     },
     /** Checks the restored service: the old key works, the capture is there, the next one gets the next id. */
-    expectRestored: async (restored: RunningProcess) => {
+    expectRestored: async (restored: RunningProcess, nextId: number) => {
       expect(restored.first).toBeUndefined()
       const url = `${restored.captureUrl}/hook/${id}`
       expect((await fetch(url, { method: 'POST', body: 'after' })).status).toBe(200)
@@ -55,7 +67,7 @@ async function withCapture(creel: RunningProcess) {
       expect(await list.json()).toMatchObject({
         totalCount: 2,
         items: [
-          { id: 2, bodyPreview: 'after' },
+          { id: nextId, bodyPreview: 'after' },
           { id: 1, bodyPreview: 'before' },
         ],
       })
@@ -82,7 +94,7 @@ describe('a backup taken and restored as docs/operations.md says', () => {
       await chmod(cwd, 0o711)
     }
     const restored = await startProcess({ cwd })
-    await captured.expectRestored(restored)
+    await captured.expectRestored(restored, 2)
     expect(await restored.stop()).toBe(0)
   })
 
@@ -96,6 +108,8 @@ describe('a backup taken and restored as docs/operations.md says', () => {
       const creel = await startProcess({ database: { url: urlOf('postgres') }, env })
       const captured = await withCapture(creel)
       await captured.addAction({ kind: 'forward', url: receiver.url, signingSecret: 'a-long-shared-secret' })
+
+      const listOfSealed = await captured.addSealed()
 
       const cwd = await temporaryFolder()
       await runShell(dump, cwd, { DATABASE_URL: urlOf('postgres') })
@@ -111,7 +125,10 @@ describe('a backup taken and restored as docs/operations.md says', () => {
         applied: [],
       })
       const restored = await startProcess({ database, env })
-      await captured.expectRestored(restored)
+      await captured.expectRestored(restored, 3)
+      expect(await captured.get(restored, listOfSealed)).toMatchObject({
+        items: [{ bodyPreview: 'sealed before', sealed: true, shredded: false }],
+      })
       const [forward] = await receiver.take(1)
       expect(forward?.body.toString()).toBe('after')
       expect(forward?.header('creel-signature')).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/)
