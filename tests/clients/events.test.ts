@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Creel, createCreel, type Endpoint } from 'creel-client'
+import { resumed } from '../../clients/typescript/src/resumed.ts'
 import { serverEvents } from '../../clients/typescript/src/sse.ts'
+import { createTransport } from '../../clients/typescript/src/transport.ts'
 import { anHourAgo } from '../support/clock.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -96,6 +98,7 @@ function streamOf(text: string) {
       new URL(request.url).pathname.endsWith('/stream')
         ? new Response(
             new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(text)) }),
+            { headers: { 'Content-Type': 'text/event-stream' } },
           )
         : Response.json({ id: 'e', url: 'http://capture' }),
   })
@@ -279,6 +282,37 @@ describe('follow()', () => {
     }
     await expect(read()).rejects.toThrow('nothing came for 0.05 s')
     expect(seen).toEqual(['1'])
+  })
+
+  test('opens a stream again that is not answered, or by a page of a proxy, and says why', async () => {
+    const answers = [
+      () => new Promise<Response>(() => {}),
+      () => new Response('<html>', { headers: { 'Content-Type': 'text/html; charset=utf-8' } }),
+      () => new Response('event: done\ndata: 1\n\n', { headers: { 'Content-Type': 'text/event-stream' } }),
+    ]
+    using server = Bun.serve({
+      port: 0,
+      idleTimeout: 0,
+      fetch: () => answers.shift()?.() ?? new Response(null, { status: 404 }),
+    })
+    const transport = createTransport({ url: server.url.href, key: 'any' })
+    const seen: string[] = []
+    const events = resumed(transport, {
+      signal: undefined,
+      open: () => ({ path: '/' }),
+      read: ({ event }) => [{ type: event }],
+      silenceMs: 300,
+    })
+    for await (const event of events) {
+      seen.push('error' in event ? String(event.error) : event.type)
+      if (event.type === 'done') break
+    }
+    expect(seen).toEqual([
+      expect.stringContaining('nothing came for 0.3 s'),
+      expect.stringContaining('it answered text/html in place of events'),
+      'connected',
+      'done',
+    ])
   })
 
   test('reads by pages where it is too far behind', async () => {

@@ -1,5 +1,5 @@
 import { CreelError } from './error.ts'
-import { blocksOf, type ServerEvent } from './sse.ts'
+import { blocksOf, SILENCE_MS, type ServerEvent } from './sse.ts'
 import { backoffMs, type Transport, wait } from './transport.ts'
 
 /** State of the connection of a stream. */
@@ -21,6 +21,8 @@ export interface Resumable<Event> {
    * @throws CreelError `unexpected_answer` when it cannot be read
    */
   readonly read: (sent: ServerEvent) => Iterable<Event | Link> | AsyncIterable<Event | Link>
+  /** A connection that is silent for so long is lost, also one that is not answered yet. */
+  readonly silenceMs?: number
 }
 
 const RECONNECT_MS = { first: 250, max: 5_000 } as const
@@ -34,7 +36,7 @@ const RECONNECT_MS = { first: 250, max: 5_000 } as const
  */
 export async function* resumed<Event>(
   transport: Transport,
-  { signal = new AbortController().signal, open, read }: Resumable<Event>,
+  { signal = new AbortController().signal, open, read, silenceMs = SILENCE_MS }: Resumable<Event>,
 ): AsyncGenerator<Event | Link, void, undefined> {
   let failures = 0
   for (;;) {
@@ -43,10 +45,10 @@ export async function* resumed<Event>(
     let lost: unknown = null
     try {
       const accepting = { ...headers, Accept: 'text/event-stream' }
-      const response = await transport.send(path, { headers: accepting, signal })
-      if (response.body === null) throw new TypeError('The stream has no body.')
+      const response = await transport.send(path, { headers: accepting, signal, silenceMs })
+      const events = blocksOf(await eventStreamOf(response), silenceMs)
       yield { type: 'connected' }
-      for await (const sent of blocksOf(response.body)) {
+      for await (const sent of events) {
         failures = 0
         if (sent === null) yield { type: 'alive' }
         else yield* read(sent)
@@ -61,6 +63,18 @@ export async function* resumed<Event>(
     yield { type: 'lost', error: lost, waitMs }
     await wait(waitMs, signal)
   }
+}
+
+/**
+ * The body of a stream of events.
+ *
+ * @throws Error for the page of a proxy, such as one of a hotel: the service may be reached again later
+ */
+async function eventStreamOf({ body, headers }: Response): Promise<ReadableStream<Uint8Array>> {
+  const type = headers.get('content-type')?.split(';', 1)[0]?.trim() ?? 'something else'
+  if (body !== null && type.toLowerCase() === 'text/event-stream') return body
+  await body?.cancel()
+  throw new Error(`it answered ${type} in place of events; a proxy may have answered`)
 }
 
 /** True for refusals and unreadable answers. Connections that fail and services that are down are tried again. */

@@ -1,3 +1,5 @@
+import { nothingCame } from './transport.ts'
+
 /** One event of a `text/event-stream`. */
 export interface ServerEvent {
   readonly event: string
@@ -7,7 +9,7 @@ export interface ServerEvent {
 }
 
 /** The service sends something every 15 s. A connection that is silent for this time is lost. */
-const SILENCE_MS = 40_000
+export const SILENCE_MS = 40_000
 
 /** End of a block: two ends of lines. A CR that ends a piece counts; if an LF follows, it is an empty line of the next. */
 const END = /(?:\r\n|\n|\r(?!\n)){2}/
@@ -61,7 +63,7 @@ export async function* blocksOf(
 async function orSilence<Value>(read: Promise<Value>, silenceMs: number): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const silence = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing came for ${silenceMs / 1000} s`)), silenceMs)
+    timer = setTimeout(() => reject(nothingCame(silenceMs)), silenceMs)
   })
   try {
     return await Promise.race([read, silence])

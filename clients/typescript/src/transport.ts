@@ -117,6 +117,8 @@ const DEFAULT_WAIT_SECONDS_MAX = 60
 
 /** A request. A stream as its body is not buffered, so it can be sent once only. */
 export interface Sending extends CallOptions {
+  /** Limit until an attempt is answered, in milliseconds; the body of the answer may take longer. */
+  readonly silenceMs?: number
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?:
@@ -134,23 +136,31 @@ function retrying(options: CreelOptions): (url: string, sending: Sending) => Pro
     options.retry ?? (({ repeats, seconds }) => repeats < retries && seconds <= retryWaitSecondsMax)
   const send = options.fetch ?? ((url, init) => fetch(url, init))
   let { key } = options
-  return async (url, { signal: ofCall, timeoutMs, ...sending }) => {
+  return async (url, { signal: ofCall, timeoutMs, silenceMs, ...sending }) => {
     const signal = AbortSignal.any([ofCall, options.signal].filter((one) => one !== undefined))
     const limitMs = timeoutMs ?? (ofCall === undefined ? options.timeoutMs : undefined)
     const isStream = sending.body instanceof ReadableStream
     let [repeats, waitedSeconds, isRenewed] = [0, 0, false]
     for (;;) {
       signal.throwIfAborted()
+      const silence = new AbortController()
+      const timer =
+        silenceMs === undefined
+          ? undefined
+          : setTimeout(() => silence.abort(nothingCame(silenceMs)), silenceMs)
+      const limits = limitMs === undefined ? [] : [AbortSignal.timeout(limitMs)]
       const response = await send(url, {
         ...sending,
         headers: { ...sending.headers, Authorization: `Bearer ${key}` },
-        signal: limitMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
+        signal: AbortSignal.any([signal, silence.signal, ...limits]),
         // Fetch wants to be told that the answer comes after the whole body.
         ...(isStream ? { duplex: 'half' as const } : {}),
-      }).catch((error: unknown) => {
-        signal.throwIfAborted()
-        throw connectionFailed(options.url, error)
       })
+        .catch((error: unknown) => {
+          signal.throwIfAborted()
+          throw connectionFailed(options.url, error)
+        })
+        .finally(() => clearTimeout(timer))
       if (isStream) return response
       if (response.status === 401 && renewKey !== undefined && !isRenewed) {
         isRenewed = true
@@ -174,6 +184,9 @@ export function connectionFailed(url: string, error: unknown): CreelError {
   const detail = `${url} cannot be reached: ${error instanceof Error ? error.message : String(error)}`
   return new CreelError({ code: 'connection_failed', status: 0, detail }, { cause: error })
 }
+
+/** The error of a connection that is silent. */
+export const nothingCame = (silenceMs: number): Error => new Error(`nothing came for ${silenceMs / 1000} s`)
 
 /** The first and the longest wait between tries, in milliseconds. */
 export interface Backoff {
