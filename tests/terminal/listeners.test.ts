@@ -60,6 +60,37 @@ test('a replay to listeners reaches the local server, and what it answered is a 
   expect(nobody.stderr).toContain('creel listen')
 })
 
+test('a replay reaches the local server although the service is away when its request is read', async () => {
+  const { alice } = service
+  await using local = await startReceiver()
+  const endpoint = await alice.endpoint({ name: 'away' })
+  const { id } = await endpoint.capture({ body: 'again' })
+  let refusals = 0
+  using proxy = Bun.serve({
+    port: 0,
+    idleTimeout: 0,
+    fetch(request) {
+      const { pathname, search } = new URL(request.url)
+      if (pathname.endsWith(`/requests/${id}`) && refusals < 2) {
+        refusals += 1
+        const problem = { code: 'unavailable', status: 503, detail: 'Away.', traceId: '0' }
+        return Response.json(problem, { status: 503, headers: { 'Retry-After': '2' } })
+      }
+      return fetch(service.baseUrl + pathname + search, request)
+    },
+  })
+  const through = { ...env, CREEL_URL: proxy.url.origin }
+  const listener = startCommand(['listen', 'away', '--to', `http://127.0.0.1:${local.port}`], through)
+  await listener.says(/connected/)
+  await alice.post(endpoint.at(`/requests/${id}/replay?to=listeners`))
+  const [request] = await local.take(1)
+  expect(request?.body.toString()).toBe('again')
+  expect(refusals).toBe(2)
+  listener.signal('SIGTERM')
+  await listener.exited
+  expect(listener.stderr()).not.toContain('cannot be sent')
+})
+
 test('with --report the answer to a capture is a delivery attempt; who only looks is no listener', async () => {
   const { alice } = service
   await using local = await startReceiver({ status: 201 })

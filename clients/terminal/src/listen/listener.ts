@@ -1,6 +1,6 @@
-import type { EndpointData, FeedEvent, WholeRequest } from 'creel-client'
-import type { ApiClient } from '../api/apiClient.ts'
-import { reasonOf } from '../api/apiClient.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { backoffMs, type EndpointData, type FeedEvent, type WholeRequest } from 'creel-client'
+import { type ApiClient, ApiProblem, reasonOf, Unreachable } from '../api/apiClient.ts'
 import { ClientError } from '../clientError.ts'
 import { lackOf } from '../output/requestText.ts'
 import type { Checkpoint } from './checkpoint.ts'
@@ -12,6 +12,10 @@ import type { LinkState, ListenView, Shown } from './view.ts'
 
 /** Interval at which an unchanged state is shown again, so that silence is not mistaken for a working connection. */
 const HEARTBEAT_MILLISECONDS = 15_000
+
+/** Time for which the request of a replay is asked for again, and the waits between. */
+const REPLAY_MILLISECONDS = 60_000
+const AGAIN_MILLISECONDS = { first: 250, max: 5_000 } as const
 
 /** Options of a listener: source, destination and view of the captures. */
 export interface ListenerOptions {
@@ -154,17 +158,31 @@ class Listener {
 
   /** Sends a replay. A request that was deleted meanwhile is skipped. */
   private async replay({ requestId, replayId }: Extract<FeedEvent, { type: 'replay' }>): Promise<void> {
-    const { api, endpoint, view, sender } = this.options
+    const { view, sender } = this.options
     if (sender === null || this.replays.has(replayId)) return
     this.replays.add(replayId)
     try {
-      const request = await api.calls.requests.get({ endpointId: endpoint.id, requestId })
+      const request = await this.replayed(requestId)
       const lack = lackOf(request)
       if (lack !== undefined) throw new ClientError(`${lack}.`)
       await this.deliverer.take({ request, replayId })
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
       view.note(`The replay of #${requestId} cannot be sent: ${error.message}`)
+    }
+  }
+
+  /** Reads a request that is replayed. The service asks for a replay once, and may be away in this moment. */
+  private async replayed(requestId: number): Promise<WholeRequest> {
+    const { api, endpoint, signal } = this.options
+    const until = Date.now() + REPLAY_MILLISECONDS
+    for (let failures = 0; ; failures += 1) {
+      try {
+        return await api.calls.requests.get({ endpointId: endpoint.id, requestId })
+      } catch (error) {
+        if (signal.aborted || Date.now() > until || !isPassing(error)) throw error
+      }
+      await sleep(backoffMs(AGAIN_MILLISECONDS, failures), undefined, { signal }).catch(() => undefined)
     }
   }
 
@@ -202,6 +220,10 @@ class Listener {
     return { kind: this.isConnected ? 'connected' : 'connecting' }
   }
 }
+
+/** Whether the same call may succeed in a moment. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof Unreachable || (error instanceof ApiProblem && [429, 502, 503, 504].includes(error.status))
 
 function lostReason(error: unknown): string {
   if (error === null) return 'the service ended the stream'
