@@ -189,6 +189,35 @@ describe('a local sender', () => {
     },
   )
 
+  test('sends a request that breaks off again only where the connection had been kept from an earlier one', async () => {
+    let requestCount = 0
+    let answers = 0
+    const server = createServer((socket) => {
+      socket.on('error', () => socket.destroy())
+      socket.on('data', () => {
+        requestCount += 1
+        answers -= 1
+        if (answers >= 0) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+        else socket.destroy()
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    servers.push({ server, sockets: new Set() })
+    const { port }: Pick<AddressInfo, 'port'> = Object(server.address())
+    const sender = senderTo(`http://127.0.0.1:${port}`)
+    const sent = async () => {
+      const before = requestCount
+      const { error } = await sender.send(request({}))
+      return { error, times: requestCount - before }
+    }
+    const brokenOff = 'reset: the connection was closed before a response arrived'
+    expect(await sent()).toEqual({ error: brokenOff, times: 1 })
+    answers = 1
+    expect(await sent()).toEqual({ error: null, times: 1 })
+    expect(await sent()).toEqual({ error: brokenOff, times: 2 })
+    expect(await sent()).toEqual({ error: brokenOff, times: 1 })
+  })
+
   test('writes one request, whatever its fields, method and body hold', async () => {
     const sender = senderTo(`http://127.0.0.1:${local.port}`)
     const often = <Value>(arbitrary: fc.Arbitrary<Value>) => ({ weight: 5, arbitrary })

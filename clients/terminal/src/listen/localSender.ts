@@ -63,6 +63,8 @@ export function createLocalSender({
   const { url, base } = localTarget(target)
   // Loaded while the command calls the service, which hides a tenth of a second.
   const opening = openOutbound(skipVerify)
+  /** Connections that answered and may still be open; the next sends use them. */
+  let keptCount = 0
   return {
     url,
     urlOf: async (captured) => (await opening).urlOf(base, captured),
@@ -88,10 +90,13 @@ export function createLocalSender({
           totalTimeoutMs: answerMilliseconds ?? ANSWER_MILLISECONDS,
           signal,
         })
+      const isKept = keptCount > 0
+      if (isKept) keptCount -= 1
       let result = await once()
-      // Typical for a kept-alive connection that the server has just closed. A new connection shows whether the problem
-      // is another one.
-      if (result.outcome === 'reset') result = await once()
+      // Typical for a kept connection that the server has just closed. On a new one the server has read the request, and
+      // may have ended by it.
+      if (result.outcome === 'reset' && isKept) result = await once()
+      if (result.outcome === 'response') keptCount += 1
       const facts = {
         method: request.method,
         url: destination,
