@@ -1,5 +1,5 @@
 import { CreelError } from './error.ts'
-import { blocksOf, SILENCE_MS, type ServerEvent } from './sse.ts'
+import { blocksOf, type ServerEvent, SILENCE_MS } from './sse.ts'
 import { backoffMs, type Transport, wait } from './transport.ts'
 
 /** State of the connection of a stream. */
