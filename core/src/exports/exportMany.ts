@@ -8,6 +8,7 @@ import {
   type ExportRow,
   endOfStep,
   findForExport,
+  isPresent,
   isTextBody,
   matchingSizes,
   newestId,
@@ -117,13 +118,20 @@ async function* chunksFor(
     separator = ',\n'
     return entry
   }
+  const readAll = async <Result>(read: () => Promise<Result>) => {
+    const result = await read()
+    // The keys of an endpoint go with it: what is sealed reads as shredded from then on.
+    if (!(await isPresent(db, endpointId)))
+      throw new Error('The endpoint was deleted, or moved to another cell, while it was exported.')
+    return result
+  }
   const inTurnOfAll = <Result>(bytes: number, read: () => Promise<Result>) =>
-    inTurn(workspaceId, bytes, read, { signal, isAdmitted: true })
+    inTurn(workspaceId, bytes, () => readAll(read), { signal, isAdmitted: true })
   if (format === 'har') yield bytesOf([HAR_START])
   while (untilId !== undefined && afterId < untilId) {
     signal.throwIfAborted()
     const end = await endOfStep(db, endpointId, { afterId, untilId, rows: LOOK_ROWS })
-    const sizes = await matchingSizes(db, endpointId, { ...filters, afterId }, end)
+    const sizes = await readAll(() => matchingSizes(db, endpointId, { ...filters, afterId }, end))
     for (const { ids, bytes } of chunksOf(sizes)) {
       const chunk = await inTurnOfAll(Math.min(bytes, CHUNK_BYTES), async () => {
         const rows = await findForExport(db, endpointId, ids, { bodyBytesMax: CHUNK_BYTES })

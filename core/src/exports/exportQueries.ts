@@ -19,6 +19,12 @@ export async function newestId(db: Db, endpointId: string): Promise<number | und
   return row?.id
 }
 
+/** Whether an endpoint is in this cell, and not deleted. */
+export async function isPresent(db: Db, endpointId: string): Promise<boolean> {
+  const endpoint = db.selectFrom('endpoints').select('id').where('id', '=', endpointId)
+  return (await endpoint.where('deletedAt', 'is', null).executeTakeFirst()) !== undefined
+}
+
 /** The id of the last of `rows` stored requests after `afterId`; `untilId` if there are fewer. */
 export async function endOfStep(
   db: Db,

@@ -4,6 +4,7 @@ import { sweepImports } from '@creel/core/exports'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { z } from 'zod'
+import { exportMany } from '../../../core/src/exports/exportMany.ts'
 import type { TestEndpoint } from '../../support/client.ts'
 import { anHourAgo } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -488,4 +489,31 @@ test('an export looks through a long history in steps, and brings each match onc
   }
   expect(await lines('&method=put')).toEqual(['/1', '/2000', '/2001', '/4000', '/4100'])
   expect(await lines('')).toEqual(Array.from({ length: 4100 }, (_, at) => `/${at + 1}`))
+})
+
+test('an export breaks off when its endpoint goes, whose encrypted requests would read as shredded', async () => {
+  const endpoint = await service.alice.endpoint({ encryptBodies: true })
+  await endpoint.captureMany(12, { body: 'a'.repeat(99_000) })
+  const urls = { baseUrl: service.baseUrl, captureUrl: service.baseUrl }
+  const { signal } = new AbortController()
+  const { workspaceId } = service.alice
+  const none = undefined
+  const filters = {
+    ...{ method: none, state: none, q: none, since: none, until: none, verification: none, label: none },
+    ...{ eventId: none, duplicate: none, deadLettered: none, needsAttention: none, afterId: none, beforeId: none },
+  }
+  const options = { filters, format: 'ndjson', includeSecrets: true, urls, workspaceId, signal } as const
+  const of = { id: endpoint.id, captureId: endpoint.id }
+  const chunks = await exportMany(service.db, of, options)
+  const texts: string[] = []
+  const reading = (async () => {
+    for await (const chunk of chunks) {
+      texts.push(Buffer.from(chunk).toString())
+      // Like a move to another cell, it takes the key in the same moment.
+      await service.alice.delete(endpoint.at(''))
+    }
+  })()
+  await expect(reading).rejects.toThrow('The endpoint was deleted, or moved to another cell')
+  expect(texts).toHaveLength(1)
+  expect(texts.join('')).not.toContain('"shredded":true')
 })
