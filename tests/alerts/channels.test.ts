@@ -364,6 +364,17 @@ describe('POST /api/v1/alert-channels/{id}/test', () => {
     expect(text).not.toContain('secretsecret')
   })
 
+  test('words that the database cannot store are shown and stored with U+FFFD in their place', async () => {
+    const { id } = await create({ kind: 'webhook', settings: { url: `${receiver.url}/hook` } })
+    receiver.replies = [{ status: 500, body: `a\0b ${'x'.repeat(295)}\u{1f600}` }]
+    const answer = await service.alice.post(`${PATH}/${id}/test`)
+    receiver.replies = [{ status: 200, body: 'ok' }]
+    const detail = `a\ufffdb ${'x'.repeat(295)}\ufffd`
+    expect(answer.body).toMatchObject({ delivered: false, detail, statusCode: 500 })
+    const { body } = await service.alice.get(`${PATH}/${id}`)
+    expect(body).toMatchObject({ health: 'failing', lastError: detail })
+  })
+
   test('an address that does not answer is a result too', async () => {
     const { id } = await create({ kind: 'webhook', settings: { url: 'http://127.0.0.1:9/none' } })
     const { status, body } = await service.alice.post(`${PATH}/${id}/test`)

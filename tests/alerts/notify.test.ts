@@ -125,6 +125,15 @@ describe('a notify action', () => {
     })
   })
 
+  test('tells values that the database cannot store, with U+FFFD in their place', async () => {
+    const endpoint = await client.endpoint()
+    await notify(endpoint, await channel(), { messageTemplate: 'By {{body.name}} of {{body.shop}}' })
+    await endpoint.capture({ body: '{"name":"a\\u0000b","shop":"c\\ud83d"}' })
+    const [message] = await receiver.received(1)
+    expect(message?.json).toMatchObject({ message: 'By a\ufffdb of c\ufffd' })
+    expect(await attempt(endpoint, 'Succeeded')).toMatchObject({ error: null })
+  })
+
   test('cuts the message to what the provider takes', async () => {
     const endpoint = await client.endpoint()
     const id = await channel({

@@ -311,6 +311,15 @@ describe('sends', () => {
     ])
   })
 
+  test('a refusal in words that the database cannot store is recorded, and not sent again at once', async () => {
+    await webhook()
+    receiver.replies = [{ status: 503, body: 'busy\0' }]
+    await park(action())
+    await historySays('busy\ufffd')
+    await service.clock.advance(29_000)
+    expect(receiver.messages).toHaveLength(1)
+  })
+
   test('a permanent refusal is not tried again and goes by mail at once', async () => {
     await addContact('ops@acme.test')
     await webhook()

@@ -8,6 +8,7 @@ import {
   type WireHeader,
 } from '../engine/message/index.ts'
 import type { Redaction } from '../engine/storing/index.ts'
+import { storable } from '../platform/db/index.ts'
 import { requestStorageBytes, SEARCHED_BODY_BYTES, type StoredParts } from '../requests/index.ts'
 import type { EventClaim } from './eventClaim.ts'
 
@@ -96,11 +97,6 @@ function headerColumns(headers: readonly WireHeader[]) {
     if (userAgent === null && isNamed(name, 'user-agent')) userAgent = value
   }
   return { names, values, userAgent }
-}
-
-/** Replaces NUL, the one character that PostgreSQL's text cannot hold. */
-function storable(text: string): string {
-  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
 }
 
 /** The most bytes of a character in UTF-8. */

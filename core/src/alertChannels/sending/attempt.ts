@@ -4,7 +4,7 @@ import { type Alert, findAlert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { nextAttemptAt, retryAfterOf } from '../../dispatch/index.ts'
 import { type Plan, planOf } from '../../plans/index.ts'
-import type { Db } from '../../platform/db/index.ts'
+import { type Db, storable } from '../../platform/db/index.ts'
 import { registers } from '../../platform/metrics/index.ts'
 import type { DataKeyRef } from '../../platform/secrets/index.ts'
 import { type Channel, channelOf, isConnected, isMuted } from '../channel.ts'
@@ -136,7 +136,7 @@ async function mail(
     statusCode: null,
     retryAfter: null,
   })
-  const detail = sent.outcome === 'sent' ? `Mailed to ${row.recipient}.` : sent.detail.slice(0, DETAIL_MAX)
+  const detail = sent.outcome === 'sent' ? `Mailed to ${row.recipient}.` : storable(sent.detail.slice(0, DETAIL_MAX))
   return {
     result: resultOf({ delivered, detail, statusCode, durationMs: sent.durationMs }, next),
     sent: null,

@@ -1,6 +1,7 @@
 import type { Alert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import type { WireHeader } from '../../engine/message/index.ts'
+import { storable } from '../../platform/db/index.ts'
 import { userAgent } from '../../platform/outbound/index.ts'
 import { type Channel, destinationOf } from '../channel.ts'
 import { maskSecret } from '../check.ts'
@@ -48,6 +49,7 @@ export async function sendToChannel(
     apiUrls: alertApiUrls,
   })
   const mask = (text: string) => maskSecret(text, channel.secret)
+  const detailOf = (text: string) => storable(mask(text).slice(0, DETAIL_MAX))
   const maskAll = (fields: readonly WireHeader[]): WireHeader[] =>
     fields.map(([name, value]) => [name, mask(value)])
   const result = await outbound.send({
@@ -74,7 +76,7 @@ export async function sendToChannel(
       delivered: false,
       // A forbidden address stays forbidden until a setting changes.
       permanent: ['blocked_address', 'loop', 'unsendable'].includes(result.outcome),
-      detail: mask(`${result.outcome}: ${result.detail}`).slice(0, DETAIL_MAX),
+      detail: detailOf(`${result.outcome}: ${result.detail}`),
       error: result.outcome,
       statusCode: null,
       received: null,
@@ -87,7 +89,7 @@ export async function sendToChannel(
     ...common,
     delivered: reading.delivered,
     permanent: reading.permanent,
-    detail: reading.detail === null ? null : mask(reading.detail).slice(0, DETAIL_MAX),
+    detail: reading.detail === null ? null : detailOf(reading.detail),
     error: reading.delivered ? null : `http_${statusCode}`,
     statusCode,
     received: {
