@@ -92,7 +92,7 @@ async function attempt(
 ): Promise<Ended | null> {
   if (row.attemptCount > row.attemptsMax + LOST_ATTEMPTS_MAX)
     return unsent({ outcome: 'failed', detail: 'Given up: no attempt completed.' })
-  if (row.recipient !== null) return await mail(services, { ...row, recipient: row.recipient }, alert)
+  if (row.recipient !== null) return await mail(services, { ...row, recipient: row.recipient }, alert, signal)
   const channel = await findOpenChannel(services, row.workspaceId, row.channelId ?? '')
   if ('outcome' in channel) return unsent(channel)
   const send = await sendToChannel(services, channel, alert, signal)
@@ -117,15 +117,14 @@ async function mail(
   { mailer, clock }: Services,
   row: AlertDeliveryRow & { readonly recipient: string },
   alert: Alert,
-): Promise<Ended> {
+  signal: AbortSignal,
+): Promise<Ended | null> {
   const note = row.emailFallback
     ? `You get this by mail because the alert channel ${row.channelName} is failing.`
     : null
-  const sent = await mailer.send({
-    ...alertMail(alert, note),
-    to: row.recipient,
-    messageKey: `${alert.id}.${row.id}`,
-  })
+  const messageKey = `${alert.id}.${row.id}`
+  const sent = await mailer.send({ ...alertMail(alert, note), to: row.recipient, messageKey }, signal)
+  if (sent === null) return null
   const delivered = sent.outcome === 'sent'
   const statusCode = sent.outcome === 'sent' ? null : sent.statusCode
   const next = nextSendAt(clock.now(), {
@@ -136,7 +135,8 @@ async function mail(
     statusCode: null,
     retryAfter: null,
   })
-  const detail = sent.outcome === 'sent' ? `Mailed to ${row.recipient}.` : storable(sent.detail.slice(0, DETAIL_MAX))
+  const detail =
+    sent.outcome === 'sent' ? `Mailed to ${row.recipient}.` : storable(sent.detail.slice(0, DETAIL_MAX))
   return {
     result: resultOf({ delivered, detail, statusCode, durationMs: sent.durationMs }, next),
     sent: null,

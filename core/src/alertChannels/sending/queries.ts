@@ -14,7 +14,7 @@ export const DELAYS_SECONDS = [30, 270]
 /** Attempts of a send, unless its channel is failing. */
 export const ATTEMPTS_MAX = DELAYS_SECONDS.length + 1
 
-/** Lease of an attempt: the send's own 10 s and the work around it. */
+/** Lease of an attempt: 10 s of a send to a channel or 25 s of a mail, and the work around it. */
 const LEASE_SECONDS = 30
 
 /** One stored send of an alert to one recipient. */

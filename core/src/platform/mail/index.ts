@@ -27,7 +27,13 @@ export type MailResult =
 
 /** Sends mail. A failure is a result with its reason. */
 export interface Mailer {
-  send(mail: Mail): Promise<MailResult>
+  /**
+   * Sends one mail, within {@link SEND_MS}, whatever the server does.
+   *
+   * @param signal cuts the send off
+   * @returns null when it was cut off
+   */
+  send(mail: Mail, signal?: AbortSignal): Promise<MailResult | null>
   close(): void
 }
 
@@ -37,18 +43,27 @@ export interface MailerOptions {
   readonly smtpUrl: string | undefined
   /** `CREEL_MAIL_FROM`. */
   readonly from: string | undefined
+  /** Time limit of a whole send; {@link SEND_MS} by default. */
+  readonly sendMs?: number
 }
 
+/**
+ * Time limit of a mail, from the look-up of the server to its last reply: less than the lease of a send, so that no other
+ * process sends the mail meanwhile.
+ */
+export const SEND_MS = 25_000
+/** Time limit of connecting and of the greeting, and of each pause of the server. */
 const TIMEOUT_MS = 10_000
 const DEFAULT_FROM = 'Creel <creel@localhost>'
 
 /** Builds the mailer of a process. Connects when the first mail is sent. */
-export function createMailer({ smtpUrl, from = DEFAULT_FROM }: MailerOptions): Mailer {
+export function createMailer({ smtpUrl, from = DEFAULT_FROM, sendMs = SEND_MS }: MailerOptions): Mailer {
   if (smtpUrl === undefined) return UNCONFIGURED
   let transport: Promise<Transporter> | undefined
   const host = /@([^@>\s]+)>?$/.exec(from)?.[1] ?? 'localhost'
   return {
-    async send({ to, subject, text, html, messageKey }) {
+    async send({ to, subject, text, html, messageKey }, signal) {
+      const timeUp = AbortSignal.timeout(sendMs)
       const startedAt = performance.now()
       const durationMs = () => Math.round(performance.now() - startedAt)
       try {
@@ -62,9 +77,18 @@ export function createMailer({ smtpUrl, from = DEFAULT_FROM }: MailerOptions): M
           html,
           messageId: `<${messageKey}@${host}>`,
           headers: { 'Auto-Submitted': 'auto-generated' },
+          signal: signal === undefined ? timeUp : AbortSignal.any([signal, timeUp]),
         })
         return { outcome: 'sent', durationMs: durationMs() }
       } catch (error) {
+        if (signal?.aborted === true) return null
+        if (timeUp.aborted)
+          return {
+            outcome: 'failed',
+            detail: `The mail server did not take the mail within ${sendMs / 1000} s.`,
+            statusCode: null,
+            durationMs: durationMs(),
+          }
         return { ...failureOf(error), durationMs: durationMs() }
       }
     },
