@@ -97,6 +97,12 @@ describe('a scripted response', () => {
     expect(json).toEqual({ name: 'A "b" <c>', all: [1, 'x'], id: expect.any(Number) })
   })
 
+  test('says a number that no double reaches as it was sent', async () => {
+    const endpoint = await alice.endpoint({ responses: [{ status: 200, body: '{"id":{{body.id}}}' }] })
+    const answer = await endpoint.send({ body: '{"id":1e400}' })
+    expect(await answer.text()).toBe('{"id":1e400}')
+  })
+
   test('whose body grows too long leaves the answer to the endpoint, and the request says why', async () => {
     const placeholders = '{{ body.long }}'.repeat(200)
     const endpoint = await alice.endpoint({ responseStatusCode: 203, responses: [{ body: placeholders }] })

@@ -5,6 +5,7 @@ import {
   fromPlain,
   JsonNumber,
   memberText,
+  parseForLooks,
   parseJson,
   sameJson,
   toPlain,
@@ -82,6 +83,13 @@ describe('reading and writing JSON', () => {
 
   test('lone surrogates and escapes come through', () => {
     expect(roundTrip('"\\ud800 \\u00e9 \\/ \\n"')).toBe('"\\ud800 é / \\n"')
+  })
+
+  test('a look at a number that no double reaches keeps its digits', () => {
+    for (const text of ['1e400', '-2.5E+999', '10e0308'])
+      for (const document of [text, `[${text}]`, `{"a":${text},"a":${text}\n}`, `[0,${text} ,1]`])
+        expect(writeJson(parseForLooks(document))).toContain(text)
+    expect(parseForLooks('["1e400", 4e500]')).toEqual(['1e400', new JsonNumber('4e500')])
   })
 
   test('fromPlain makes the same value as parsing the text', () => {

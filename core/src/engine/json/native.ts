@@ -44,15 +44,17 @@ export function isLossless(value: unknown, text: string, maxDepth: number): valu
 
 /** A run of digits that a double may not hold, as in `9007199254740993`. Fractions may match, too, and lose nothing. */
 const LONG_NUMBER = /\d{16}/
+/** A number that a double may not reach, as in `1e400`: it would read as infinite, which JSON cannot say. */
+const HUGE_NUMBER = /\d[eE]\+?\d{3,}(?=[\s,\]}]|$)/
 
 /**
- * Reads JSON text to look up single values, not to print it: members may change places and `1.0` is 1, but a long
- * number keeps its digits. Several times as fast as a lossless read; every capture with conditions comes through here.
+ * Reads JSON text to look up single values, not to print it: members may change places and `1.0` is 1, but a long or
+ * huge number keeps its digits. Several times as fast as a lossless read; every capture with conditions comes through here.
  *
  * @throws SyntaxError for text that is not JSON
  */
 export function parseForLooks(text: string): unknown {
-  if (!LONG_NUMBER.test(text)) return JSON.parse(text)
+  if (!LONG_NUMBER.test(text) && !HUGE_NUMBER.test(text)) return JSON.parse(text)
   const keepDigits = (_name: string, value: unknown, context: { source?: string }): unknown =>
     typeof value === 'number' && context.source !== undefined ? numberFromText(context.source) : value
   return JSON.parse(text, keepDigits)
