@@ -192,6 +192,24 @@ async function chunkBelow(
     .execute(options)
 }
 
+/**
+ * Searches all stored requests of an endpoint for the newest that satisfies a condition, as long as that takes. It runs as a
+ * search: see {@link searching}.
+ *
+ * @throws LineTooLong as {@link searching} does
+ */
+export async function searchNewest(
+  ctx: Pick<Context, 'reads' | 'signal' | 'workspace'>,
+  endpointId: string,
+  condition: Condition,
+): Promise<HistoricMatch | undefined> {
+  return await searching(ctx, `newest of ${endpointId}`, async (db, options) => {
+    const range = { limit: 1, signal: ctx.signal }
+    for await (const match of matchingRequests(db, endpointId, condition, range, options)) return match
+    return undefined
+  })
+}
+
 /** Time limit of a search through the history. The matches found by then are the answer. */
 const HISTORY_MS = 3_000
 

@@ -18,6 +18,8 @@ export type CheckServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
 
 /** Watchdogs in one transaction. */
 const BATCH = 100
+/** Time after which the remaining histories are left to the next check, so that they hold up no alarm. */
+const RECHECKS_MS = 500
 /** Captures that arrive later than this after arming are evaluated by the new criteria. */
 const SETTLES_MS = 5000
 
@@ -52,8 +54,9 @@ export async function checkWatchdogs(services: CheckServices, signal: AbortSigna
  */
 async function recheckHistories(services: CheckServices, signal: AbortSignal, failures: Failures) {
   const now = services.clock.now()
+  const endsAt = performance.now() + RECHECKS_MS
   for (const row of await findWatchdogsToRecheck(services.db, now, BATCH)) {
-    if (signal.aborted) return
+    if (signal.aborted || performance.now() > endsAt) return
     await failures.unless(() => recheck(services, row))
   }
 }

@@ -7,8 +7,7 @@ import type { EndpointRow } from '../endpoints/index.ts'
 import type { Condition } from '../engine/conditions/index.ts'
 import { shownJson } from '../engine/json/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import type { Db } from '../platform/db/index.ts'
-import { newestMatching } from '../requests/index.ts'
+import { newestRequestId, searchNewest } from '../requests/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { criteriaText, matchOf, parseMatch } from './match.ts'
 import {
@@ -57,16 +56,19 @@ export const RECHECK_AFTER_MS = 10_000
 /**
  * Reads the stored history for criteria: the newest match, and the request id up to which the history is settled. A
  * match that was noted earlier but is no longer stored is not part of the history.
+ *
+ * @throws LineTooLong when earlier searches of the workspace take too long
  */
 export async function readHistory(
-  db: Db,
+  ctx: Context,
   endpointId: string,
   condition: Condition,
 ): Promise<{ match: Match | null; settledRequestId: number }> {
   // Read first: a match that is noted while the history is read is newer, and must still count.
-  const noted = await lastNotedRequest(db, endpointId, criteriaText(condition))
-  const [match] = await newestMatching(db, endpointId, condition, { limit: 1 })
-  return { match: match ?? null, settledRequestId: Math.max(noted, match?.requestId ?? 0) }
+  const noted = await lastNotedRequest(ctx.db, endpointId, criteriaText(condition))
+  const stored = await newestRequestId(ctx.db, endpointId)
+  const match = await searchNewest(ctx, endpointId, condition)
+  return { match: match ?? null, settledRequestId: Math.max(noted, stored, match?.requestId ?? 0) }
 }
 
 /**
@@ -79,7 +81,8 @@ export async function createWatchdog(ctx: Context, endpoint: EndpointRow, input:
   const now = ctx.clock.now()
   if (endpoint.expiresAt !== null && endpoint.expiresAt <= now) throw notFound('endpoint')
   const condition = matchOf(parseMatch(input.match, ctx.rawBody))
-  const history = await readHistory(ctx.db, endpoint.id, condition)
+  requireRoom(ctx.plan, 'watchdogsMax', await countWatchdogs(ctx.db, ctx.workspace.id, now), 'watchdogs')
+  const history = await readHistory(ctx, endpoint.id, condition)
   const settings = {
     active: input.active ?? true,
     pausedByPlan: false,

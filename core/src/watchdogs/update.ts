@@ -72,7 +72,7 @@ export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, i
   const now = ctx.clock.now()
   const condition = input.match === undefined ? undefined : matchOf(parseMatch(input.match, ctx.rawBody))
   const matchChanged = condition !== undefined && !sameCondition(condition, storedCondition(stored.match))
-  const history = matchChanged ? await readHistory(ctx.db, stored.endpointId, condition) : null
+  const history = matchChanged ? await readHistory(ctx, stored.endpointId, condition) : null
 
   const step = (clock: WatchdogClock, outages: readonly Outage[]): Step => {
     const schedule = {
