@@ -4,7 +4,8 @@ import type { WireHeader } from '../../engine/message/index.ts'
 import { checkDestinationUrl, type Destination, readDestination } from './destination.ts'
 import { createTlsAgents, guardedConnector, type TlsIdentity } from './dial.ts'
 import { exchange, type NoResponse, type Response } from './exchange.ts'
-import { isAllowed, type OwnHost, parseAllowList, type Resolve, systemResolve } from './ssrfGuard.ts'
+import { type Resolve, systemResolve } from './resolve.ts'
+import { isAllowed, type OwnHost, parseAllowList } from './ssrfGuard.ts'
 
 /** A request to another server, with its limits. */
 export interface OutboundRequest {

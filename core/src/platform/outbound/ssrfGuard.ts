@@ -1,6 +1,6 @@
-import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
+import type { Resolve } from './resolve.ts'
 
 /**
  * The reason why an address may not be dialled, for display in `error` and `detail`: "a loopback address", "a private
@@ -138,13 +138,6 @@ function isOfThisMachine(address: string): boolean {
     for (const card of cards ?? []) if (canonicalAddress(card.address) === address) return true
   return false
 }
-
-/** Turns a host name into its addresses. Rejects when there are none. */
-export type Resolve = (host: string) => Promise<readonly string[]>
-
-/** The system's resolver, hosts file included. */
-export const systemResolve: Resolve = async (host) =>
-  (await lookup(host, { all: true })).map(({ address }) => address)
 
 /** The SSRF guard: decides which addresses may be dialled. */
 export interface SsrfGuard {
