@@ -15,6 +15,10 @@ const AT_ONCE = 6
 /** Delay to the database, in milliseconds each way. */
 const DELAY_MS = 20
 
+const WATCHDOGS = 100
+/** Four statements of each, one watchdog after the other, take over 16 s. */
+const ALARMS_MS = 10_000
+
 const Made = z.looseObject({ id: z.string() })
 const Message = z.looseObject({ request_id: z.int() })
 
@@ -88,4 +92,29 @@ test('many messages of a notify action are handed to the outbox in a few round t
   await near.close()
   // Each message that is handed over alone takes four. Looks and other jobs of the service add theirs.
   expect(far.path.sent - sentBefore).toBeLessThan(4 * count)
+})
+
+test('a hundred watchdogs that alarm at once are not late, and hold up no other', async () => {
+  const far = await startFar(await createTestDatabase(), 0)
+  const service = await startService({ database: far, limits: { watchdogsMax: WATCHDOGS } })
+  const { alice, charlie, clock } = service
+  const near = openDatabase(far.near.url, 2)
+  const watchdog = async (client: typeof alice, endpointId: string) =>
+    await client.expect(
+      client.post('/api/v1/watchdogs', { endpointId, expectedIntervalSeconds: 600, graceSeconds: 0 }),
+      Made,
+    )
+  const [crowded, other] = [await alice.endpoint(), await charlie.endpoint()]
+  for (let made = 0; made < WATCHDOGS; made += 1) await watchdog(alice, crowded.id)
+  await watchdog(charlie, other.id)
+  far.path.delayMs = DELAY_MS
+  await clock.advance(700_000)
+  const began = performance.now()
+  await eventually('all alarms', async () => {
+    const { rows } = await sql`select from watchdogs where phase = 'alarmed'`.execute(near.db)
+    return rows.length === WATCHDOGS + 1
+  })
+  expect(performance.now() - began).toBeLessThan(ALARMS_MS)
+  await near.close()
+  await service.stop()
 })

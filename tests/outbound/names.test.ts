@@ -25,7 +25,9 @@ test('names of one workspace that are never answered hold up no delivery of anot
   const forward = async (client: typeof alice, host: string) => {
     const endpoint = await client.endpoint()
     const url = `http://${host}:${receiver.port}/hooks`
-    expect((await client.post(endpoint.at('/actions'), { kind: 'forward', name: host, url })).status).toBe(201)
+    expect((await client.post(endpoint.at('/actions'), { kind: 'forward', name: host, url })).status).toBe(
+      201,
+    )
     return endpoint
   }
   const other = await forward(charlie, 'receiver.test')

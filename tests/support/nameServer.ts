@@ -30,11 +30,7 @@ export async function startNameServer(answerOf: (name: string) => NameAnswer): P
     header.writeUInt16BE(isFound ? 1 : 0, 6)
     header.writeUInt32BE(0, 8)
     const question = asked.subarray(HEADER_BYTES, end + TYPE_BYTES)
-    socket.send(
-      Buffer.concat([header, question, isFound ? LOOPBACK_RECORD : Buffer.alloc(0)]),
-      port,
-      address,
-    )
+    socket.send(Buffer.concat([header, question, isFound ? LOOPBACK_RECORD : Buffer.alloc(0)]), port, address)
   })
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
   const before = getServers()

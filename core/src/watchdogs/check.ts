@@ -16,8 +16,12 @@ import { stepWatchdog } from './settle.ts'
 
 export type CheckServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
 
-/** Watchdogs in one transaction. */
-const BATCH = 100
+/** Watchdogs in one transaction: few, since each takes several round trips to the database, one after the other. */
+const BATCH = 5
+/** Such transactions at once. */
+const AT_ONCE = 8
+/** The most histories that a check looks at. */
+const RECHECKS_MAX = 100
 /** Time after which the remaining histories are left to the next check, so that they hold up no alarm. */
 const RECHECKS_MS = 500
 /** Captures that arrive later than this after arming are evaluated by the new criteria. */
@@ -36,15 +40,20 @@ export async function checkWatchdogs(services: CheckServices, signal: AbortSigna
   await recheckHistories(services, signal, failures)
   const outages = await listOutages(services.db)
   const now = services.clock.now()
-  while (!signal.aborted) {
-    const looked = await services.db.transaction().execute(async (trx) => {
+  const change = { step: (clock: Parameters<typeof evaluate>[0]) => evaluate(clock, now, outages) }
+  /** Whether there may be more. */
+  const checkSome = async (): Promise<boolean> =>
+    await services.db.transaction().execute(async (trx) => {
       const rows = await lockWatchdogsToCheck(trx, now, BATCH)
-      const change = { step: (clock: Parameters<typeof evaluate>[0]) => evaluate(clock, now, outages) }
       for (const row of rows) await stepWatchdog(services, trx, { row, change, outages })
-      return rows.length
+      return rows.length === BATCH && !signal.aborted
     })
-    if (looked < BATCH) break
+  const checkOthers = async () => {
+    while (await checkSome());
   }
+  // Mostly there is nothing to do.
+  if (!signal.aborted && (await failures.unless(checkSome)) === true)
+    await Promise.all(Array.from({ length: AT_ONCE }, () => failures.unless(checkOthers)))
   failures.throwAny()
 }
 
@@ -55,7 +64,7 @@ export async function checkWatchdogs(services: CheckServices, signal: AbortSigna
 async function recheckHistories(services: CheckServices, signal: AbortSignal, failures: Failures) {
   const now = services.clock.now()
   const endsAt = performance.now() + RECHECKS_MS
-  for (const row of await findWatchdogsToRecheck(services.db, now, BATCH)) {
+  for (const row of await findWatchdogsToRecheck(services.db, now, RECHECKS_MAX)) {
     if (signal.aborted || performance.now() > endsAt) return
     await failures.unless(() => recheck(services, row))
   }
