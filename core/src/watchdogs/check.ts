@@ -19,7 +19,7 @@ export type CheckServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
 /** Watchdogs in one transaction: few, since each takes several round trips to the database, one after the other. */
 const BATCH = 5
 /** Such transactions at once. */
-const AT_ONCE = 8
+const AT_ONCE = 6
 /** The most histories that a check looks at. */
 const RECHECKS_MAX = 100
 /** Time after which the remaining histories are left to the next check, so that they hold up no alarm. */
