@@ -3,14 +3,7 @@ import type { Part } from '../parts/useForm.ts'
 import type { Action } from '../trpc.ts'
 
 /** Credentials while they are written, without their secret. */
-export interface AuthDraft {
-  readonly kind: Action['auth']['kind']
-  readonly username: string
-  readonly name: string
-  readonly tokenUrl: string
-  readonly clientId: string
-  readonly scope: string
-}
+export type AuthDraft = ReturnType<typeof draftOfAuth>
 
 const KINDS = [
   { value: 'none', words: 'None', secret: '', label: '' },
@@ -28,7 +21,7 @@ const KINDS = [
 const secretOf = (kind: AuthDraft['kind']) => KINDS.find(({ value }) => value === kind) ?? KINDS[0]
 
 /** Saved credentials, to be changed. */
-export function draftOfAuth(auth: Action['auth'] | undefined): AuthDraft {
+export function draftOfAuth(auth: Action['auth'] | undefined) {
   const { kind = 'none', username, name, tokenUrl, clientId, scope } = auth ?? {}
   return {
     kind,

@@ -3,27 +3,12 @@ import type { Action } from '../trpc.ts'
 type Delivery = NonNullable<Action['delivery']>
 
 /** How a destination is treated, while it is written: texts, empty where the installation decides. */
-export interface DeliveryDraft {
-  readonly timeoutSeconds: string
-  readonly concurrency: string
-  readonly rateCount: string
-  readonly ratePerSeconds: string
-  readonly orderBy: string
-  readonly onDeadLetter: 'continue' | 'hold'
-  /** Delays with commas between; `none` is no retry. */
-  readonly delays: string
-  /** Statuses with commas between; `none` is no status. */
-  readonly on: string
-  readonly failures: string
-  readonly windowSeconds: string
-  readonly probeEverySeconds: string
-  readonly gone: 'end' | 'pause'
-}
+export type DeliveryDraft = ReturnType<typeof draftOfDelivery>
 
 const NONE = 'none'
 
 /** A saved policy, to be changed; null is that of the installation. */
-export function draftOfDelivery(delivery: Delivery | null): DeliveryDraft {
+export function draftOfDelivery(delivery: Delivery | null) {
   const { timeoutSeconds, concurrency, rate, order, retry, breaker, gone } = delivery ?? {}
   return {
     timeoutSeconds: textOf(timeoutSeconds),
@@ -32,7 +17,9 @@ export function draftOfDelivery(delivery: Delivery | null): DeliveryDraft {
     ratePerSeconds: textOf(rate?.perSeconds),
     orderBy: order?.by ?? '',
     onDeadLetter: order?.onDeadLetter ?? 'continue',
+    // Delays with commas between; `none` is no retry.
     delays: listText(retry?.delays),
+    // Statuses with commas between; `none` is no status.
     on: listText(retry?.on),
     failures: textOf(breaker?.failures),
     windowSeconds: textOf(breaker?.windowSeconds),

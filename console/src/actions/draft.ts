@@ -1,34 +1,12 @@
-import {
-  type ConditionText,
-  conditionOfAddress,
-  textOfCondition,
-  writtenOf,
-} from '../conditions/ConditionField.tsx'
+import { conditionOfAddress, textOfCondition, writtenOf } from '../conditions/ConditionField.tsx'
 import type { Action } from '../trpc.ts'
-import { type AuthDraft, authOf, draftOfAuth } from './AuthFields.tsx'
-import { type DeliveryDraft, deliveryOf, draftOfDelivery } from './deliveryDraft.ts'
+import { authOf, draftOfAuth } from './AuthFields.tsx'
+import { deliveryOf, draftOfDelivery } from './deliveryDraft.ts'
+
+export type ActionDraft = ReturnType<typeof draftOfAction>
 
 /** TLS settings while they are written, without the key. */
-export interface TlsDraft {
-  readonly clientCertificate: string
-  readonly certificateAuthority: string
-}
-
-export interface ActionDraft {
-  readonly kind: 'forward' | 'notify'
-  readonly name: string
-  readonly url: string
-  /** Whether the captured path, and query, follow the URL. */
-  readonly appendPath: boolean
-  readonly appendQuery: boolean
-  readonly alertChannelId: string
-  readonly messageTemplate: string
-  readonly condition: ConditionText
-  readonly signingScheme: Action['signing']['scheme']
-  readonly delivery: DeliveryDraft
-  readonly auth: AuthDraft
-  readonly tls: TlsDraft
-}
+export type TlsDraft = ActionDraft['tls']
 
 /** Secrets that are typed; null keeps the one that is set. They are never kept in the browser. */
 export interface TypedSecrets {
@@ -43,36 +21,22 @@ export const NO_SECRETS: TypedSecrets = { signingSecret: null, auth: null, clien
 const TEMPLATE = '{{ label }} on {{ endpoint.name }}: {{ body.id }}'
 
 /** Draft of a new action. If the user came from a value of a body, it has a condition on that value. */
-export function newDraft(params: URLSearchParams): ActionDraft {
-  return {
-    kind: 'forward',
-    name: '',
-    url: '',
-    appendPath: false,
-    appendQuery: false,
-    alertChannelId: '',
-    messageTemplate: TEMPLATE,
-    condition: conditionOfAddress(params),
-    ...termsOf(undefined),
-  }
-}
+export const newDraft = (params: URLSearchParams): ActionDraft => ({
+  ...draftOfAction(undefined),
+  condition: conditionOfAddress(params),
+})
 
-export function draftOfAction(action: Action): ActionDraft {
+export function draftOfAction(action: Action | undefined) {
   return {
-    kind: action.kind === 'notify' ? 'notify' : 'forward',
-    name: action.name,
-    url: action.url ?? '',
-    appendPath: action.appendPath,
-    appendQuery: action.appendQuery,
-    alertChannelId: action.alertChannelId ?? '',
-    messageTemplate: action.messageTemplate ?? TEMPLATE,
-    condition: textOfCondition(action.condition),
-    ...termsOf(action),
-  }
-}
-
-function termsOf(action: Action | undefined) {
-  return {
+    kind: action?.kind === 'notify' ? ('notify' as const) : ('forward' as const),
+    name: action?.name ?? '',
+    url: action?.url ?? '',
+    // Whether the captured path, and query, follow the URL.
+    appendPath: action?.appendPath ?? false,
+    appendQuery: action?.appendQuery ?? false,
+    alertChannelId: action?.alertChannelId ?? '',
+    messageTemplate: action?.messageTemplate ?? TEMPLATE,
+    condition: textOfCondition(action?.condition ?? {}),
     signingScheme: action?.signing.scheme ?? 'creel',
     delivery: draftOfDelivery(action?.delivery ?? null),
     auth: draftOfAuth(action?.auth),
@@ -80,7 +44,7 @@ function termsOf(action: Action | undefined) {
       clientCertificate: action?.tls?.clientCertificate ?? '',
       certificateAuthority: action?.tls?.certificateAuthority ?? '',
     },
-  } as const
+  }
 }
 
 /**

@@ -141,14 +141,7 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
   )
 }
 
-interface Draft {
-  readonly kind: string
-  readonly name: string
-  readonly settings: Readonly<Record<string, string>>
-  readonly events: Subscriptions | null
-}
-
-const draftOf = (channel: Channel | undefined): Draft => ({
+const draftOf = (channel: Channel | undefined) => ({
   kind: channel?.kind ?? '',
   name: channel?.name ?? '',
   settings: typedSettings(channel?.settings ?? {}),

@@ -1,9 +1,8 @@
-import type { DedupeMode } from '@creel/core/engine/words'
-import { type Duration, inUnits, secondsOf } from '../parts/DurationField.tsx'
+import { inUnits, secondsOf } from '../parts/DurationField.tsx'
 import { choices } from '../parts/Field.tsx'
 import type { Form } from '../parts/useForm.ts'
 import type { Endpoint, Inputs } from '../trpc.ts'
-import { headerLines, headersOf } from '../words/headers.ts'
+import { headerLines, headersOf, linesOf } from '../words/headers.ts'
 import { isRecord, parsed } from '../words/json.ts'
 
 /** Members of an endpoint, as the API takes them. */
@@ -18,42 +17,7 @@ export const ENCODINGS = choices('hex', 'base64', 'base64url')
 const DAY_SECONDS = 86_400
 
 /** Settings of an endpoint while they are written, without secrets. */
-export interface SettingsDraft {
-  readonly name: string
-  readonly provider: string
-  /** One network per line. */
-  readonly networks: string
-  readonly onlyVerified: boolean
-  readonly mayRehearse: boolean
-  /** Header of a signature scheme; empty without one. */
-  readonly header: string
-  readonly algorithm: (typeof ALGORITHMS)[number]['value']
-  readonly encoding: (typeof ENCODINGS)[number]['value']
-  readonly prefix: string
-  readonly eventIdPath: string
-  /** One path per line. */
-  readonly columns: string
-  /** Empty where duplicates are like any other. */
-  readonly dedupeMode: DedupeMode | ''
-  /** Empty for the id of the event. */
-  readonly dedupeBy: string
-  readonly dedupeWindow: Duration
-  readonly status: string
-  readonly contentType: string
-  readonly headers: string
-  readonly body: string
-  readonly allowsPages: boolean
-  /** Scripted answers, as JSON. */
-  readonly answers: string
-  /** One name per line. */
-  readonly dropHeaders: string
-  /** Rules before storing, as JSON; empty for none. */
-  readonly storeRules: string
-  readonly encrypts: boolean
-  readonly keepsOriginal: boolean
-  /** Hours; empty for the default. */
-  readonly originalHours: string
-}
+export type SettingsDraft = ReturnType<typeof draftOf>
 
 /** The form of all settings of an endpoint. */
 export type SettingsForm = Form<SettingsDraft, Endpoint>
@@ -62,23 +26,28 @@ export type SettingsForm = Form<SettingsDraft, Endpoint>
 export const NO_SECRETS = { signingSecret: '', handshakeToken: '' }
 
 /** Settings of an endpoint, to be changed. */
-export function draftOf(endpoint: Endpoint): SettingsDraft {
+export function draftOf(endpoint: Endpoint) {
   const { dedupe, originalHours, responses, verification } = endpoint
   const { manual } = verification
   const written = responses.map(({ used: _used, ...response }) => response)
   return {
     name: endpoint.name,
     provider: endpoint.provider ?? '',
+    // One network per line.
     networks: endpoint.allowedSenders.join('\n'),
     onlyVerified: endpoint.rejectUnverified,
     mayRehearse: endpoint.allowRehearsal,
+    // Header of a signature scheme; empty without one.
     header: manual?.header ?? '',
     algorithm: ALGORITHMS.find(({ value }) => value === manual?.algorithm)?.value ?? 'sha256',
     encoding: ENCODINGS.find(({ value }) => value === manual?.encoding)?.value ?? 'hex',
     prefix: manual?.prefix ?? '',
     eventIdPath: endpoint.eventIdPath ?? '',
+    // One path per line.
     columns: endpoint.columns.join('\n'),
-    dedupeMode: dedupe?.then ?? '',
+    // Empty where duplicates are like any other.
+    dedupeMode: dedupe?.then ?? ('' as const),
+    // Empty for the id of the event.
     dedupeBy: dedupe === null || dedupe.by === 'event' ? '' : dedupe.by,
     dedupeWindow: inUnits(dedupe?.windowSeconds ?? DAY_SECONDS),
     status: String(endpoint.responseStatusCode),
@@ -86,11 +55,15 @@ export function draftOf(endpoint: Endpoint): SettingsDraft {
     headers: headerLines(endpoint.responseHeaders).join('\n'),
     body: endpoint.responseBody,
     allowsPages: endpoint.allowCors,
+    // Scripted answers, as JSON.
     answers: JSON.stringify({ responses: written, answerFrom: endpoint.answerFrom }, null, 2),
+    // One name per line.
     dropHeaders: endpoint.dropHeaders.join('\n'),
+    // Rules before storing, as JSON; empty for none.
     storeRules: textOfRules(endpoint.storeRules),
     encrypts: endpoint.encryptBodies,
     keepsOriginal: endpoint.forwardOriginal,
+    // Hours; empty for the default.
     originalHours: originalHours === null ? '' : String(originalHours),
   }
 }
@@ -177,12 +150,7 @@ function schemeOf({ algorithm, encoding, header, prefix }: SettingsDraft): Membe
 type Rules = Endpoint['storeRules']
 
 /** Names of headers in a text with one on each line. */
-export function namesOf(text: string): string[] {
-  return text
-    .split('\n')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
-}
+export const namesOf = (text: string): string[] => linesOf(text).map((name) => name.trim())
 
 /** Rules as indented JSON; empty for none. */
 export function textOfRules(rules: Rules): string {
