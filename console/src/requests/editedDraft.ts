@@ -1,18 +1,10 @@
 import { CONNECTION_FIELDS } from '@creel/core/engine/words'
 import { asRead } from '../body/asRead.ts'
 import type { Inputs, RequestDetail } from '../trpc.ts'
+import { fieldOf, linesOf } from '../words/headers.ts'
 import { jsonLines } from '../words/jsonLines.ts'
 
-export interface EditedDraft {
-  /** Empty until an action is chosen. */
-  readonly actionId: string
-  readonly method: string
-  /** One field a line: `Name: value`. */
-  readonly headers: string
-  readonly body: string
-  readonly sign: boolean
-  readonly transform: boolean
-}
+type EditedDraft = ReturnType<typeof draftOfRequest>
 
 /** A call of the API is limited to a megabyte, so longer bodies are sent as captured. */
 const EDITED_CHARACTERS_MAX = 900_000
@@ -27,13 +19,18 @@ export function isEditable(request: RequestDetail): boolean {
   return isWhole && !isBinary && (body ?? '').length <= EDITED_CHARACTERS_MAX
 }
 
-/** Draft of a request as captured. A body that arrived encoded is sent decoded, without the field that says so. */
-export function draftOfRequest(request: RequestDetail, actionId = ''): EditedDraft {
+/**
+ * Draft of a request as captured. A body that arrived encoded is sent decoded, without the field that says so.
+ *
+ * @param actionId empty until an action is chosen
+ */
+export function draftOfRequest(request: RequestDetail, actionId = '') {
   const { body } = asRead(request)
   const isDecoded = body !== request.body
   return {
     actionId,
     method: request.method,
+    // One field a line: `Name: value`.
     headers: request.rawHeaders
       .filter(({ name }) => !NOT_PASSED_ON.test(name) && !CONNECTION_FIELDS.has(name.toLowerCase()))
       .filter(({ name }) => !isDecoded || name.toLowerCase() !== 'content-encoding')
@@ -54,32 +51,25 @@ export function membersOfDraft(
   return {
     actionId,
     method: method.trim(),
-    headers: headerLines(headers).map((line) => {
-      const at = line.indexOf(':')
-      return at < 0
-        ? { name: line, value: '' }
-        : { name: line.slice(0, at).trim(), value: line.slice(at + 1).trim() }
-    }),
+    headers: linesOf(headers).map(fieldOf),
     ...(isEditable(request) ? { body } : {}),
     sign,
     transform,
   }
 }
 
-const headerLines = (text: string) => text.split('\n').filter((line) => line.trim() !== '')
-
 /** Number of lines that differ from the captured request. */
 export function changedLines(draft: EditedDraft, request: RequestDetail): number {
   const captured = draftOfRequest(request)
   return (
     (draft.method.trim() === captured.method ? 0 : 1) +
-    differing(headerLines(captured.headers), headerLines(draft.headers)) +
-    differing(linesOf(captured.body), linesOf(draft.body))
+    differing(linesOf(captured.headers), linesOf(draft.headers)) +
+    differing(linesOfBody(captured.body), linesOfBody(draft.body))
   )
 }
 
 /** JSON is compared member by member, so that formatting is no change. */
-function linesOf(body: string): string[] {
+function linesOfBody(body: string): string[] {
   return laidOut(body)?.split('\n') ?? body.split('\n')
 }
 
