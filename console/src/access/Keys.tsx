@@ -14,7 +14,7 @@ import { SegmentsField } from '../parts/Segments.tsx'
 import { Table } from '../parts/Table.tsx'
 import { useCall, useForm } from '../parts/useForm.ts'
 import { endpointsQuery } from '../queries.ts'
-import { creel } from '../trpc.ts'
+import { type Answers, creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
 
 /** The keys of the workspace, those of agents included; a new one is shown once. */
@@ -22,7 +22,7 @@ export function Keys() {
   const keys = useQuery({ queryKey: ['keys'], queryFn: () => creel.keys.list.query({}) })
   const endpoints = useQuery(endpointsQuery)
   const [isNew, setNew] = useState(false)
-  const [rotating, setRotating] = useState<{ readonly id: string; readonly name: string }>()
+  const [rotating, setRotating] = useState<Key>()
   const revoke = useCall((keyId: string) => creel.keys.revoke.mutate({ keyId }), [['keys']])
   return (
     <Card
@@ -81,14 +81,10 @@ export function Keys() {
   )
 }
 
-interface Bounds {
-  readonly endpointId: string | null
-  readonly allowedNetworks: readonly string[] | null
-  readonly expiresAt: string | null
-}
+type Key = Answers['keys']['list']['items'][number]
 
 /** Limits of a key other than its scope, in words; undefined when there are none. */
-function boundsOf({ endpointId, allowedNetworks, expiresAt }: Bounds): string | undefined {
+function boundsOf({ endpointId, allowedNetworks, expiresAt }: Key): string | undefined {
   const bounds = [
     endpointId === null ? '' : `only endpoint ${endpointId}`,
     allowedNetworks === null ? '' : `from ${allowedNetworks.join(', ')}`,
@@ -97,10 +93,7 @@ function boundsOf({ endpointId, allowedNetworks, expiresAt }: Bounds): string | 
   return bounds.length === 0 ? undefined : bounds.join('; ')
 }
 
-function scopeText(
-  key: Bounds & { readonly scope: KeyScope },
-  endpoints: { readonly items: readonly { readonly id: string; readonly name: string }[] } | undefined,
-) {
+function scopeText(key: Key, endpoints: Answers['endpoints']['list'] | undefined) {
   const endpoint = endpoints?.items.find(({ id }) => id === key.endpointId)?.name ?? key.endpointId
   return [SCOPE_WORDS[key.scope], endpoint, key.allowedNetworks === null ? null : 'some networks']
     .filter((part) => part !== null)
@@ -108,7 +101,7 @@ function scopeText(
 }
 
 /** When a key was revoked or expired; undefined while it is good. */
-function endOf({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt: string | null }) {
+function endOf({ revokedAt, expiresAt }: Key) {
   if (revokedAt !== null) return `revoked ${ago(revokedAt)}`
   return expiresAt !== null && Date.parse(expiresAt) <= Date.now() ? `expired ${ago(expiresAt)}` : undefined
 }
@@ -192,13 +185,8 @@ function NewKey({ onClose }: { onClose: () => void }) {
   )
 }
 
-interface RotateProps {
-  readonly of: { readonly id: string; readonly name: string }
-  readonly onClose: () => void
-}
-
 /** Replaces a key by a new one. The old key stays valid for the chosen overlap. */
-function RotateKey({ of, onClose }: RotateProps) {
+function RotateKey({ of, onClose }: { of: Key; onClose: () => void }) {
   const form = useForm({
     begin: () => ({ overlapSeconds: OVERLAP_SECONDS }),
     save: ({ overlapSeconds }) => creel.keys.rotate.mutate({ keyId: of.id, overlapSeconds }),
@@ -224,7 +212,7 @@ const MAY = {
 } as const
 
 interface MadeProps {
-  readonly made: { readonly key: string; readonly scope: KeyScope; readonly endpointId: string | null }
+  readonly made: Answers['keys']['create']
   readonly onClose: () => void
 }
 

@@ -14,14 +14,7 @@ const PART_BYTES = 2_097_152
 
 interface Props {
   readonly endpointId: string
-  readonly request: {
-    readonly id: number
-    readonly sizeBytes: number
-    readonly bodyIsBinary: boolean
-    readonly bodyTruncated: boolean
-    readonly contentType: string | null
-    readonly rawHeaders: RequestDetail['rawHeaders']
-  }
+  readonly request: RequestDetail
 }
 
 /** A body that is too long to load unasked. It is loaded part by part on request. */

@@ -6,7 +6,7 @@ import { BodyView } from '../body/BodyView.tsx'
 import { Clock } from '../parts/Clock.tsx'
 import { Bones, Problem } from '../parts/Problem.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
-import { type Attempt, creel, type RequestDetail } from '../trpc.ts'
+import { type Attempt, type AttemptDetail, creel } from '../trpc.ts'
 import { duration, plural } from '../words/format.ts'
 import { attemptErrorWords } from '../words/problem.ts'
 import { visible } from '../words/visible.ts'
@@ -135,14 +135,7 @@ function AttemptRecord({ endpointId, attempt }: { endpointId: string; attempt: A
 interface SideProps {
   readonly title: 'Sent' | 'Received'
   readonly first: string
-  readonly part: {
-    readonly headers: Readonly<Record<string, string>>
-    readonly body: string | null
-    readonly bodyIsBinary: boolean
-    readonly bodyTruncated: boolean
-    readonly decodedBody: RequestDetail['decodedBody']
-    readonly contentType?: string | null
-  } | null
+  readonly part: AttemptDetail['sent'] | AttemptDetail['received']
 }
 
 function Side({ title, first, part }: SideProps) {
@@ -168,7 +161,7 @@ function Side({ title, first, part }: SideProps) {
           <BodyView
             {...asRead(part)}
             isTruncated={part.bodyTruncated}
-            contentType={part.contentType ?? contentTypeOf(part.headers)}
+            contentType={'contentType' in part ? part.contentType : contentTypeOf(part.headers)}
             sizeBytes={sizeOf(part)}
             name={title.toLowerCase()}
           />

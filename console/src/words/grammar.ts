@@ -1,25 +1,8 @@
-import {
-  REQUEST_STATES,
-  type RequestState,
-  VERIFICATION_FILTERS,
-  type VerificationFilter,
-} from '@creel/core/engine/words'
+import { REQUEST_STATES, VERIFICATION_FILTERS } from '@creel/core/engine/words'
+import type { Inputs } from '../trpc.ts'
 
-/** Filters of the API's lists and streams; all combine with AND. */
-export interface Filters {
-  method?: string
-  state?: RequestState
-  needsAttention?: boolean
-  deadLettered?: boolean
-  verification?: VerificationFilter
-  label?: string
-  eventId?: string
-  /** ISO 8601. */
-  since?: string
-  /** ISO 8601. */
-  until?: string
-  q?: string
-}
+/** Filters of the API's lists and streams; all combine with AND. Times are in ISO 8601. */
+export type Filters = Omit<Inputs['requests']['select'], 'endpointId' | 'beforeId' | 'limit'>
 
 export const TERM_NAMES = ['method', 'state', 'needs', 'is', 'label', 'event', 'since', 'until'] as const
 
