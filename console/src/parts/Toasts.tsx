@@ -11,7 +11,13 @@ export function Toasts() {
         <div key={id}>
           <span>{text}</span>
           {action !== undefined && (
-            <Button look="small" onClick={action.run}>
+            <Button
+              look="small"
+              onClick={() => {
+                close(id)
+                action.run()
+              }}
+            >
               {action.label}
             </Button>
           )}
@@ -25,7 +31,7 @@ export function Toasts() {
 interface Toast {
   readonly id: number
   readonly text: string
-  readonly action?: { readonly label: string; readonly run: () => void }
+  readonly action: { readonly label: string; readonly run: () => void } | undefined
 }
 
 /** Duration of a note: long enough to undo. */
@@ -38,21 +44,9 @@ let last = 0
 /** Shows a note for {@link TOAST_MS}. @returns a function that removes it */
 export function toast(text: string, action?: Toast['action']): () => void {
   const id = ++last
-  const close = () => toasts.set(toasts.get().filter((one) => one.id !== id))
-  const run = action?.run
-  const closing =
-    action === undefined || run === undefined
-      ? {}
-      : {
-          action: {
-            label: action.label,
-            run: () => {
-              close()
-              run()
-            },
-          },
-        }
-  toasts.set([...toasts.get().slice(-2), { id, text, ...closing }])
-  setTimeout(close, TOAST_MS)
-  return close
+  toasts.set([...toasts.get().slice(-2), { id, text, action }])
+  setTimeout(() => close(id), TOAST_MS)
+  return () => close(id)
 }
+
+const close = (id: number) => toasts.set(toasts.get().filter((one) => one.id !== id))
