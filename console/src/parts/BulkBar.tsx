@@ -29,7 +29,7 @@ export function BulkBar({ endpointId }: { endpointId: string }) {
         {problem !== null && <span className="bad"> {problem}</span>}
       </span>
       {isRunning ? (
-        <Button look="small" onClick={stopBulk} disabled={isStopped}>
+        <Button look="small" onClick={() => change(() => ({ isStopped: true }))} disabled={isStopped}>
           Stop
         </Button>
       ) : (
@@ -65,11 +65,6 @@ export type Chosen =
   | { readonly ids: readonly number[] }
   | { readonly filters: Filters; readonly about: number }
 
-interface ChunkOutcome {
-  readonly done: number
-  readonly skipped: number
-}
-
 /**
  * Runs an operation over requests, 500 at a time, and reports progress and refusals in {@link bulk}. Never rejects.
  *
@@ -79,55 +74,31 @@ export async function runBulk(
   endpointId: string,
   verb: string,
   chosen: Chosen,
-  work: (ids: readonly number[]) => Promise<ChunkOutcome>,
+  work: (ids: readonly number[]) => Promise<Pick<Bulk, 'done' | 'skipped'>>,
 ): Promise<void> {
   if (bulk.get()?.isRunning === true) return
   const total = 'ids' in chosen ? chosen.ids.length : chosen.about
-  bulk.set({
-    endpointId,
-    verb,
-    total,
-    done: 0,
-    skipped: 0,
-    failed: 0,
-    isRunning: true,
-    isStopped: false,
-    problem: null,
-  })
+  const nothing = { done: 0, skipped: 0, failed: 0, isStopped: false, problem: null }
+  bulk.set({ endpointId, verb, total, isRunning: true, ...nothing })
+  // The chunk under way, which fails with the call.
+  let asked: readonly number[] = []
   try {
     for await (const ids of chunks(endpointId, chosen)) {
       if (bulk.get()?.isStopped === true) break
-      try {
-        const { done, skipped } = await work(ids)
-        add({ done, skipped, failed: 0 }, null)
-      } catch (error) {
-        add({ done: 0, skipped: 0, failed: ids.length }, problemOf(error).detail)
-        break
-      }
+      asked = ids
+      const outcome = await work(ids)
+      asked = []
+      change(({ done, skipped }) => ({ done: done + outcome.done, skipped: skipped + outcome.skipped }))
     }
   } catch (error) {
-    add({ done: 0, skipped: 0, failed: 0 }, problemOf(error).detail)
+    change(({ failed }) => ({ failed: failed + asked.length, problem: problemOf(error).detail }))
   }
-  const now = bulk.get()
-  if (now !== null) bulk.set({ ...now, isRunning: false })
+  change(() => ({ isRunning: false }))
 }
 
-/** Stops after the current chunk. */
-function stopBulk(): void {
+function change(members: (now: Bulk) => Partial<Bulk>): void {
   const now = bulk.get()
-  if (now !== null) bulk.set({ ...now, isStopped: true })
-}
-
-function add({ done, skipped, failed }: ChunkOutcome & { failed: number }, problem: string | null): void {
-  const now = bulk.get()
-  if (now === null) return
-  bulk.set({
-    ...now,
-    done: now.done + done,
-    skipped: now.skipped + skipped,
-    failed: now.failed + failed,
-    problem: problem ?? now.problem,
-  })
+  if (now !== null) bulk.set({ ...now, ...members(now) })
 }
 
 async function* chunks(endpointId: string, chosen: Chosen): AsyncGenerator<readonly number[]> {
