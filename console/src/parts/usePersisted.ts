@@ -21,7 +21,7 @@ export function useSettled(text: string | undefined): string | undefined {
  */
 export function usePersisted<Value>(
   name: string | undefined,
-  first: Value | (() => Value),
+  first: () => Value,
 ): [Value, (next: Value | ((before: Value) => Value)) => void, () => void] {
   const key = name === undefined ? undefined : `${DRAFT}${name}`
   const [value, setValue] = useState<Value>(() => read(key, first))
@@ -49,19 +49,14 @@ function keep(key: string, value: unknown): void {
   }
 }
 
-function read<Value>(key: string | undefined, first: Value | (() => Value)): Value {
+function read<Value>(key: string | undefined, first: () => Value): Value {
   const kept = key === undefined ? null : sessionStorage.getItem(key)
-  const begin = () => (isMade(first) ? first() : first)
-  if (kept === null) return begin()
+  if (kept === null) return first()
   try {
-    return JSON.parse(JSON.stringify(fitted(JSON.parse(kept), begin())))
+    return JSON.parse(JSON.stringify(fitted(JSON.parse(kept), first())))
   } catch {
-    return begin()
+    return first()
   }
-}
-
-function isMade<Value>(first: Value | (() => Value)): first is () => Value {
-  return typeof first === 'function'
 }
 
 /**

@@ -72,7 +72,7 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
   const { text } = form.draft
   const setText = (next: string) => form.change({ text: next })
   const document = useMemo(() => parsed(text), [text])
-  const [view, setView] = usePersisted<'form' | 'json'>('rules edited as', 'form')
+  const [view, setView] = usePersisted<'form' | 'json'>('rules edited as', () => 'form')
   const shown = formOf(document)
   const refresh = async () => {
     await queries.invalidateQueries({ queryKey: ['rules', endpoint.id] })
