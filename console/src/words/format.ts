@@ -1,30 +1,14 @@
-const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
-const DAY = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-})
-const DAY_OF_YEAR = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-})
-const WEEKDAY = new Intl.DateTimeFormat('en-GB', {
-  weekday: 'short',
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-})
+const DATE = { day: 'numeric', month: 'short' } as const
+const YEAR = { ...DATE, year: 'numeric' } as const
+const TIME = { hour: '2-digit', minute: '2-digit' } as const
+const CLOCK = new Intl.DateTimeFormat('en-GB', { ...TIME, second: '2-digit' })
+const DAY = new Intl.DateTimeFormat('en-GB', { ...DATE, ...TIME })
+const DAY_OF_YEAR = new Intl.DateTimeFormat('en-GB', { ...YEAR, ...TIME })
+const WEEKDAY = new Intl.DateTimeFormat('en-GB', { ...YEAR, weekday: 'short' })
 const FULL = new Intl.DateTimeFormat('en-GB', {
+  ...YEAR,
+  ...TIME,
   weekday: 'short',
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
   second: '2-digit',
   fractionalSecondDigits: 3,
   timeZoneName: 'short',
