@@ -20,6 +20,7 @@ import { Button } from '../parts/Button.tsx'
 import { CopyButton, copyText, download } from '../parts/CopyButton.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { useShortcuts } from '../parts/shortcuts.ts'
+import { toast } from '../parts/Toasts.tsx'
 import { useCall } from '../parts/useForm.ts'
 import { Writes } from '../parts/Writes.tsx'
 import { actionsQuery } from '../queries.ts'
@@ -182,7 +183,6 @@ function outcomeWords({ outcomes }: Answers['requests']['replay']): string {
 }
 
 const FORMATS = [
-  { words: 'Save as HAR', extension: 'har', write: asHar },
   { words: 'Save as .http', extension: 'http', write: asHttp },
   { words: 'Save as fixture (JSON)', extension: 'json', write: asJson },
 ] as const
@@ -194,64 +194,31 @@ async function save(request: RequestDetail, extension: string, write: (whole: Re
   download(write(whole), `request-${id}.${extension}`)
 }
 
+async function saveHar({ endpointId, id: requestId }: RequestDetail) {
+  const har = { endpointId, requestId, format: 'har', includeSecrets: true } as const
+  const { content, fileName } = await creel.requests.export.query(har)
+  download(content, fileName)
+}
+
+const refused = (error: unknown) => toast(problemOf(error).detail)
+
 function ExportItems({ request }: { request: RequestDetail }) {
   return (
     <>
+      <MenuItem icon={FileDown} onClick={() => void saveHar(request).catch(refused)}>
+        Save as HAR
+      </MenuItem>
       {FORMATS.map(({ words, extension, write }) => (
-        <MenuItem key={extension} icon={FileDown} onClick={() => void save(request, extension, write)}>
+        <MenuItem
+          key={extension}
+          icon={FileDown}
+          onClick={() => void save(request, extension, write).catch(refused)}
+        >
           {words}
         </MenuItem>
       ))}
     </>
   )
-}
-
-/** HTTP Archive 1.2 with this one request and no response; bodies that are not text in base64. */
-function asHar(request: RequestDetail): string {
-  const { body, bodyIsBinary, contentType, method, query, rawHeaders, receivedAt, sizeBytes, url } = request
-  const queryString = Object.entries(query).flatMap(([name, values]) =>
-    values.map((value) => ({ name, value })),
-  )
-  const postData =
-    body === null
-      ? {}
-      : {
-          postData: {
-            mimeType: contentType ?? '',
-            text: body,
-            ...(bodyIsBinary ? { encoding: 'base64' } : {}),
-          },
-        }
-  const entry = {
-    startedDateTime: receivedAt,
-    time: 0,
-    request: {
-      method,
-      url,
-      httpVersion: 'HTTP/1.1',
-      cookies: [],
-      headers: rawHeaders,
-      queryString,
-      headersSize: -1,
-      bodySize: sizeBytes,
-      ...postData,
-    },
-    response: {
-      status: 0,
-      statusText: '',
-      httpVersion: '',
-      cookies: [],
-      headers: [],
-      content: { size: 0, mimeType: '' },
-      redirectURL: '',
-      headersSize: -1,
-      bodySize: -1,
-    },
-    cache: {},
-    timings: { send: 0, wait: 0, receive: 0 },
-  }
-  const log = { version: '1.2', creator: { name: 'Creel', version: '1' }, entries: [entry] }
-  return `${JSON.stringify({ log }, null, 2)}\n`
 }
 
 /** A `.http` file for editors: request line, fields, body. */
