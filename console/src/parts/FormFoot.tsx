@@ -3,6 +3,7 @@ import { problemBeside, problemOf } from '../words/problem.ts'
 import { Button, ConfirmButton } from './Button.tsx'
 import { Dialog } from './Dialog.tsx'
 import { Problems } from './Problem.tsx'
+import { Table } from './Table.tsx'
 import type { Conflict, Form } from './useForm.ts'
 
 interface Props {
@@ -85,28 +86,19 @@ export function ConflictNote({ conflict }: { conflict: Conflict }) {
       <p>
         <b>This was changed elsewhere while you edited it.</b> Nothing was overwritten.
       </p>
-      <table className="changes">
-        <thead>
-          <tr>
-            <th scope="col">Setting</th>
-            <th scope="col">Saved value</th>
-            <th scope="col">Your value</th>
+      <Table look="changes" heads={['Setting', 'Saved value', 'Your value']}>
+        {names.map((name) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>
+              <pre>{shown(theirs, name)}</pre>
+            </td>
+            <td>
+              <pre>{shown(mine, name)}</pre>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {names.map((name) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>
-                <pre>{shown(theirs, name)}</pre>
-              </td>
-              <td>
-                <pre>{shown(mine, name)}</pre>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
       <p className="acts">
         <Button onClick={takeTheirs}>Use saved values</Button>
         <Button onClick={keepMine}>Keep my values</Button>

@@ -6,14 +6,16 @@ interface Props {
   readonly heads: readonly string[]
   /** The one of them for screen readers only. */
   readonly hidden?: string
+  /** `changes` compares values, and wraps them. */
+  readonly look?: 'table' | 'changes'
   readonly children: ReactNode
 }
 
 /** A table that scrolls sideways where it is too wide. */
-export function Table({ heads, hidden, children }: Props) {
+export function Table({ heads, hidden, look = 'table', children }: Props) {
   return (
     <div className="table-frame">
-      <table className="table">
+      <table className={look}>
         <thead>
           <tr>
             {heads.map((head) => (

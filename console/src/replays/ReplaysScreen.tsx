@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Table } from '../parts/Table.tsx'
 import { useCall } from '../parts/useForm.ts'
 import { Writes } from '../parts/Writes.tsx'
 import { creel, type Endpoint } from '../trpc.ts'
@@ -152,26 +153,15 @@ function ResultItem({
       </span>
       {result.error !== null && <p className="field-problem">{result.error}</p>}
       {result.differences.length > 0 && (
-        <table className="differences">
-          <thead>
-            <tr>
-              <th>Member</th>
-              <th>Before</th>
-              <th>After</th>
+        <Table look="changes" heads={['Member', 'Before', 'After']}>
+          {result.differences.map(({ path, before, after, missing }) => (
+            <tr key={path}>
+              <td>{path}</td>
+              <td>{missing === 'before' ? <span className="hint">absent</span> : JSON.stringify(before)}</td>
+              <td>{missing === 'after' ? <span className="hint">absent</span> : JSON.stringify(after)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {result.differences.map(({ path, before, after, missing }) => (
-              <tr key={path} className="mono">
-                <td>{path}</td>
-                <td>
-                  {missing === 'before' ? <span className="hint">absent</span> : JSON.stringify(before)}
-                </td>
-                <td>{missing === 'after' ? <span className="hint">absent</span> : JSON.stringify(after)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </Table>
       )}
       {/* Only a program that takes requests can send those of listeners. */}
       {!('listeners' in Object(run.to)) && (

@@ -5,6 +5,7 @@ import { layoutOf, rawLines } from '../body/layout.ts'
 import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { Table } from '../parts/Table.tsx'
 import { requestQuery } from '../queries.ts'
 import type { RequestDetail } from '../trpc.ts'
 import { type Change, changesOf, valuesByName, valuesByPath } from '../words/diff.ts'
@@ -91,24 +92,15 @@ function Changes({ title, changes, before, after }: ChangesProps) {
         {title}: {changes.length === 0 ? 'the same' : plural(changes.length, 'difference')}
       </h3>
       {changes.length > 0 && (
-        <table className="changes">
-          <thead>
-            <tr>
-              <th scope="col">Path</th>
-              <th scope="col">#{before}</th>
-              <th scope="col">#{after}</th>
+        <Table look="changes" heads={['Path', `#${before}`, `#${after}`]}>
+          {changes.slice(0, SHOWN).map((change) => (
+            <tr key={change.path} data-change={change.change}>
+              <th scope="row">{change.path}</th>
+              <td>{change.before ?? <span className="hint">absent</span>}</td>
+              <td>{change.after ?? <span className="hint">absent</span>}</td>
             </tr>
-          </thead>
-          <tbody>
-            {changes.slice(0, SHOWN).map((change) => (
-              <tr key={change.path} data-change={change.change}>
-                <th scope="row">{change.path}</th>
-                <td>{change.before ?? <span className="hint">absent</span>}</td>
-                <td>{change.after ?? <span className="hint">absent</span>}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </Table>
       )}
       {changes.length > SHOWN && <p className="hint">and {plural(changes.length - SHOWN, 'other')}</p>}
     </section>
