@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { servedVersion } from '../parts/Boundary.tsx'
 import { Button } from '../parts/Button.tsx'
-import { Card, Page } from '../parts/Page.tsx'
+import { Card, Fact, Page } from '../parts/Page.tsx'
 import { Bones, Problem } from '../parts/Problem.tsx'
 import { Badge } from '../parts/StateMark.tsx'
 import { Table } from '../parts/Table.tsx'
@@ -178,15 +178,6 @@ function Service({ readiness, health }: ServiceProps) {
         </p>
       )}
     </Card>
-  )
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }
 

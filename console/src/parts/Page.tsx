@@ -21,6 +21,20 @@ export function Page({ title, head, children }: Props) {
   )
 }
 
+interface FactProps {
+  readonly name: string
+  readonly title?: string | undefined
+  readonly children: ReactNode
+}
+
+/** A name and its value, in a list of facts. */
+export const Fact = ({ name, title, children }: FactProps) => (
+  <div>
+    <dt>{name}</dt>
+    <dd title={title}>{children}</dd>
+  </div>
+)
+
 interface CardProps {
   readonly title: ReactNode
   /** Its name for screen readers, if the title is not the name. */

@@ -1,8 +1,9 @@
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { type ReactNode, useEffect } from 'react'
+import { useEffect } from 'react'
 import { Link } from 'wouter'
 import type { CaptureStream } from '../live/captureStream.ts'
 import { Button } from '../parts/Button.tsx'
+import { Fact } from '../parts/Page.tsx'
 import { Method, VERDICT_WORDS, VerdictMark } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
 import { Writes } from '../parts/Writes.tsx'
@@ -66,10 +67,9 @@ export function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
         </Fact>
       )}
       {shown.sealed && (
-        <div>
-          <dt>Encrypted</dt>
-          <dd>{shown.shredded ? 'its key is destroyed, and its content gone' : 'at rest'}</dd>
-        </div>
+        <Fact name="Encrypted">
+          {shown.shredded ? 'its key is destroyed, and its content gone' : 'at rest'}
+        </Fact>
       )}
       {shown.redacted && (
         <Fact name="Taken out" title={shown.redactedPaths.join(', ')}>
@@ -104,19 +104,6 @@ export function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
     </dl>
   )
 }
-
-interface FactProps {
-  readonly name: string
-  readonly title?: string | undefined
-  readonly children: ReactNode
-}
-
-const Fact = ({ name, title, children }: FactProps) => (
-  <div>
-    <dt>{name}</dt>
-    <dd title={title}>{children}</dd>
-  </div>
-)
 
 /** Buttons to the newer and the older request of the list. */
 export function Steps({

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { Page } from '../parts/Page.tsx'
+import { Fact, Page } from '../parts/Page.tsx'
 import { Bones, Problem } from '../parts/Problem.tsx'
 import { Badge } from '../parts/StateMark.tsx'
 import { meQuery } from '../queries.ts'
@@ -64,10 +64,9 @@ export function UsageScreen() {
             'Rules per action': limitWords(limits.rulesMax),
             'API calls per minute and key': limitWords(limits.apiRatePerMinute),
           }).map(([name, words]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{words}</dd>
-            </div>
+            <Fact key={name} name={name}>
+              {words}
+            </Fact>
           ))}
         </dl>
       </section>
