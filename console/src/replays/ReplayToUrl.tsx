@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { Button } from '../parts/Button.tsx'
-import { Dialog } from '../parts/Dialog.tsx'
 import { CheckField, TextField } from '../parts/Field.tsx'
-import { Problem, Problems } from '../parts/Problem.tsx'
+import { FormDialog } from '../parts/FormFoot.tsx'
+import { Problem } from '../parts/Problem.tsx'
 import { useForm } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
 import { duration } from '../words/format.ts'
@@ -44,32 +43,28 @@ export function ReplayToUrl({ endpointId, requestId, onClose }: Props) {
   const isWaiting = replayId !== undefined && result.error === null && !isOver(result.data)
   const isSending = form.isSaving || isWaiting
   return (
-    <Dialog title={`Replay #${requestId} to a URL`} onClose={onClose}>
-      <form className="form" onSubmit={form.submit}>
-        <TextField
-          label="URL"
-          kind="url"
-          placeholder="https://staging.example.com/hooks"
-          hint={`Sent as captured, once. To a server on your machine: creel replay ${requestId} --to 3000`}
-          {...form.field('url', 'to/url')}
-        />
-        <CheckField
-          label="Append the captured path and query"
-          {...form.field('appendPath', 'to/appendPath')}
-        />
-        <Problems of={form.beside()} />
-        <Problem error={result.error} />
-        <output aria-live="polite">
-          {result.data !== undefined && !isSending && <End of={result.data} />}
-        </output>
-        <div className="form-foot">
-          <Button type="submit" look="primary" disabled={isSending || form.draft.url.trim() === ''}>
-            {isSending ? 'Sending…' : 'Send'}
-          </Button>
-          <Button onClick={onClose}>Close</Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Replay #${requestId} to a URL`}
+      form={{ ...form, isSaving: isSending }}
+      submit="Send"
+      busy="Sending…"
+      cancel="Close"
+      isOff={form.draft.url.trim() === ''}
+      onClose={onClose}
+    >
+      <TextField
+        label="URL"
+        kind="url"
+        placeholder="https://staging.example.com/hooks"
+        hint={`Sent as captured, once. To a server on your machine: creel replay ${requestId} --to 3000`}
+        {...form.field('url', 'to/url')}
+      />
+      <CheckField label="Append the captured path and query" {...form.field('appendPath', 'to/appendPath')} />
+      <Problem error={result.error} />
+      <output aria-live="polite">
+        {result.data !== undefined && !isSending && <End of={result.data} />}
+      </output>
+    </FormDialog>
   )
 }
 

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Button } from '../parts/Button.tsx'
 import { CommandLine } from '../parts/CopyButton.tsx'
-import { Dialog } from '../parts/Dialog.tsx'
 import { SelectField } from '../parts/Field.tsx'
-import { Problem, Problems } from '../parts/Problem.tsx'
+import { FormDialog } from '../parts/FormFoot.tsx'
+import { Problem } from '../parts/Problem.tsx'
 import { useCall, useForm } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
@@ -37,43 +37,41 @@ export function ShareRequest({ endpointId, requestId, onClose }: Props) {
   const items = links.data?.items ?? []
   const isNewGone = links.data !== undefined && !items.some(({ id }) => id === form.saved?.id)
   return (
-    <Dialog title={`Share #${requestId}`} onClose={onClose}>
-      <form className="form" onSubmit={form.submit}>
-        <p className="hint">
-          The link shows this request, read-only, to readers without a key. Values with the names of
-          credentials are masked. Deliveries and the capture URL are left out.
-        </p>
-        <SelectField label="Ends after" options={TIMES} {...form.field('expiresInSeconds')} />
-        {form.saved !== undefined && !isNewGone && (
-          <>
-            <CommandLine line={form.saved.url} label="Copy the link" />
-            <p className="hint">Copy it now: it is shown only once.</p>
-          </>
-        )}
-        {items.length > 0 && (
-          <ul className="cards" aria-label="Links of this request">
-            {items.map(({ createdAt, createdBy, expiresAt, id }) => (
-              <li key={id} className="item">
-                <span className="item-what" title={fullTime(createdAt)}>
-                  {createdBy ?? 'Made'} {ago(createdAt)}, ends{' '}
-                  <span title={fullTime(expiresAt)}>{ago(expiresAt)}</span>
-                </span>
-                <Button look="small" disabled={revoke.isPending} onClick={() => revoke.mutate(id)}>
-                  Revoke
-                </Button>
-              </li>
-            ))}
-          </ul>
-        )}
-        <Problem error={revoke.error ?? links.error} />
-        <Problems of={form.beside()} />
-        <div className="form-foot">
-          <Button type="submit" look="primary" disabled={form.isSaving}>
-            Make a link
-          </Button>
-          <Button onClick={onClose}>Close</Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Share #${requestId}`}
+      form={form}
+      submit="Make a link"
+      busy="Make a link"
+      cancel="Close"
+      onClose={onClose}
+    >
+      <p className="hint">
+        The link shows this request, read-only, to readers without a key. Values with the names of credentials
+        are masked. Deliveries and the capture URL are left out.
+      </p>
+      <SelectField label="Ends after" options={TIMES} {...form.field('expiresInSeconds')} />
+      {form.saved !== undefined && !isNewGone && (
+        <>
+          <CommandLine line={form.saved.url} label="Copy the link" />
+          <p className="hint">Copy it now: it is shown only once.</p>
+        </>
+      )}
+      {items.length > 0 && (
+        <ul className="cards" aria-label="Links of this request">
+          {items.map(({ createdAt, createdBy, expiresAt, id }) => (
+            <li key={id} className="item">
+              <span className="item-what" title={fullTime(createdAt)}>
+                {createdBy ?? 'Made'} {ago(createdAt)}, ends{' '}
+                <span title={fullTime(expiresAt)}>{ago(expiresAt)}</span>
+              </span>
+              <Button look="small" disabled={revoke.isPending} onClick={() => revoke.mutate(id)}>
+                Revoke
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Problem error={revoke.error ?? links.error} />
+    </FormDialog>
   )
 }
