@@ -3,7 +3,7 @@ import { GripVertical, Plus } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { MoveButtons } from '../parts/Menu.tsx'
-import { Bones, Problem } from '../parts/Problem.tsx'
+import { Problem, QueryState } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Segments.tsx'
 import { Badge } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
@@ -33,13 +33,7 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
       creel.actions.update.mutate({ endpointId: endpoint.id, actionId, ...members }),
     [['actions', endpoint.id]],
   )
-  if (list.data === undefined) {
-    return list.error === null ? (
-      <Bones />
-    ) : (
-      <Problem error={list.error} onRetry={() => void list.refetch()} />
-    )
-  }
+  if (list.data === undefined) return <QueryState of={list} />
   const { actions, canAddMore, limit, options } = list.data
   const move = (actionId: string, position: number) => {
     if (position >= 1 && position <= actions.length) change.mutate({ actionId, position })

@@ -4,7 +4,7 @@ import { memo } from 'react'
 import { asRead } from '../body/asRead.ts'
 import { BodyView } from '../body/BodyView.tsx'
 import { Clock } from '../parts/Clock.tsx'
-import { Bones, Problem } from '../parts/Problem.tsx'
+import { QueryState } from '../parts/Problem.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
 import { type Attempt, type AttemptDetail, creel } from '../trpc.ts'
 import { duration, plural } from '../words/format.ts'
@@ -96,11 +96,7 @@ function AttemptRecord({ endpointId, attempt }: { endpointId: string; attempt: A
   if (detail.data === undefined) {
     return (
       <div className="record">
-        {detail.error === null ? (
-          <Bones />
-        ) : (
-          <Problem error={detail.error} onRetry={() => void detail.refetch()} />
-        )}
+        <QueryState of={detail} />
       </div>
     )
   }

@@ -3,7 +3,7 @@ import { Plus } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { Button } from '../parts/Button.tsx'
 import { Page } from '../parts/Page.tsx'
-import { Bones, Problem } from '../parts/Problem.tsx'
+import { Problem, QueryState } from '../parts/Problem.tsx'
 import { Badge } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
 import { WriteLink, Writes } from '../parts/Writes.tsx'
@@ -41,9 +41,8 @@ export function WatchdogsScreen({ id }: { id: string | undefined }) {
       }
     >
       <Writes>
-        <Problem error={list.error} onRetry={() => void list.refetch()} />
+        <QueryState of={list} />
         {id === 'new' && <WatchdogForm watchdog={undefined} onClose={close} />}
-        {list.isLoading && <Bones />}
         {list.data !== undefined && items.length === 0 && id !== 'new' && (
           <div className="nothing">
             <h2>No watchdogs yet</h2>
