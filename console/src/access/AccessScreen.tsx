@@ -50,10 +50,7 @@ function Contacts() {
     keptAs: 'contact',
     begin: () => ({ email: '', name: '' }),
     save: ({ email, name }) =>
-      creel.contacts.add.mutate({
-        email: email.trim(),
-        ...(name.trim() === '' ? {} : { name: name.trim() }),
-      }),
+      creel.contacts.add.mutate({ email: email.trim(), name: name.trim() || undefined }),
     stale: [KEY],
     onSaved: () => {
       form.change({ email: '', name: '' })

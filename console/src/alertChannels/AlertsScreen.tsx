@@ -210,10 +210,7 @@ function History({ channels }: { channels: readonly Channel[] }) {
   const eventName = useEventName()
   const [channelId, setChannelId] = useState('')
   const [outcome, setOutcome] = useState<Outcome | ''>('')
-  const filters = {
-    ...(channelId === '' ? {} : { channelId }),
-    ...(outcome === '' ? {} : { outcome }),
-  }
+  const filters = { channelId: channelId || undefined, outcome: outcome || undefined }
   const { items, pages } = usePages(['alert history', filters], 25, (page) =>
     creel.alertChannels.deliveries.query({ ...filters, ...page }),
   )

@@ -30,10 +30,7 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
   const actionId = params.get('action') ?? undefined
   const [open, setOpen] = useState<number | null>(null)
   const actions = useQuery(actionsQuery(endpoint.id))
-  const filters = {
-    ...(state === undefined ? {} : { state }),
-    ...(actionId === undefined ? {} : { actionId }),
-  }
+  const filters = { state, actionId }
   const { items, pages, totalCount } = usePages(
     ['deliveries', endpoint.id, filters],
     PAGE,

@@ -17,10 +17,7 @@ export function NewEndpoint({ onClose }: { onClose: () => void }) {
     keptAs: 'new endpoint',
     begin: (): { name: string; ttlSeconds: number } => ({ name: '', ttlSeconds: 0 }),
     save: ({ name, ttlSeconds }) =>
-      creel.endpoints.create.mutate({
-        ...(name.trim() === '' ? {} : { name: name.trim() }),
-        ...(ttlSeconds === 0 ? {} : { ttlSeconds }),
-      }),
+      creel.endpoints.create.mutate({ name: name.trim() || undefined, ttlSeconds: ttlSeconds || undefined }),
     stale: [['endpoints']],
     onSaved: ({ id }) => {
       form.forget()

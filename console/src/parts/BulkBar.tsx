@@ -108,12 +108,7 @@ async function* chunks(endpointId: string, chosen: Chosen): AsyncGenerator<reado
   }
   let beforeId: number | undefined
   for (;;) {
-    const input: Inputs['requests']['select'] = {
-      endpointId,
-      ...chosen.filters,
-      limit: CHUNK,
-      ...(beforeId === undefined ? {} : { beforeId }),
-    }
+    const input: Inputs['requests']['select'] = { endpointId, ...chosen.filters, limit: CHUNK, beforeId }
     const { ids, nextBeforeId } = await creel.requests.select.query(input)
     if (ids.length > 0) yield ids
     if (nextBeforeId === null) return

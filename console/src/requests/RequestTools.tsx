@@ -58,8 +58,7 @@ export function RequestTools({
   const [open, setOpen] = useState<'url' | 'share' | null>(null)
   const ids = { endpointId: endpoint.id, requestId: request.id }
   const replay = useCall(
-    (actionId?: string) =>
-      creel.requests.replay.mutate({ ...ids, ...(actionId === undefined ? {} : { actionId }) }),
+    (actionId?: string) => creel.requests.replay.mutate({ ...ids, actionId }),
     [
       ['attempts', endpoint.id, request.id],
       ['request', endpoint.id, request.id],

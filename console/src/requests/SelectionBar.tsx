@@ -43,7 +43,7 @@ export function SelectionBar({ endpointId, filters, stream, selection, onRemove 
       const { queuedCount, skippedCount } = await creel.requests.bulkReplay.mutate({
         endpointId,
         requestIds: [...ids],
-        ...(actionId === undefined ? {} : { actionId }),
+        actionId,
       })
       return { done: queuedCount, skipped: skippedCount }
     })

@@ -6,8 +6,7 @@ export type Rule = Answers['transformations']['getSet']['rules'][number]
 export const ruleSetQuery = (endpointId: string, actionId: string | undefined) =>
   queryOptions({
     queryKey: ['rules', endpointId, actionId],
-    queryFn: () =>
-      creel.transformations.getSet.query({ endpointId, ...(actionId === undefined ? {} : { actionId }) }),
+    queryFn: () => creel.transformations.getSet.query({ endpointId, actionId }),
   })
 
 export const versionsQuery = (endpointId: string, ruleId: string, version: number) =>

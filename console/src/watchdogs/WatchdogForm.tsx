@@ -175,11 +175,7 @@ function Suggestion({ endpointId, match, onUse }: Props) {
   const text = match === undefined ? undefined : JSON.stringify(match)
   const suggestion = useQuery({
     queryKey: ['suggestion', endpointId, text],
-    queryFn: () =>
-      creel.watchdogs.suggest.query({
-        endpointId,
-        ...(text === undefined || text === '{}' ? {} : { match: text }),
-      }),
+    queryFn: () => creel.watchdogs.suggest.query({ endpointId, match: text === '{}' ? undefined : text }),
     enabled: text !== undefined,
     placeholderData: keepPreviousData,
     retry: false,
