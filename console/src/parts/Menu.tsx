@@ -96,7 +96,7 @@ export function MenuItem({
 
 interface MoveProps {
   readonly name: string
-  readonly isBusy: boolean
+  readonly isBusy?: boolean
   /** Whether Alt and an arrow do the same. */
   readonly hasKeys?: boolean
   readonly onMove: (by: -1 | 1) => void
@@ -108,7 +108,7 @@ const MOVES = [
 ] as const
 
 /** Buttons that move a thing up and down in its list. */
-export const MoveButtons = ({ name, isBusy, hasKeys = false, onMove }: MoveProps) => (
+export const MoveButtons = ({ name, isBusy = false, hasKeys = false, onMove }: MoveProps) => (
   <span className="moves">
     {MOVES.map(({ by, words, key, Icon }) => (
       <Button

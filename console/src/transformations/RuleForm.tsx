@@ -1,8 +1,9 @@
-import { ChevronDown, ChevronUp, Plus, X } from 'lucide-react'
+import { Plus, X } from 'lucide-react'
 import { useState } from 'react'
 import { ConditionField, textOfCondition, writtenOf } from '../conditions/ConditionField.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Select, TextField } from '../parts/Field.tsx'
+import { MoveButtons } from '../parts/Menu.tsx'
 import { linesOf } from '../words/headers.ts'
 import { isRecord, parsed } from '../words/json.ts'
 import { type ProblemWords, problemAt } from '../words/problem.ts'
@@ -160,12 +161,7 @@ function StepRow({ at, step, problem, onChange, onMove, onRemove }: RowProps) {
           onChange={(next) => onChange(newStep(next, step))}
         />
         <span className="grow" />
-        <Button look="quiet icon small" label={`Move ${place} up`} onClick={() => onMove(-1)}>
-          <ChevronUp size={14} />
-        </Button>
-        <Button look="quiet icon small" label={`Move ${place} down`} onClick={() => onMove(1)}>
-          <ChevronDown size={14} />
-        </Button>
+        <MoveButtons name={place} onMove={onMove} />
         <Button look="quiet icon small" label={`Remove ${place}`} onClick={onRemove}>
           <X size={14} />
         </Button>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { useAddress } from '../address.ts'
+import { named, Select } from '../parts/Field.tsx'
 import { MoveButtons } from '../parts/Menu.tsx'
 import { Bones, Problem } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Segments.tsx'
@@ -52,18 +53,12 @@ export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: stri
       <div className="section-head">
         <h2>
           <label htmlFor="rules-of">Rules of</label>{' '}
-          <select
+          <Select
             id="rules-of"
-            className="select"
             value={actionId}
-            onChange={({ target }) => change({ action: target.value })}
-          >
-            {forwards.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
+            options={named(forwards)}
+            onChange={(action) => change({ action })}
+          />
         </h2>
         <span className="hint">{ofLimit(rules.length, maxRules)}</span>
         {!isNew && rules.length < maxRules && (
