@@ -109,7 +109,6 @@ export interface EditorOptions {
 export interface Editor {
   setText(text: string): void
   setMarks(marks: readonly Mark[]): void
-  focus(): void
   destroy(): void
 }
 
@@ -209,7 +208,6 @@ export function openEditor(options: EditorOptions): Editor {
       }))
       view.dispatch(setDiagnostics(view.state, diagnostics))
     },
-    focus: () => view.focus(),
     destroy: () => view.destroy(),
   }
 }

@@ -54,7 +54,14 @@ export function readFailedAnew(): void {
 export function hearStreamError(error: unknown): void {
   const status = statusOf(error)
   hearStatus(status)
-  if (status === undefined) creel.me.get.query({}).catch((refusal) => hearStatus(statusOf(refusal)))
+  if (status === undefined) void checkSession()
+}
+
+/** Asks whether this browser is signed in. @returns the status of a refusal; undefined for none, or without an answer */
+export async function checkSession(): Promise<number | undefined> {
+  const status = await creel.me.get.query({}).then(() => undefined, statusOf)
+  hearStatus(status)
+  return status
 }
 
 /** The wait that the service asked for; undefined if none. */

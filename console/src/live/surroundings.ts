@@ -1,7 +1,6 @@
-import { hearStatus } from '../outage.ts'
-import { creel, statusOf } from '../trpc.ts'
 import { problemOf } from '../words/problem.ts'
 import type { Surroundings } from './captureStream.ts'
+import { checkSession } from './queryClient.ts'
 
 export const browser: Surroundings = {
   later(run, ms) {
@@ -14,14 +13,6 @@ export const browser: Surroundings = {
     document.addEventListener('visibilitychange', run)
     return () => document.removeEventListener('visibilitychange', run)
   },
-  async check() {
-    try {
-      await creel.me.get.query({})
-      return undefined
-    } catch (error) {
-      hearStatus(statusOf(error))
-      return statusOf(error)
-    }
-  },
+  check: checkSession,
   words: (error) => problemOf(error).detail,
 }
