@@ -152,15 +152,12 @@ function NewKey({ onClose }: { onClose: () => void }) {
     onSaved: () => {
       form.forget()
     },
+    onClose,
   })
-  const close = () => {
-    form.forget()
-    onClose()
-  }
   const isAdmin = form.draft.scope === 'admin'
   if (form.saved !== undefined) return <MadeKey made={form.saved} onClose={onClose} />
   return (
-    <FormDialog title="New key" form={form} submit="Create key" onClose={close}>
+    <FormDialog title="New key" form={form} submit="Create key" onClose={form.close}>
       <TextField
         label="Name"
         isRequired

@@ -44,18 +44,15 @@ export function ActionForm({ endpoint, action, options, onClose }: Props) {
     stale,
     onSaved: ({ name, warnings = [] }) => {
       toast([`${name} saved.`, ...warnings].join(' '))
-      close()
+      form.close()
     },
+    onClose,
   })
   const { draft } = form
-  const close = () => {
-    form.forget()
-    onClose()
-  }
   const removal = useCall(
     () => creel.actions.remove.mutate({ endpointId: endpoint.id, actionId: action?.id ?? '' }),
     stale,
-    close,
+    form.close,
   )
   const channels = options.channels.map(({ id, name, kind }) => ({ id, name: `${name} (${kind})` }))
   return (
@@ -127,7 +124,6 @@ export function ActionForm({ endpoint, action, options, onClose }: Props) {
       <FormFoot
         form={form}
         submit="Save"
-        onCancel={close}
         removal={action === undefined ? undefined : removal}
         removalWords="Confirm: delete action and rules"
       />

@@ -70,19 +70,16 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
       const refused = `. The test alert was refused: ${tested?.detail ?? ''}`
       const about = tested === null ? '' : tested.delivered ? '. The test alert was delivered' : refused
       toast(`${saved.name} saved${about}`)
-      close()
+      form.close()
     },
+    onClose,
   })
   const { change, draft } = form
   const kind = kindOf(draft.kind)
-  const close = () => {
-    form.forget()
-    onClose()
-  }
   const removal = useCall(
     () => creel.alertChannels.remove.mutate({ id: channel?.id ?? '' }),
     [CHANNELS],
-    close,
+    form.close,
   )
   const options = kinds.data?.items.map((one) => ({ value: one.kind, words: one.displayName })) ?? []
   return (
@@ -133,7 +130,6 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
         form={form}
         submit={channel === undefined ? 'Create and test' : 'Save'}
         isOff={kind === undefined}
-        onCancel={close}
         removal={channel === undefined ? undefined : removal}
         removalWords={`Confirm: delete ${channel?.name ?? ''}`}
       />

@@ -20,10 +20,10 @@ export function NewEndpoint({ onClose }: { onClose: () => void }) {
       creel.endpoints.create.mutate({ name: name.trim() || undefined, ttlSeconds: ttlSeconds || undefined }),
     stale: [['endpoints']],
     onSaved: ({ id }) => {
-      form.forget()
-      onClose()
+      form.close()
       navigate(`/e/${id}`)
     },
+    onClose,
   })
   return (
     <FormDialog title="New endpoint" form={form} submit="Create endpoint" onClose={onClose}>

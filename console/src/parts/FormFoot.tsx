@@ -7,7 +7,7 @@ import { Table } from './Table.tsx'
 import type { Conflict, Form } from './useForm.ts'
 
 interface Props {
-  readonly form: Pick<Form<object, unknown>, 'beside' | 'conflict' | 'isSaving'>
+  readonly form: Pick<Form<object, unknown>, 'beside' | 'close' | 'conflict' | 'isSaving'>
   readonly submit: string
   readonly busy?: string
   readonly look?: 'primary' | 'danger'
@@ -16,7 +16,7 @@ interface Props {
   readonly cancel?: string
   /** Whether there is nothing to give up. */
   readonly isSettled?: boolean
-  readonly onCancel: () => void
+  readonly onCancel?: () => void
   /** The call that deletes; undefined if there is nothing to delete. */
   readonly removal?: { readonly error: unknown; readonly mutate: () => void } | undefined
   /** Label of the delete button's confirmation. */
@@ -32,7 +32,7 @@ export function FormFoot({
   isOff = false,
   cancel = 'Cancel',
   isSettled = false,
-  onCancel,
+  onCancel = form.close,
   removal,
   removalWords = 'Confirm: delete',
 }: Props) {

@@ -34,8 +34,10 @@ interface Options<Draft, Saved> {
   readonly save: (draft: Draft, before: Draft) => Promise<Saved>
   /** Beginnings of the keys of the queries that saving may change. */
   readonly stale?: readonly QueryKey[]
-  /** Called after the API accepted the draft. Only `forget` deletes the kept draft. */
+  /** Called after the API accepted the draft. Only `forget` and `close` delete the kept draft. */
   readonly onSaved?: (saved: Saved) => unknown
+  /** Removes the form from the page. */
+  readonly onClose?: () => void
 }
 
 /** The version that another user saved since the form was opened, and the draft. */
@@ -85,6 +87,8 @@ export interface Form<Draft, Saved> extends Part<Draft> {
   readonly submit: (event?: FormEvent, members?: Partial<Draft>) => void
   /** Deletes the kept draft, after it was saved or discarded. */
   readonly forget: () => void
+  /** Leaves the form, and deletes the kept draft. */
+  readonly close: () => void
 }
 
 function partOf<Draft>(
@@ -122,6 +126,7 @@ export function useForm<Draft extends object, Saved>({
   save,
   stale = [],
   onSaved,
+  onClose,
 }: Options<Draft, Saved>): Form<Draft, Saved> {
   const [{ draft, began }, setKept, forget] = usePersisted(keptAs, () => {
     const first = begin()
@@ -178,6 +183,10 @@ export function useForm<Draft extends object, Saved>({
       if (!saving.isPending) saving.mutate(members)
     },
     forget,
+    close: () => {
+      forget()
+      onClose?.()
+    },
   }
 }
 

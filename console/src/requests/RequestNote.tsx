@@ -44,15 +44,11 @@ function NoteForm({ endpointId, request, onNoted, onClose }: FormProps) {
     save: ({ note }) => creel.requests.update.mutate({ ...ids, note: note.trim() === '' ? null : note }),
     stale: [['request', endpointId, request.id]],
     onSaved: (row) => {
-      form.forget()
       onNoted(row)
-      onClose()
+      form.close()
     },
+    onClose,
   })
-  const cancel = () => {
-    form.forget()
-    onClose()
-  }
   return (
     <form className="form note-form" onSubmit={form.submit}>
       <TextField
@@ -61,7 +57,7 @@ function NoteForm({ endpointId, request, onNoted, onClose }: FormProps) {
         rows={3}
         {...form.field('note')}
       />
-      <FormFoot form={form} submit="Save" isOff={!form.isChanged} onCancel={cancel} />
+      <FormFoot form={form} submit="Save" isOff={!form.isChanged} />
     </form>
   )
 }

@@ -63,17 +63,14 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
     },
     stale: STALE,
     onSaved: ({ name }) => done(`${name} saved`),
+    onClose,
   })
   const { change, draft } = form
   const endpointId = endpointOf(draft)
   const match = documentOfText(draft.match)
-  const close = () => {
-    form.forget()
-    onClose()
-  }
   const done = (words: string) => {
     toast(words)
-    close()
+    form.close()
   }
   const removal = useCall(
     () => creel.watchdogs.remove.mutate({ id: watchdog?.id ?? '' }),
@@ -126,7 +123,6 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
         form={form}
         submit={watchdog === undefined ? 'Create watchdog' : 'Save'}
         isOff={!isRecord(match)}
-        onCancel={close}
         removal={watchdog === undefined ? undefined : removal}
       />
     </form>
