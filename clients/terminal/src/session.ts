@@ -9,6 +9,12 @@ export interface ClientOptions extends ConnectionOptions {
   readonly json?: boolean
 }
 
+/** The option that names an endpoint. */
+export const ENDPOINT_OPTION = [
+  '-e, --endpoint <endpoint>',
+  'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
+] as const
+
 /** Adds `--url`, `--key` and `--json`, and examples below the command's help. */
 export function withClientOptions(
   command: Command,

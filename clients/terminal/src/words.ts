@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { InvalidArgumentError } from 'commander'
 import { usageError } from './clientError.ts'
 
@@ -70,6 +71,17 @@ export function requiredMoment(text: string, option: string): string {
   return moment
 }
 
+/**
+ * The text of a file, `-` for stdin.
+ *
+ * @throws ClientError when it cannot be read
+ */
+export async function textOfFile(file: string): Promise<string> {
+  return await (file === '-' ? Bun.stdin.text() : readFile(file, 'utf8')).catch((error: Error) => {
+    throw usageError(`${file} cannot be read: ${error.message}`)
+  })
+}
+
 /** Parses a typed value: as JSON if it is valid JSON, else as text. */
 export function jsonOrText(text: string): unknown {
   try {
@@ -94,6 +106,10 @@ export function assignments(texts: readonly string[], example: string): Record<s
   }
   return assigned
 }
+
+/** The members that have a value. */
+export const given = (members: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 
 /** The first items of a list that is read as far as it is needed. */
 export async function firstOf<Item>(items: AsyncIterable<Item>, count: number): Promise<Item[]> {

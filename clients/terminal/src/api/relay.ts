@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
 import { z } from 'zod'
 import { ClientError } from '../clientError.ts'
 import { baseUrlOf } from '../connection/connection.ts'
-import { writePrivately } from '../connection/profile.ts'
+import { configFile, writePrivately } from '../connection/profile.ts'
+import { jsonOrText } from '../words.ts'
 import { ApiClient, ApiProblem } from './apiClient.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -56,11 +55,10 @@ export async function openRelay(url: string, environment: Environment): Promise<
   return open(given)
 }
 
-/** The file of a relay's endpoint, in the user's configuration folder. */
+/** The file of a relay's endpoint. */
 function fileOf(base: string, environment: Environment): string {
-  const folder = environment.XDG_CONFIG_HOME ?? join(environment.HOME ?? homedir(), '.config')
   const name = createHash('sha256').update(base).digest('hex').slice(0, 24)
-  return join(folder, 'creel', `relay-${name}.json`)
+  return configFile(environment, `relay-${name}.json`)
 }
 
 async function readStored(file: string): Promise<Given | undefined> {
@@ -68,13 +66,7 @@ async function readStored(file: string): Promise<Given | undefined> {
   return text === undefined ? undefined : givenIn(text)
 }
 
-function givenIn(text: string): Given | undefined {
-  try {
-    return Given.safeParse(JSON.parse(text)).data
-  } catch {
-    return undefined
-  }
-}
+const givenIn = (text: string): Given | undefined => Given.safeParse(jsonOrText(text)).data
 
 async function isLive({ api, endpointId }: Relayed): Promise<boolean> {
   try {
@@ -102,19 +94,12 @@ async function create(base: string): Promise<Given> {
   if (given !== undefined) return given
   if (answer.status === 429 || answer.status === 503) {
     const wait = answer.headers.get('retry-after')
-    throw new ClientError(`${base} gave no endpoint: ${detailOf(text)}`, [
+    const { detail = 'it is busy.' } = Problem.safeParse(jsonOrText(text)).data ?? {}
+    throw new ClientError(`${base} gave no endpoint: ${detail}`, [
       `It can be asked again in ${wait ?? '60'} s. An endpoint ends when it is deleted, or not used for some time.`,
     ])
   }
   throw new ClientError(`${base} is not a relay of Creel (status ${answer.status}).`, [
     'For a usual service, give --url and --key, or save them with `creel login`.',
   ])
-}
-
-function detailOf(text: string): string {
-  try {
-    return Problem.parse(JSON.parse(text)).detail
-  } catch {
-    return 'it is busy.'
-  }
 }

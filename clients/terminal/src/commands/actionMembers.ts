@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { givesMembers, usageError } from '../clientError.ts'
-import { countOption, spanOption } from '../words.ts'
+import { countOption, given, spanOption, textOfFile } from '../words.ts'
 
 /** Members of a forward action as options; those of one document are put together. */
 export interface ActionOptions {
@@ -108,7 +107,7 @@ export async function actionMembers(
   options: ActionOptions,
   stored: unknown,
 ): Promise<Record<string, unknown>> {
-  const members: Record<string, unknown> = { ...named({ name: options.name }) }
+  const members: Record<string, unknown> = { ...given({ name: options.name }) }
   if (options.to !== undefined) {
     members.url = options.to
     if (stored === undefined) members.kind = 'forward'
@@ -136,14 +135,14 @@ function deliveryOf(
   if (breaker !== undefined) changed.breaker = orNone(breaker, breakerOf)
   if (gone !== undefined) changed.gone = gone
   if (orderBy !== undefined || onDeadLetter !== undefined) {
-    const order = { ...stored?.order, ...named({ by: orderBy, onDeadLetter }) }
+    const order = { ...stored?.order, ...given({ by: orderBy, onDeadLetter }) }
     changed.order = orderBy === 'none' ? null : order
   }
   if (retry !== undefined || retryOn !== undefined)
     changed.retry = {
       ...stored?.retry,
-      ...named({ delays: retry === undefined ? undefined : listOf(retry) }),
-      ...named({ on: retryOn === undefined ? undefined : listOf(retryOn).map(statusOf) }),
+      ...given({ delays: retry === undefined ? undefined : listOf(retry) }),
+      ...given({ on: retryOn === undefined ? undefined : listOf(retryOn).map(statusOf) }),
     }
   return Object.keys(changed).length === 0 ? undefined : { ...stored, ...changed }
 }
@@ -169,7 +168,7 @@ async function authOf(options: ActionOptions): Promise<Record<string, unknown> |
   const secret = clientSecret === undefined ? {} : { clientSecret: await secretOf(clientSecret) }
   if (oauth === undefined) {
     if (clientSecret === undefined && scope === undefined) return undefined
-    return { kind: 'oauth2ClientCredentials', ...secret, ...named({ scope }) }
+    return { kind: 'oauth2ClientCredentials', ...secret, ...given({ scope }) }
   }
   const at = oauth.indexOf('@http')
   if (at < 1)
@@ -178,20 +177,17 @@ async function authOf(options: ActionOptions): Promise<Record<string, unknown> |
       'Write it like my-client@https://id.example.com/oauth/token.',
     )
   const client = { clientId: oauth.slice(0, at), tokenUrl: oauth.slice(at + 1) }
-  return { kind: 'oauth2ClientCredentials', ...client, ...secret, ...named({ scope }) }
+  return { kind: 'oauth2ClientCredentials', ...client, ...secret, ...given({ scope }) }
 }
 
 async function tlsOf({ tls, clientCert, clientKey, ca }: ActionOptions) {
   if (tls === false) return null
   const [clientCertificate, key, certificateAuthority] = await Promise.all(
-    [clientCert, clientKey, ca].map(async (file) => (file ? await textOf(file) : file)),
+    [clientCert, clientKey, ca].map(async (file) => (file ? await textOfFile(file) : file)),
   )
-  const members = named({ clientCertificate, clientKey: key, certificateAuthority })
+  const members = given({ clientCertificate, clientKey: key, certificateAuthority })
   return Object.keys(members).length === 0 ? undefined : members
 }
-
-const named = (members: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 
 const orNone = (text: string, read: (text: string) => unknown) => (text === 'none' ? null : read(text))
 
@@ -236,12 +232,5 @@ function halves(text: string, option: string, example: string): readonly [string
 
 /** The text itself, or what a file holds, without the line break at its end. */
 async function secretOf(text: string): Promise<string> {
-  return text.startsWith('@') ? (await textOf(text.slice(1))).replace(/\r?\n$/, '') : text
-}
-
-async function textOf(file: string): Promise<string> {
-  if (file === '-') return await Bun.stdin.text()
-  return await readFile(file, 'utf8').catch((error: Error) => {
-    throw usageError(`${file} cannot be read: ${error.message}`)
-  })
+  return text.startsWith('@') ? (await textOfFile(text.slice(1))).replace(/\r?\n$/, '') : text
 }

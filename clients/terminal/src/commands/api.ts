@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { Sending } from 'creel-client'
 import { type ApiClient, jsonSending, queryOf } from '../api/apiClient.ts'
@@ -10,7 +9,7 @@ import { printHint, printJson, printTable, printText } from '../output/print.ts'
 import { byteOutput } from '../output/write.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
-import { jsonOrText } from '../words.ts'
+import { jsonOrText, textOfFile } from '../words.ts'
 
 /** An await may wait a minute before it answers. */
 const ANSWER_MS = 90_000
@@ -154,11 +153,8 @@ async function bodyOf(
 }
 
 async function textOf(body: string): Promise<string> {
-  if (body === '-') return await Bun.stdin.text()
-  if (!body.startsWith('@')) return body
-  return await readFile(body.slice(1), 'utf8').catch((error: Error) => {
-    throw usageError(`${body.slice(1)} cannot be read: ${error.message}`)
-  })
+  if (body === '-') return await textOfFile(body)
+  return body.startsWith('@') ? await textOfFile(body.slice(1)) : body
 }
 
 function jsonOf(text: string): unknown {

@@ -7,7 +7,7 @@ import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOpt
 import { printHint, printJson } from '../output/print.ts'
 import { hasFailures, stateText } from '../output/requestText.ts'
 import { spanText } from '../output/text.ts'
-import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { type ClientOptions, ENDPOINT_OPTION, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { spanOption } from '../words.ts'
 
@@ -18,10 +18,7 @@ const DEFAULT_MILLISECONDS = 30_000
 export function addAwaitCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     withFilterOptions(
-      command.option(
-        '-e, --endpoint <endpoint>',
-        'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
-      ),
+      command.option(...ENDPOINT_OPTION),
     ).option('--timeout <span>', 'longest wait, e.g. 20s; default 30s', spanOption),
     {
       json: 'no effect: the request is always printed as one JSON object',

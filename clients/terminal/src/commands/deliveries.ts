@@ -4,7 +4,7 @@ import { chooseEndpoint, endpointIdOf } from '../api/endpointChoice.ts'
 import { givesMembers } from '../clientError.ts'
 import { printJson, printTable } from '../output/print.ts'
 import { clockText } from '../output/text.ts'
-import { addVerb, type ClientOptions } from '../session.ts'
+import { addVerb, type ClientOptions, ENDPOINT_OPTION } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { countOption, firstOf, requestIdOption } from '../words.ts'
 
@@ -19,10 +19,7 @@ interface DeliveryOptions extends ClientOptions {
 export function addDeliveriesCommand(command: Command, tools: TerminalTools): void {
   addVerb(
     givesMembers(command, { requestId: '--request' })
-      .option(
-        '-e, --endpoint <endpoint>',
-        'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
-      )
+      .option(...ENDPOINT_OPTION)
       .option('--request <id>', 'only deliveries of this request', requestIdOption)
       .option('--state <state>', 'Succeeded, Failed, Errored, Pending, Interrupted or DeadLetter')
       .option('--attempt <id>', 'one attempt as JSON, with the exact request and response', requestIdOption)

@@ -7,7 +7,7 @@ import { printHint, printTable, printText, printWarnings } from '../output/print
 import { agoText } from '../output/text.ts'
 import { addVerb, type ClientOptions, isConfirmed } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
-import { assignments, durationSeconds, spanOption } from '../words.ts'
+import { assignments, durationSeconds, given, spanOption } from '../words.ts'
 
 const JSON_ONE = 'print the endpoint on one line'
 
@@ -106,8 +106,7 @@ export function addEndpointsCommands(command: Command, tools: TerminalTools): vo
       examples: ['creel endpoints rotate-url orders', 'creel endpoints rotate-url orders --overlap 7d'],
       run: async (api, { overlap }: ClientOptions & { overlap?: number }, wanted: string) => {
         const { id } = await chooseEndpoint(api, wanted)
-        const overlapping = overlap === undefined ? {} : { overlapSeconds: overlap }
-        return await api.calls.endpoints.rotateUrl({ endpointId: id, ...overlapping })
+        return await api.calls.endpoints.rotateUrl({ endpointId: id, overlapSeconds: overlap })
       },
       print: ({ name, previousUrlUntil: until, url }) => {
         printText(url)
@@ -205,7 +204,7 @@ async function membersOf(
   operation: Operation,
 ): Promise<Record<string, unknown>> {
   const { name, provider, signingSecret, ttl, eventIdPath, on, off, set = [] } = options
-  const named = {
+  const members = given({
     name,
     provider,
     signingSecret,
@@ -213,9 +212,7 @@ async function membersOf(
     eventIdPath,
     dedupe: dedupeOf(options),
     isActive: on === true ? true : off === true ? false : undefined,
-  }
-  const members: Record<string, unknown> = {}
-  for (const [member, value] of Object.entries(named)) if (value !== undefined) members[member] = value
+  })
   const assigned = assignments(set, 'responseStatusCode=202')
   await requireMembers(api, operation, Object.keys(assigned))
   return { ...members, ...assigned }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import type { ApiClient } from '../api/apiClient.ts'
@@ -6,9 +5,9 @@ import { requireMembers } from '../api/bodyMembers.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { ClientError, usageError } from '../clientError.ts'
 import { printHint, printTable, printText, printWarnings } from '../output/print.ts'
-import { addVerb, type ClientOptions, isConfirmed } from '../session.ts'
+import { addVerb, type ClientOptions, ENDPOINT_OPTION, isConfirmed } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
-import { assignments } from '../words.ts'
+import { assignments, jsonOrText, textOfFile } from '../words.ts'
 import type { ActionOptions } from './actionMembers.ts'
 import type { Item, Noun, Place } from './nouns.ts'
 
@@ -108,11 +107,7 @@ export function addNounChanges(command: Command, noun: Noun, tools: TerminalTool
 }
 
 function withPlace(command: Command, noun: Noun): Command {
-  if (noun.endpoint !== undefined)
-    command.option(
-      '-e, --endpoint <endpoint>',
-      'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
-    )
+  if (noun.endpoint !== undefined) command.option(...ENDPOINT_OPTION)
   return noun.hasAction === true
     ? command.option('--action <action>', 'action; default the first forward')
     : command
@@ -208,12 +203,7 @@ async function bodyOf(
 }
 
 async function objectOf(file: string): Promise<Record<string, unknown>> {
-  const text = await (file === '-' ? Bun.stdin.text() : readFile(file, 'utf8')).catch((error: Error) => {
-    throw usageError(`${file} cannot be read: ${error.message}`)
-  })
-  try {
-    return z.record(z.string(), z.unknown()).parse(JSON.parse(text))
-  } catch {
-    throw usageError(`${file} is not one JSON object.`)
-  }
+  const read = z.record(z.string(), z.unknown()).safeParse(jsonOrText(await textOfFile(file)))
+  if (!read.success) throw usageError(`${file} is not one JSON object.`)
+  return read.data
 }

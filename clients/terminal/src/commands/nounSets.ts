@@ -53,10 +53,8 @@ function addFlowCommands(command: Command, tools: TerminalTools): void {
   addVerb(ofAction(resume), tools, {
     json: 'print the action on one line',
     examples: ['creel actions resume Billing', 'creel actions resume Billing --per-second 10'],
-    run: async (api, { perSecond, ...options }: FlowOptions, wanted: string) => {
-      const place = await placeOf(api, wanted, options)
-      return await api.calls.actions.resume({ ...place, ...(perSecond === undefined ? {} : { perSecond }) })
-    },
+    run: async (api, { perSecond, ...options }: FlowOptions, wanted: string) =>
+      await api.calls.actions.resume({ ...(await placeOf(api, wanted, options)), perSecond }),
     print: ({ name }) => printText(`Resumed "${name}".`),
   })
 

@@ -95,11 +95,7 @@ async function throughActions(
   requestId: number,
   actionId: string | undefined,
 ): Promise<Replayed> {
-  const result = await api.calls.requests.replay({
-    endpointId,
-    requestId,
-    ...(actionId === undefined ? {} : { actionId }),
-  })
+  const result = await api.calls.requests.replay({ endpointId, requestId, actionId })
   const lines = result.outcomes.map(({ actionName, state, statusCode, error, durationMs, url }) => {
     const answer = error ?? (statusCode === null ? '' : String(statusCode))
     const time = durationMs === null ? '' : `${durationMs} ms`

@@ -8,7 +8,14 @@ import { printHint, printJson, printTable, printText } from '../output/print.ts'
 import { lackOf, requestText, stateText } from '../output/requestText.ts'
 import { clockText, sizeText } from '../output/text.ts'
 import { byteOutput } from '../output/write.ts'
-import { addVerb, type ClientOptions, isConfirmed, openApi, withClientOptions } from '../session.ts'
+import {
+  addVerb,
+  type ClientOptions,
+  ENDPOINT_OPTION,
+  isConfirmed,
+  openApi,
+  withClientOptions,
+} from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { countOption, firstOf, requestIdOption, requestIdsOption } from '../words.ts'
 
@@ -25,16 +32,11 @@ interface DeleteOptions extends EndpointOption {
   readonly yes?: boolean
 }
 
-const ENDPOINT = [
-  '-e, --endpoint <endpoint>',
-  'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
-] as const
-
 export function addRequestsCommands(command: Command, tools: TerminalTools): void {
   const list = command
     .command('list')
     .description('list captured requests, newest first')
-    .option(...ENDPOINT)
+    .option(...ENDPOINT_OPTION)
   addVerb(
     withFilterOptions(list).option('--limit <n>', 'number of requests; default 20', countOption),
     tools,
@@ -76,7 +78,7 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
     .command('get')
     .description('read a captured request in full')
     .argument('<id>', 'id of the request', requestIdOption)
-    .option(...ENDPOINT)
+    .option(...ENDPOINT_OPTION)
     .option('--body', 'print the body only; byte for byte, unless stdout is a terminal')
   addVerb(get, tools, {
     json: 'print the request on one line',
@@ -107,7 +109,7 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
     .description('write a note on a captured request, for people')
     .argument('<id>', 'id of the request', requestIdOption)
     .argument('[text]', 'the note, in place of the one before')
-    .option(...ENDPOINT)
+    .option(...ENDPOINT_OPTION)
     .option('--remove', 'remove the note')
   addVerb(note, tools, {
     json: 'print the request, without its body, on one line',
@@ -126,7 +128,7 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
     .command('delete')
     .description('move captured requests to the recycle bin')
     .argument('[ids...]', 'ids of the requests', requestIdsOption)
-    .option(...ENDPOINT)
+    .option(...ENDPOINT_OPTION)
     .option('--all', 'every request of the endpoint; needs --yes')
     .option('--yes', 'confirms --all')
   addVerb(remove, tools, {
@@ -179,7 +181,7 @@ function addExportCommand(requests: Command, tools: TerminalTools): void {
       requests
         .command('export')
         .description('print captured requests in full, oldest first, one JSON object per line')
-        .option(...ENDPOINT)
+        .option(...ENDPOINT_OPTION)
         .option('--har', 'print one HAR file instead')
         .option('--include-secrets', 'do not mask headers with names of credentials'),
     ),
@@ -227,7 +229,7 @@ function addImportCommand(requests: Command, tools: TerminalTools): void {
       .command('import')
       .description('store exported requests with their times; nothing is forwarded')
       .argument('[file]', 'output of `creel requests export`; default stdin')
-      .option(...ENDPOINT),
+      .option(...ENDPOINT_OPTION),
     {
       json: 'print {"importedCount","firstId","lastId"} on one line',
       examples: [

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { ClientError } from '../clientError.ts'
+import { jsonOrText } from '../words.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -13,11 +14,13 @@ export interface Profile extends z.infer<typeof Profile> {
   readonly file: string
 }
 
-/** The file of the profile, in the user's configuration folder. */
-function profileFile(environment: Environment): string {
+/** A file in the user's configuration folder. */
+export function configFile(environment: Environment, name: string): string {
   const folder = environment.XDG_CONFIG_HOME ?? join(environment.HOME ?? homedir(), '.config')
-  return join(folder, 'creel', 'profile.json')
+  return join(folder, 'creel', name)
 }
+
+const profileFile = (environment: Environment) => configFile(environment, 'profile.json')
 
 /**
  * The profile; undefined without a login.
@@ -31,21 +34,13 @@ export async function readProfile(environment: Environment): Promise<Profile | u
     throw new ClientError(`The profile ${file} cannot be read: ${error.message}`)
   })
   if (text === undefined) return undefined
-  const profile = Profile.safeParse(jsonOf(text))
+  const profile = Profile.safeParse(jsonOrText(text))
   if (!profile.success) {
     throw new ClientError(`The profile ${file} is damaged.`, [
       '`creel login` replaces it; `creel logout` removes it.',
     ])
   }
   return { ...profile.data, file }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Replaces the profile. Only its owner can read the file. Returns the file. */

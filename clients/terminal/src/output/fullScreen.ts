@@ -5,26 +5,17 @@ import type { SafeText } from './safeText.ts'
 const ENTER_ALTERNATE = '\u001b[?1049h\u001b[H'
 const LEAVE_ALTERNATE = '\u001b[?1049l'
 
-/** The whole terminal, drawn frame by frame. */
-export interface FullScreen {
-  enter(): void
-  leave(): void
-  draw(lines: readonly SafeText[]): void
-  /** Discards the last frame, so that the next one is drawn completely. */
-  clear(): void
-  /** Shows the cursor again. */
-  done(): void
-}
-
-/** The screen of stdout, which must be a terminal. */
-export function fullScreen(): FullScreen {
+/** The screen of stdout, which must be a terminal, drawn frame by frame. */
+export function fullScreen() {
   const { stdout } = process
   const update = createLogUpdate(stdout, { showCursor: false })
   return {
     enter: () => void stdout.write(ENTER_ALTERNATE),
     leave: () => void stdout.write(LEAVE_ALTERNATE),
-    draw: (lines) => update(lines.join('\n')),
+    draw: (lines: readonly SafeText[]) => update(lines.join('\n')),
+    /** Discards the last frame, so that the next one is drawn completely. */
     clear: () => update.clear(),
+    /** Shows the cursor again. */
     done: () => update.done(),
   }
 }

@@ -24,11 +24,8 @@ export function screenActions(
   return {
     async replay({ request }) {
       const { endpointId, id: requestId } = request
-      await api.calls.requests.replay({
-        endpointId,
-        requestId,
-        ...(sender === null ? {} : { to: 'listeners' }),
-      })
+      const to = sender === null ? undefined : 'listeners'
+      await api.calls.requests.replay({ endpointId, requestId, to })
       return sender === null
         ? `Replayed #${request.id} through the actions.`
         : `Replayed #${request.id} to the listeners.`
