@@ -16,13 +16,12 @@ export function addConfigCommand(command: Command): void {
       Value: ([, value]) => shown(value),
     })
     printText('')
+    const ofPlans = Object.entries(plans).map(
+      ([key, limits]) => [key, (limit: (typeof LIMIT_NAMES)[number]) => shown(limits[limit])] as const,
+    )
     printTable(LIMIT_NAMES, {
       Limit: (limit) => limit,
-      free: (limit) => shown(plans.free[limit]),
-      solo: (limit) => shown(plans.solo[limit]),
-      pro: (limit) => shown(plans.pro[limit]),
-      team: (limit) => shown(plans.team[limit]),
-      'self-hosted': (limit) => shown(plans['self-hosted'][limit]),
+      ...Object.fromEntries(ofPlans),
     })
   })
 }

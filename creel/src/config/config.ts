@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { overridePlans, PLANS, type Plans } from '@creel/core'
 import { type Cell, CellsFileError, parseCells } from '@creel/core/cells'
 import { retryScheduleText } from '@creel/core/deliveries'
-import type { Limits, PlanKey } from '@creel/core/plans'
+import type { Limits } from '@creel/core/plans'
 import { serverUrls } from '@creel/core/platform/db'
 import type { MailerOptions } from '@creel/core/platform/mail'
 import { z } from 'zod'
@@ -216,7 +216,7 @@ const MASKS: { readonly [Name in VariableName]?: (value: string) => string } = {
 /** A configuration that is safe to print: secrets are masked, absent variables null. */
 interface MaskedConfig {
   readonly variables: Readonly<Record<string, unknown>>
-  readonly plans: Readonly<Record<PlanKey, Limits>>
+  readonly plans: Readonly<Record<string, Limits>>
 }
 
 /**
@@ -227,17 +227,8 @@ export function maskedConfig(config: Config): MaskedConfig {
     const value = name === 'CREEL_RETRY_SCHEDULE' ? retryScheduleText(config[name]) : (config[name] ?? null)
     return [name, value === null ? null : (MASKS[name]?.(String(value)) ?? value)]
   })
-  const { free, solo, pro, team, 'self-hosted': selfHosted } = config.plans
-  return {
-    variables: Object.fromEntries(shown),
-    plans: {
-      free: free.limits,
-      solo: solo.limits,
-      pro: pro.limits,
-      team: team.limits,
-      'self-hosted': selfHosted.limits,
-    },
-  }
+  const plans = Object.entries(config.plans).map(([key, { limits }]) => [key, limits])
+  return { variables: Object.fromEntries(shown), plans: Object.fromEntries(plans) }
 }
 
 /** Credentials are before the `@`, or in the query (`?password=…`). A text that is not a URL is masked completely. */

@@ -67,14 +67,14 @@ function apiUrlOf(entry: string): [name: string, baseUrl: string] {
 
 /** Base addresses of APIs by the names that may have one. */
 const ApiUrls = (names: readonly string[], noun: string) =>
-  List.superRefine((entries, context) =>
+  List.superRefine(
     eachOf(
       (entry) => {
         const [name, baseUrl] = apiUrlOf(entry)
         return names.includes(name) && isPublicUrl(baseUrl)
       },
       `<${noun}>=<http or https URL>, ${noun} being one of ${names.join(', ')}`,
-    )(entries, context),
+    ),
   )
     .transform((entries) => Object.fromEntries(entries.map(apiUrlOf)))
     .default({})
@@ -115,15 +115,21 @@ export const Variables = z.object({
     })
     return z.NEVER
   }).optional(),
-  CREEL_ALLOW_DESTINATIONS: List.superRefine(readableDestinations).default([]),
-  CREEL_TRUSTED_PROXIES: List.superRefine(readableNetworks).default([]),
+  CREEL_ALLOW_DESTINATIONS: List.superRefine(
+    eachOf(isDestination, 'a CIDR, an address or a host name'),
+  ).default([]),
+  CREEL_TRUSTED_PROXIES: List.superRefine(
+    eachOf((entry) => Network.safeParse(entry).success, 'a CIDR or an address'),
+  ).default([]),
   CREEL_PLANS_FILE: z
     .string()
     .transform((file) => resolve(file))
     .optional(),
   CREEL_DEFAULT_PLAN: z.enum(PLAN_KEYS, `must be one of ${PLAN_KEYS.join(', ')}`).default('self-hosted'),
   CREEL_STORAGE_MAX: StorageMax.optional(),
-  CREEL_FORMER_HOSTS: List.superRefine(readableHosts).default([]),
+  CREEL_FORMER_HOSTS: List.superRefine(
+    eachOf((entry) => /^[A-Za-z0-9._-]+(:\d{1,5})?$/.test(entry), 'a host name'),
+  ).default([]),
   CREEL_SMTP_URL: z
     .string()
     .regex(/^smtps?:\/\/./, 'must start with smtp:// or smtps://')
@@ -200,21 +206,11 @@ function eachOf(isReadable: (entry: string) => boolean, words: string): Refineme
   }
 }
 
-function readableDestinations(...[entries, context]: Parameters<Refinement>): void {
-  eachOf((entry) => {
-    try {
-      parseAllowList([entry])
-      return true
-    } catch {
-      return false
-    }
-  }, 'a CIDR, an address or a host name')(entries, context)
-}
-
-function readableNetworks(...[entries, context]: Parameters<Refinement>): void {
-  eachOf((entry) => Network.safeParse(entry).success, 'a CIDR or an address')(entries, context)
-}
-
-function readableHosts(...[entries, context]: Parameters<Refinement>): void {
-  eachOf((entry) => /^[A-Za-z0-9._-]+(:\d{1,5})?$/.test(entry), 'a host name')(entries, context)
+function isDestination(entry: string): boolean {
+  try {
+    parseAllowList([entry])
+    return true
+  } catch {
+    return false
+  }
 }
