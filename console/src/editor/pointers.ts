@@ -30,22 +30,22 @@ export function rangeOfPointer(state: EditorState, pointer: string): Range {
 }
 
 function childOf(state: EditorState, node: SyntaxNode, segment: string): SyntaxNode | null {
-  if (node.name === 'Object') {
-    for (let member = node.firstChild; member !== null; member = member.nextSibling) {
-      const name = member.getChild('PropertyName')
-      if (name !== null && nameOf(state, name) === segment)
-        return name.nextSibling?.nextSibling ?? member.lastChild
-    }
-  }
-  if (node.name === 'Array') {
-    let index = 0
-    for (let item = node.firstChild; item !== null; item = item.nextSibling) {
-      if (['[', ']', ','].includes(item.name)) continue
-      if (String(index) === segment) return item
-      index += 1
-    }
+  if (node.name === 'Array') return elementsOf(node).find((_, index) => String(index) === segment) ?? null
+  for (const member of node.getChildren('Property')) {
+    const name = member.getChild('PropertyName')
+    if (name !== null && nameOf(state, name) === segment)
+      return name.nextSibling?.nextSibling ?? member.lastChild
   }
   return null
+}
+
+/** The elements of an array, without its punctuation. */
+function elementsOf({ firstChild }: SyntaxNode): SyntaxNode[] {
+  const elements: SyntaxNode[] = []
+  for (let at = firstChild; at !== null; at = at.nextSibling) {
+    if (!['[', ']', ','].includes(at.name)) elements.push(at)
+  }
+  return elements
 }
 
 /** The name of a property node. */
@@ -66,11 +66,8 @@ export function pathTo(state: EditorState, node: SyntaxNode): (string | number)[
       const name = at.getChild('PropertyName')
       if (name !== null) path.unshift(nameOf(state, name))
     } else if (at.parent.name === 'Array') {
-      let index = 0
-      for (let item = at.prevSibling; item !== null; item = item.prevSibling) {
-        if (!['[', ']', ','].includes(item.name)) index += 1
-      }
-      path.unshift(index)
+      const { from } = at
+      path.unshift(elementsOf(at.parent).filter((one) => one.from < from).length)
     }
   }
   return path
