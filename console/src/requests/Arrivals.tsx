@@ -46,24 +46,18 @@ export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered 
         {shown.map(({ at, good, bad, rejected }) => {
           const x = (BARS - 1 - (end - at)) * 4
           if (x < 0) return null
-          const high = (good / top) * 22
-          const low = (bad / top) * 22
-          const over = (rejected / top) * 22
+          let y = 24
           return (
             <g key={at}>
-              {rejected > 0 && (
-                <rect
-                  className="refused"
-                  x={x}
-                  y={24 - high - low - over}
-                  width={2.8}
-                  height={Math.max(over, 1.5)}
-                />
-              )}
-              {good > 0 && (
-                <rect className="good" x={x} y={24 - high - low} width={2.8} height={Math.max(high, 1.5)} />
-              )}
-              {bad > 0 && <rect className="bad" x={x} y={24 - low} width={2.8} height={Math.max(low, 1.5)} />}
+              {Object.entries({ bad, good, refused: rejected }).map(([part, number]) => {
+                const height = (number / top) * 22
+                y -= height
+                return (
+                  number > 0 && (
+                    <rect key={part} className={part} x={x} y={y} width={2.8} height={Math.max(height, 1.5)} />
+                  )
+                )
+              })}
             </g>
           )
         })}
