@@ -3,7 +3,7 @@ import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
-import { named, Select } from '../parts/Field.tsx'
+import { choices, named, Select } from '../parts/Field.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { Page } from '../parts/Page.tsx'
 import { Problem, QueryState } from '../parts/Problem.tsx'
@@ -200,9 +200,9 @@ const DELIVERY_TONES = { delivered: 'ok', failed: 'bad', muted: 'plain', suppres
 
 type Outcome = keyof typeof DELIVERY_TONES
 
-const OUTCOMES: readonly { value: Outcome | ''; words: string }[] = [
-  { value: '', words: 'All outcomes' },
-  ...(['delivered', 'failed', 'muted', 'suppressed'] as const).map((value) => ({ value, words: value })),
+const OUTCOMES = [
+  { value: '', words: 'All outcomes' } as const,
+  ...choices('delivered', 'failed', 'muted', 'suppressed'),
 ]
 
 /** Every send of the last 30 days, newest first. */

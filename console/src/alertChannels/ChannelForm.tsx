@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { CheckField, Select, SelectField, TextField } from '../parts/Field.tsx'
+import { CheckField, choices, Select, SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/Toasts.tsx'
@@ -211,7 +211,7 @@ function SettingField({ field: { help, label, options, required, type }, ...rest
   const shared = { ...rest, label: required ? label : `${label} (optional)`, hint: help ?? undefined }
   if (options !== null) {
     const none = { value: '', words: required ? 'Choose…' : 'Default' }
-    return <SelectField {...shared} options={[none, ...options.map((value) => ({ value, words: value }))]} />
+    return <SelectField {...shared} options={[none, ...choices(...options)]} />
   }
   if (type === 'headers') return <TextField {...shared} rows={2} placeholder="Name: value" />
   return (

@@ -5,7 +5,7 @@ import { Button } from '../parts/Button.tsx'
 import { download } from '../parts/CopyButton.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { creel, type RequestDetail } from '../trpc.ts'
-import { bytesOfBase64 } from '../words/copyAs.ts'
+import { bytesOfBase64, utf8Of } from '../words/copyAs.ts'
 import { bytes } from '../words/format.ts'
 import { BodyView } from './BodyView.tsx'
 
@@ -59,7 +59,7 @@ export function LargeBody({ endpointId, request }: Props) {
   const isShown = encoding === undefined || load.variables?.decoded === true
   if (all !== undefined && all !== null && isShown) {
     // A body that cannot be decoded comes as it is.
-    const text = encoding === undefined && request.bodyIsBinary ? null : textOf(all)
+    const text = (encoding === undefined && request.bodyIsBinary) || all.includes(0) ? null : utf8Of(all)
     return (
       <BodyView
         hasKey
@@ -108,16 +108,6 @@ export function LargeBody({ endpointId, request }: Props) {
       )}
     </div>
   )
-}
-
-/** The text of bytes; null if they are none. */
-function textOf(all: Uint8Array): string | null {
-  if (all.includes(0)) return null
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(all)
-  } catch {
-    return null
-  }
 }
 
 async function joined(parts: readonly Uint8Array<ArrayBuffer>[]): Promise<Uint8Array<ArrayBuffer>> {

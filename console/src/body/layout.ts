@@ -1,4 +1,4 @@
-import { base64Of, bytesOfBase64 } from '../words/copyAs.ts'
+import { base64Of, bytesOfBase64, utf8Of } from '../words/copyAs.ts'
 import { jsonLines, type Line, type Piece } from '../words/jsonLines.ts'
 
 const TOKEN = /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<[^>]*>|[^<]+/g
@@ -153,14 +153,9 @@ function partOf(piece: string): Part {
 }
 
 function textOf(latin: string): string | null {
-  if (latin.length > TEXT_MAX) return null
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytesOfBase64(btoa(latin)))
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what tells bytes from text
-    return /[\0-\x08\x0e-\x1f]/.test(text) ? null : text
-  } catch {
-    return null
-  }
+  const text = latin.length > TEXT_MAX ? null : utf8Of(bytesOfBase64(btoa(latin)))
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what tells bytes from text
+  return text === null || /[\0-\x08\x0e-\x1f]/.test(text) ? null : text
 }
 
 function utf8(latin: string): string {

@@ -65,12 +65,12 @@ export function ProviderSettings({ endpoint, form, secrets, onSecrets }: SecretP
 }
 
 function About({ provider }: { provider: Provider }) {
-  const { setupPath, signatureHeader, verification } = provider
+  const { setupPath, verification } = provider
   return (
     <p className="hint">
       {verification === null
         ? 'This provider does not sign its requests.'
-        : `${schemeText(verification.scheme)}${signatureHeader === null ? '' : ` in ${signatureHeader}`}${verification.supported ? '' : ', which Creel cannot verify'}.`}
+        : `${schemeOf(provider)}${verification.supported ? '' : ', which Creel cannot verify'}.`}
       {setupPath !== null && ` Enter the capture URL there under: ${setupPath}.`}
     </p>
   )
@@ -133,9 +133,11 @@ interface ProviderPickerProps {
 }
 
 /** A signature scheme in words. Its encoding is left out: it is the provider's business. */
-function schemeText(scheme: string): string {
-  const hmac = /^hmac-(sha\d+|md5)/.exec(scheme)?.[0]
-  return hmac?.toUpperCase() ?? scheme.replaceAll('-', ' ')
+function schemeOf({ signatureHeader, verification }: Provider): string {
+  if (verification === null) return 'no signatures'
+  const hmac = /^hmac-(sha\d+|md5)/.exec(verification.scheme)?.[0]
+  const scheme = hmac?.toUpperCase() ?? verification.scheme.replaceAll('-', ' ')
+  return signatureHeader === null ? scheme : `${scheme} in ${signatureHeader}`
 }
 
 const NO_PROVIDER = { slug: '', name: 'No provider', about: 'signatures are not checked' } as const
@@ -148,14 +150,7 @@ function ProviderPicker({ slug, onChange }: ProviderPickerProps) {
   const list = useId()
   const all = [
     NO_PROVIDER,
-    ...(providers.data?.items ?? []).map(({ name, signatureHeader, slug: own, verification }) => ({
-      slug: own,
-      name,
-      about:
-        verification === null
-          ? 'no signatures'
-          : `${schemeText(verification.scheme)}${signatureHeader === null ? '' : ` in ${signatureHeader}`}`,
-    })),
+    ...(providers.data?.items ?? []).map((one) => ({ slug: one.slug, name: one.name, about: schemeOf(one) })),
   ]
   const wanted = (typed ?? '').toLowerCase()
   const offered =

@@ -72,6 +72,15 @@ export function base64Of(text: string): string {
   return btoa(latin)
 }
 
+/** The text of UTF-8; null for other bytes. */
+export function utf8Of(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
 /** The bytes of base64. */
 export function bytesOfBase64(base64: string): Uint8Array<ArrayBuffer> {
   const latin = atob(base64)
