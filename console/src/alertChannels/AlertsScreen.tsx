@@ -110,46 +110,33 @@ interface Props {
 
 /** One channel: its health in the provider's words, and its buttons. */
 function ChannelItem({ channel, isOpen, onToggle }: Props) {
-  const {
-    connected,
-    consecutiveFailures,
-    destination,
-    enabled,
-    health,
-    id,
-    kind,
-    lastError,
-    lastSuccessAt,
-    mutedUntil,
-    name,
-  } = channel
   const change = useCall(
     (members: { enabled?: boolean; mutedUntil?: string }) =>
-      creel.alertChannels.update.mutate({ id, ...members }),
+      creel.alertChannels.update.mutate({ id: channel.id, ...members }),
     [CHANNELS],
   )
-  const test = useCall(() => creel.alertChannels.test.mutate({ id }), [CHANNELS])
-  const isMuted = mutedUntil !== null && Date.parse(mutedUntil) > Date.now()
+  const test = useCall(() => creel.alertChannels.test.mutate({ id: channel.id }), [CHANNELS])
+  const isMuted = channel.mutedUntil !== null && Date.parse(channel.mutedUntil) > Date.now()
   return (
     <div>
       <div className="item" data-open={isOpen}>
         <button type="button" className="item-name" aria-expanded={isOpen} onClick={onToggle}>
-          {name}
+          {channel.name}
         </button>
-        <Badge>{kind}</Badge>
-        <Badge tone={TONES[health]}>{health}</Badge>
-        {isMuted && <Badge>muted, ends {ago(mutedUntil)}</Badge>}
+        <Badge>{channel.kind}</Badge>
+        <Badge tone={TONES[channel.health]}>{channel.health}</Badge>
+        {isMuted && <Badge>muted, ends {ago(channel.mutedUntil)}</Badge>}
         <span className="item-what">
-          {destination}{' '}
-          {consecutiveFailures > 0 ? (
+          {channel.destination}{' '}
+          {channel.consecutiveFailures > 0 ? (
             <span className="bad">
-              {plural(consecutiveFailures, 'failure')} in a row: {lastError}
+              {plural(channel.consecutiveFailures, 'failure')} in a row: {channel.lastError}
             </span>
           ) : (
-            lastSuccessAt !== null && `sent ${ago(lastSuccessAt)}`
+            channel.lastSuccessAt !== null && `sent ${ago(channel.lastSuccessAt)}`
           )}
         </span>
-        <Button look="small" disabled={test.isPending || !connected} onClick={() => test.mutate()}>
+        <Button look="small" disabled={test.isPending || !channel.connected} onClick={() => test.mutate()}>
           {test.isPending ? 'Testing…' : 'Test'}
         </Button>
         {isMuted ? (
@@ -171,12 +158,12 @@ function ChannelItem({ channel, isOpen, onToggle }: Props) {
           </Menu>
         )}
         <Switch
-          isOn={enabled}
+          isOn={channel.enabled}
           isDisabled={change.isPending}
-          label={`${name} is switched on`}
+          label={`${channel.name} is switched on`}
           onChange={(on) => change.mutate({ enabled: on })}
         >
-          {enabled ? 'on' : 'off'}
+          {channel.enabled ? 'on' : 'off'}
         </Switch>
       </div>
       {test.data !== undefined && (

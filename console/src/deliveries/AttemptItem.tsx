@@ -39,39 +39,28 @@ export const AttemptItem = memo(function AttemptItem({
   onToggle,
   isNamed = false,
 }: Props) {
-  const {
-    actionName,
-    at,
-    attemptNumber,
-    durationMs,
-    error,
-    label,
-    requestId,
-    state,
-    statusCode,
-    transformed,
-    trigger,
-  } = attempt
-  const isBad = statusCode === null ? error !== null : statusCode >= 400
+  const isBad = attempt.statusCode === null ? attempt.error !== null : attempt.statusCode >= 400
   return (
     <li data-open={isOpen}>
       <button type="button" className="attempt" data-wide={isNamed} aria-expanded={isOpen} onClick={onToggle}>
         <ChevronRight size={13} className="turn" />
-        <StateMark state={state} isShort />
+        <StateMark state={attempt.state} isShort />
         <span
           className="attempt-code"
           data-bad={isBad}
-          title={error === null ? undefined : attemptErrorWords(error)}
+          title={attempt.error === null ? undefined : attemptErrorWords(attempt.error)}
         >
-          {statusCode ?? error?.split(':')[0] ?? '…'}
+          {attempt.statusCode ?? attempt.error?.split(':')[0] ?? '…'}
         </span>
-        <span className="attempt-number">{TRIGGER_WORDS[trigger] ?? `Attempt ${attemptNumber}`}</span>
+        <span className="attempt-number">
+          {TRIGGER_WORDS[attempt.trigger] ?? `Attempt ${attempt.attemptNumber}`}
+        </span>
         {isNamed ? (
           <span className="attempt-about">
-            <span className="hint">#{requestId}</span> {label !== null && <b>{visible(label)}</b>}{' '}
-            {actionName}
+            <span className="hint">#{attempt.requestId}</span>{' '}
+            {attempt.label !== null && <b>{visible(attempt.label)}</b>} {attempt.actionName}
           </span>
-        ) : transformed ? (
+        ) : attempt.transformed ? (
           <WandSparkles size={12} role="img" aria-label="shaped by rules" />
         ) : (
           <span />
@@ -79,8 +68,8 @@ export const AttemptItem = memo(function AttemptItem({
         <span className="attempt-bar" aria-hidden="true">
           <i style={{ inlineSize: `${Math.max(2, share * 100)}%` }} />
         </span>
-        <span className="attempt-time">{duration(durationMs)}</span>
-        <Clock at={at} />
+        <span className="attempt-time">{duration(attempt.durationMs)}</span>
+        <Clock at={attempt.at} />
       </button>
       {isOpen && <AttemptRecord endpointId={endpointId} attempt={attempt} />}
     </li>

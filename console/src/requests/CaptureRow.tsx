@@ -38,22 +38,6 @@ export const CaptureRow = memo(function CaptureRow({
   onOpen,
   onPick,
 }: Props) {
-  const {
-    attemptCount,
-    columns: values,
-    deliveryCounts,
-    duplicateOf,
-    id,
-    label,
-    senderAttempt,
-    method,
-    note,
-    path,
-    receivedAt,
-    sizeBytes,
-    state,
-    verification,
-  } = row
   useToday()
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the whole list are those of the screen
@@ -67,41 +51,41 @@ export const CaptureRow = memo(function CaptureRow({
       data-new={isNew}
       data-day={day}
       onClick={(event) => {
-        if (event.shiftKey || event.metaKey || event.ctrlKey) onPick(id, event.shiftKey)
-        else onOpen(id)
+        if (event.shiftKey || event.metaKey || event.ctrlKey) onPick(row.id, event.shiftKey)
+        else onOpen(row.id)
       }}
     >
       <span role="gridcell" className="cell-state">
-        <StateMark state={state} counts={deliveryCounts} isShort />
+        <StateMark state={row.state} counts={row.deliveryCounts} isShort />
         {isPicked && <span className="sr-only">, selected</span>}
       </span>
       <span role="gridcell" className="cell-id">
-        #{id}
+        #{row.id}
       </span>
       <span role="gridcell" className="cell-method">
-        <Method method={method} />
+        <Method method={row.method} />
       </span>
       <span role="gridcell" className="cell-what">
-        {label !== null && <b>{visible(label)}</b>}
-        {senderAttempt !== null && senderAttempt > 1 && (
+        {row.label !== null && <b>{visible(row.label)}</b>}
+        {row.senderAttempt !== null && row.senderAttempt > 1 && (
           <span className="again" title="The sender sent this event before">
-            {ordinal(senderAttempt)}
+            {ordinal(row.senderAttempt)}
           </span>
         )}
-        {duplicateOf !== null && (
-          <span className="again" title={`A duplicate of request #${duplicateOf}`}>
+        {row.duplicateOf !== null && (
+          <span className="again" title={`A duplicate of request #${row.duplicateOf}`}>
             duplicate
           </span>
         )}
-        <span className="path">{path === '' ? (label === null ? '/' : '') : visible(path)}</span>
-        {note !== null && (
-          <span className="row-note" title={visible(note)}>
-            <StickyNote size={12} aria-label="Note:" /> {visible(note)}
+        <span className="path">{row.path === '' ? (row.label === null ? '/' : '') : visible(row.path)}</span>
+        {row.note !== null && (
+          <span className="row-note" title={visible(row.note)}>
+            <StickyNote size={12} aria-label="Note:" /> {visible(row.note)}
           </span>
         )}
         {columns.map((path) => (
           <span key={path} className="column" title={path}>
-            {visible(values[path] ?? '')}
+            {visible(row.columns[path] ?? '')}
           </span>
         ))}
         <span className="preview">{preview}</span>
@@ -109,25 +93,25 @@ export const CaptureRow = memo(function CaptureRow({
       <span
         role="gridcell"
         className="cell-tries"
-        data-trouble={worstState(state, deliveryCounts) !== 'Succeeded'}
+        data-trouble={worstState(row.state, row.deliveryCounts) !== 'Succeeded'}
       >
-        {triesText(deliveryCounts, attemptCount)}
+        {triesText(row.deliveryCounts, row.attemptCount)}
       </span>
       <span role="gridcell" className="cell-verdict">
-        <VerdictMark verification={verification} />
+        <VerdictMark verification={row.verification} />
       </span>
       <span role="gridcell" className="cell-size">
-        {sizeBytes === 0 ? '' : bytes(sizeBytes)}
+        {row.sizeBytes === 0 ? '' : bytes(row.sizeBytes)}
       </span>
       <time
         role="gridcell"
         className="cell-time"
-        dateTime={receivedAt}
+        dateTime={row.receivedAt}
         onPointerEnter={(event) => {
-          event.currentTarget.title = fullTime(receivedAt)
+          event.currentTarget.title = fullTime(row.receivedAt)
         }}
       >
-        {clock(receivedAt)}
+        {clock(row.receivedAt)}
       </time>
     </div>
   )

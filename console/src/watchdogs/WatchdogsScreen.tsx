@@ -64,39 +64,29 @@ export function WatchdogsScreen({ id }: { id: string | undefined }) {
 }
 
 function Item({ watchdog, isOpen, onClose }: { watchdog: Watchdog; isOpen: boolean; onClose: () => void }) {
-  const {
-    active,
-    dueAt,
-    alarmAt,
-    alarmedAt,
-    endpointId,
-    endpointName,
-    graceSeconds,
-    id,
-    lastMatchedAt,
-    name,
-    state,
-  } = watchdog
-  const turn = useCall(() => creel.watchdogs.setActive.mutate({ id, active: !active }), [['watchdogs']])
-  const { tone, words } = STATES[state]
+  const turn = useCall(
+    () => creel.watchdogs.setActive.mutate({ id: watchdog.id, active: !watchdog.active }),
+    [['watchdogs']],
+  )
+  const { tone, words } = STATES[watchdog.state]
   return (
-    <section className="card" aria-label={name}>
+    <section className="card" aria-label={watchdog.name}>
       <div className="section-head">
         <h2>
-          <Link href={isOpen ? '/watchdogs' : `/watchdogs/${id}`}>{name}</Link>{' '}
+          <Link href={isOpen ? '/watchdogs' : `/watchdogs/${watchdog.id}`}>{watchdog.name}</Link>{' '}
           <Badge tone={tone}>{words}</Badge>
         </h2>
         <span className="hint">
-          every {interval(watchdog.expectedIntervalSeconds)}, {interval(graceSeconds)} grace ·{' '}
-          <Link className="link" href={`/e/${endpointId}`}>
-            {endpointName}
+          every {interval(watchdog.expectedIntervalSeconds)}, {interval(watchdog.graceSeconds)} grace ·{' '}
+          <Link className="link" href={`/e/${watchdog.endpointId}`}>
+            {watchdog.endpointName}
           </Link>
         </span>
         <span className="acts">
           <Button look="small" disabled={turn.isPending} onClick={() => turn.mutate()}>
-            {active ? 'Pause' : 'Resume'}
+            {watchdog.active ? 'Pause' : 'Resume'}
           </Button>
-          <Link className="button small" href={isOpen ? '/watchdogs' : `/watchdogs/${id}`}>
+          <Link className="button small" href={isOpen ? '/watchdogs' : `/watchdogs/${watchdog.id}`}>
             {isOpen ? 'Close' : 'Change'}
           </Link>
         </span>
@@ -105,21 +95,23 @@ function Item({ watchdog, isOpen, onClose }: { watchdog: Watchdog; isOpen: boole
       <p className="facts">
         <span>
           last match{' '}
-          <b title={lastMatchedAt === null ? undefined : fullTime(lastMatchedAt)}>{ago(lastMatchedAt)}</b>
+          <b title={watchdog.lastMatchedAt === null ? undefined : fullTime(watchdog.lastMatchedAt)}>
+            {ago(watchdog.lastMatchedAt)}
+          </b>
         </span>
-        {dueAt !== null && state !== 'paused' && (
+        {watchdog.dueAt !== null && watchdog.state !== 'paused' && (
           <span>
-            due <b title={ago(dueAt)}>{clock(dueAt)}</b>
+            due <b title={ago(watchdog.dueAt)}>{clock(watchdog.dueAt)}</b>
           </span>
         )}
-        {alarmAt !== null && state !== 'paused' && alarmedAt === null && (
+        {watchdog.alarmAt !== null && watchdog.state !== 'paused' && watchdog.alarmedAt === null && (
           <span>
-            alarm <b title={ago(alarmAt)}>{clock(alarmAt)}</b>
+            alarm <b title={ago(watchdog.alarmAt)}>{clock(watchdog.alarmAt)}</b>
           </span>
         )}
-        {alarmedAt !== null && state === 'alarmed' && (
+        {watchdog.alarmedAt !== null && watchdog.state === 'alarmed' && (
           <span className="bad">
-            alarmed <b title={fullTime(alarmedAt)}>{ago(alarmedAt)}</b>
+            alarmed <b title={fullTime(watchdog.alarmedAt)}>{ago(watchdog.alarmedAt)}</b>
           </span>
         )}
         {watchdog.pausedByPlan && <span className="warn">suspended: over the plan limit</span>}
