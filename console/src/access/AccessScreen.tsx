@@ -80,7 +80,7 @@ function Contacts() {
           </li>
         ))}
       </ul>
-      <form className="grid-2" onSubmit={form.submit}>
+      <form className="row-2" onSubmit={form.submit}>
         <TextField label="E-mail" kind="email" isRequired {...form.field('email')} />
         <TextField label="Name" {...form.field('name')} />
         <div className="form-foot">

@@ -154,7 +154,7 @@ function ConditionTest({ endpointId, condition }: ConditionTestProps) {
         <b className="ok num">{count(matched.count)}</b> match,{' '}
         <b className="num">{count(notMatched.count)}</b> do not match.
       </p>
-      <div className="condition-bar" aria-hidden="true">
+      <div className="meter-bar" aria-hidden="true">
         <i style={{ inlineSize: `${(matched.count / testedCount) * 100}%` }} />
       </div>
       <p className="hint">

@@ -43,7 +43,7 @@ export function Tabs<Name extends string>({ label, current, tabs, onTab, childre
             onKeyDown={(event) => move(event, at)}
           >
             {words}
-            {badge !== undefined && badge > 0 && <small>{badge}</small>}
+            {badge !== undefined && badge > 0 && <span className="badge">{badge}</span>}
           </button>
         ))}
       </div>

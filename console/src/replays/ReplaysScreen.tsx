@@ -35,9 +35,7 @@ export function ReplayItem({ endpointId, run }: { endpointId: string; run: Repla
       <time dateTime={run.createdAt} title={fullTime(run.createdAt)}>
         {ago(run.createdAt)}
       </time>
-      {isUnderWay(run) && (
-        <progress className="item-progress" aria-label="Progress" max={counts.sends} value={over} />
-      )}
+      {isUnderWay(run) && <progress aria-label="Progress" max={counts.sends} value={over} />}
       {run.reason !== null && <p className="field-problem">{run.reason}</p>}
       <div className="form-foot">
         {isUnderWay(run) && (
