@@ -146,6 +146,22 @@ describe('the captures of an endpoint', () => {
     await page.locator(rows).nth(2).waitFor()
   })
 
+  test('a capture is saved as a HAR file, its body as it was sent', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'saved' })
+    await endpoint.capture({ body: '{"digits":1.10}' })
+    const { page, faults } = opened
+    await opened.goTo(`/e/${endpoint.id}`)
+    await page.locator(rows).first().click()
+    await page.getByRole('button', { name: 'More' }).click()
+    const saved = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'Save as HAR' }).click()
+    const file = await saved
+    expect(file.suggestedFilename()).toMatch(/^request-\d+\.har$/)
+    const { log } = await Bun.file(await file.path()).json()
+    expect(log.entries[0].request.postData.text).toBe('{"digits":1.10}')
+    expect(faults).toEqual([])
+  })
+
   test('the keyboard alone is enough: find, open, look around, close', async () => {
     const endpoint = await service.alice.endpoint({ name: 'keys' })
     await endpoint.capture({ body: '{"a":1}', suffix: '?tenant=acme' })
