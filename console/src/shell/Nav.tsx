@@ -22,7 +22,7 @@ import { queryClient } from '../live/queryClient.ts'
 import { session } from '../outage.ts'
 import { Button } from '../parts/Button.tsx'
 import { meQuery, openIncidentsQuery, watchdogsQuery } from '../queries.ts'
-import { Mark, signOut } from '../signIn/session.tsx'
+import { Mark } from '../signIn/session.tsx'
 import { hasPlan } from '../words/format.ts'
 import { applyTheme } from './applyTheme.ts'
 
@@ -107,7 +107,7 @@ function Footer({ onKeys }: { onKeys: () => void }) {
   const [, navigate] = useLocation()
   const { Icon, words } = THEMES[theme]
   const leave = async () => {
-    await signOut()
+    await fetch('/console/session', { method: 'DELETE' })
     queryClient.clear()
     session.set('in')
     navigate('/sign-in')

@@ -11,8 +11,3 @@ export function Mark({ size = 20 }: { size?: number }) {
     </svg>
   )
 }
-
-/** Ends the session of this browser, here and on the service. */
-export async function signOut(): Promise<void> {
-  await fetch('/console/session', { method: 'DELETE' })
-}
