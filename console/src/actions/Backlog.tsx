@@ -16,13 +16,8 @@ const READ_EVERY_MS = 2000
 const READINGS_MAX = 60
 const LINE = { width: 180, height: 28 } as const
 
-interface Props {
-  readonly endpoint: Endpoint
-  readonly action: Action
-}
-
 /** Shows live what waits for a forward action, and lets a person pause and resume it. */
-export function Backlog({ endpoint, action }: Props) {
+export function Backlog({ endpoint, action }: { endpoint: Endpoint; action: Action }) {
   const names = { endpointId: endpoint.id, actionId: action.id }
   const queryKey = ['backlog', endpoint.id, action.id]
   const read = useQuery({

@@ -127,11 +127,6 @@ function TryVerification({ endpoint, members }: Props) {
   )
 }
 
-interface ProviderPickerProps {
-  readonly slug: string
-  readonly onChange: (slug: string) => void
-}
-
 /** A signature scheme in words. Its encoding is left out: it is the provider's business. */
 function schemeOf({ signatureHeader, verification }: Provider): string {
   if (verification === null) return 'no signatures'
@@ -143,7 +138,7 @@ function schemeOf({ signatureHeader, verification }: Provider): string {
 const NO_PROVIDER = { slug: '', name: 'No provider', about: 'signatures are not checked' } as const
 
 /** Choice of a provider from the catalog, with a search. */
-function ProviderPicker({ slug, onChange }: ProviderPickerProps) {
+function ProviderPicker({ slug, onChange }: { slug: string; onChange: (slug: string) => void }) {
   const providers = useQuery(providersQuery)
   const [typed, setTyped] = useState<string>()
   const [chosen, setChosen] = useState(0)

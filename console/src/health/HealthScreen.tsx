@@ -133,13 +133,8 @@ const Actions = ({ actions }: { readonly actions: Health['actions'] }) => (
 
 const Time = ({ at }: { readonly at: string }) => <span title={fullTime(at)}>{ago(at)}</span>
 
-interface ServiceProps {
-  readonly readiness: Readiness | undefined
-  readonly health: Health | undefined
-}
-
 /** Readiness as monitoring systems read it, version and storage. */
-function Service({ readiness, health }: ServiceProps) {
+function Service({ readiness, health }: { readiness: Readiness | undefined; health: Health | undefined }) {
   const served = useQuery({ queryKey: ['build'], queryFn: servedVersion, refetchInterval: BUILD_EVERY_MS })
   return (
     <Card

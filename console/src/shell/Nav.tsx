@@ -22,7 +22,7 @@ import { queryClient } from '../live/queryClient.ts'
 import { session } from '../outage.ts'
 import { Button } from '../parts/Button.tsx'
 import { meQuery, openIncidentsQuery, watchdogsQuery } from '../queries.ts'
-import { Mark } from '../signIn/session.tsx'
+import { Mark } from '../signIn/Mark.tsx'
 import { hasPlan } from '../words/format.ts'
 import { applyTheme } from './applyTheme.ts'
 

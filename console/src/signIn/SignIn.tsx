@@ -4,7 +4,7 @@ import { queryClient } from '../live/queryClient.ts'
 import { session } from '../outage.ts'
 import { Button } from '../parts/Button.tsx'
 import { creel } from '../trpc.ts'
-import { Mark } from './session.tsx'
+import { Mark } from './Mark.tsx'
 
 interface Props {
   readonly title: string
