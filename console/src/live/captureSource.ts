@@ -1,5 +1,5 @@
 import { hasAnswered, hasNotAnswered } from '../outage.ts'
-import { creel, type RequestSummary, statusOf } from '../trpc.ts'
+import { type Answers, creel, type RequestSummary, statusOf } from '../trpc.ts'
 import type { Filters } from '../words/grammar.ts'
 import { BAR_MS, BARS, type Bar, type RejectedBars } from './bars.ts'
 import { hearStreamError, readFailedAnew } from './queryClient.ts'
@@ -8,28 +8,15 @@ import { holdSeat, tabs } from './seats.ts'
 /** Members of a request that change with its deliveries. */
 export type RequestOutcome = Pick<RequestSummary, 'id' | 'state' | 'attemptCount' | 'deliveryCounts'>
 
+type Told<Kind extends string> = Extract<
+  Answers['requests']['follow'] extends AsyncIterable<{ data: infer Data }> ? Data : never,
+  { kind: Kind }
+>
+
+/** An event of the stream. The stream resumes after `lastId`, the highest id that was examined. */
 export type FollowEvent =
-  | {
-      readonly kind: 'arrived'
-      /** Oldest first. */
-      readonly requests: readonly RequestSummary[]
-      /** The highest id that was examined; the stream resumes there. */
-      readonly lastId: number
-    }
-  | {
-      readonly kind: 'changed'
-      readonly states: readonly RequestOutcome[]
-    }
-  /** This many captures arrived that do not match; `lastId` is where to resume. */
-  | { readonly kind: 'passed'; readonly count: number; readonly lastId: number }
-  /** Too many captures arrived to be streamed: reload the list. */
-  | {
-      readonly kind: 'behind'
-      readonly lastId: number
-      /** The newest captures, oldest first. Absent when a search narrows the list; then read them. */
-      readonly requests?: readonly RequestSummary[] | undefined
-      readonly totalCount?: number | undefined
-    }
+  | (Told<'arrived' | 'passed'> & { readonly lastId: number })
+  | Told<'behind' | 'changed'>
 
 /** Callbacks, which end with the subscription. */
 export interface Follower {
