@@ -1,4 +1,3 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { Button } from '../parts/Button.tsx'
@@ -7,21 +6,20 @@ import { FormDialog } from '../parts/FormFoot.tsx'
 import { Card } from '../parts/Page.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/Toasts.tsx'
-import { useForm } from '../parts/useForm.ts'
+import { useCall, useForm } from '../parts/useForm.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 import { plural } from '../words/format.ts'
+
+const EVERY_QUERY = [[]] as const
 
 /** Clears the captures, which go to the recycle bin, or shreds them or deletes the endpoint after its name was typed. */
 export function DangerZone({ endpoint }: { endpoint: Endpoint }) {
   const [asking, setAsking] = useState<'delete' | 'shred' | null>(null)
-  const queries = useQueryClient()
-  const clear = useMutation({
-    mutationFn: () => creel.requests.clear.mutate({ endpointId: endpoint.id }),
-    onSuccess: async ({ deletedCount }) => {
-      await queries.invalidateQueries()
-      toast(`${plural(deletedCount, 'request')} moved to the recycle bin`)
-    },
-  })
+  const clear = useCall(
+    () => creel.requests.clear.mutate({ endpointId: endpoint.id }),
+    EVERY_QUERY,
+    ({ deletedCount }) => toast(`${plural(deletedCount, 'request')} moved to the recycle bin`),
+  )
   return (
     <Card title="Clear or delete" name="Danger">
       <div className="acts">
@@ -45,14 +43,12 @@ export function DangerZone({ endpoint }: { endpoint: Endpoint }) {
 }
 
 function ShredEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
-  const queries = useQueryClient()
   const form = useForm({
     begin: () => ({ typed: '' }),
     save: () => creel.endpoints.shred.mutate({ endpointId: endpoint.id }),
-    stale: [['endpoints']],
-    onSaved: async () => {
+    stale: EVERY_QUERY,
+    onSaved: () => {
       onClose()
-      await queries.invalidateQueries()
       toast(`The key of ${endpoint.name} is destroyed`)
     },
   })
