@@ -12,13 +12,8 @@ import { BodyView } from './BodyView.tsx'
 /** Bytes of one call: small enough to show progress and to allow a stop. */
 const PART_BYTES = 2_097_152
 
-interface Props {
-  readonly endpointId: string
-  readonly request: RequestDetail
-}
-
 /** A body that is too long to load unasked. It is loaded part by part on request. */
-export function LargeBody({ endpointId, request }: Props) {
+export function LargeBody({ endpointId, request }: { endpointId: string; request: RequestDetail }) {
   const { bodyTruncated, contentType, id, rawHeaders, sizeBytes } = request
   const encoding = rawHeaders.find(
     ({ name, value }) => name.toLowerCase() === 'content-encoding' && value !== 'identity',

@@ -91,12 +91,7 @@ export function Lines({ label, lines, chosen, onChoose }: Props) {
 
 const hasValue = ({ pieces }: Line) => pieces.some(({ kind }) => kind !== 'mark')
 
-interface PiecesProps {
-  readonly line: Line
-  readonly isFolded: boolean
-}
-
-const Pieces = memo(function Pieces({ line, isFolded }: PiecesProps) {
+const Pieces = memo(function Pieces({ line, isFolded }: { line: Line; isFolded: boolean }) {
   const { depth, opens, pieces } = line
   return (
     <code style={{ paddingInlineStart: `${depth * 1.4}em` }}>

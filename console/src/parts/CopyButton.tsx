@@ -48,13 +48,8 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-interface CommandLineProps {
-  readonly line: string
-  readonly label?: string
-}
-
 /** A command for a shell, or another line to copy. */
-export function CommandLine({ line, label = 'Copy the command' }: CommandLineProps) {
+export function CommandLine({ line, label = 'Copy the command' }: { line: string; label?: string }) {
   return (
     <div className="command">
       <code>{line}</code>

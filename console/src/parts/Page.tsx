@@ -1,12 +1,6 @@
 import { type ReactNode, useEffect } from 'react'
 
-interface Props {
-  readonly title: string
-  readonly head?: ReactNode
-  readonly children: ReactNode
-}
-
-export function Page({ title, head, children }: Props) {
+export function Page({ title, head, children }: { title: string; head?: ReactNode; children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Creel`
   }, [title])

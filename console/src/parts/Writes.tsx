@@ -24,14 +24,8 @@ export function Writes({ children }: { readonly children: ReactNode }) {
 
 const REASON = { title: READ_ONLY, 'aria-description': READ_ONLY }
 
-interface LinkProps {
-  readonly href: string
-  readonly className: string
-  readonly children: ReactNode
-}
-
 /** A link to a form that changes something: disabled as {@link Writes}. */
-export function WriteLink(props: LinkProps) {
+export function WriteLink(props: { href: string; className: string; children: ReactNode }) {
   return useIsReader() ? (
     <Button className={props.className} disabled {...REASON}>
       {props.children}

@@ -8,13 +8,8 @@ import { toast } from '../parts/Toasts.tsx'
 import { useCall } from '../parts/useForm.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 
-interface Props {
-  readonly endpoint: Endpoint
-  readonly onClose: () => void
-}
-
 /** Sends a sample event of a provider to the endpoint. Starts with the provider of the endpoint. */
-export function SendSample({ endpoint, onClose }: Props) {
+export function SendSample({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
   const samples = useQuery({
     queryKey: ['sample events'],
     queryFn: () => creel.samples.list.query({}),
