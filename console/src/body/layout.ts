@@ -1,5 +1,5 @@
 import { base64Of, bytesOfBase64, utf8Of } from '../words/copyAs.ts'
-import { jsonLines, type Line, type Piece } from '../words/jsonLines.ts'
+import { jsonLines, type Line, memberPath, type Piece } from '../words/jsonLines.ts'
 
 const TOKEN = /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<[^>]*>|[^<]+/g
 
@@ -15,17 +15,12 @@ function xmlLines(source: string): Line[] {
     const kind: Piece['kind'] =
       text.startsWith('<!') || text.startsWith('<?') ? 'mark' : text.startsWith('<') ? 'name' : 'text'
     const last = lines.at(-1)
+    const isOpened = last?.pieces.length === 1 && last.pieces[0]?.kind === 'name' && last.depth === depth - 1
     // <a>text</a> stays on one line.
-    const isShort = last !== undefined && last.depth === depth && last.pieces.length === 2 && closes
-    if (
-      kind === 'text' &&
-      last?.pieces.length === 1 &&
-      last.pieces[0]?.kind === 'name' &&
-      text.length < 200 &&
-      last.depth === depth - 1
-    ) {
-      lines[lines.length - 1] = { ...last, pieces: [...last.pieces, { kind, text }] }
-    } else if (isShort) {
+    const isShort = isOpened
+      ? kind === 'text' && text.length < 200
+      : closes && last?.pieces.length === 2 && last.depth === depth
+    if (isShort && last !== undefined) {
       lines[lines.length - 1] = { ...last, pieces: [...last.pieces, { kind, text }] }
     } else {
       lines.push({ depth, pieces: [{ kind, text }], path: '' })
@@ -103,7 +98,7 @@ export function rawLines(body: string): Line[] {
 function formLines(body: string): Line[] {
   return [...new URLSearchParams(body)].map(([name, value]) => ({
     depth: 0,
-    path: /^[^.[\]"\s{}]+$/.test(name) ? `body.${name}` : `body[${JSON.stringify(name)}]`,
+    path: memberPath('body', name),
     pieces: [
       { kind: 'name', text: name },
       { kind: 'mark', text: ' = ' },
@@ -141,23 +136,22 @@ function partsOf(body: string, isBinary: boolean, contentType: string | null): P
 
 function partOf(piece: string): Part {
   const end = piece.indexOf('\r\n\r\n')
-  const head = utf8(end < 0 ? '' : piece.slice(0, end))
+  const head = new TextDecoder().decode(bytesOf(end < 0 ? '' : piece.slice(0, end)))
   const content = end < 0 ? '' : piece.slice(end + 4)
   return {
     name: /[;\s]name="([^"]*)"/i.exec(head)?.[1] ?? '',
     filename: /filename="([^"]*)"/i.exec(head)?.[1] ?? null,
     type: /^content-type:\s*([^\r\n]+)/im.exec(head)?.[1] ?? null,
-    content: bytesOfBase64(btoa(content)),
+    content: bytesOf(content),
     text: textOf(content),
   }
 }
 
 function textOf(latin: string): string | null {
-  const text = latin.length > TEXT_MAX ? null : utf8Of(bytesOfBase64(btoa(latin)))
+  const text = latin.length > TEXT_MAX ? null : utf8Of(bytesOf(latin))
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what tells bytes from text
   return text === null || /[\0-\x08\x0e-\x1f]/.test(text) ? null : text
 }
 
-function utf8(latin: string): string {
-  return new TextDecoder().decode(bytesOfBase64(btoa(latin)))
-}
+/** Bytes from characters, one each. */
+const bytesOf = (latin: string) => bytesOfBase64(btoa(latin))

@@ -7,6 +7,7 @@ import { useSettled } from '../parts/usePersisted.ts'
 import { laidOut } from '../requests/editedDraft.ts'
 import { type Answers, creel, type RequestDetail } from '../trpc.ts'
 import { type DiffLine, diffLines } from '../words/diff.ts'
+import { headerLines } from '../words/headers.ts'
 import { problemOf } from '../words/problem.ts'
 import type { Rule } from './queries.ts'
 
@@ -77,9 +78,6 @@ export function RulePreview({ endpointId, actionId, before, document }: Props) {
 
 type Preview = Answers['transformations']['previewSet']
 type Headers = NonNullable<Preview['output']>['headers']
-
-const headerLines = (headers: Headers): string[] =>
-  Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
 
 interface OutcomeProps {
   readonly before: RequestDetail

@@ -9,16 +9,12 @@ export interface Change {
 
 /** Differences of two sets of named values, in the order of the first, then those that only the second has. */
 export function changesOf(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): Change[] {
-  const changes: Change[] = []
-  for (const [path, old] of before) {
-    const now = after.get(path)
-    if (now === undefined) changes.push({ path, change: 'removed', before: old, after: null })
-    else if (now !== old) changes.push({ path, change: 'changed', before: old, after: now })
-  }
-  for (const [path, now] of after) {
-    if (!before.has(path)) changes.push({ path, change: 'added', before: null, after: now })
-  }
-  return changes
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((path): Change[] => {
+    const [old = null, now = null] = [before.get(path), after.get(path)]
+    if (old === now) return []
+    const change = old === null ? 'added' : now === null ? 'removed' : 'changed'
+    return [{ path, change, before: old, after: now }]
+  })
 }
 
 /** The values of formatted lines by path, exactly as written; empty objects and lists are values. */
@@ -38,12 +34,8 @@ export function valuesByPath(lines: readonly Line[]): Map<string, string> {
 export function valuesByName(
   fields: readonly { readonly name: string; readonly value: string }[],
 ): Map<string, string> {
-  const values = new Map<string, string>()
-  for (const { name, value } of fields) {
-    const known = values.get(name.toLowerCase())
-    values.set(name.toLowerCase(), known === undefined ? value : `${known}\n${value}`)
-  }
-  return values
+  const named = Map.groupBy(fields, ({ name }) => name.toLowerCase())
+  return new Map([...named].map(([name, all]) => [name, all.map(({ value }) => value).join('\n')]))
 }
 
 /** A line of a comparison: in the first text only, in the second only, or in both. */

@@ -1,3 +1,5 @@
+import { parsed } from './json.ts'
+
 /** A piece of a line, by its kind. */
 export interface Piece {
   readonly kind: 'name' | 'text' | 'number' | 'word' | 'mark' | 'colon'
@@ -33,17 +35,8 @@ interface Open {
  * @returns null for text that is not JSON
  */
 export function jsonLines(source: string): Line[] | null {
-  return isJson(source) ? new Layout(source).lines() : null
-}
-
-/** The native parser only validates: its result would lose digits, order and repeats. */
-function isJson(source: string): boolean {
-  try {
-    JSON.parse(source)
-    return true
-  } catch {
-    return false
-  }
+  // The native parser only validates: its result would lose digits, order and repeats.
+  return parsed(source) === undefined ? null : new Layout(source).lines()
 }
 
 /** Walks the tokens of a valid text. */
@@ -140,16 +133,18 @@ class Layout {
     const inside = this.#open.at(-1)
     if (inside === undefined) return 'body'
     if (inside.isList) return `${inside.path}[${inside.members}]`
-    const { name, path } = inside
-    return BARE_MEMBER.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`
+    return memberPath(inside.path, inside.name)
   }
 }
 
+/** The path of a member of an object. */
+export const memberPath = (path: string, name: string): string =>
+  BARE_MEMBER.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`
+
 /** The value of a line, without quotes; empty for a line that opens or closes. */
 export function plainValueOf(line: Line): string {
-  const piece = line.pieces.findLast(({ kind }) => kind === 'text' || kind === 'number' || kind === 'word')
-  if (piece === undefined) return ''
-  return piece.kind === 'text' && piece.text.startsWith('"') ? String(JSON.parse(piece.text)) : piece.text
+  const text = jsonValueOf(line) ?? ''
+  return text.startsWith('"') ? String(JSON.parse(text)) : text
 }
 
 /** The value of a line, as JSON; undefined for a line that opens or closes. */
