@@ -15,12 +15,10 @@ export async function removeServiceFile(dataDir: string): Promise<void> {
   await rm(serviceFile(dataDir), { force: true })
 }
 
-/** The address of the service on a configured data folder, whatever its `--port`; undefined without one. */
-export async function runningAddress({
-  DATABASE_URL,
-  CREEL_DATA_DIR,
-}: Pick<Config, 'DATABASE_URL' | 'CREEL_DATA_DIR'>): Promise<string | undefined> {
-  return DATABASE_URL === undefined ? await readServiceFile(CREEL_DATA_DIR) : undefined
+/** The address of the service on a configured data folder, whatever its `--port`; another one's by the variables. */
+export async function localAddress(config: Config): Promise<string> {
+  const running = config.DATABASE_URL === undefined ? await readServiceFile(config.CREEL_DATA_DIR) : undefined
+  return running ?? `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
 }
 
 /**

@@ -5,3 +5,6 @@
 export class StartupError extends Error {
   override readonly name = 'StartupError'
 }
+
+/** What an error says. */
+export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -6,7 +6,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { pino } from 'pino'
 import { type Config, configsOfCells, decodeConfig } from '../config/index.ts'
 import { connectAsOwner } from '../database/index.ts'
-import { StartupError } from '../startupError.ts'
+import { StartupError, wordsOf } from '../startupError.ts'
 
 export function addCellsCommands(command: Command): void {
   command
@@ -14,7 +14,7 @@ export function addCellsCommands(command: Command): void {
     .description('list the cells of CREEL_CELLS_FILE')
     .option('--json', 'print one JSON array on one line, without the URLs')
     .action(({ json }: JsonOption) => {
-      const cells = configured().cells.map(({ name, number, weight, readUrl }) => ({
+      const cells = configOfCells().cells.map(({ name, number, weight, readUrl }) => ({
         name,
         number,
         weight,
@@ -34,7 +34,7 @@ export function addCellsCommands(command: Command): void {
     .description('check that each cell is reached, has its name, and has the schema of this version')
     .option('--json', 'print one JSON array on one line')
     .action(async ({ json }: JsonOption) => {
-      const states = await Promise.all(configsOfCells(configured()).map(stateOf))
+      const states = await Promise.all(configsOfCells(configOfCells()).map(stateOf))
       if (states.some(({ state }) => state !== 'ok')) process.exitCode = 1
       if (json === true) return printJson(states)
       printTable(states, { Name: ({ name }) => name, State: ({ state }) => state })
@@ -80,7 +80,7 @@ function wholeNumber(text: string): number {
 }
 
 /** @throws StartupError in an installation without cells */
-function configured(): Config {
+export function configOfCells(): Config {
   const { config } = decodeConfig(process.env)
   if (config.cells.length === 0)
     throw new StartupError('There are no cells: set CREEL_CELLS_FILE (docs/scale.md).')
@@ -108,13 +108,13 @@ async function stateOf(config: Config): Promise<{ readonly name: string; readonl
       await close()
     }
   } catch (error) {
-    return { name, state: error instanceof Error ? error.message : String(error) }
+    return { name, state: wordsOf(error) }
   }
 }
 
 /** Replaces the file at once, so that no program reads half of it. Checks the result first. */
 async function changeFile(change: (cells: readonly FileCell[]) => readonly FileCell[]): Promise<void> {
-  const file = configured().CREEL_CELLS_FILE
+  const file = configOfCells().CREEL_CELLS_FILE
   if (file === undefined) return
   const cells = change(parseCells(await readFile(file, 'utf8')))
   const text = `${JSON.stringify({ cells }, null, 2)}\n`

@@ -11,7 +11,8 @@ import { type Check, check, databaseChecks } from '../doctor/databaseChecks.ts'
 import { longRetention } from '../longRetention.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { secretKeysOf } from '../secretKey.ts'
-import { hostInUrl, runningAddress } from '../serviceFile.ts'
+import { localAddress } from '../serviceFile.ts'
+import { wordsOf } from '../startupError.ts'
 import { VERSION } from '../version.ts'
 
 /** `creel doctor`: changes nothing. Ends with 1 when a check failed. */
@@ -52,8 +53,6 @@ async function secretKeyCheck(config: Config, db: Db): Promise<Check[]> {
   }
 }
 
-const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-
 /** Says for how long the plan of new workspaces keeps captures. */
 function retentionCheck({ plans, CREEL_DEFAULT_PLAN: key }: Config): Check {
   const { retentionDays } = plans[key].limits
@@ -65,10 +64,7 @@ function retentionCheck({ plans, CREEL_DEFAULT_PLAN: key }: Config): Check {
 
 /** The addresses that the service gives out, by the variables that set them. */
 async function addressesOf(config: Config): Promise<Record<string, string>> {
-  const base =
-    config.CREEL_BASE_URL ??
-    (await runningAddress(config)) ??
-    `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
+  const base = config.CREEL_BASE_URL ?? (await localAddress(config))
   const capture = config.CREEL_CAPTURE_URL ?? base
   return { CREEL_BASE_URL: base, ...(capture === base ? {} : { CREEL_CAPTURE_URL: capture }) }
 }

@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import { decodeConfig } from '../config/index.ts'
 import { environmentBesideService } from '../dataFolder.ts'
-import { hostInUrl, runningAddress } from '../serviceFile.ts'
+import { localAddress } from '../serviceFile.ts'
 
 const TIMEOUT_SECONDS = 5
 
@@ -37,7 +37,7 @@ export function addHealthcheckCommand(command: Command): void {
 /** The service of this folder or user; another one by the variables. */
 async function addressOf(): Promise<string> {
   const { config } = decodeConfig(await environmentBesideService(process.env))
-  return (await runningAddress(config)) ?? `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
+  return await localAddress(config)
 }
 
 /** The status, and the checks that fail. Their causes are in the log of the service only, because anyone may ask. */

@@ -12,12 +12,13 @@ import { PLAN_KEYS } from '@creel/core/plans'
 import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
 import { type Command, Option } from 'commander'
 import { pino } from 'pino'
-import { type Config, configsOfCells, decodeConfig } from '../config/index.ts'
+import { type Config, configsOfCells } from '../config/index.ts'
 import { connectAsOwner } from '../database/index.ts'
 import { asOperator, asOperatorOfAll, type CellAnswer, type Operator } from '../operatorSession.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { openCommandServices } from '../service/commandServices.ts'
 import { StartupError } from '../startupError.ts'
+import { configOfCells } from './cells.ts'
 
 type PlanKey = (typeof PLAN_KEYS)[number]
 
@@ -134,7 +135,7 @@ function addMoveCommands(command: Command): void {
     .option('--json', 'print one JSON array on one line')
     .action(async ({ json }: JsonOption) => {
       const moves: (ReturnType<typeof shown> & { readonly from: string })[] = []
-      for (const config of cellConfigs()) {
+      for (const config of configsOfCells(configOfCells())) {
         await withCell(config, async (db) => {
           for (const move of await listMoves(db)) moves.push({ from: nameOf(config), ...shown(move) })
         })
@@ -164,20 +165,11 @@ const shown = (move: Move) => ({
 
 const nameOf = ({ cell }: Config): string => cell?.name ?? ''
 
-/** @throws StartupError in an installation without cells */
-function cellConfigs(): readonly Config[] {
-  const configs = configsOfCells(decodeConfig(process.env).config)
-  if (configs.every(({ cell }) => cell === null)) {
-    throw new StartupError('There are no cells: set CREEL_CELLS_FILE (docs/scale.md).')
-  }
-  return configs
-}
-
 async function act(workspace: string, { to, abort, purge }: MoveCommandOptions): Promise<Move> {
   if ([to, abort, purge].filter((one) => one !== undefined).length !== 1) {
     throw new StartupError('Give --to <cell>, --abort or --purge.')
   }
-  const configs = cellConfigs()
+  const configs = configsOfCells(configOfCells())
   const source = await sourceOf(workspace, configs, purge === true)
   try {
     return await withCell(source.config, async (from) => {

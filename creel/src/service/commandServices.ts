@@ -9,8 +9,7 @@ import type { Logger } from 'pino'
 import { type Config, mailOptions } from '../config/index.ts'
 import type { Connected } from '../database/index.ts'
 import { secretKeysOf } from '../secretKey.ts'
-import { hostInUrl, runningAddress } from '../serviceFile.ts'
-
+import { localAddress } from '../serviceFile.ts'
 import { VERSION } from '../version.ts'
 
 /**
@@ -31,9 +30,7 @@ export async function openCommandServices(
     await insert(...job)
   }
   // The actual address of the running service, whose port may have been chosen at start.
-  const running = await runningAddress(config)
-  const baseUrl =
-    config.CREEL_BASE_URL ?? running ?? `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
+  const baseUrl = config.CREEL_BASE_URL ?? (await localAddress(config))
   const outbound = createOutbound({ allowDestinations: config.CREEL_ALLOW_DESTINATIONS, ownHosts: () => [] })
   const mailer = createMailer(mailOptions(config))
   const secrets = createSecretBox(await secretKeysOf(config, database.db))

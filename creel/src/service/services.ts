@@ -17,7 +17,7 @@ import { replicatedReads } from '@creel/core/platform/metrics'
 import { createOutbound, type OwnHost } from '@creel/core/platform/outbound'
 import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
 import type { PgBoss } from 'pg-boss'
-import { StartupError } from '../startupError.ts'
+import { StartupError, wordsOf } from '../startupError.ts'
 import { AUDIT_RETENTION_DAYS, type ServiceOptions } from './options.ts'
 
 /** core's services and the queue, opened. */
@@ -49,18 +49,13 @@ export async function openServices(
   const { database, databaseUrl, log, clock, plans, parts, jobClock } = options
   if (options.cell !== undefined) {
     await checkCell(database.db, options.cell).catch((cause: unknown) => {
-      throw new StartupError(cause instanceof Error ? cause.message : String(cause), { cause })
+      throw new StartupError(wordsOf(cause), { cause })
     })
   }
   const secrets = createSecretBox([options.secretKey, ...(options.formerSecretKeys ?? [])])
   await checkSecretKey(database.db, secrets).catch((cause: unknown) => {
-    const words = cause instanceof Error ? cause.message : String(cause)
-    throw new StartupError(
-      `${words} Without CREEL_SECRET_KEY, the key is in secret.key of the data folder.`,
-      {
-        cause,
-      },
-    )
+    const found = 'Without CREEL_SECRET_KEY, the key is in secret.key of the data folder.'
+    throw new StartupError(`${wordsOf(cause)} ${found}`, { cause })
   })
   database.openSealedWith(openingRows({ secrets, log }))
   options.replica?.openSealedWith(openingRows({ secrets, log }))

@@ -8,7 +8,7 @@ import type { Config } from '../config/index.ts'
 import { type Connected, connectAsOwner } from '../database/index.ts'
 import { connectionsEach } from '../gateways/index.ts'
 import type { GatewayProcesses, RunningService } from '../service/index.ts'
-import { StartupError } from '../startupError.ts'
+import { StartupError, wordsOf } from '../startupError.ts'
 
 /** Interval of looks at an open cell, and of attempts to open one. */
 const LOOK_MS = 1_000
@@ -80,8 +80,6 @@ export async function connectHome(configs: readonly Config[], options: CellsOpti
 
 /** Whether an error is one that does not pass by waiting. */
 const isFault = (error: unknown) => error instanceof StartupError && !isDatabaseOutage(error.cause)
-
-const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 async function connectCell(config: Config, { log, processes }: CellsOptions): Promise<Connected> {
   const share = shareOfProcess(config, processes)
