@@ -56,12 +56,12 @@ test('differences name each member, nested ones by path, and leave out what is e
   const before = { url: 'https://a', auth: { kind: 'none' }, tls: null, ports: [1] }
   const after = { url: 'https://b', auth: { kind: 'bearer', token: '•••' }, tls: null, ports: [1] }
   expect(differencesOf(entry({ before, after }))).toEqual([
-    { path: 'url', before: 'https://a', after: 'https://b' },
-    { path: 'auth.kind', before: 'none', after: 'bearer' },
-    { path: 'auth.token', before: null, after: '•••' },
+    { path: 'url', change: 'changed', before: 'https://a', after: 'https://b' },
+    { path: 'auth.kind', change: 'changed', before: 'none', after: 'bearer' },
+    { path: 'auth.token', change: 'added', before: null, after: '•••' },
   ])
   expect(differencesOf(entry({ after: { name: 'x', label: '', list: [], on: false } }))).toEqual([
-    { path: 'name', before: null, after: 'x' },
-    { path: 'on', before: null, after: 'false' },
+    { path: 'name', change: 'added', before: null, after: 'x' },
+    { path: 'on', change: 'added', before: null, after: 'false' },
   ])
 })

@@ -1,15 +1,8 @@
 import type { Answers } from '../trpc.ts'
+import { type Change, changesOf } from '../words/diff.ts'
 import { plural } from '../words/format.ts'
 
 export type Entry = Answers['audit']['list']['items'][number]
-
-/** Parts of the sentence of an entry: `Key ci` `created the action` `Billing`. */
-export interface AuditSentence {
-  readonly actor: string
-  readonly verb: string
-  /** Name of the subject; empty if the verb says it. */
-  readonly subject: string
-}
 
 /** Verbs with a name behind them. */
 const VERBS: Readonly<Record<string, string>> = {
@@ -93,11 +86,12 @@ const ACTORS: Readonly<Record<Entry['actor']['kind'], (name: string) => string>>
 }
 
 /**
- * The sentence of an entry. An action without words of its own is named as the API names it.
+ * The parts of the sentence of an entry: `Key ci` `created the action` `Billing`. The subject is empty if the verb says
+ * it. An action without words of its own is named as the API names it.
  *
  * @param endpointName name of the entry's endpoint, if it still exists
  */
-export function sentenceOf(entry: Entry, endpointName: string | undefined): AuditSentence {
+export function sentenceOf(entry: Entry, endpointName: string | undefined) {
   const { action, actor: by, after, before } = entry
   const actor = ACTORS[by.kind](by.name)
   const { type, id } = entry.subject
@@ -122,21 +116,9 @@ export function sentenceOf(entry: Entry, endpointName: string | undefined): Audi
   return { actor, verb: VERBS[action] ?? `did ${action} on`, subject: named }
 }
 
-/** A changed member, with its values as text; null where it has none. */
-export interface Difference {
-  readonly path: string
-  readonly before: string | null
-  readonly after: string | null
-}
-
 /** Differences of an entry, a line for each member; members that are empty before or after a creation are left out. */
-export function differencesOf({ before, after }: Entry): Difference[] {
-  const old = before === null ? new Map<string, string>() : flat(before)
-  const now = after === null ? new Map<string, string>() : flat(after)
-  return [...new Set([...old.keys(), ...now.keys()])]
-    .map((path) => ({ path, before: old.get(path) ?? null, after: now.get(path) ?? null }))
-    .filter(({ before: a, after: b }) => a !== b)
-}
+export const differencesOf = ({ before, after }: Entry): Change[] =>
+  changesOf(flat(before ?? {}), flat(after ?? {}))
 
 const EMPTY: readonly string[] = ['null', '""', '[]', '{}']
 
