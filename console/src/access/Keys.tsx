@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { Button, ConfirmButton } from '../parts/Button.tsx'
 import { CopyButton } from '../parts/CopyButton.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
-import { OVERLAP_SECONDS, OverlapField } from '../parts/DurationField.tsx'
+import { OVERLAP_SECONDS, overlaps } from '../parts/DurationField.tsx'
 import { named, SelectField, TextField } from '../parts/Field.tsx'
 import { FormDialog } from '../parts/FormFoot.tsx'
 import { Card } from '../parts/Page.tsx'
@@ -192,10 +192,10 @@ function RotateKey({ of, onClose }: { of: Key; onClose: () => void }) {
   if (form.saved !== undefined) return <MadeKey made={form.saved} onClose={onClose} />
   return (
     <FormDialog title={`Rotate ${of.name}`} form={form} submit="Create new key" onClose={onClose}>
-      <OverlapField
+      <SelectField
         label="Old key keeps working for"
         hint="The new key has the same scope and works at once."
-        max={OVERLAP_SECONDS_MAX}
+        options={overlaps(OVERLAP_SECONDS_MAX)}
         {...form.field('overlapSeconds')}
       />
     </FormDialog>

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { type Editor, type Mark, openEditor } from './codeMirror.ts'
+import { type Mark, openEditor } from './codeMirror.ts'
 import type { Schema } from './jsonSchema.ts'
 
 export interface EditorProps {
@@ -23,7 +23,7 @@ const NO_PATHS: readonly string[] = []
 export function LoadedEditor(props: EditorProps) {
   const { value, label, language = 'json', marks = NO_MARKS } = props
   const place = useRef<HTMLDivElement>(null)
-  const [editor, setEditor] = useState<Editor>()
+  const [editor, setEditor] = useState<ReturnType<typeof openEditor>>()
   /** Texts that the editor has reported and that have not come back as `value`. */
   const said = useRef<string[]>([])
   const latest = useRef(props)

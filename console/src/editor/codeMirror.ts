@@ -106,12 +106,6 @@ export interface EditorOptions {
   readonly completes: () => { schema: Schema | undefined; paths: readonly string[] }
 }
 
-export interface Editor {
-  setText(text: string): void
-  setMarks(marks: readonly Mark[]): void
-  destroy(): void
-}
-
 const colours = HighlightStyle.define([
   { tag: tags.propertyName, color: 'var(--code-name)' },
   { tag: tags.string, color: 'var(--code-text)' },
@@ -149,7 +143,7 @@ const look = EditorView.theme({
 })
 
 /** Opens an editor in a shadow root. There it may add its styles despite the page's content security policy. */
-export function openEditor(options: EditorOptions): Editor {
+export function openEditor(options: EditorOptions) {
   const { parent, text, label, language, onChange, onRun, onSave, completes } = options
   const command = (run: () => void) => () => {
     run()
@@ -196,11 +190,11 @@ export function openEditor(options: EditorOptions): Editor {
     }),
   })
   return {
-    setText(next) {
+    setText(next: string) {
       const now = view.state.doc.toString()
       if (now !== next) view.dispatch({ changes: { from: 0, to: now.length, insert: next } })
     },
-    setMarks(marks) {
+    setMarks(marks: readonly Mark[]) {
       const diagnostics: Diagnostic[] = marks.map(({ pointer, detail }) => ({
         ...rangeOfPointer(view.state, pointer),
         severity: 'error',

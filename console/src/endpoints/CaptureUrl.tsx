@@ -2,7 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { CommandLine } from '../parts/CopyButton.tsx'
-import { OVERLAP_SECONDS, OverlapField } from '../parts/DurationField.tsx'
+import { OVERLAP_SECONDS, overlaps } from '../parts/DurationField.tsx'
+import { SelectField } from '../parts/Field.tsx'
 import { FormDialog } from '../parts/FormFoot.tsx'
 import { Card } from '../parts/Page.tsx'
 import { toast } from '../parts/Toasts.tsx'
@@ -60,14 +61,14 @@ function RotateUrl({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => v
         Use this when the URL has leaked. Settings, captures and actions stay. Give the new URL to your
         senders while the old one still works.
       </p>
-      <OverlapField
+      <SelectField
         label="Old URL keeps working for"
         hint={
           endpoint.previousUrlUntil === null
             ? 'After that, the old URL answers 404.'
             : 'After that, the old URL answers 404. An older URL that still works ends at once.'
         }
-        max={OVERLAP_SECONDS_MAX}
+        options={overlaps(OVERLAP_SECONDS_MAX)}
         {...form.field('overlapSeconds')}
       />
     </FormDialog>

@@ -2,18 +2,15 @@ import type { Answers } from '../trpc.ts'
 import { isRecord } from '../words/json.ts'
 
 /** The answer of `/readyz`: checks and notes, each with a short text. */
-export interface Readiness {
-  readonly status: string
-  readonly states: readonly (readonly [name: string, state: string])[]
-}
+export type Readiness = ReturnType<typeof readinessOf>
 
 /** Reads an answer of `/readyz`, whatever version gave it. */
-export function readinessOf(answer: unknown): Readiness {
+export function readinessOf(answer: unknown) {
   const { status, checks, ...notes } = isRecord(answer) ? answer : {}
   const states = Object.entries({ ...(isRecord(checks) ? checks : {}), ...notes })
   return {
     status: typeof status === 'string' ? status : 'unavailable',
-    states: states.map(([name, state]) => [name, String(state)]),
+    states: states.map(([name, state]) => [name, String(state)] as const),
   }
 }
 

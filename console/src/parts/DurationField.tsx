@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Field, Select, SelectField } from './Field.tsx'
+import { Field, Select } from './Field.tsx'
 
 const UNITS = [
   ['days', 86_400],
@@ -70,17 +70,5 @@ const CHOICES = [
 
 export const OVERLAP_SECONDS = 86_400
 
-interface OverlapFieldProps {
-  readonly label: string
-  readonly hint: ReactNode
-  readonly problem: string
-  readonly value: number
-  /** The longest choice, in seconds. */
-  readonly max: number
-  readonly onChange: (seconds: number) => void
-}
-
-/** Choice of how long the replaced value stays valid next to the new one. */
-export function OverlapField({ max, ...rest }: OverlapFieldProps) {
-  return <SelectField options={CHOICES.filter(({ value }) => value <= max)} {...rest} />
-}
+/** Choices of how long the replaced value stays valid next to the new one, up to `max` seconds. */
+export const overlaps = (max: number) => CHOICES.filter(({ value }) => value <= max)

@@ -1,27 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { useAddress } from '../address.ts'
-import { type Answers, creel } from '../trpc.ts'
+import { creel, type RequestSummary } from '../trpc.ts'
 import { Button } from './Button.tsx'
 
 const SAMPLES = 50
 
-type Row = Answers['requests']['list']['items'][number]
-
 /** A captured request on which something unsaved is tried. */
-export interface Sample {
-  /** 0 while none is known. */
-  readonly id: number
-  readonly row: Row | undefined
-  readonly error: unknown
-  /** Whether the endpoint has captured nothing. */
-  readonly isNone: boolean
-  /** Moves to another request; undefined where there is none. */
-  readonly newer: (() => void) | undefined
-  readonly older: (() => void) | undefined
-}
+export type Sample = ReturnType<typeof useSample>
 
 /** The newest requests of an endpoint, and the one that the address names. */
-export function useSample(endpointId: string): Sample {
+export function useSample(endpointId: string) {
   const [params, change] = useAddress()
   const samples = useQuery({
     queryKey: ['samples', endpointId],
@@ -31,12 +19,16 @@ export function useSample(endpointId: string): Sample {
   const rows = samples.data?.items ?? []
   const id = Number(params.get('on') ?? rows[0]?.id ?? 0)
   const at = rows.findIndex((row) => row.id === id)
-  const to = (row: Row | undefined) => (row === undefined ? undefined : () => change({ on: row.id }, true))
+  const to = (row: RequestSummary | undefined) =>
+    row === undefined ? undefined : () => change({ on: row.id }, true)
   return {
+    // 0 while none is known.
     id,
     row: rows[at],
     error: samples.error,
+    // The endpoint has captured nothing.
     isNone: samples.data !== undefined && rows.length === 0,
+    // They move to another request; undefined where there is none.
     newer: at > 0 ? to(rows[at - 1]) : undefined,
     older: at < 0 ? undefined : to(rows[at + 1]),
   }

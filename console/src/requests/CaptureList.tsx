@@ -147,26 +147,14 @@ function Announcer({ newest, isFollowed }: { newest: number | undefined; isFollo
   )
 }
 
-/** The visible part of the list while the user reads further down. */
-interface StandingList {
-  /** Number of newest rows that are not in the list yet; 0 while it follows. */
-  readonly above: number
-  /** Call when the list was scrolled. */
-  readonly onScroll: () => void
-  /** Adds the rows above. `true` scrolls to the top and follows, `false` keeps the visible rows in place. */
-  readonly takeIn: (isToTop: boolean) => void
-}
-
 /**
  * Scrolled to the top, the list follows. Further down it is frozen: new rows are counted, but not added until the user
  * scrolls up, so that nothing moves or re-renders.
  */
-function useStandsStill(
-  rows: readonly RequestSummary[],
-  box: RefObject<HTMLDivElement | null>,
-): StandingList {
+function useStandsStill(rows: readonly RequestSummary[], box: RefObject<HTMLDivElement | null>) {
   /** The newest visible row; undefined while the list follows. */
   const [first, setFirst] = useState<number>()
+  /** Number of newest rows that are not in the list yet; 0 while it follows. */
   const above = first === undefined ? 0 : Math.max(0, placeOf(rows, first))
   const latest = useRef({ rows, first, above })
   latest.current = { rows, first, above }
@@ -177,6 +165,7 @@ function useStandsStill(
     box.current.scrollTop += added.current * ROW_HEIGHT
     added.current = 0
   })
+  /** Adds the rows above. `true` scrolls to the top and follows, `false` keeps the visible rows in place. */
   const takeIn = useCallback(
     (isToTop: boolean) => {
       const now = latest.current

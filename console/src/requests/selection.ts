@@ -2,22 +2,16 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { CaptureStream } from '../live/captureStream.ts'
 
 /** Captures selected for a bulk operation. */
-export interface Selection {
-  readonly picked: ReadonlySet<number>
-  /** Selects one; with `isRange` all from the last selected one to this. */
-  pick(id: number, isRange: boolean): void
-  /** Selects or deselects one. */
-  toggle(id: number): void
-  clear(): void
-}
+export type Selection = ReturnType<typeof useSelection>
 
 /** The selection of a list. It is apart from its bar, which is loaded once something is selected. */
-export function useSelection(stream: CaptureStream): Selection {
+export function useSelection(stream: CaptureStream) {
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set())
   const last = useRef<number | undefined>(undefined)
   const clear = useCallback(() => setPicked(new Set()), [])
   // biome-ignore lint/correctness/useExhaustiveDependencies: another list is what clears it
   useEffect(clear, [stream, clear])
+  /** Selects or deselects one. */
   const toggle = useCallback((id: number) => {
     last.current = id
     setPicked((before) => {
@@ -26,6 +20,7 @@ export function useSelection(stream: CaptureStream): Selection {
       return after
     })
   }, [])
+  /** Selects one; with `isRange` all from the last selected one to this. */
   const pick = useCallback(
     (id: number, isRange: boolean) => {
       const from = last.current
