@@ -54,7 +54,14 @@ export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered 
                 y -= height
                 return (
                   number > 0 && (
-                    <rect key={part} className={part} x={x} y={y} width={2.8} height={Math.max(height, 1.5)} />
+                    <rect
+                      key={part}
+                      className={part}
+                      x={x}
+                      y={y}
+                      width={2.8}
+                      height={Math.max(height, 1.5)}
+                    />
                   )
                 )
               })}

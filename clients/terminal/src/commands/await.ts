@@ -17,9 +17,11 @@ const DEFAULT_MILLISECONDS = 30_000
 
 export function addAwaitCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
-    withFilterOptions(
-      command.option(...ENDPOINT_OPTION),
-    ).option('--timeout <span>', 'longest wait, e.g. 20s; default 30s', spanOption),
+    withFilterOptions(command.option(...ENDPOINT_OPTION)).option(
+      '--timeout <span>',
+      'longest wait, e.g. 20s; default 30s',
+      spanOption,
+    ),
     {
       json: 'no effect: the request is always printed as one JSON object',
       examples: [
