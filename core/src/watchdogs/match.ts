@@ -1,6 +1,6 @@
 import { ALWAYS, type Condition, parseCondition } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
-import { canonicalJson, memberText, parseJson } from '../engine/json/index.ts'
+import { canonicalText, memberText, parseJson } from '../engine/json/index.ts'
 import type { Db } from '../platform/db/index.ts'
 
 /**
@@ -40,8 +40,7 @@ export function matchOf(parsed: ReturnType<typeof parseMatch>): Condition {
 
 /** Canonical text of a condition (RFC 8785), equal for equal criteria. */
 export function criteriaText(condition: Condition): string {
-  const read = parseJson(condition.text)
-  return read === undefined ? condition.text : canonicalJson(read.value)
+  return canonicalText(condition.text) ?? condition.text
 }
 
 /** A condition that an endpoint's captures are evaluated by, for every watchdog with the same `match`. */

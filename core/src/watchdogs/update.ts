@@ -3,7 +3,7 @@ import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import { findContactIds } from '../contacts/index.ts'
-import { sameCondition, storedCondition } from '../engine/conditions/index.ts'
+import { storedCondition } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
@@ -71,7 +71,8 @@ async function unknownContacts(
 export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, input: UpdateInput) {
   const now = ctx.clock.now()
   const condition = input.match === undefined ? undefined : matchOf(parseMatch(input.match, ctx.rawBody))
-  const matchChanged = condition !== undefined && !sameCondition(condition, storedCondition(stored.match))
+  const matchChanged =
+    condition !== undefined && criteriaText(condition) !== criteriaText(storedCondition(stored.match))
   const history = matchChanged ? await readHistory(ctx, stored.endpointId, condition) : null
 
   const step = (clock: WatchdogClock, outages: readonly Outage[]): Step => {

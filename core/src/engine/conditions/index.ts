@@ -3,7 +3,7 @@ export { ConditionSet } from './conditionSet.ts'
 export { describeCondition } from './describe.ts'
 export { holds, holdsInSteps, looksOf, matches, mayHold } from './evaluate.ts'
 export { type Instant, millisecondsOf, parseInstant, parseRfc3339 } from './leafValue.ts'
-export { ALWAYS, parseCondition, parseConditionJson, sameCondition, storedCondition } from './parse.ts'
+export { ALWAYS, parseCondition, parseConditionJson, storedCondition } from './parse.ts'
 export { bodyPathPattern, HEADER_PATH_PATTERN, pathPattern } from './pathPattern.ts'
 export {
   EVERY,

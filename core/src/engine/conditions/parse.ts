@@ -1,6 +1,5 @@
 import type { InputIssue, ItemCode } from '../issues.ts'
 import {
-  canonicalJson,
   fromPlain,
   isJsonArray,
   isJsonObject,
@@ -67,16 +66,6 @@ export function storedCondition(text: string): Condition {
   const parsed = parseCondition(undefined, text)
   if ('condition' in parsed) return parsed.condition
   throw new Error(`A stored condition is not valid: ${parsed.issues[0]?.detail ?? 'no reason given'}`)
-}
-
-/** Whether two conditions are the same document (RFC 8785). */
-export function sameCondition(left: Condition, right: Condition): boolean {
-  return left.text === right.text || canonicalText(left.text) === canonicalText(right.text)
-}
-
-function canonicalText(text: string): string | undefined {
-  const read = parseJson(text)
-  return read && canonicalJson(read.value)
 }
 
 class ConditionReader {

@@ -1,4 +1,4 @@
-import { memberCount, memberOf } from './parse.ts'
+import { memberCount, memberOf, parseJson } from './parse.ts'
 import {
   isJsonArray,
   isJsonNumber,
@@ -119,6 +119,17 @@ export function canonicalJson(value: JsonValue): string {
   const names = [...value.keys()].sort()
   const members = names.map((name) => `${JSON.stringify(name)}:${canonicalJson(value.get(name) ?? null)}`)
   return `{${members.join(',')}}`
+}
+
+/** {@link canonicalJson} of a text; undefined if it is not JSON. */
+export function canonicalText(text: string): string | undefined {
+  const read: { value: JsonValue } | undefined = parseJson(text)
+  return read && canonicalJson(read.value)
+}
+
+/** Whether two texts are the same document (RFC 8785). */
+export function sameDocument(left: string, right: string): boolean {
+  return left === right || canonicalText(left) === canonicalText(right)
 }
 
 /**

@@ -1,7 +1,9 @@
 export {
   canonicalJson,
+  canonicalText,
   eachJsonDifference,
   type JsonDifference,
+  sameDocument,
   sameJson,
   sameNumber,
   significand,

@@ -79,13 +79,7 @@ export function withMaps(node: LazyJson): MutableJson {
 
 /** Whether a node is an object that was not opened yet. */
 export function isUnopened(node: LazyJson): node is UnopenedObject {
-  return (
-    typeof node === 'object' &&
-    node !== null &&
-    !Array.isArray(node) &&
-    !(node instanceof Map) &&
-    !(node instanceof JsonNumber)
-  )
+  return isPlainObject(node) && !(node instanceof Map)
 }
 
 /** How deep arrays and objects may nest: deeper text is not read at all. */

@@ -1,4 +1,4 @@
-export { decodeRule, decodeStoreRule, sameDocument, storedRule } from './language/decode.ts'
+export { decodeRule, decodeStoreRule, storedRule } from './language/decode.ts'
 export { ruleJsonSchema, STEP_OPS } from './language/document.ts'
 export { FAULT_CODES, type FaultCode } from './language/fault.ts'
 export { type CompiledStep, opsTakingOut, type Rule } from './language/rule.ts'

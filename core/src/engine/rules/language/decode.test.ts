@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { processorTime } from '../../../../../tests/support/processorTime.ts'
-import { decodeRule, sameDocument } from './decode.ts'
+import { sameDocument } from '../../json/index.ts'
+import { decodeRule } from './decode.ts'
 import { ruleJsonSchema } from './document.ts'
 
 const step = { op: 'remove', paths: ['body.a'] }

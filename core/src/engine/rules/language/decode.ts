@@ -1,7 +1,6 @@
 import * as Schema from '@effect/schema/Schema'
 import { type InputIssue, inDocumentOrder, onePerPart } from '../../issues.ts'
 import {
-  canonicalJson,
   fromPlain,
   isJsonArray,
   isJsonObject,
@@ -85,16 +84,6 @@ export function storedRule(text: string): Rule {
   if (compiled.size >= COMPILED_MAX) compiled.clear()
   compiled.set(text, decoded.rule)
   return decoded.rule
-}
-
-/** Whether two documents are the same (RFC 8785): saving one over the other makes no new version. */
-export function sameDocument(left: string, right: string): boolean {
-  return left === right || canonicalText(left) === canonicalText(right)
-}
-
-function canonicalText(text: string): string | undefined {
-  const read: { value: JsonValue } | undefined = parseJson(text)
-  return read && canonicalJson(read.value)
 }
 
 function issuesOfSize(text: string): InputIssue[] {
