@@ -35,7 +35,7 @@ export function requestRoot(request: EvaluatedRequest, delivery?: DeliveryFacts)
   let body: { readonly value: ReturnType<ReadRoot['bodyDocument']> } | undefined
   const read = () => asRead(request)
   return {
-    fact: (fact) => requestFact(request, fact) ?? deliveryFact(delivery, fact),
+    fact: (fact) => factOf(request, delivery, fact),
     headerValues: (name) => headerValues(request.headers, name),
     queryValues: (name) => {
       query ??= urlEncodedPairs(request.queryString ?? '')
@@ -57,8 +57,9 @@ function documentOf(request: EvaluatedRequest): ReturnType<ReadRoot['bodyDocumen
   return body.kind === 'none' ? undefined : { value: body.value, isForm: body.kind === 'form' }
 }
 
-function requestFact(
+function factOf(
   request: EvaluatedRequest,
+  delivery: DeliveryFacts | undefined,
   fact: RequestFact | DeliveryFact,
 ): string | number | undefined {
   switch (fact) {
@@ -73,24 +74,6 @@ function requestFact(
     case 'verification.verdict':
       return request.verification?.verdict
     default:
-      return undefined
-  }
-}
-
-function deliveryFact(
-  delivery: DeliveryFacts | undefined,
-  fact: RequestFact | DeliveryFact,
-): string | number | undefined {
-  switch (fact) {
-    case 'request.id':
-    case 'request.url':
-    case 'request.receivedAt':
-    case 'endpoint.id':
-    case 'endpoint.name':
-    case 'action.id':
-    case 'action.name':
       return delivery?.[fact]
-    default:
-      return undefined
   }
 }
