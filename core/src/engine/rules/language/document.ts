@@ -1,6 +1,7 @@
 import * as JSONSchema from '@effect/schema/JSONSchema'
 import * as Schema from '@effect/schema/Schema'
 import { MAX_PATH_LENGTH, parsePath, pathPattern } from '../../conditions/index.ts'
+import type { ItemCode } from '../../issues.ts'
 import { isPlainObject } from '../../plainObject.ts'
 import { MAX_TEMPLATE_LENGTH, parseTemplate } from '../../templates/index.ts'
 import { FUNCTION_NAMES } from '../functions/index.ts'
@@ -20,70 +21,52 @@ import {
  * derived from this file.
  */
 
-const pathText = { type: 'string', maxLength: MAX_PATH_LENGTH }
+type ParsedPath = object | { readonly problem: { readonly code: ItemCode; readonly reason: string } }
 
-function target(options: TargetOptions, description: string): Schema.Schema<string> {
+/** A path, which `parse` decides on; the pattern is for JSON Schema. */
+function path(
+  parse: (text: string) => ParsedPath,
+  pattern: string,
+  description: string,
+): Schema.Schema<string> {
   return evaluated(
     Schema.String,
     (value) => {
-      const parsed = typeof value === 'string' ? parseTarget(value, options) : undefined
-      return parsed !== undefined && 'problem' in parsed
-        ? [issue(parsed.problem.code, parsed.problem.reason)]
-        : []
+      const parsed = typeof value === 'string' ? parse(value) : {}
+      return 'problem' in parsed ? [issue(parsed.problem.code, parsed.problem.reason)] : []
     },
-    { ...pathText, pattern: targetPattern(options), description },
+    { type: 'string', maxLength: MAX_PATH_LENGTH, pattern, description },
   )
 }
 
+function target(options: TargetOptions, description: string): Schema.Schema<string> {
+  return path((text) => parseTarget(text, options), targetPattern(options), description)
+}
+
+const paths = (each: Schema.Schema<string>) => list(each, 1, DOCUMENT_LIMITS.paths)
+
+const EVERY_WORDS = 'body.<path> or headers.<name>; [*] is every element.'
 const one = target(
   { every: false, protectedHeaders: false },
   'Target of the step: body.<path> or headers.<name>; no [*].',
 )
-const some = list(
-  target({ every: true, protectedHeaders: false }, 'body.<path> or headers.<name>; [*] is every element.'),
-  1,
-  DOCUMENT_LIMITS.paths,
-)
-const kept = list(
-  target({ every: true, protectedHeaders: true }, 'body.<path> or headers.<name>; [*] is every element.'),
-  1,
-  DOCUMENT_LIMITS.paths,
-)
+const some = paths(target({ every: true, protectedHeaders: false }, EVERY_WORDS))
+const kept = paths(target({ every: true, protectedHeaders: true }, EVERY_WORDS))
 
 /** Targets of the steps of a rule for storing that take data out. */
-const stored = list(
-  evaluated(
-    Schema.String,
-    (value) => {
-      const parsed = typeof value === 'string' ? parseStoreTarget(value) : undefined
-      return parsed !== undefined && 'problem' in parsed
-        ? [issue(parsed.problem.code, parsed.problem.reason)]
-        : []
-    },
-    {
-      ...pathText,
-      pattern: STORE_TARGET_PATTERN,
-      description: 'body, body.<path>, headers.<name>, query.<name>, path or ip; [*] is every element.',
-    },
+const stored = paths(
+  path(
+    parseStoreTarget,
+    STORE_TARGET_PATTERN,
+    'body, body.<path>, headers.<name>, query.<name>, path or ip; [*] is every element.',
   ),
-  1,
-  DOCUMENT_LIMITS.paths,
 )
 
-const readPath = evaluated(
-  Schema.String,
-  (value) => {
-    const parsed =
-      typeof value === 'string' ? parsePath(value, { every: false, deliveryFacts: true }) : undefined
-    return parsed !== undefined && 'problem' in parsed
-      ? [issue(parsed.problem.code, parsed.problem.reason)]
-      : []
-  },
-  {
-    ...pathText,
-    pattern: pathPattern({ every: false, deliveryFacts: true }),
-    description: 'A path to read; text is {"literal":"…"}.',
-  },
+const READ = { every: false, deliveryFacts: true } as const
+const readPath = path(
+  (text) => parsePath(text, READ),
+  pathPattern(READ),
+  'A path to read; text is {"literal":"…"}.',
 )
 
 const template = evaluated(
@@ -204,26 +187,18 @@ const chooseStep =
     return { issue: { path: ['op'], code: 'unknown_op', detail } }
   }
 
-const Step = Schema.Union(
-  STEPS.keep,
-  STEPS.remove,
-  STEPS.rename,
-  STEPS.redact,
-  STEPS.set,
-  STEPS.template,
-  STEPS.compute,
-).annotations({ identifier: 'Step', [CHOOSE]: chooseStep(STEPS) })
+const Step = Schema.Union(...Object.values(STEPS)).annotations({
+  identifier: 'Step',
+  [CHOOSE]: chooseStep(STEPS),
+})
 
 /** One step of a document after decoding. */
 export type Step = typeof Step.Type
 
-const StoreStep = Schema.Union(
-  STORE_STEPS.keep,
-  STORE_STEPS.remove,
-  STORE_STEPS.redact,
-  STORE_STEPS.hash,
-  STORE_STEPS.set,
-).annotations({ identifier: 'StoreStep', [CHOOSE]: chooseStep(STORE_STEPS) })
+const StoreStep = Schema.Union(...Object.values(STORE_STEPS)).annotations({
+  identifier: 'StoreStep',
+  [CHOOSE]: chooseStep(STORE_STEPS),
+})
 
 /** One step of a rule for storing after decoding. */
 export type StoreStep = typeof StoreStep.Type
