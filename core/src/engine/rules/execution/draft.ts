@@ -194,9 +194,7 @@ export class Draft implements ReadRoot {
    * @throws Fault `bad_header` for a value that no header can hold
    */
   setHeader(name: string, value: string): boolean {
-    if (!HEADER_VALUE.test(value)) {
-      throw new Fault('bad_header', `The value for ${name} holds a control character, or one above U+00FF.`)
-    }
+    checkHeader(name, value)
     const lower = name.toLowerCase()
     const before = this.headerLines.filter(([known]) => known.toLowerCase() === lower)
     this.writtenHeaders.add(lower)
@@ -220,14 +218,12 @@ export class Draft implements ReadRoot {
   replaceHeaders(replacement: (name: string, value: string) => string | undefined): boolean {
     let changed = false
     this.headerLines = this.headerLines.map((line) => {
-      const [name] = line
-      const value = replacement(name, headerText(line[1]))
+      const [name, before] = line
+      const value = replacement(name, headerText(before))
       if (value === undefined) return line
-      if (!HEADER_VALUE.test(value)) {
-        throw new Fault('bad_header', `The value for ${name} holds a control character, or one above U+00FF.`)
-      }
-      if (value !== line[1]) changed = true
-      return [line[0], value]
+      checkHeader(name, value)
+      if (value !== before) changed = true
+      return [name, value]
     })
     return changed
   }
@@ -258,11 +254,7 @@ export class Draft implements ReadRoot {
   }
 
   /** Replaces a whole part by another text; `''` removes it. Returns whether anything changed. */
-  changePart(
-    part: WholePart,
-    replacement: (value: string) => string,
-    found: string[] | null = null,
-  ): boolean {
+  changePart(part: WholePart, replacement: (value: string) => string, found: string[] | null): boolean {
     if (!this.hasPart(part)) return false
     found?.push(part)
     if (part === 'body') {
@@ -327,6 +319,11 @@ export class Draft implements ReadRoot {
 
 /** A field value by RFC 9110: tab, visible ASCII and the upper half of latin1. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+function checkHeader(name: string, value: string): void {
+  if (HEADER_VALUE.test(value)) return
+  throw new Fault('bad_header', `The value for ${name} holds a control character, or one above U+00FF.`)
+}
 
 /** The body, of the kind that `bodyStructure` decides, up to the payload cap; digits and order kept. */
 function readDocument(request: EvaluatedRequest, isForStoring: boolean): Document {

@@ -37,7 +37,7 @@ export function writeForm(form: FormDocument, original: string): string {
   const pieces: string[] = []
   const written = new Set<string>()
   const write = (name: string, value: LazyJson) => {
-    for (const pair of pairsOf(name, value)) pieces.push(pair)
+    for (const text of textsOf(value)) pieces.push(`${encode(name)}=${encode(text)}`)
   }
   for (const piece of original.split('&')) {
     const [pair] = urlEncodedPairs(piece)
@@ -77,17 +77,8 @@ export function checkFormPlace({ holder }: Place, root: LazyJson): void {
   throw new Fault('type', 'A form holds texts and lists of texts only.')
 }
 
-function pairsOf(name: string, value: LazyJson): string[] {
-  return textsOf(value).map((text) => `${encode(name)}=${encode(text)}`)
-}
-
 function textsOf(value: LazyJson): string[] {
-  if (!Array.isArray(value)) return [textOf(value)]
-  return value.map(textOf)
-}
-
-function textOf(value: LazyJson): string {
-  return asText(value)
+  return Array.isArray(value) ? value.map(asText) : [asText(value)]
 }
 
 function sameTexts(left: readonly string[], right: readonly string[]): boolean {

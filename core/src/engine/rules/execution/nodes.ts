@@ -42,12 +42,14 @@ export function placesOf(root: LazyJson, segments: readonly Segment[], meter: Me
   return places
 }
 
-/** The present value of a place; null when there is none. */
+/** The present value of a place; undefined when there is none. */
+export function valueIn({ holder, key }: Place): LazyJson | undefined {
+  return Array.isArray(holder) ? holder[Number(key)] : holder.get(String(key))
+}
+
+/** {@link valueIn} with null for none. */
 export function placedValue(place: Place): LazyJson {
-  const value = Array.isArray(place.holder)
-    ? place.holder[Number(place.key)]
-    : place.holder.get(String(place.key))
-  return value ?? null
+  return valueIn(place) ?? null
 }
 
 /** Changes the holder in place; a member that it lacks is added at the end. */
@@ -222,8 +224,7 @@ export function placeToWrite(root: LazyJson, segments: readonly Segment[]): Plac
   for (const [at, segment] of segments.entries()) {
     const place = childPlace(node, segment)
     if (at === segments.length - 1) return place
-    const holder = place.holder
-    const child = Array.isArray(holder) ? holder[Number(place.key)] : holder.get(String(place.key))
+    const child = valueIn(place)
     if (child !== undefined) {
       node = openedAt(place, child)
       continue

@@ -27,6 +27,7 @@ import {
   reduceTo,
   removePlaces,
   replaceAt,
+  valueIn,
 } from './nodes.ts'
 
 /**
@@ -252,9 +253,7 @@ function write(target: Target, value: Value, draft: Draft, meter: Meter): boolea
   const written = meter.copy(value instanceof Uint8Array ? asText(value) : value, target.segments.length)
   const place = placeToWrite(root, target.segments)
   if (draft.isForm) checkFormPlace(place, root)
-  const before = Array.isArray(place.holder)
-    ? place.holder[Number(place.key)]
-    : place.holder.get(String(place.key))
+  const before = valueIn(place)
   if (before !== undefined && sameSpelling(before, written)) return false
   replaceAt(place, written)
   draft.touch()
