@@ -35,8 +35,7 @@ function localTime(at: number, zone: string): { date: Date; offsetMinutes: numbe
 function offsetText(minutes: number): string {
   if (minutes === 0) return 'Z'
   const size = Math.abs(minutes)
-  const pad = (number: number) => String(number).padStart(2, '0')
-  return `${minutes < 0 ? '-' : '+'}${pad(Math.floor(size / 60))}:${pad(size % 60)}`
+  return `${minutes < 0 ? '-' : '+'}${digits(Math.floor(size / 60), 2)}:${digits(size % 60, 2)}`
 }
 
 function formatterOf(zone: string): Intl.DateTimeFormat | undefined {
@@ -154,7 +153,18 @@ function isoText(sinceEpoch: Decimal): string {
   return new Date(at.toNumber()).toISOString()
 }
 
-const TOKENS = ['yyyy', 'MM', 'dd', 'HH', 'mm', 'ss', 'SSS', 'XXX']
+/** What letters of a pattern stand for. */
+const TOKENS: Readonly<Record<string, (local: ReturnType<typeof localTime>) => string>> = {
+  yyyy: ({ date }) => digits(date.getUTCFullYear(), 4),
+  MM: ({ date }) => digits(date.getUTCMonth() + 1, 2),
+  dd: ({ date }) => digits(date.getUTCDate(), 2),
+  HH: ({ date }) => digits(date.getUTCHours(), 2),
+  mm: ({ date }) => digits(date.getUTCMinutes(), 2),
+  ss: ({ date }) => digits(date.getUTCSeconds(), 2),
+  SSS: ({ date }) => digits(date.getUTCMilliseconds(), 3),
+  XXX: ({ offsetMinutes }) => offsetText(offsetMinutes),
+}
+const TOKEN = new RegExp(Object.keys(TOKENS).join('|'), 'g')
 
 function patternPieces(pattern: string): { pieces: readonly string[] } | { unknown: string } {
   const pieces = pattern.match(/[A-Za-z]+|[^A-Za-z]+/g) ?? []
@@ -164,7 +174,7 @@ function patternPieces(pattern: string): { pieces: readonly string[] } | { unkno
       split.push(piece)
       continue
     }
-    const tokens = piece.match(/yyyy|MM|dd|HH|mm|ss|SSS|XXX/g) ?? []
+    const tokens = piece.match(TOKEN) ?? []
     if (tokens.join('') !== piece) return { unknown: piece }
     split.push(...tokens)
   }
@@ -172,24 +182,14 @@ function patternPieces(pattern: string): { pieces: readonly string[] } | { unkno
 }
 
 function unknownLetters(letters: string): string {
-  return `"${letters.slice(0, 20)}" is not made of ${TOKENS.join(', ')}; other letters are added with concat`
+  return `"${letters.slice(0, 20)}" is not made of ${Object.keys(TOKENS).join(', ')}; other letters are added with concat`
 }
 
 function formatted(instant: Instant, pieces: readonly string[], zone: string): string {
   const at = milliseconds(instant)
   if (at < FIRST || at > LAST) throw new Fault('bad_date', 'The date is not in the years 0000 to 9999.')
   const local = localTime(at, zone)
-  const values: Readonly<Record<string, () => string>> = {
-    yyyy: () => digits(local.date.getUTCFullYear(), 4),
-    MM: () => digits(local.date.getUTCMonth() + 1, 2),
-    dd: () => digits(local.date.getUTCDate(), 2),
-    HH: () => digits(local.date.getUTCHours(), 2),
-    mm: () => digits(local.date.getUTCMinutes(), 2),
-    ss: () => digits(local.date.getUTCSeconds(), 2),
-    SSS: () => digits(local.date.getUTCMilliseconds(), 3),
-    XXX: () => offsetText(local.offsetMinutes),
-  }
-  return pieces.map((piece) => values[piece]?.() ?? piece).join('')
+  return pieces.map((piece) => TOKENS[piece]?.(local) ?? piece).join('')
 }
 
 function digits(number: number, length: number): string {

@@ -102,8 +102,7 @@ export function parameterAt(
 }
 
 function bounded(value: Value): Value {
-  if (typeof value === 'string') return boundedText(value)
-  return value
+  return typeof value === 'string' ? boundedText(value) : value
 }
 
 /** @throws Fault `too_large` for text over 1 MiB */

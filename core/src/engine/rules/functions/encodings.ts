@@ -70,7 +70,7 @@ function mac(algorithm: string, name: string) {
   )
 }
 
-function encoded(data: Uint8Array, form: 'base64' | 'base64url' | 'hex'): string {
+function encoded(data: Uint8Array, form: 'base64' | 'base64url' | 'hex' | 'latin1'): string {
   if (data.length > RUN_LIMITS.textBytes) throw tooLarge()
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString(form)
 }
@@ -95,9 +95,7 @@ const ESCAPES = Array.from(
 )
 
 function urlEncode(data: Uint8Array): string {
-  if (data.length > RUN_LIMITS.textBytes) throw tooLarge()
-  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1')
-  return boundedText(bytes.replace(RESERVED, (byte) => ESCAPES[byte.charCodeAt(0)] ?? ''))
+  return boundedText(encoded(data, 'latin1').replace(RESERVED, (byte) => ESCAPES[byte.charCodeAt(0)] ?? ''))
 }
 
 function urlDecode(data: string): string {
