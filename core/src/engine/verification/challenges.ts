@@ -11,11 +11,6 @@ export function isSignableChallenge(text: string): boolean {
   return CHALLENGE.test(text)
 }
 
-/** Whether the whole text is a UUID. */
-export function isUuid(text: string): boolean {
-  return UUID.test(text)
-}
-
 /** Whether a provider's handshakes would sign a text for any requester. */
 export type SignsForAnybody = (text: string) => boolean
 
@@ -32,12 +27,13 @@ export function signedChallenges(provider: ProviderRow | undefined): SignsForAny
   return (text) => patterns.some((pattern) => isPosedAs(pattern, text))
 }
 
-function isPosedAs(pattern: Pattern, text: string): boolean {
+/** Whether a text is a challenge of the form that a pattern names. */
+export function isPosedAs(pattern: Pattern, text: string): boolean {
   if ('hex' in pattern) {
     const [from, to] = pattern.hex
     return text.length >= from && text.length <= to && /^[0-9a-f]+$/.test(text)
   }
-  if ('uuid' in pattern) return isUuid(text)
+  if ('uuid' in pattern) return UUID.test(text)
   return 'challenge' in pattern && isSignableChallenge(text)
 }
 

@@ -8,7 +8,7 @@ import {
   type Pattern,
 } from '../providers/index.ts'
 import { bytesOf, byteTextOf } from './byteText.ts'
-import { isSignableChallenge, isUuid } from './challenges.ts'
+import { isPosedAs, isSignableChallenge } from './challenges.ts'
 import { Evidence } from './evidence.ts'
 import { sameBytes } from './matching.ts'
 import type { PreparedVerification } from './prepare.ts'
@@ -89,11 +89,7 @@ function fits(pattern: Pattern, value: unknown): boolean {
   if ('emptyList' in pattern) return Array.isArray(value) && value.length === 0
   if ('oneOf' in pattern) return pattern.oneOf.some((wanted) => wanted === value)
   if (typeof value !== 'string' || value === '' || value.length > CHALLENGE_LENGTH_MAX) return false
-  if ('any' in pattern) return true
-  if ('challenge' in pattern) return isSignableChallenge(value)
-  if ('uuid' in pattern) return isUuid(value)
-  const [from, to] = pattern.hex
-  return value.length >= from && value.length <= to && /^[0-9a-f]+$/.test(value)
+  return 'any' in pattern || isPosedAs(pattern, value)
 }
 
 /** The answer to a challenge whose token or signature is wrong. */
