@@ -2,7 +2,7 @@ import { findProvider, type ProviderRow, type SchemeRow } from '../providers/ind
 import { type SignsForAnybody, signedChallenges } from './challenges.ts'
 import { type Key, type KeyProblem, keyFor } from './keys.ts'
 import { compileMessage, type MessageTemplate, signsUrl } from './message.ts'
-import { manualSchemeRow, type VerificationSettings } from './settings.ts'
+import { schemeRowsOf, type VerificationSettings } from './settings.ts'
 
 /** The most bytes of an endpoint at once, and the rate of refill. */
 const BYTES_MAX = 8 * 1_048_576
@@ -59,8 +59,7 @@ const messagesOf = new WeakMap<SchemeRow, readonly MessageTemplate[]>()
  */
 export function prepareVerification(settings: VerificationSettings): PreparedVerification {
   const provider = settings.provider === null ? undefined : findProvider(settings.provider)
-  const rows = settings.manual === null ? (provider?.schemes ?? []) : [manualSchemeRow(settings.manual)]
-  const schemes = rows.flatMap((row) =>
+  const schemes = schemeRowsOf(settings.manual, provider).flatMap((row) =>
     preparedScheme(row, settings.signingSecret, signedChallenges(provider)),
   )
   return { settings, provider, schemes, searchBudget: new SearchBudget() }

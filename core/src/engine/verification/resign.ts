@@ -4,7 +4,7 @@ import { findProvider, type SchemeRow } from '../providers/index.ts'
 import { Evidence } from './evidence.ts'
 import { keyFor } from './keys.ts'
 import { compileMessage } from './message.ts'
-import { manualSchemeRow, type VerificationSettings } from './settings.ts'
+import { schemeRowsOf, type VerificationSettings } from './settings.ts'
 
 /** The time of a signature, as its scheme writes it. */
 export function timestampText({ timestamp }: SchemeRow, now: Date): string {
@@ -83,13 +83,8 @@ export function resigned(
 ): { readonly headers: readonly WireHeader[] } | { readonly problem: string } {
   const secret = settings.signingSecret
   if (secret === null) return { problem: 'the endpoint has no signing secret' }
-  const rows =
-    settings.manual === null
-      ? provider === null
-        ? []
-        : (findProvider(provider)?.schemes ?? [])
-      : [manualSchemeRow(settings.manual)]
-  const fitting = rows.filter((row) => fits(row, secret))
+  const preset = provider === null ? undefined : findProvider(provider)
+  const fitting = schemeRowsOf(settings.manual, preset).filter((row) => fits(row, secret))
   // The scheme that the sender used, if there are several.
   const row =
     fitting.find(({ signature }) => request.headers.some(([name]) => isNamed(name, signature.name ?? ''))) ??

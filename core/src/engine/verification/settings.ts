@@ -1,4 +1,4 @@
-import { findProvider, type SchemeRow } from '../providers/index.ts'
+import { findProvider, type ProviderRow, type SchemeRow } from '../providers/index.ts'
 
 /** Algorithms of manual schemes. */
 export const SIGNATURE_ALGORITHMS = [
@@ -47,7 +47,7 @@ const MANUAL_MACS: Record<SignatureAlgorithm, Pick<SchemeRow, 'mac' | 'hash' | '
 }
 
 /** The family that the API shows for a manual scheme. */
-export function manualFamily(algorithm: SignatureAlgorithm): 'hmac' | 'rsa' | 'ed25519' {
+function manualFamily(algorithm: SignatureAlgorithm): 'hmac' | 'rsa' | 'ed25519' {
   const { mac } = MANUAL_MACS[algorithm]
   return mac === 'rsa' || mac === 'ed25519' ? mac : 'hmac'
 }
@@ -68,6 +68,11 @@ export function manualSchemeRow(manual: ManualScheme): SchemeRow {
       encoding: manual.encoding,
     },
   }
+}
+
+/** The schemes by which an endpoint's captures are signed: its own, else those of its provider. */
+export function schemeRowsOf(manual: ManualScheme | null, provider: ProviderRow | undefined) {
+  return manual === null ? (provider?.schemes ?? []) : [manualSchemeRow(manual)]
 }
 
 /** The endpoint's `verification` object in the API. */
