@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Path, parsePath, requestRoot, someValue } from '../conditions/index.ts'
 import { isJsonNumber, type Node, numberText } from '../json/index.ts'
-import { asRead, type CapturedRequest, headerText, type WireHeader } from '../message/index.ts'
+import { asRead, ByHeaderName, type CapturedRequest, headerText } from '../message/index.ts'
 import { type EventIdPlace, nodeAt, type ProviderRow } from '../providers/index.ts'
 import { percentDecoded } from './byteText.ts'
 import { Evidence } from './evidence.ts'
@@ -27,8 +27,7 @@ const GENERIC_PLACES: readonly EventIdPlace[] = [
     within: { in: 'header', name: 'ce-source', percentEncoded: true },
   },
 ]
-const GENERIC_HEADERS: ReadonlySet<string> = new Set(GENERIC_PLACES.map(({ name }) => name))
-const GENERIC_HEADER_LENGTHS: ReadonlySet<number> = new Set(GENERIC_PLACES.map(({ name }) => name.length))
+const GENERIC_HEADERS = new ByHeaderName(GENERIC_PLACES.map(({ name }) => [name, name]))
 
 /** A CloudEvent as one JSON document. */
 const STRUCTURED_PLACES: readonly EventIdPlace[] = [
@@ -54,7 +53,8 @@ export function eventIdOf(
   if (path !== null) return idText(valueAt(path, request))
   if (provider !== undefined) return provider.eventId ? firstId(provider.eventId.places, request) : null
   // Most captures have none of these headers, so the headers are read once, not once a name.
-  const generic = request.headers.some(isGenericHeader) ? firstId(GENERIC_PLACES, request) : null
+  const isGeneric = request.headers.some(([name]) => GENERIC_HEADERS.get(name) !== undefined)
+  const generic = isGeneric ? firstId(GENERIC_PLACES, request) : null
   if (generic !== null || !STRUCTURED_TYPE.test(request.contentType ?? '')) return generic
   return firstId(STRUCTURED_PLACES, request)
 }
@@ -150,8 +150,4 @@ export function valueAt(path: Path, request: CapturedRequest): Node {
     return true
   })
   return found
-}
-
-function isGenericHeader([name]: WireHeader): boolean {
-  return GENERIC_HEADER_LENGTHS.has(name.length) && GENERIC_HEADERS.has(name.toLowerCase())
 }
