@@ -15,7 +15,8 @@ import { type Path, parsePath } from './paths.ts'
 
 type IssuePath = readonly (string | number)[]
 
-const GROUPS = ['all', 'any', 'not'] as const
+type Group = 'all' | 'any' | 'not'
+
 const LEAF_MEMBERS = ['path', 'op', 'value', 'ignoreCase']
 
 /** The condition `{}`, which holds for every request. */
@@ -35,11 +36,8 @@ export function parseCondition(
 ): { condition: Condition } | { issues: InputIssue[] } {
   const json = rawText === undefined ? fromPlain(value, MAX_JSON_DEPTH) : parseJson(rawText)?.value
   if (json === undefined) {
-    return {
-      issues: [
-        { path: [], code: 'too_deep', detail: `A condition is JSON, nested at most ${MAX_JSON_DEPTH} deep.` },
-      ],
-    }
+    const detail = `A condition is JSON, nested at most ${MAX_JSON_DEPTH} deep.`
+    return { issues: [{ path: [], code: 'too_deep', detail }] }
   }
   return parseConditionJson(json)
 }
@@ -105,12 +103,7 @@ class ConditionReader {
     return kind === undefined ? this.leaf(json, path) : this.group(json, kind, path, groups + 1)
   }
 
-  private group(
-    json: JsonObject,
-    kind: (typeof GROUPS)[number],
-    path: IssuePath,
-    depth: number,
-  ): Test | undefined {
+  private group(json: JsonObject, kind: Group, path: IssuePath, depth: number): Test | undefined {
     if (depth > CONDITION_BOUNDS.depth) {
       return this.report(path, 'too_deep', `Groups nest at most ${CONDITION_BOUNDS.depth} deep.`)
     }
