@@ -96,5 +96,5 @@ async function lookFor({ ctx, endpointId, filters }: Look): Promise<Awaited | nu
     bodyBytesMax: Number.MAX_SAFE_INTEGER,
   })
   if (request === undefined || request === null) return null
-  return await requestView(ctx, { id: endpointId, captureId: request.captureId }, request)
+  return await requestView(ctx, request)
 }

@@ -10,7 +10,7 @@ import { hasOriginal, originalUntil } from './originals.ts'
 import type { RequestRow } from './queries.ts'
 import { endpointOfRequest, findRequest, type ReadRequest, readRequest } from './reads.ts'
 import { outcomeOf } from './state.ts'
-import { type CapturedFor, deliveriesOfRequest, detailView } from './view.ts'
+import { deliveriesOfRequest, detailView } from './view.ts'
 
 /** Whether a text has the form of an endpoint's id. */
 export function isUuid(text: string): boolean {
@@ -60,11 +60,8 @@ export const findsEndpointOfRequest: Finds<{ endpointId: string }> = async (ctx,
 }
 
 /** The API's view of a request, with the state of its deliveries. */
-export async function requestView(
-  ctx: Pick<Context, 'db' | 'urls' | 'clock'>,
-  endpoint: CapturedFor,
-  request: RequestRow,
-) {
+export async function requestView(ctx: Pick<Context, 'db' | 'urls' | 'clock'>, request: ReadRequest) {
+  const endpoint = { id: request.endpointId, captureId: request.captureId }
   // A request without attempts that is not Pending has no deliveries, and saves the query.
   const { attemptCount, state } = outcomeOf(request)
   const hasDeliveries = attemptCount > 0 || state === 'Pending'

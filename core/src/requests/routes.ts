@@ -198,8 +198,7 @@ export const requestRoutes = router({
     output: RequestDetail,
     finds: findsEndpointOfRequest,
   }).query(async ({ ctx, input }) => {
-    const request = await requestOf(ctx, { ...input, endpointId: ctx.endpointId })
-    return await requestView(ctx, { id: request.endpointId, captureId: request.captureId }, request)
+    return await requestView(ctx, await requestOf(ctx, { ...input, endpointId: ctx.endpointId }))
   }),
 
   get: route({
@@ -210,10 +209,7 @@ export const requestRoutes = router({
     output: RequestDetail,
     findsWhenWrong: findsRequest,
     shared: ['endpointId', 'requestId', 'bodyBytesMax'],
-  }).query(async ({ ctx, input }) => {
-    const request = await requestOf(ctx, input)
-    return await requestView(ctx, { id: request.endpointId, captureId: request.captureId }, request)
-  }),
+  }).query(async ({ ctx, input }) => await requestView(ctx, await requestOf(ctx, input))),
 
   body: route({
     method: 'GET',

@@ -145,12 +145,7 @@ export async function openShareLink(
     bodyBytesMax: SHOWN_BODY_BYTES,
   })
   if (request === undefined || request === null) return undefined
-  const view = await requestView(
-    { db, urls, clock },
-    { id: endpointId, captureId: request.captureId },
-    request,
-  )
-  return { endpointName, expiresAt, request: view }
+  return { endpointName, expiresAt, request: await requestView({ db, urls, clock }, request) }
 }
 
 /** Filters tokens to those of links that have not expired, in one query. */
