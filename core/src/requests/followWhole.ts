@@ -4,6 +4,7 @@ import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { findReplays, joinListeners, newReplaysFrom } from '../listeners/index.ts'
+import { changesOf } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { countPiece } from '../platform/memory/index.ts'
 import { holdUnread, type OpenStream, type UnreadHolder } from '../streams/index.ts'
@@ -30,6 +31,8 @@ export async function followWhole(
 ): Promise<AsyncGenerator<FollowEvent, void>> {
   if (following.isListener) await joinListeners(ctx, endpoint.id, stream.ended)
   const changes = changesOf(ctx, endpoint.id, stream.ended)
+  // If the reader hangs up before the first event, the generator never runs.
+  stream.ended.addEventListener('abort', changes.stop, { once: true })
   const unread = holdUnread(ctx, stream.ended)
   const after = following.afterId ?? (await newestRequestId(ctx.db, endpoint.id))
   const replaysAfter = following.isListener
@@ -51,84 +54,48 @@ interface Followed {
   /** Replays with a greater id are sent; undefined sends none. */
   readonly replaysAfter: number | undefined
   readonly stream: OpenStream
-  /** Resolves when something changed since the last call. */
-  readonly changes: () => Promise<void>
+  readonly changes: ReturnType<typeof changesOf>
   readonly unread: UnreadHolder
 }
 
 async function* events(
   ctx: Context,
   endpoint: EndpointRow,
-  { unread, ...followed }: Followed,
-): AsyncGenerator<FollowEvent, void> {
-  try {
-    yield* eventsWithin(ctx, endpoint, { unread, ...followed })
-  } finally {
-    unread.leave()
-  }
-}
-
-async function* eventsWithin(
-  ctx: Context,
-  endpoint: EndpointRow,
   { filters, after: begin, replaysAfter, stream, changes, unread }: Followed,
 ): AsyncGenerator<FollowEvent, void> {
   let after = begin
   let lastReplay = replaysAfter
-  for (;;) {
-    await changes()
-    stream.throwIfRefused()
-    if (stream.ended.aborted) return
-    let hasMore = true
-    while (hasMore && !stream.ended.aborted) {
-      const arrivals = await listWholeArrivals(ctx.db, endpoint.id, filters, after, unread.take)
+  try {
+    for (;;) {
+      stream.throwIfRefused()
       if (stream.ended.aborted) return
-      if (arrivals.isBehind) {
-        yield tracked(String(after), { kind: 'behind', lastId: arrivals.newestId })
-        return
+      let hasMore = true
+      while (hasMore && !stream.ended.aborted) {
+        const arrivals = await listWholeArrivals(ctx.db, endpoint.id, filters, after, unread.take)
+        if (stream.ended.aborted) return
+        if (arrivals.isBehind) {
+          yield tracked(String(after), { kind: 'behind', lastId: arrivals.newestId })
+          return
+        }
+        after = arrivals.lastId
+        hasMore = arrivals.hasMore
+        if (arrivals.rows.length === 0) continue
+        const requests = arrivals.rows.map((row) =>
+          WholeRequest.parse(detailView(row, { endpoint, urls: ctx.urls, deliveries: [] })),
+        )
+        yield tracked(String(after), { kind: 'captured', requests })
       }
-      after = arrivals.lastId
-      hasMore = arrivals.hasMore
-      if (arrivals.rows.length === 0) continue
-      const requests = arrivals.rows.map((row) =>
-        WholeRequest.parse(detailView(row, { endpoint, urls: ctx.urls, deliveries: [] })),
-      )
-      yield tracked(String(after), { kind: 'captured', requests })
-    }
-    if (lastReplay !== undefined) {
-      for (const { id: replayId, requestId } of await findReplays(ctx.db, endpoint.id, lastReplay)) {
-        lastReplay = replayId
-        yield tracked(String(after), { kind: 'replay', replayId, requestId })
+      if (lastReplay !== undefined) {
+        for (const { id: replayId, requestId } of await findReplays(ctx.db, endpoint.id, lastReplay)) {
+          lastReplay = replayId
+          yield tracked(String(after), { kind: 'replay', replayId, requestId })
+        }
       }
+      if (!(await isEndpointThere(ctx.db, endpoint.id))) throw notFound('endpoint')
+      await changes.next()
     }
-    if (!(await isEndpointThere(ctx.db, endpoint.id))) throw notFound('endpoint')
-  }
-}
-
-/** Changes of an endpoint. The first call resolves at once: requests may have arrived before it. */
-function changesOf(ctx: Context, endpointId: string, ended: AbortSignal): () => Promise<void> {
-  let isChanged = true
-  let resume = () => {}
-  const wake = () => {
-    isChanged = true
-    resume()
-  }
-  const stopListening = ctx.endpointChanges.onEndpoint(endpointId, wake)
-  ended.addEventListener(
-    'abort',
-    () => {
-      stopListening()
-      wake()
-    },
-    { once: true },
-  )
-  return async () => {
-    if (!isChanged && !ended.aborted) {
-      await new Promise<void>((resolve) => {
-        resume = resolve
-      })
-    }
-    isChanged = false
+  } finally {
+    unread.leave()
   }
 }
 
