@@ -13,6 +13,7 @@ import {
 import { memberText } from '../engine/json/index.ts'
 import { neverMatchedPaths, newestMatching } from './history.ts'
 import { previewing } from './previewing.ts'
+import { visibleRequests } from './queries.ts'
 import { searching } from './searching.ts'
 
 const LAST_MAX = 500
@@ -91,13 +92,9 @@ async function tryCondition(
 
 async function tryOn(ctx: Context, endpointId: string, condition: Condition, last: number) {
   const newest = await searching(ctx, `sizes ${endpointId}`, (db, options) =>
-    db
-      .selectFrom('requests')
-      .where('endpointId', '=', endpointId)
-      .where('deletedAt', 'is', null)
-      .where('hiddenAt', 'is', null)
-      .select(['id', sql<number>`octet_length(body)`.as('bytes')])
-      .orderBy('id', 'desc')
+    visibleRequests(db, endpointId)
+      .select(['r.id', sql<number>`octet_length(r.body)`.as('bytes')])
+      .orderBy('r.id', 'desc')
       .limit(last)
       .execute(options),
   )
@@ -108,15 +105,9 @@ async function tryOn(ctx: Context, endpointId: string, condition: Condition, las
   })
   const lowest = tested.at(-1)
   const afterId = lowest === undefined ? Number.MAX_SAFE_INTEGER : lowest.id - 1
-  const found = await newestMatching(ctx.db, endpointId, condition, {
-    limit: Math.max(1, tested.length),
-    afterId,
-    signal: ctx.signal,
-  })
-  const unmatched = await neverMatchedPaths(ctx.db, endpointId, condition, {
-    afterId,
-    signal: ctx.signal,
-  })
+  const range = { afterId, signal: ctx.signal, limit: Math.max(1, tested.length) }
+  const found = await newestMatching(ctx.db, endpointId, condition, range)
+  const unmatched = await neverMatchedPaths(ctx.db, endpointId, condition, range)
   const known = new Set(tested.map(({ id }) => id))
   const matched = found.map(({ requestId }) => requestId).filter((id) => known.has(id))
   const isMatched = new Set(matched)

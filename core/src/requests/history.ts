@@ -15,6 +15,7 @@ import { countPiece } from '../platform/memory/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { columnsRead, narrowing } from './narrowing.ts'
+import { visibleRequests } from './queries.ts'
 import { searching } from './searching.ts'
 import { type StoredRequestRow, storedRequest } from './storedRequest.ts'
 
@@ -37,11 +38,7 @@ const WITHOUT_PAUSE_MS = 8
 
 type CandidateRow = StoredRequestRow & { readonly id: number }
 
-interface Range {
-  readonly afterId?: number
-  readonly since?: Date
-  readonly until?: Date
-  readonly signal?: AbortSignal
+interface Range extends Omit<HistoryRange, 'limit'> {
   /** SQL by which PostgreSQL skips rows that cannot match; null skips none. */
   readonly narrowed: ReturnType<typeof narrowing>
   readonly query?: AbortableQueryOptions
@@ -54,7 +51,7 @@ export interface HistoryRange {
   readonly since?: Date
   readonly until?: Date
   /** Aborted when the caller hangs up. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -101,18 +98,13 @@ export async function neverMatchedPaths(
   db: Db,
   endpointId: string,
   condition: Condition,
-  { afterId, signal }: { readonly afterId: number; readonly signal?: AbortSignal },
+  { afterId, signal }: Required<Pick<HistoryRange, 'afterId'>> & Pick<HistoryRange, 'signal'>,
 ): Promise<readonly Path[]> {
   const paths = pathsOf(condition, { absent: false })
   let left = paths
   let isEmpty = true
   if (left.length === 0) return []
-  const range = {
-    afterId,
-    narrowed: null,
-    rows: CHUNK_ROWS.first,
-    ...(signal === undefined ? {} : { signal }),
-  }
+  const range = { afterId, signal, narrowed: null, rows: CHUNK_ROWS.first }
   for await (const row of candidates(db, endpointId, condition, range)) {
     isEmpty = false
     left = unmatchedPaths(left, requestRoot(storedRequest(row)))
@@ -167,13 +159,9 @@ async function chunkBelow(
       : read.body === 'parsed'
         ? sql`case when octet_length(r.body) > ${PARSED_BODY_BYTES_MAX} then ${empty} else r.body end`
         : empty
-  let query = db
-    .selectFrom('requests as r')
-    .where('r.endpointId', '=', endpointId)
+  let query = visibleRequests(db, endpointId)
     .where('r.id', '<', range.belowId)
     .where('r.id', '>', range.afterId ?? 0)
-    .where('r.deletedAt', 'is', null)
-    .where('r.hiddenAt', 'is', null)
   if (range.since !== undefined) query = query.where('r.receivedAt', '>=', range.since)
   if (range.until !== undefined) query = query.where('r.receivedAt', '<', range.until)
   // PostgreSQL cannot evaluate a sealed row.

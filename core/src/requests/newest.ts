@@ -4,6 +4,7 @@ import { columnValues, storedColumns } from '../engine/columns/index.ts'
 import { PARSED_BODY_BYTES_MAX } from '../engine/message/index.ts'
 import { type Db, encodeArray, INT8, run, statement, TEXT } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
+import { visibleRequests } from './queries.ts'
 import { STORED_REQUEST_COLUMNS, storedRequest } from './storedRequest.ts'
 
 /** The most octets of bodies that are read. */
@@ -21,11 +22,7 @@ export async function newestRequests(
   { last, label }: { readonly last: number; readonly label?: string | undefined },
   options: AbortableQueryOptions,
 ) {
-  const sizes = await db
-    .selectFrom('requests as r')
-    .where('r.endpointId', '=', endpointId)
-    .where('r.deletedAt', 'is', null)
-    .where('r.hiddenAt', 'is', null)
+  const sizes = await visibleRequests(db, endpointId)
     .$if(label !== undefined, (query) => query.where('r.label', '=', label ?? ''))
     .select(['r.id', sql<number>`octet_length(r.body)`.as('bytes')])
     .orderBy('r.id', 'desc')
