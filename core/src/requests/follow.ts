@@ -104,10 +104,8 @@ export async function followRequests(
   })
 }
 
-interface Followed {
-  readonly filters: Omit<RequestFilters, 'afterId'>
+interface Followed extends Omit<Following, 'afterId'> {
   readonly hasFilters: boolean
-  readonly wantsNewest: boolean
   readonly after: number
   readonly follower: Follower
   readonly stream: OpenStream

@@ -67,7 +67,8 @@ export async function listArrivals(
   const newestId = await newestRequestId(db, endpointId)
   if (newestId <= afterId)
     return { rows: [], lastId: afterId, hasMore: false, isBehind: false, passedCount: 0 }
-  const count = await countBetween(db, endpointId, afterId, newestId)
+  const [counted] = await run(db, COUNT_AFTER, [endpointId, afterId, newestId, BEHIND_MAX + 1])
+  const count = counted?.count ?? 0
   if (count > behindMax) {
     return { rows: [], lastId: newestId, hasMore: false, isBehind: true, passedCount: 0 }
   }
@@ -107,12 +108,6 @@ export async function newestArrivals(
     .executeTakeFirstOrThrow()
   const rows = newest.toReversed()
   return { rows, lastId: Math.max(lastId, rows.at(-1)?.id ?? 0), totalCount: storedRequestCount }
-}
-
-/** Counts requests between two ids, up to one more than {@link BEHIND_MAX}. */
-async function countBetween(db: Db, endpointId: string, afterId: number, lastId: number): Promise<number> {
-  const [found] = await run(db, COUNT_AFTER, [endpointId, afterId, lastId, BEHIND_MAX + 1])
-  return found?.count ?? 0
 }
 
 /** Reads the states of requests; deleted ones are left out. */

@@ -75,25 +75,16 @@ async function listRange(
   if (!isUuid(endpointId)) throw notFound('endpoint')
   const isBounded = afterId !== undefined || beforeId !== undefined
   return await ctx.reads.run(async ({ db }) => {
-    const { pageSize, page: number, order } = page
-    const range = boundsOf({ afterId, beforeId }, page)
-    const found = await readPage(db, ctx.workspace.id, endpointId, {
-      pageSize,
-      page: number,
-      order,
-      ...range,
-    })
+    const range = { ...page, ...boundsOf({ afterId, beforeId }, page) }
+    const found = await readPage(db, ctx.workspace.id, endpointId, range)
     if (found === undefined) throw notFound('endpoint')
     const { rows } = found
     const { totalCount, isExact } = isBounded
       ? await countRange(db, endpointId, { above: afterId, below: beforeId })
       : { totalCount: found.totalCount, isExact: true }
-    const cursors = cursorsOf(
-      rows.map(({ id }) => id),
-      page,
-      null,
-    )
-    if (!isBounded && order === 'desc') return { rows, totalCount, ...cursors, search: null }
+    const ids = rows.map(({ id }) => id)
+    const cursors = cursorsOf(ids, page, null)
+    if (!isBounded && page.order === 'desc') return { rows, totalCount, ...cursors, search: null }
     const lookedThrough = isExact ? totalCount : window(page).offset + rows.length
     const search = {
       complete: true,

@@ -101,14 +101,8 @@ export async function scanRequests(
   const signals = options.signal === undefined ? [deadline] : [options.signal, deadline]
   const inTime = { ...options, signal: AbortSignal.any(signals) }
   const upTo = (lookedTo: number | null, rest?: readonly Stretch[]): Found => {
-    return {
-      ids,
-      matchedCount,
-      lookedThrough,
-      skipped,
-      lookedTo,
-      learned: { rows, shortcut, stretches: rest },
-    }
+    const now = { rows, shortcut, stretches: rest }
+    return { ids, matchedCount, lookedThrough, skipped, lookedTo, learned: now }
   }
   // An event id has an index of its own.
   let isLookedUp = stretches !== undefined || q === undefined || filters.eventId !== undefined
@@ -127,19 +121,9 @@ export async function scanRequests(
     if (part === undefined || part.candidates.length > 0) {
       const passOver = Math.min(Math.max(rows, BLOCK_ROWS), Math.max(0, skip - matchedCount))
       const wanted = { rows, passOver, take: take - ids.length, shortcut }
-      const range = {
-        order,
-        above: stretch.above,
-        below: stretch.below,
-        candidates: part?.candidates ?? null,
-      }
-      const looking = lookThrough(
-        db,
-        endpointId,
-        filters,
-        { ...range, ...wanted },
-        isFirst ? options : inTime,
-      )
+      const { above, below } = stretch
+      const range = { order, above, below, candidates: part?.candidates ?? null, ...wanted }
+      const looking = lookThrough(db, endpointId, filters, range, isFirst ? options : inTime)
       const step = await (isFirst ? looking : unlessLate(looking, deadline, options.signal))
       if (step === undefined) return upTo(endOf(left))
       if (part !== undefined && step.reached === null) {

@@ -4,7 +4,7 @@ import { notedCursorInput } from '../api/cursors.ts'
 import { withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
 import { byName, InstantInput, Int64, Int64Filter, optional, REFUSED, Timestamp } from '../api/values.ts'
-import type { InputIssue } from '../engine/issues.ts'
+import { type InputIssue, issue } from '../engine/issues.ts'
 import { BODY_KINDS, DECODING_FAULTS } from '../engine/message/index.ts'
 import { storedEventId } from '../engine/verification/index.ts'
 import { REQUEST_STATES, VERDICTS, VERIFICATION_FILTERS } from '../engine/words/index.ts'
@@ -74,16 +74,9 @@ export const refusedFilters = Object.fromEntries(
 
 /** One issue for each filter in the input of a call that takes none. */
 export function issuesOfFilters(input: object): InputIssue[] {
-  return NARROWING.flatMap((name): InputIssue[] => {
-    if (!(name in input) || Reflect.get(input, name) === undefined) return []
-    return [
-      {
-        path: [name],
-        code: 'not_allowed',
-        detail: `${name} is not taken here: every stored request is meant.`,
-      },
-    ]
-  })
+  return NARROWING.filter((name) => Reflect.get(input, name) !== undefined).map((name) =>
+    issue([name], 'not_allowed', `${name} is not taken here: every stored request is meant.`),
+  )
 }
 
 /** Filter for older requests, so that pages do not shift while others arrive. */
@@ -347,9 +340,9 @@ export function issuesOfRequestIds(lists: RequestIdLists): InputIssue[] {
   if (!('requestIds' in lists && 'ids' in lists)) return []
   const { requestIds, ids } = lists
   if (requestIds === undefined && ids === undefined)
-    return [{ path: ['requestIds'], code: 'required', detail: 'requestIds is required.' }]
+    return [issue(['requestIds'], 'required', 'requestIds is required.')]
   if (requestIds === undefined || ids === undefined) return []
-  return [{ path: ['ids'], code: 'not_allowed', detail: 'Give either requestIds or ids, not both.' }]
+  return [issue(['ids'], 'not_allowed', 'Give either requestIds or ids, not both.')]
 }
 
 /** The ids of an input that {@link issuesOfRequestIds} accepted. */

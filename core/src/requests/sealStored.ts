@@ -137,17 +137,15 @@ type PlainRow = StoredParts & {
  */
 export function sealedRow<Row extends PlainRow>({ id, key }: Pick<Sealing, 'id' | 'key'>, row: Row) {
   const { path, queryString, contentType, userAgent, bodyIsBinary } = row
-  const headerValues = Buffer.from(row.headerValues, 'latin1')
-  const members = {
+  const sealed = sealMembers(key, {
     path,
     queryString,
-    headerValues,
+    headerValues: Buffer.from(row.headerValues, 'latin1'),
     contentType,
     userAgent,
     bodyPreview: row.bodyPreview ?? bodyPreview(row),
     bodyIsBinary,
-  }
-  const sealed = sealMembers(key, members)
+  })
   const stored = {
     ...row,
     path: '',
