@@ -1,10 +1,4 @@
-import type {
-  AnsweredCapture,
-  CaptureResult,
-  CaptureSettings,
-  Captures,
-  WaitForAnswer,
-} from '@creel/core/capture'
+import type { AnsweredCapture, CaptureResult, CaptureSettings, Captures } from '@creel/core/capture'
 import { OWN_ANSWER_HEADERS, type ServedResponse } from '@creel/core/endpoints'
 import type { WireExchange } from '../http/exchange.ts'
 import { ReadyAnswer } from '../http/readyAnswer.ts'
@@ -94,36 +88,18 @@ export function hasScript(result: CaptureResult): result is AnsweredCapture {
   return isCommitted && result.capture.settings.script !== null && result.capture.handshake === null
 }
 
-/** Chooses the answer to a committed capture, waits for it and sends it. The body is let go before the wait. */
-export function answerScripted(
+/**
+ * Chooses the answer to a committed capture, waits for it and sends it. The body is let go before the wait. If the
+ * sender has gone, its place is free at once.
+ */
+export async function answerScripted(
   exchange: WireExchange,
   { captures, share }: { readonly captures: Captures; readonly share: Pick<BodyShare, 'release'> },
   result: AnsweredCapture,
 ): Promise<void> {
-  return answerWhenDue(exchange, chosen(captures, share, result), result.capture.settings)
-}
-
-async function chosen(
-  captures: Captures,
-  share: Pick<BodyShare, 'release'>,
-  result: AnsweredCapture,
-): Promise<WaitForAnswer> {
-  try {
-    return await captures.chooseAnswer(result)
-  } finally {
-    share.release()
-  }
-}
-
-/** Waits for an answer and sends it. If the sender has gone, its place is free at once. */
-async function answerWhenDue(
-  exchange: WireExchange,
-  choosing: Promise<WaitForAnswer>,
-  settings: CaptureSettings,
-): Promise<void> {
-  const wait = await choosing
+  const wait = await captures.chooseAnswer(result).finally(() => share.release())
   const { served, close } = await wait(exchange)
-  const answer = allowed(answerOf(served), settings)
+  const answer = allowed(answerOf(served), result.capture.settings)
   if (close === 'reset') exchange.abort()
   else if (close === 'mid-body') exchange.answerHalf(answer)
   else exchange.answer(answer, true)
