@@ -82,13 +82,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     counts,
     // Descriptors are limited for each process.
     connectionsMax: options.limits?.connectionsMax ?? limits.connectionsMax * counts.processes,
-    onShed: ({ peer }) =>
-      refuse({ status: 503, reason: 'too many connections', address: clientAddress(peer, []) }),
+    onShed: ({ peer }) => refusePeer(peer, 'too many connections'),
   })
   const shed = (bytesMax: number) => {
-    for (const { peer } of shedUnsent(connections, bytesMax)) {
-      refuse({ status: 503, reason: 'too much is unread', address: clientAddress(peer, []) })
-    }
+    for (const { peer } of shedUnsent(connections, bytesMax)) refusePeer(peer, 'too much is unread')
   }
   const unsent = counts.share('unsent bytes', {
     max: limits.unsentTotalBytesMax,
@@ -106,7 +103,6 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       idle: inTicks(limits.idleSeconds),
       head: inTicks(limits.headSeconds),
       linger: inTicks(limits.lingerSeconds),
-      unsent: inTicks(limits.unsentSeconds),
     },
     get tick() {
       return tick
@@ -132,6 +128,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   }
 
   const refuse = (refusal: ListenerRefusal) => options.onRefused?.(refusal)
+  const refusePeer = (peer: string, reason: string) =>
+    refuse({ status: 503, reason, address: clientAddress(peer, []) })
   const refuseExchange = (exchange: HttpExchange, status: OwnStatus, closes = false) =>
     exchange.answer(ownAnswer(status, exchange.head.target, exchange.traceId), closes)
 
@@ -157,7 +155,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const accept = (connection: Connection) => {
     const { peer } = connection
     if (connections.add(connection, clientAddress.isTrusted(peer) ? null : peer)) return
-    refuse({ status: 503, reason: 'too many connections', address: clientAddress(peer, []) })
+    refusePeer(peer, 'too many connections')
     connection.terminate()
   }
 

@@ -50,7 +50,7 @@ export async function warmUp(services: Services): Promise<void> {
   })
   const owner: ConnectionOwner = {
     limits: defaultHttpLimits(),
-    ticks: { idle: 1, head: 1, linger: 1, unsent: 1 },
+    ticks: { idle: 1, head: 1, linger: 1 },
     tick: 0,
     isDraining: false,
     serve(_connection, exchange) {

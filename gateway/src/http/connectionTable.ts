@@ -244,17 +244,10 @@ export interface OwnedConnection {
   fail(error: unknown): void
 }
 
-interface Ticks {
-  readonly idle: number
-  readonly head: number
-  readonly linger: number
-  readonly unsent: number
-}
-
 /** The listener, as its connections see it. */
 export interface ConnectionOwner {
   readonly limits: HttpLimits
-  readonly ticks: Ticks
+  readonly ticks: { readonly idle: number; readonly head: number; readonly linger: number }
   /** The listener's clock. */
   readonly tick: number
   /** Whether the listener takes no further requests: connections end after their current answer. */

@@ -22,16 +22,10 @@ export function shedUnsent<Connection extends Holding>(
   connections: Iterable<Connection>,
   bytesMax: number,
 ): readonly Connection[] {
-  let total = 0
-  const holding: Connection[] = []
-  for (const connection of connections) {
-    if (connection.unsentBytes === 0) continue
-    total += connection.unsentBytes
-    holding.push(connection)
-  }
+  let total = unsentTotal(connections)
   if (total <= bytesMax) return []
   const shed: Connection[] = []
-  for (const connection of holding.sort((left, right) => right.unsentBytes - left.unsentBytes)) {
+  for (const connection of [...connections].sort((left, right) => right.unsentBytes - left.unsentBytes)) {
     if (total <= bytesMax) break
     total -= connection.unsentBytes
     shed.push(connection)
