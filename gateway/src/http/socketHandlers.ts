@@ -56,20 +56,23 @@ export function socketHandlers<Accepted extends SocketEvents>({
       socket.terminate()
     } else socket.data.fail(error)
   }
-
-  return {
-    open(socket) {
+  const total =
+    (handle: (socket: AcceptedSocket<Accepted>) => void) => (socket: AcceptedSocket<Accepted>) => {
       try {
-        if (hasAddress(socket)) {
-          const connection = create(socket)
-          // Set before anything else, because a refused connection is closed within this call.
-          socket.data = connection
-          onOpen(connection)
-        } else socket.terminate()
+        handle(socket)
       } catch (error) {
         fail(socket, error)
       }
-    },
+    }
+
+  return {
+    open: total((socket) => {
+      if (!hasAddress(socket)) return socket.terminate()
+      const connection = create(socket)
+      // Set before anything else, because a refused connection is closed within this call.
+      socket.data = connection
+      onOpen(connection)
+    }),
     data(socket, bytes) {
       try {
         socket.data?.receive(bytes)
@@ -77,21 +80,11 @@ export function socketHandlers<Accepted extends SocketEvents>({
         fail(socket, error)
       }
     },
-    drain(socket) {
-      try {
-        socket.data?.drain()
-      } catch (error) {
-        fail(socket, error)
-      }
-    },
-    end(socket) {
-      try {
-        if (socket.data === undefined) socket.terminate()
-        else socket.data.peerEnd()
-      } catch (error) {
-        fail(socket, error)
-      }
-    },
+    drain: total((socket) => socket.data?.drain()),
+    end: total((socket) => {
+      if (socket.data === undefined) socket.terminate()
+      else socket.data.peerEnd()
+    }),
     error(socket) {
       socket.terminate()
     },
