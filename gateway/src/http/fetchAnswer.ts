@@ -105,11 +105,10 @@ async function sendAnswer(answer: Response, exchange: Exchange, signal: AbortSig
     return sendWhole(answer, exchange, [])
   }
   const reader = body.getReader()
-  if (answer.headers.get('content-type') === EVENT_STREAM) {
-    if (exchange.head.method !== 'HEAD') return await pourEvents(answer, exchange, reader, signal)
-  }
-  const start = await readAvailable(reader, reader.read(), WHOLE_BYTES_MAX)
-  if (start.isEnd) return sendWhole(answer, exchange, start.pieces)
+  const isHead = exchange.head.method === 'HEAD'
+  const isStream = answer.headers.get('content-type') === EVENT_STREAM && !isHead
+  const start = isStream ? undefined : await readAvailable(reader, reader.read(), WHOLE_BYTES_MAX)
+  if (start?.isEnd === true) return sendWhole(answer, exchange, start.pieces)
   const stop = () => void reader.cancel().catch(() => {})
   if (signal.aborted) {
     stop()
@@ -117,43 +116,47 @@ async function sendAnswer(answer: Response, exchange: Exchange, signal: AbortSig
     return exchange.abort()
   }
   signal.addEventListener('abort', stop, { once: true })
-  if (exchange.head.method === 'HEAD') {
+  if (isHead) {
     sendHead(answer, exchange, exchange.beginAnswer(), '')
     exchange.beginAnswer().end()
     return stop()
   }
-  await pour(answer, exchange, reader, start)
+  await sendParts(answer, exchange, (send, stream) =>
+    start === undefined ? pourEvents(reader, send, stream) : pour(answer, reader, start, send, stream),
+  )
 }
 
-/** Sends events as they occur. Each is made only after the client has taken the one before. */
-async function pourEvents(
+/** Writes pieces as one part of an answer. */
+type SendPart = (pieces: readonly Uint8Array[]) => void
+
+/** Sends an answer whose length is not known. One that breaks off must not end like a complete one. */
+async function sendParts(
   answer: Response,
   exchange: Exchange,
-  reader: PieceReader,
-  signal: AbortSignal,
+  pourAll: (send: SendPart, stream: AnswerStream) => Promise<void>,
 ): Promise<void> {
-  const stop = () => void reader.cancel().catch(() => {})
-  if (signal.aborted) {
-    stop()
-    return exchange.abort()
-  }
-  signal.addEventListener('abort', stop, { once: true })
   const stream = exchange.beginAnswer()
+  // HTTP/1.0 has no chunks: the end of the connection is the end of the answer.
   const isChunked = !exchange.head.isHttp10
   sendHead(answer, exchange, stream, isChunked ? 'Transfer-Encoding: chunked\r\n' : '')
-  stream.lasts()
   try {
-    for (;;) {
-      const piece = await reader.read()
-      if (piece.done) break
-      sendPart(stream, [piece.value], isChunked)
-      await stream.drained()
-    }
+    await pourAll((pieces) => sendPart(stream, pieces, isChunked), stream)
   } catch {
     return exchange.abort()
   }
   if (isChunked) stream.write(LAST_CHUNK)
   stream.end(!isChunked)
+}
+
+/** Sends events as they occur. Each is made only after the client has taken the one before. */
+async function pourEvents(reader: PieceReader, send: SendPart, stream: AnswerStream): Promise<void> {
+  stream.lasts()
+  for (;;) {
+    const piece = await reader.read()
+    if (piece.done) return
+    send([piece.value])
+    await stream.drained()
+  }
 }
 
 type Piece = { readonly done: false; readonly value: Uint8Array } | { readonly done: true }
@@ -207,36 +210,21 @@ function sendWhole(answer: Response, exchange: Exchange, body: readonly Uint8Arr
  */
 async function pour(
   answer: Response,
-  exchange: Exchange,
   reader: PieceReader,
   start: Available,
+  send: SendPart,
+  stream: AnswerStream,
 ): Promise<void> {
-  const stream = exchange.beginAnswer()
-  // HTTP/1.0 has no chunks: the end of the connection is the end of the answer.
-  const isChunked = !exchange.head.isHttp10
   let held = heldBytesOf(answer)
-  const send = (pieces: readonly Uint8Array[]) => {
-    const length = bytesOf(pieces)
+  for (let available = start; ; available = await readAvailable(reader, available.next, GATHERED_BYTES_MAX)) {
+    const length = bytesOf(available.pieces)
     held = Math.max(0, held - length)
     stream.holds(held)
-    if (length > 0) sendPart(stream, pieces, isChunked)
+    if (length > 0) send(available.pieces)
+    await stream.drained()
+    if (available.isEnd) return
+    await available.next
   }
-  sendHead(answer, exchange, stream, isChunked ? 'Transfer-Encoding: chunked\r\n' : '')
-  try {
-    let available = start
-    for (;;) {
-      send(available.pieces)
-      await stream.drained()
-      if (available.isEnd) break
-      await available.next
-      available = await readAvailable(reader, available.next, GATHERED_BYTES_MAX)
-    }
-  } catch {
-    // The answer is incomplete and must not end like a complete one.
-    return exchange.abort()
-  }
-  if (isChunked) stream.write(LAST_CHUNK)
-  stream.end(!isChunked)
 }
 
 function sendHead(answer: Response, exchange: Exchange, stream: AnswerStream, framing: string): void {
