@@ -32,7 +32,7 @@ export interface InputReader {
 export function inputReader(
   contract: Pick<RouteContract, 'method' | 'input' | 'query' | 'body' | 'media'>,
 ): InputReader {
-  const typeOf = (name: string) => scalarTypes(contract.input)[name]
+  const typeOf = (name: string) => typesOfInputs.getOrInsertComputed(contract.input, scalarTypes)[name]
   const takes = contract.media?.takes
   const hasBody = contract.method !== 'GET' && contract.method !== 'DELETE' && takes === undefined
   const fromQuery = (name: string) => !hasBody || (contract.query ?? []).includes(name)
@@ -91,14 +91,11 @@ const typesOfInputs = new WeakMap<z.ZodObject, ScalarTypes>()
  * text.
  */
 function scalarTypes(input: z.ZodObject): ScalarTypes {
-  const known = typesOfInputs.get(input)
-  if (known !== undefined) return known
   const schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' })
   const types: Record<string, Scalar | undefined> = Object.create(null)
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     types[name] = scalarOf(property)
   }
-  typesOfInputs.set(input, types)
   return types
 }
 
@@ -146,7 +143,8 @@ async function* counted(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-function mediaTypeOf(request: Request): string {
+/** The type of a body in lower case, without its parameters. */
+export function mediaTypeOf(request: Pick<Request, 'headers'>): string {
   return (request.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
@@ -193,14 +191,23 @@ async function boundedBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> 
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) {
     throw new DomainError('request_invalid', TOO_LONG)
   }
+  return new Uint8Array(await bytesOfBody(request.body, MAX_BODY_BYTES, TOO_LONG))
+}
+
+/** @throws DomainError `request_invalid` with this detail for a body of more bytes */
+export async function bytesOfBody(
+  body: AsyncIterable<Uint8Array> | null,
+  bytesMax: number,
+  tooLong: string,
+): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of body ?? []) {
     length += chunk.length
-    if (length > MAX_BODY_BYTES) throw new DomainError('request_invalid', TOO_LONG)
+    if (length > bytesMax) throw new DomainError('request_invalid', tooLong)
     chunks.push(chunk)
   }
-  return new Uint8Array(Buffer.concat(chunks))
+  return Buffer.concat(chunks)
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   type Urls,
 } from '@creel/core'
 import { z } from 'zod'
+import { bytesOfBody, mediaTypeOf } from '../input.ts'
 import { addressOf, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 
@@ -19,19 +20,10 @@ function cookieName({ baseUrl }: Urls): string {
   return protocol === 'https:' ? '__Host-creel_session' : `creel_session_${port || '80'}`
 }
 
+/** `Set-Cookie`. Scripts cannot read the cookie, and pages of other sites cannot send it. */
 function cookie(urls: Urls, token: string, maxAgeSeconds: number): string {
   const secure = urls.baseUrl.startsWith('https:') ? '; Secure' : ''
   return `${cookieName(urls)}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${secure}`
-}
-
-/** `Set-Cookie` that signs in. Scripts cannot read the cookie, and pages of other sites cannot send it. */
-function sessionCookie(urls: Urls, token: string): string {
-  return cookie(urls, token, SESSION_DAYS * 86_400)
-}
-
-/** `Set-Cookie` that signs out. */
-function expiredCookie(urls: Urls): string {
-  return cookie(urls, '', 0)
 }
 
 /** The token that the browser sent, or null. */
@@ -60,14 +52,15 @@ export async function answerSession(services: Services, request: Request): Promi
     const former = presentedSession(services.urls, request)
     if (request.method === 'DELETE') {
       if (former !== null) await endSessionOfToken(services, former)
-      return done(expiredCookie(services.urls), { 'Clear-Site-Data': '"cache", "storage"' })
+      return done(cookie(services.urls, '', 0), { 'Clear-Site-Data': '"cache", "storage"' })
     }
     if (request.method !== 'POST') throw new DomainError('not_found', 'The route does not exist.')
-    const credential = await readCredential(request)
+    if (!isJson(request)) throw new DomainError('request_invalid', 'Send application/json.')
+    const credential = await credentialIn(request.body)
     const userAgent = request.headers.get('user-agent')
     const address = addressOf(request)
     const token = await startSession(services, credential, { userAgent, former, address })
-    return done(sessionCookie(services.urls, token))
+    return done(cookie(services.urls, token, SESSION_DAYS * 86_400))
   } catch (error) {
     return problemResponse(services, error, { traceId: traceIdOf(request) })
   }
@@ -90,20 +83,9 @@ function done(cookie: string, headers: Readonly<Record<string, string>> = {}): R
   })
 }
 
-async function readCredential(request: Request): Promise<z.output<typeof SignIn>> {
-  if (!isJson(request)) throw new DomainError('request_invalid', 'Send application/json.')
-  return await credentialIn(request.body)
-}
-
 async function credentialIn(body: AsyncIterable<Uint8Array> | null): Promise<z.output<typeof SignIn>> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of body ?? []) {
-    length += chunk.length
-    if (length > BODY_BYTES_MAX) throw new DomainError('request_invalid', 'The body is too long.')
-    chunks.push(chunk)
-  }
-  const input = SignIn.safeParse(parsed(Buffer.concat(chunks).toString('utf8')))
+  const bytes = await bytesOfBody(body, BODY_BYTES_MAX, 'The body is too long.')
+  const input = SignIn.safeParse(parsed(bytes.toString('utf8')))
   if (!input.success) throw new DomainError('request_invalid', 'Send {"key": …} or {"link": …}.')
   return input.data
 }
@@ -134,6 +116,5 @@ export function isOwnPage({ baseUrl }: Urls, request: Request): boolean {
 
 /** Whether the body is JSON, which no form of another page can send. */
 export function isJson(request: Request): boolean {
-  const mediaType = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
-  return mediaType === 'application/json'
+  return mediaTypeOf(request) === 'application/json'
 }

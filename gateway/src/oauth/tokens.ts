@@ -1,5 +1,6 @@
 import { DomainError, type Services } from '@creel/core'
 import { issueToken, type OAuthError, onlyValue, revokeToken } from '@creel/core/oauth'
+import { bytesOfBody, mediaTypeOf } from '../input.ts'
 import { markFailed, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 
@@ -107,16 +108,9 @@ interface FormRequest {
  * @throws DomainError `request_invalid` for another media type, or when it is too long
  */
 export async function readForm(request: FormRequest): Promise<URLSearchParams> {
-  const mediaType = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
-  if (mediaType !== 'application/x-www-form-urlencoded') {
+  if (mediaTypeOf(request) !== 'application/x-www-form-urlencoded') {
     throw new DomainError('request_invalid', 'Send application/x-www-form-urlencoded.')
   }
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length
-    if (length > FORM_BYTES_MAX) throw new DomainError('request_invalid', 'The form is over 16 KiB.')
-    chunks.push(chunk)
-  }
-  return new URLSearchParams(Buffer.concat(chunks).toString('utf8'))
+  const bytes = await bytesOfBody(request.body, FORM_BYTES_MAX, 'The form is over 16 KiB.')
+  return new URLSearchParams(bytes.toString('utf8'))
 }
