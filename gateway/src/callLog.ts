@@ -1,5 +1,5 @@
-import type { Caller, Services } from '@creel/core'
-import { apiRequestSeconds } from './metrics.ts'
+import { type Caller, refusalOf, type Services } from '@creel/core'
+import { apiRequestSeconds, internalErrors } from './metrics.ts'
 import { markCaller, traceIdOf } from './requestIdentity.ts'
 
 /** Facts about a call that become known while it is answered. */
@@ -40,6 +40,17 @@ export async function logged(
     'request',
   )
   return response
+}
+
+/** Counts and logs an error that is no refusal, under its traceId, and an outage behind a refusal. Returns the refusal. */
+export function noteError({ log }: Pick<Services, 'log'>, error: unknown, traceId: string, input?: unknown) {
+  const refusal = refusalOf(error, input)
+  if (refusal === null) {
+    internalErrors.inc()
+    log.error({ err: error, traceId }, 'unexpected error')
+  }
+  if (refusal?.more.cause !== undefined) noteOutage(log, refusal.more.cause)
+  return refusal
 }
 
 const PATH_CHARACTERS_MAX = 256

@@ -12,7 +12,6 @@ import {
   locateInBody,
   ROUTES,
   type Route,
-  refusalOf,
   type Services,
   STREAMS,
   type Stream,
@@ -22,11 +21,10 @@ import { countPiece } from '@creel/core/platform/memory'
 import { Elysia } from 'elysia'
 import type { ElysiaAdapter } from 'elysia/adapter'
 import { z } from 'zod'
-import { type CallNotes, logged, noteOutage } from './callLog.ts'
+import { type CallNotes, logged, noteError } from './callLog.ts'
 import { eventStream } from './eventStream.ts'
 import { countAnswer } from './http/pieceMemory.ts'
 import { inputReader } from './input.ts'
-import { internalErrors } from './metrics.ts'
 import { presentedBy, traceIdOf } from './requestIdentity.ts'
 import { type Call, jsonOf } from './sharedCalls.ts'
 
@@ -164,12 +162,7 @@ export function problemResponse(
   options: { traceId: string; input?: unknown; locate?: Locate },
 ): Response {
   const problem = toProblem(error, options)
-  const refusal = refusalOf(error, options.input)
-  if (refusal === null) {
-    internalErrors.inc()
-    services.log.error({ err: error, traceId: options.traceId }, 'unexpected error')
-  }
-  if (refusal?.more.cause !== undefined) noteOutage(services.log, refusal.more.cause)
+  const refusal = noteError(services, error, options.traceId, options.input)
   const headers: Record<string, string> = {
     'Content-Type': 'application/problem+json',
     'Cache-Control': 'no-store',

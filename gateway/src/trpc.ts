@@ -17,10 +17,9 @@ import {
 } from '@creel/core'
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch'
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
-import { type CallNotes, noteOutage } from './callLog.ts'
+import { type CallNotes, noteError } from './callLog.ts'
 import { isJson, isOwnPage, presentedSession } from './console/index.ts'
 import { boundedRequest, refuseDeep } from './input.ts'
-import { internalErrors } from './metrics.ts'
 import { addressOf, presentedKey, traceIdOf } from './requestIdentity.ts'
 
 const MAX_BATCH = 20
@@ -81,12 +80,7 @@ export function trpc(
       onError: ({ error, input }) => {
         // Called before the error is written.
         traceIds.set(error, traceId)
-        const refusal = refusalOf(error, input)
-        if (refusal === null) {
-          internalErrors.inc()
-          services.log.error({ err: error, traceId }, 'unexpected error')
-        }
-        if (refusal?.more.cause !== undefined) noteOutage(services.log, refusal.more.cause)
+        noteError(services, error, traceId, input)
       },
     })
     // tRPC names no type for a call that it cannot read.
