@@ -118,21 +118,20 @@ const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '
  * - `Host`: absent, the host of {base_url}, an address, or a name without a dot, which only a local resolver knows.
  */
 function isFromHere(request: Request, baseUrl: string): boolean {
-  const own = new URL(baseUrl).hostname.toLowerCase()
+  const own = nameIn(baseUrl)
   const origin = request.headers.get('origin')
   if (origin !== null) {
-    const name = URL.canParse(origin) ? new URL(origin).hostname.toLowerCase() : ''
-    if (name !== own && !LOOPBACK_NAMES.has(name)) return false
+    const name = nameIn(origin)
+    if (name !== own && !LOOPBACK_NAMES.has(name ?? '')) return false
   }
   const host = request.headers.get('host')
   if (host === null) return true
-  const name = nameOf(host)
+  const name = nameIn(`http://${host}`)
   if (name === undefined) return false
   return name === own || !name.includes('.') || isIP(name) !== 0
 }
 
-/** The name or address of a `Host` field without its port, in lower case; undefined if it cannot be read. */
-function nameOf(host: string): string | undefined {
-  const url = `http://${host}`
-  return URL.canParse(url) ? new URL(url).hostname.toLowerCase() : undefined
+/** The name or address in a URL, in lower case; undefined if it cannot be read. */
+function nameIn(url: string): string | undefined {
+  return URL.parse(url)?.hostname.toLowerCase()
 }
