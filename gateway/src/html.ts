@@ -74,15 +74,8 @@ export interface Page {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export function pageResponse({
-  status,
-  title,
-  body,
-  isWide = false,
-  formAction,
-  opens,
-  headers = {},
-}: Page): Response {
+export function pageResponse(page: Page): Response {
+  const { title, opens } = page
   const refresh = opens === undefined ? html`` : html`<meta http-equiv="refresh" content="0;url=${opens}">`
   const { markup } = html`<!doctype html>
 <html lang="en">
@@ -93,22 +86,22 @@ export function pageResponse({
 ${refresh}
 <style>${{ markup: CSS }}</style>
 </head>
-<body><main class="${isWide ? 'wide' : ''}">
+<body><main class="${page.isWide === true ? 'wide' : ''}">
 <div class="brand">${MARK} Creel</div>
 <h1>${title}</h1>
-${body}
+${page.body}
 </main></body>
 </html>
 `
   return new Response(markup, {
-    status,
+    status: page.status,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': [
         "default-src 'none'",
         `style-src 'sha256-${CSS_HASH}'`,
         "font-src 'self'",
-        `form-action ${formAction ?? "'none'"}`,
+        `form-action ${page.formAction ?? "'none'"}`,
         "base-uri 'none'",
         "frame-ancestors 'none'",
       ].join('; '),
@@ -119,7 +112,7 @@ ${body}
       'Cross-Origin-Resource-Policy': 'same-origin',
       'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
       'Cache-Control': 'no-store',
-      ...headers,
+      ...page.headers,
     },
   })
 }

@@ -13,11 +13,7 @@ interface Facts {
 const facts = new WeakMap<Request, Facts>()
 
 function factsOf(request: Request): Facts {
-  const known = facts.get(request)
-  if (known !== undefined) return known
-  const none: Facts = {}
-  facts.set(request, none)
-  return none
+  return facts.getOrInsertComputed(request, () => ({}))
 }
 
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/

@@ -28,11 +28,11 @@ function isShared({ shared }: Route, input: unknown): boolean {
 }
 
 const callTogether = gathering<Call, Uint8Array | string | null>(async (_db, calls) => {
-  const [{ context, input, make }] = calls
-  if (calls.length === 1) return [await textOf({ context, input, make })]
+  const [first] = calls
+  if (calls.length === 1) return [await textOf(first)]
   const { signal, forget } = whenAllHaveGone(calls.map((call) => call.context.signal))
   try {
-    const text = await textOf({ context: { ...context, signal }, input, make })
+    const text = await textOf({ ...first, context: { ...first.context, signal } })
     const bytes = text === null ? null : Buffer.from(text)
     return calls.map(() => bytes)
   } finally {
