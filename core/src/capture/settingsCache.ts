@@ -1,4 +1,5 @@
 import type { Clock } from '../api/services.ts'
+import { setNewest } from '../platform/memory/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 
 /** A gateway's cache of endpoint settings, by the ids in their capture URLs. */
@@ -64,13 +65,8 @@ export function createSettingsCache(load: Load, clock: Clock): SettingsCache {
     loading = false
   }
 
-  const remember = (id: string, settings: CaptureSettings) => {
-    remembered.delete(id)
-    remembered.set(id, settings)
-    if (remembered.size <= REMEMBERED_MAX) return
-    const [leastUsed] = remembered.keys()
-    if (leastUsed !== undefined) remembered.delete(leastUsed)
-  }
+  const remember = (id: string, settings: CaptureSettings) =>
+    setNewest(remembered, id, settings, REMEMBERED_MAX)
 
   const forget: SettingsCache['forget'] = ({ captureId, previousCaptureId }) => {
     remembered.delete(captureId)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Services } from '../api/services.ts'
+import { setNewest } from '../platform/memory/index.ts'
 import { userAgent } from '../platform/outbound/index.ts'
 
 /** Longest redirect URI, in characters. */
@@ -117,10 +118,7 @@ export function createClientDocuments(
       }
       const found = fetchDocument(services, url)
       const entry = { found, untilMs: nowMs() + DOCUMENT_SECONDS * 1000 }
-      known.delete(clientId)
-      known.set(clientId, entry)
-      const [oldest] = known.keys()
-      if (known.size > DOCUMENTS_MAX && oldest !== undefined) known.delete(oldest)
+      setNewest(known, clientId, entry, DOCUMENTS_MAX)
       const answer = await found
       if ('problem' in answer && known.get(clientId) === entry) known.delete(clientId)
       return answer

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { EndpointChanges } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
+import { setNewest } from '../platform/memory/index.ts'
 import { stateOf } from '../platform/stateOf.ts'
 import {
   type Arrivals,
@@ -147,13 +148,7 @@ async function lookForMoves(db: Db, endpointId: string, watch: EndpointWatch): P
   if (changed.length === 0) return
   const requestIds = new Set(changed.map(({ requestId }) => requestId))
   for (const row of await listStates(db, endpointId, [...requestIds])) {
-    for (const { moved } of watch.members) {
-      // Moves the newest change to the end, so that the oldest is dropped when there are too many.
-      moved.delete(row.id)
-      moved.set(row.id, row)
-      const [oldest] = moved.keys()
-      if (moved.size > MOVED_MAX && oldest !== undefined) moved.delete(oldest)
-    }
+    for (const { moved } of watch.members) setNewest(moved, row.id, row, MOVED_MAX)
   }
 }
 

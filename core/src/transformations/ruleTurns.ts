@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { setNewest } from '../platform/memory/index.ts'
 import { Turns } from '../platform/turns/index.ts'
 
 /** A rule set whose last run took less runs at once; in milliseconds. */
@@ -33,11 +34,7 @@ export function createRuleTurns(clock: () => number = () => performance.now()): 
       return evaluate()
     } finally {
       const cost = clock() - startedAt
-      // Deleted first: the map is in order of use, and the least recently used entry is dropped when it is full.
-      costs.delete(actionId)
-      costs.set(actionId, cost)
-      const [oldest] = costs.keys()
-      if (costs.size > REMEMBERED_MAX && oldest !== undefined) costs.delete(oldest)
+      setNewest(costs, actionId, cost, REMEMBERED_MAX)
       if (cost > CHEAP_MS) restUntil = clock() + cost * REST_FACTOR
     }
   }

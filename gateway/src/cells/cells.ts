@@ -1,6 +1,7 @@
 import type { Services } from '@creel/core'
 import type { Captures } from '@creel/core/capture'
 import type { CellPlace } from '@creel/core/cells'
+import { setNewest } from '@creel/core/platform/memory'
 import { within } from '@creel/core/platform/time'
 
 /** Cache of the cells of callers. */
@@ -40,23 +41,14 @@ export function createMemory(now: () => number = () => performance.now()): CellM
     },
     remember(handle, cell) {
       unknown.delete(handle)
-      put(known, handle, { cell, until: now() + KNOWN_MS }, KNOWN_MAX)
+      setNewest(known, handle, { cell, until: now() + KNOWN_MS }, KNOWN_MAX)
     },
     forget: (handle) => void known.delete(handle),
     isUnknown: (handle) => unknownNow(handle)?.unanswered === null,
     unansweredOf: (handle) => unknownNow(handle)?.unanswered ?? undefined,
     rememberUnknown: (handle, unanswered) =>
-      put(unknown, handle, { unanswered, until: now() + UNKNOWN_MS }, UNKNOWN_MAX),
+      setNewest(unknown, handle, { unanswered, until: now() + UNKNOWN_MS }, UNKNOWN_MAX),
   }
-}
-
-/** Sets an entry as the newest one, and drops the oldest one over the limit. */
-function put<Value>(map: Map<string, Value>, key: string, value: Value, max: number): void {
-  map.delete(key)
-  map.set(key, value)
-  if (map.size <= max) return
-  const [oldest] = map.keys()
-  if (oldest !== undefined) map.delete(oldest)
 }
 
 /** A cell that this process reaches. */

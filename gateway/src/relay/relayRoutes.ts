@@ -1,4 +1,5 @@
 import { DomainError, type Services } from '@creel/core'
+import { setNewest } from '@creel/core/platform/memory'
 import {
   createRelayEndpoint,
   RELAY_CREATIONS_PER_ADDRESS,
@@ -57,10 +58,8 @@ export function relayRoutes(services: Services): RelayRoutes {
     const waitMs = (error.more.retryAfterSeconds ?? 0) * 1000
     if (error.code !== 'rate_limited' || waitMs === 0) return
     // The address may end one of its endpoints itself, so that it is looked up again soon.
-    refused.set(group, { error, untilMs: nowMs() + Math.min(waitMs, RELAY_RETRY_MS) })
-    if (refused.size <= REFUSED_MAX) return
-    const [oldest] = refused.keys()
-    if (oldest !== undefined) refused.delete(oldest)
+    const untilMs = nowMs() + Math.min(waitMs, RELAY_RETRY_MS)
+    setNewest(refused, group, { error, untilMs }, REFUSED_MAX)
   }
   const count = (group: string, by: 1 | -1) => {
     waitingCount += by

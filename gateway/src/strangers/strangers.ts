@@ -1,4 +1,5 @@
 import type { Clock } from '@creel/core'
+import { setNewest } from '@creel/core/platform/memory'
 import { addressGroup } from '../http/connectionTable.ts'
 import { ALONE, type SharedCounts } from '../sharedCounts/index.ts'
 
@@ -112,12 +113,9 @@ export function createStrangers(
         return
       }
       const opened = { startedAt: nowMs(), count: 1, isOfProxy }
-      windows.set(group, opened)
-      noteShared(group, opened)
-      if (windows.size <= ADDRESSES_MAX) return
       // Drops the oldest window: most old windows have ended.
-      const [oldest] = windows.keys()
-      if (oldest !== undefined) windows.delete(oldest)
+      setNewest(windows, group, opened, ADDRESSES_MAX)
+      noteShared(group, opened)
     },
   }
 }

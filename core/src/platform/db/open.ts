@@ -7,6 +7,7 @@ import {
   type PostgresPoolClient,
 } from 'kysely'
 import pg, { type PoolClient } from 'pg'
+import { setNewest } from '../memory/index.ts'
 import { Turns, WAIT_MS_MAX } from '../turns/index.ts'
 import { memberNames, type OpenRows, SealedRows } from './memberNames.ts'
 import { serverOf } from './servers.ts'
@@ -268,9 +269,7 @@ function sharing(
     const known = handles.get(workspaceId)
     if (known !== undefined) return known
     const share = open(sharedPool(pool, () => turns.begin(workspaceId)))
-    handles.set(workspaceId, share)
-    const [oldest] = handles.keys()
-    if (handles.size > HANDLES_MAX && oldest !== undefined) handles.delete(oldest)
+    setNewest(handles, workspaceId, share, HANDLES_MAX)
     return share
   }
 }

@@ -19,3 +19,12 @@ export function countPiece(bytes: number): void {
   uncollectedBytes = 0
   Bun.gc(true)
 }
+
+/** Sets an entry of a map as the newest one, and drops the oldest one over the limit. */
+export function setNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, max: number): void {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size <= max) return
+  const [oldest] = map.keys()
+  if (oldest !== undefined) map.delete(oldest)
+}

@@ -1,3 +1,5 @@
+import { setNewest } from '../memory/index.ts'
+
 /** The most kinds of work whose costs are kept; the one measured longest ago is dropped first. */
 const KINDS_MAX = 1_000
 /** Weight of the newest measurement in a geometric mean: one piece that took a thousand times as long means little. */
@@ -27,15 +29,11 @@ export class Costs {
   note(kind: string, size: number, ms: number): void {
     const before = this.#known.get(kind)
     const now = Math.max(ms, MS_MIN) / Math.max(size, 1)
-    // Deleted first: the map is ordered by the last measurement.
-    this.#known.delete(kind)
     const msPerUnit =
       before === undefined
         ? now
         : before.msPerUnit * (now / before.msPerUnit) ** Math.max(WEIGHT, 1 / (before.samples + 1))
-    this.#known.set(kind, { msPerUnit, samples: (before?.samples ?? 0) + 1 })
-    const [oldest] = this.#known.keys()
-    if (this.#known.size > KINDS_MAX && oldest !== undefined) this.#known.delete(oldest)
+    setNewest(this.#known, kind, { msPerUnit, samples: (before?.samples ?? 0) + 1 }, KINDS_MAX)
   }
 
   /** Whether the kind was measured often enough to refuse work by the estimate. */
