@@ -1,3 +1,4 @@
+export { openBytes, sealBytes } from './gcm.ts'
 export { type Resealed, resealTable, type SealedTable, sealedTable } from './reseal.ts'
 export {
   bodyBytesOf,
@@ -5,13 +6,11 @@ export {
   isShredded,
   keyOfRow,
   newDataKey,
-  openBytes,
   openDataKey,
   openingRows,
   partColumns,
   type SealedMembers,
   sealBody,
-  sealBytes,
   sealedAs,
   sealedColumns,
   sealedKeyOf,

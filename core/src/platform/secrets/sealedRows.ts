@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { sql, type UnknownRow } from 'kysely'
 import type { Logger } from 'pino'
+import { openBytes, SEAL_BYTES, sealBytes } from './gcm.ts'
 import type { SecretBox } from './secretBox.ts'
 
 /** A data key of an endpoint, as rows name it: its id, and the key as it is stored, bound to its workspace. */
@@ -34,9 +35,6 @@ export const sealedMembers = (row: string) =>
     sql.raw<Buffer | null>(`${row}.sealed`).as('sealed'),
     sql.raw<Buffer | null>(`creel_keys.data_key(${row}.sealed_with)`).as('sealedKey'),
   ] as const
-
-/** Bytes that sealing adds: nonce and tag. */
-const SEAL_BYTES = 28
 
 /** Octets of a body that are sealed together: a part of a body is read, and opened, with no more than their rest. */
 const SEGMENT_BYTES = 64 * 1024
@@ -248,33 +246,8 @@ function forget(row: UnknownRow): void {
 }
 
 const KEY_BYTES = 32
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
 
 /** A new random key for {@link sealBytes}. */
 export function newDataKey(): Buffer {
   return randomBytes(KEY_BYTES)
-}
-
-/**
- * Seals bytes with a data key (AES-256-GCM): nonce, tag, ciphertext.
- *
- * @param binding bytes without which it cannot be opened
- */
-export function sealBytes(key: Uint8Array, bytes: Uint8Array, binding?: Uint8Array): Buffer {
-  const nonce = randomBytes(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce)
-  if (binding !== undefined) cipher.setAAD(binding)
-  const ciphertext = Buffer.concat([cipher.update(bytes), cipher.final()])
-  return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext])
-}
-
-/** Opens what {@link sealBytes} has sealed. @throws Error when key or binding are others, or the bytes were altered */
-export function openBytes(key: Uint8Array, sealed: Uint8Array, binding?: Uint8Array): Buffer {
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), {
-    authTagLength: TAG_BYTES,
-  })
-  decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
-  if (binding !== undefined) decipher.setAAD(binding)
-  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
 }

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import type { Db } from '../db/index.ts'
+import { openBytes, sealBytes } from './gcm.ts'
 
 /** Encrypts secrets at rest that must be decrypted later: signing secrets, handshake tokens, credentials. */
 export interface SecretBox {
@@ -21,8 +22,6 @@ export interface SecretBox {
   knowsMark(purpose: string, mark: string): boolean
 }
 
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
 const KEY_ID_BYTES = 4
 /** The format of 0.1.0, without key id and owner. */
 const FORMAT_BARE = 1
@@ -56,10 +55,8 @@ export function createSecretBox(keys: readonly [Uint8Array, ...Uint8Array[]]): S
   const marks = new Map<string, string>()
   return {
     seal(text, owner) {
-      const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', newest, nonce).setAAD(Buffer.from(owner))
-      const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      return Buffer.concat([Buffer.of(FORMAT), newestId, nonce, cipher.getAuthTag(), ciphertext])
+      const sealed = sealBytes(newest, Buffer.from(text), Buffer.from(owner))
+      return Buffer.concat([Buffer.of(FORMAT), newestId, sealed])
     },
     open(sealed, owner) {
       if (sealed[0] === FORMAT_BARE) return openBare(known, sealed.subarray(1))
@@ -68,7 +65,7 @@ export function createSecretBox(keys: readonly [Uint8Array, ...Uint8Array[]]): S
       const key = known.find((one) => one.id.equals(id))
       if (key === undefined)
         throw new Error('The value was sealed with a key that this process does not have.')
-      return decrypt(key, sealed.subarray(1 + KEY_ID_BYTES), Buffer.from(owner))
+      return openBytes(key.bytes, sealed.subarray(1 + KEY_ID_BYTES), Buffer.from(owner)).toString()
     },
     isCurrent: (sealed) => sealed[0] === FORMAT && newestId.equals(sealed.subarray(1, 1 + KEY_ID_BYTES)),
     mark(purpose) {
@@ -83,25 +80,14 @@ export function createSecretBox(keys: readonly [Uint8Array, ...Uint8Array[]]): S
 
 /** Opens a value without a key id by trying each key. */
 function openBare(keys: readonly Key[], rest: Uint8Array): string {
-  for (const key of keys) {
+  for (const { bytes } of keys) {
     try {
-      return decrypt(key, rest, null)
+      return openBytes(bytes, rest).toString()
     } catch {
       // Sealed with another key, or altered. The next key is tried.
     }
   }
   throw new Error('No key of this process opens the value.')
-}
-
-function decrypt({ bytes }: Key, rest: Uint8Array, owner: Buffer | null): string {
-  const nonce = rest.subarray(0, NONCE_BYTES)
-  const tag = rest.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)
-  const decipher = createDecipheriv('aes-256-gcm', bytes, nonce, { authTagLength: TAG_BYTES })
-  decipher.setAuthTag(tag)
-  if (owner !== null) decipher.setAAD(owner)
-  return Buffer.concat([decipher.update(rest.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString(
-    'utf8',
-  )
 }
 
 const NAME = 'secret_key_sample'
