@@ -61,7 +61,8 @@ export function isRefusedForGood(error: unknown): boolean {
   return code === undefined ? !isDatabaseOutage(error) : REFUSALS.test(code)
 }
 
-function codeOf(error: unknown): string | undefined {
+/** The code of PostgreSQL, or of the operating system. */
+export function codeOf(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : undefined
 }

@@ -1,5 +1,5 @@
 import { sleep, within } from '../time/index.ts'
-import { isDatabaseOutage } from './failures.ts'
+import { codeOf, isDatabaseOutage } from './failures.ts'
 import type { OpenDatabase } from './open.ts'
 import { type Db, run, statement } from './statement.ts'
 
@@ -227,6 +227,5 @@ async function requireReplicaOf(primary: Db, replica: Db, timeline: string): Pro
 const RECOVERY_CONFLICTS = new Set(['40001', '40P01'])
 
 function isOfReplica(error: unknown): boolean {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
-  return RECOVERY_CONFLICTS.has(code) || isDatabaseOutage(error)
+  return RECOVERY_CONFLICTS.has(codeOf(error) ?? '') || isDatabaseOutage(error)
 }

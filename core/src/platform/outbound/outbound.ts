@@ -154,7 +154,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
           origin: destination.origin,
           path: destination.target,
           method,
-          headers: flatFields(destination.hostHeader, headers),
+          // In undici's format: name, value, name, value.
+          headers: ['host', destination.hostHeader, ...headers.flat()],
           body: bytes,
           reset: closesAfter(method),
         },
@@ -178,13 +179,6 @@ export function createOutbound(options: OutboundOptions): Outbound {
       await Promise.all([agent.destroy(), tlsAgents.close()])
     },
   }
-}
-
-/** Fields in undici's format: name, value, name, value. */
-function flatFields(host: string, headers: readonly WireHeader[]): string[] {
-  const flat = ['host', host]
-  for (const [name, value] of headers) flat.push(name, value)
-  return flat
 }
 
 /** Methods with a `Content-Length` for an empty body, too (RFC 9110 §8.6), as undici writes it. */
