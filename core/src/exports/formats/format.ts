@@ -30,3 +30,13 @@ export interface Format {
 export function endToEndHeaders({ headers }: ExportedRequest): WireHeader[] {
   return headers.filter(([name]) => !CONNECTION_FIELDS.has(name.toLowerCase()))
 }
+
+/** The same for libraries that take one value a name: repeated fields are joined, as HTTP allows. */
+export function joinedHeaders(request: ExportedRequest): WireHeader[] {
+  const joined = new Map<string, WireHeader>()
+  for (const [name, value] of endToEndHeaders(request)) {
+    const [first, others] = joined.get(name.toLowerCase()) ?? [name]
+    joined.set(name.toLowerCase(), [first, others === undefined ? value : `${others}, ${value}`])
+  }
+  return [...joined.values()]
+}

@@ -1,4 +1,4 @@
-import { type ExportedRequest, endToEndHeaders, type Format } from './format.ts'
+import { type ExportedRequest, endToEndHeaders, type Format, joinedHeaders } from './format.ts'
 
 /** A JavaScript literal; header values stay byte strings, which is what `fetch` takes. */
 const literal = (text: string) =>
@@ -55,14 +55,7 @@ test(${literal(`the handler takes ${what}`)}, async () => {
 }
 
 function k6(request: ExportedRequest): string {
-  // k6 takes an object, so repeated fields are joined, as HTTP allows.
-  const joined = new Map<string, { name: string; value: string }>()
-  for (const [name, value] of endToEndHeaders(request)) {
-    const known = joined.get(name.toLowerCase())
-    if (known === undefined) joined.set(name.toLowerCase(), { name, value })
-    else known.value += `, ${value}`
-  }
-  const fields = [...joined.values()].map(({ name, value }) => `    ${literal(name)}: ${literal(value)},\n`)
+  const fields = joinedHeaders(request).map(([name, value]) => `    ${literal(name)}: ${literal(value)},\n`)
   const body =
     request.body.length === 0
       ? 'null'

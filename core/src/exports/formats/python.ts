@@ -1,4 +1,4 @@
-import { type ExportedRequest, endToEndHeaders, type Format } from './format.ts'
+import { type ExportedRequest, type Format, joinedHeaders } from './format.ts'
 
 const HEX = '0123456789abcdef'
 const [QUOTE, BACKSLASH, SMALL_X] = [0x22, 0x5c, 0x78]
@@ -35,15 +35,8 @@ function bytes(value: Uint8Array): string {
 const text = (value: string) => JSON.stringify(value)
 
 function python(request: ExportedRequest): string {
-  // requests takes a mapping, so repeated fields are joined, as HTTP allows.
-  const joined = new Map<string, { name: string; value: string }>()
-  for (const [name, value] of endToEndHeaders(request)) {
-    const known = joined.get(name.toLowerCase())
-    if (known === undefined) joined.set(name.toLowerCase(), { name, value })
-    else known.value += `, ${value}`
-  }
-  const fields = [...joined.values()].map(
-    ({ name, value }) => `    ${text(name)}: ${bytes(Buffer.from(value, 'latin1'))},\n`,
+  const fields = joinedHeaders(request).map(
+    ([name, value]) => `    ${text(name)}: ${bytes(Buffer.from(value, 'latin1'))},\n`,
   )
   const body = request.body.length === 0 ? 'None' : bytes(request.body)
   return `import requests
