@@ -3,21 +3,16 @@ import { findAction, isOn } from '../actions/index.ts'
 import { closeIncidentsSilently } from '../alerts/index.ts'
 import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
-import { notFound } from '../api/errors.ts'
-import { recordChange } from '../audit/index.ts'
 import {
   checkFallback,
   checkResponses,
-  endpointView,
-  findEndpoint,
   forgetUses,
   type UpdateInput,
   updateEndpoint,
 } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
-import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { endpointChange } from './change.ts'
+import { endpointToChange, noteChange } from './change.ts'
 
 type Answers = Partial<Pick<UpdateInput, 'responses' | 'answerFrom'>>
 
@@ -76,19 +71,9 @@ export async function settleAnswers(
  */
 export async function resetResponses(ctx: Context, endpointId: string) {
   return await ctx.db.transaction().execute(async (trx) => {
-    const before = await findEndpoint(trx, ctx.workspace.id, endpointId)
-    if (before === undefined) throw notFound('endpoint')
+    const before = await endpointToChange(ctx, trx, endpointId)
     await updateEndpoint(trx, endpointId, { responsesRun: randomUUID() })
     await forgetUses(trx, endpointId)
-    await announceEndpointChange(trx, endpointId)
-    const after = await findEndpoint(trx, ctx.workspace.id, endpointId)
-    if (after === undefined) throw notFound('endpoint')
-    const view = endpointView(after, ctx)
-    await recordChange(
-      trx,
-      ctx,
-      endpointChange(ctx, 'endpoints.resetResponses', endpointView(before, ctx), view),
-    )
-    return view
+    return (await noteChange(ctx, trx, 'endpoints.resetResponses', before)).view
   })
 }

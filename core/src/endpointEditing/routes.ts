@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
-import { notFound } from '../api/errors.ts'
 import { EXAMPLE_IDS } from '../api/examples.ts'
 import { route, router } from '../api/route.ts'
 import { endpointId } from '../api/values.ts'
@@ -11,7 +10,6 @@ import {
   Endpoint,
   type EndpointRow,
   endpointView,
-  findEndpoint,
   findsEndpoint,
   markEndpointDeleted,
   rotateUrlInput,
@@ -23,7 +21,7 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
 import { forgetAllOriginals } from '../requests/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { resetResponses } from './answers.ts'
-import { endpointChange } from './change.ts'
+import { endpointChange, endpointToChange, noteChange } from './change.ts'
 import { checkNewEndpoint, createEndpoint } from './create.ts'
 import { changeEndpoint, checkEndpointChange } from './update.ts'
 
@@ -145,7 +143,7 @@ async function removeEndpoint(ctx: Context, endpoint: EndpointRow): Promise<void
   const endpointId = endpoint.id
   await ctx.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, ctx.workspace.id)
-    if ((await findEndpoint(trx, ctx.workspace.id, endpointId)) === undefined) throw notFound('endpoint')
+    await endpointToChange(ctx, trx, endpointId)
     await markEndpointDeleted(trx, endpointId, ctx.clock.now())
     await applyPlanLimits(ctx, trx, ctx.workspace.id)
     await announceEndpointChange(trx, endpointId)
@@ -165,18 +163,12 @@ async function rotateCaptureUrl(ctx: Context, endpointId: string, overlapSeconds
   return await ctx.db.transaction().execute(async (trx) => {
     // Concurrent rotations run one after the other, so that each replaces the URL that it found.
     await lockWorkspace(trx, ctx.workspace.id)
-    const before = await findEndpoint(trx, ctx.workspace.id, endpointId)
-    if (before === undefined) throw notFound('endpoint')
+    const before = await endpointToChange(ctx, trx, endpointId)
     await updateEndpoint(trx, endpointId, {
       captureId: newId(ctx.cell),
       previousCaptureId: before.captureId,
       previousCaptureUntil: new Date(ctx.clock.now().getTime() + overlapSeconds * 1000),
     })
-    await announceEndpointChange(trx, endpointId)
-    const after = await findEndpoint(trx, ctx.workspace.id, endpointId)
-    if (after === undefined) throw notFound('endpoint')
-    const view = endpointView(after, ctx)
-    await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.rotateUrl', endpointView(before, ctx), view))
-    return view
+    return (await noteChange(ctx, trx, 'endpoints.rotateUrl', before)).view
   })
 }

@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
-import { notFound } from '../api/errors.ts'
-import { recordChange } from '../audit/index.ts'
 import {
   checkDedupe,
   checkPaths,
@@ -10,7 +8,6 @@ import {
   checkStoring,
   type EndpointRow,
   endpointView,
-  findEndpoint,
   responsesText,
   settingsColumns,
   storedAnswerFrom,
@@ -18,12 +15,11 @@ import {
   type UpdateInput,
   updateEndpoint,
 } from '../endpoints/index.ts'
-import type { InputIssue } from '../engine/issues.ts'
+import { type InputIssue, issue } from '../engine/issues.ts'
 import { checkSettings } from '../engine/verification/index.ts'
-import { announceEndpointChange } from '../platform/changes/index.ts'
 import { fillColumns } from '../requests/index.ts'
 import { checkAnswers, settleAnswers } from './answers.ts'
-import { endpointChange } from './change.ts'
+import { noteChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
 import { originalIssues, prepareStoring } from './storing.ts'
 
@@ -38,11 +34,7 @@ export async function checkEndpointChange(
 ): Promise<InputIssue[]> {
   const issues: InputIssue[] = []
   if (input.ttlSeconds !== undefined && input.ttlSeconds !== null) {
-    issues.push({
-      path: ['ttlSeconds'],
-      code: 'not_allowed',
-      detail: 'ttlSeconds can only be given on create.',
-    })
+    issues.push(issue(['ttlSeconds'], 'not_allowed', 'ttlSeconds can only be given on create.'))
   }
   const changed = <Value>(value: Value, stored: Value) =>
     isDeepStrictEqual(value, stored) ? undefined : value
@@ -78,12 +70,9 @@ export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input:
     )
     await settleAnswers(ctx, trx, endpoint.id, changes)
     await writeForward(ctx, trx, endpoint.id, endpoint, input)
-    await announceEndpointChange(trx, endpoint.id)
-    const row = await findEndpoint(trx, ctx.workspace.id, endpoint.id)
-    if (row === undefined) throw notFound('endpoint')
-    const view = endpointView(row, ctx)
-    await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.update', endpointView(endpoint, ctx), view))
-    return { ...view, ...(await prepareStoring(ctx, trx, { before: endpoint, endpoint: row }, input)) }
+    const after = await noteChange(ctx, trx, 'endpoints.update', endpoint)
+    const storing = { before: endpoint, endpoint: after.endpoint }
+    return { ...after.view, ...(await prepareStoring(ctx, trx, storing, input)) }
   })
   await fillColumns(ctx, endpoint, changed)
   return changed
