@@ -50,23 +50,21 @@ export async function changeAction(
     if (stored === undefined) throw notFound('action')
     await writeAction(ctx, trx, stored, changedColumns(ctx, stored, input))
     if (input.tls !== undefined) await tellOfCertificates(ctx, trx, stored.id)
-    if (input.position !== undefined)
-      await numberActions(
-        trx,
-        placed(
-          actions.map((action) => action.id),
-          id,
-          input.position,
-        ),
-      )
-    const row = await findAction(trx, endpointId, id)
-    if (row === undefined) throw notFound('action')
-    const channels = await listChannelStates({ ...ctx, db: trx }, ctx.workspace.id, ctx.plan)
-    const view = actionView(row, channels)
-    const before = actionView(stored, channels)
-    await recordChange(trx, ctx, actionChange('actions.update', { row, before, after: view }))
+    const ids = actions.map((action) => action.id)
+    if (input.position !== undefined) await numberActions(trx, placed(ids, id, input.position))
+    const { row, view } = await recordActionChange(ctx, trx, 'actions.update', stored)
     return { ...view, ...warningsMember(endpoint, row) }
   })
+}
+
+/** Records a change that was written. @throws DomainError `not_found` when the action was deleted meanwhile */
+export async function recordActionChange(ctx: Context, trx: Trx, action: string, stored: ActionRow) {
+  const row = await findAction(trx, stored.endpointId, stored.id)
+  if (row === undefined) throw notFound('action')
+  const channels = await listChannelStates({ ...ctx, db: trx }, ctx.workspace.id, ctx.plan)
+  const view = actionView(row, channels)
+  await recordChange(trx, ctx, actionChange(action, { row, before: actionView(stored, channels), after: view }))
+  return { row, view }
 }
 
 /**
@@ -129,10 +127,8 @@ export async function removeAction(ctx: Context, { endpointId, id }: ActionRow):
     const stored = actions.find((action) => action.id === id)
     if (stored === undefined) throw notFound('action')
     await dropAction(ctx, trx, actions, stored)
-    const before = actionView(
-      stored,
-      await listChannelStates({ ...ctx, db: trx }, ctx.workspace.id, ctx.plan),
-    )
+    const channels = await listChannelStates({ ...ctx, db: trx }, ctx.workspace.id, ctx.plan)
+    const before = actionView(stored, channels)
     await recordChange(trx, ctx, actionChange('actions.remove', { row: stored, before, after: null }))
   })
 }

@@ -1,5 +1,4 @@
 import type { Updateable } from 'kysely'
-import { listChannelStates } from '../alertChannels/index.ts'
 import { raiseSingle } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
@@ -8,10 +7,8 @@ import { lockFlow, type PauseGone } from '../deliveries/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable } from '../platform/db/index.ts'
-import { writeAction } from './change.ts'
-import { actionChange } from './create.ts'
-import { type ActionRow, findAction, lockActions, pauseActions } from './queries.ts'
-import { actionView } from './view.ts'
+import { recordActionChange, writeAction } from './change.ts'
+import { type ActionRow, lockActions, pauseActions } from './queries.ts'
 
 /** Refuses to pause an action that is no forward: the sends of a notify action belong to its channel. */
 export function checkPausable({ kind }: ActionRow): InputIssue[] {
@@ -52,16 +49,7 @@ async function setPause(
     if (stored === undefined) throw notFound('action')
     await lockFlow(trx, id)
     await writeAction(ctx, trx, stored, columnsOf(stored))
-    const row = await findAction(trx, endpointId, id)
-    if (row === undefined) throw notFound('action')
-    const channels = await listChannelStates({ ...ctx, db: trx }, ctx.workspace.id, ctx.plan)
-    const view = actionView(row, channels)
-    await recordChange(
-      trx,
-      ctx,
-      actionChange(name, { row, before: actionView(stored, channels), after: view }),
-    )
-    return view
+    return (await recordActionChange(ctx, trx, name, stored)).view
   })
 }
 
