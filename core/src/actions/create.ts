@@ -3,17 +3,17 @@ import { listChannelStates } from '../alertChannels/index.ts'
 import type { Context } from '../api/context.ts'
 import { requireRoom } from '../api/planGates.ts'
 import { type Change, recordChange } from '../audit/index.ts'
-import { type DeliveryPolicy, policyText } from '../deliveries/index.ts'
+import { policyText } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { ALWAYS } from '../engine/conditions/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { type AuthInput, authColumns } from './auth.ts'
+import { authColumns } from './auth.ts'
 import { readCondition, warningsMember } from './check.ts'
 import { type ActionRow, findAction, insertAction, lockActions, numberActions } from './queries.ts'
 import type { CreateInput } from './schema.ts'
-import { type SigningInput, schemeColumns, signingColumns } from './signing.ts'
-import { type TlsInput, tlsColumns } from './tls.ts'
+import { schemeColumns, signingColumns } from './signing.ts'
+import { tlsColumns } from './tls.ts'
 import { actionView } from './view.ts'
 
 type View = ReturnType<typeof actionView>
@@ -79,24 +79,9 @@ export async function createAction(ctx: Context, endpoint: EndpointRow, input: C
   })
 }
 
-export interface NewAction {
-  readonly endpointId: string
-  readonly kind: string
-  readonly name: string
-  readonly condition: string
-  readonly isActive?: boolean | undefined
-  readonly position?: number | undefined
-  readonly url?: string | undefined
-  readonly appendPath?: boolean | undefined
-  readonly appendQuery?: boolean | undefined
-  readonly signingSecret?: string | undefined
-  readonly signing?: SigningInput
-  readonly auth?: AuthInput
-  readonly tls?: TlsInput
-  readonly delivery?: DeliveryPolicy | null | undefined
-  readonly alertChannelId?: string | undefined
-  readonly messageTemplate?: string | undefined
-}
+/** The input with its defaults filled in, and the condition as it is stored. */
+type NewAction = Partial<Omit<CreateInput, 'name' | 'condition'>> &
+  Pick<ActionRow, 'endpointId' | 'kind' | 'name' | 'condition'>
 
 /**
  * Inserts an action in its place.
@@ -139,14 +124,8 @@ export async function addAction(
     messageTemplate: isForward ? null : (action.messageTemplate ?? DEFAULT_TEMPLATE),
     createdAt: now,
   })
-  await numberActions(
-    trx,
-    placed(
-      others.map((other) => other.id),
-      id,
-      action.position,
-    ),
-  )
+  const ids = others.map((other) => other.id)
+  await numberActions(trx, placed(ids, id, action.position))
   await announceEndpointChange(trx, action.endpointId)
   return id
 }

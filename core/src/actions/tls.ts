@@ -7,6 +7,7 @@ import { optional, Timestamp } from '../api/values.ts'
 import { storedTls, type TlsSettings, tlsText } from '../deliveries/index.ts'
 import type { InputIssue, ItemCode } from '../engine/issues.ts'
 import type { ActionsTable } from '../platform/db/index.ts'
+import type { TlsIdentity } from '../platform/outbound/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 
 /** The longest PEM text, in characters. */
@@ -60,11 +61,7 @@ interface Sealing {
 }
 
 /** Given members over stored ones. */
-interface Merged {
-  readonly clientCertificate: string | null
-  readonly clientKey: string | null
-  readonly certificateAuthority: string | null
-}
+type Merged = TlsIdentity
 
 /**
  * Checks TLS settings before they are saved: certificates that are unreadable or expired, a key of another certificate,
