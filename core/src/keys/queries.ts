@@ -25,27 +25,17 @@ const COLUMNS = [
   'clientId',
 ] as const
 
+const keysOf = (db: Db, workspaceId: string) =>
+  db.selectFrom('apiKeys').select(COLUMNS).where('workspaceId', '=', workspaceId).$castTo<KeyRow>()
+
 /** Every key of the workspace, newest first, including revoked and expired ones. */
 export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
-  return await db
-    .selectFrom('apiKeys')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .orderBy('createdAt', 'desc')
-    .orderBy('id')
-    .$castTo<KeyRow>()
-    .execute()
+  return await keysOf(db, workspaceId).orderBy('createdAt', 'desc').orderBy('id').execute()
 }
 
 /** The key; undefined if it is absent or another workspace's. */
 export async function findKey(db: Db, workspaceId: string, id: string): Promise<KeyRow | undefined> {
-  return await db
-    .selectFrom('apiKeys')
-    .select(COLUMNS)
-    .where('workspaceId', '=', workspaceId)
-    .where('id', '=', id)
-    .$castTo<KeyRow>()
-    .executeTakeFirst()
+  return await keysOf(db, workspaceId).where('id', '=', id).executeTakeFirst()
 }
 
 /** Number of keys that count against `apiKeysMax`: neither ended nor replaced ones. */
@@ -62,19 +52,8 @@ export async function countActiveKeys(db: Db, workspaceId: string, now: Date): P
 }
 
 /** The columns of a new key; only its digest is stored. */
-export interface NewKeyRow {
-  readonly id: string
-  readonly workspaceId: string
-  readonly name: string
-  readonly prefix: string
+export type NewKeyRow = Omit<KeyRow, 'revokedAt' | 'lastUsedAt' | 'replacedById'> & {
   readonly sha256: Buffer
-  readonly scope: KeyScope
-  readonly endpointId: string | null
-  readonly allowedNetworks: string[] | null
-  readonly expiresAt: Date | null
-  readonly createdAt: Date
-  readonly kind: KeyKind
-  readonly clientId: string | null
 }
 
 /** Adds one key; the plan's limit is not checked here. */

@@ -1,6 +1,6 @@
 import { budgetClock, SECONDS_LEFT, takeFromWindow } from '../api/callBudget.ts'
 import { isHere, isLive, isSealed } from '../keys/index.ts'
-import { type Db, type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
+import { type Db, type RowsOf, run, type SessionsTable, statement, type Trx } from '../platform/db/index.ts'
 
 /** Maximum lifetime of a session after sign-in. */
 export const SESSION_DAYS = 30
@@ -126,15 +126,7 @@ export async function listSessions(
 }
 
 /** The columns of a new session; only the digest of its token is stored. */
-export interface NewSession {
-  readonly id: string
-  readonly workspaceId: string
-  readonly apiKeyId: string | null
-  readonly sha256: Buffer
-  readonly userAgent: string | null
-  readonly createdAt: Date
-  readonly expiresAt: Date
-}
+export type NewSession = Omit<SessionsTable, 'seenAt'>
 
 /** Adds the session, and deletes the workspace's expired ones. */
 export async function insertSession(trx: Trx, row: NewSession): Promise<void> {
