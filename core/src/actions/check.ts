@@ -50,17 +50,10 @@ function delayIssues({ retry }: Accepted<DeliveryPolicy>, keptMs: number): Input
 }
 
 function statusIssues({ retry }: Accepted<DeliveryPolicy>): InputIssue[] {
+  const detail =
+    '410 always ends a delivery and cannot be retried. Set `delivery.gone` to pause the action as well.'
   return (retry?.on ?? []).flatMap((status, at): InputIssue[] =>
-    status === GONE
-      ? [
-          {
-            path: ['delivery', 'retry', 'on', at],
-            code: 'not_allowed',
-            detail:
-              '410 always ends a delivery and cannot be retried. Set `delivery.gone` to pause the action as well.',
-          },
-        ]
-      : [],
+    status === GONE ? [{ path: ['delivery', 'retry', 'on', at], code: 'not_allowed', detail }] : [],
   )
 }
 

@@ -130,22 +130,17 @@ export function checkResponse(
   const { responseStatusCode, responseContentType, responseHeaders, responseBody } = response
   if (responseStatusCode !== undefined && !isServableStatus(responseStatusCode)) {
     const { path, label } = naming('responseStatusCode')
-    issues.push({
-      path,
-      code: Number.isInteger(responseStatusCode) ? 'out_of_range' : 'type',
-      detail: `${label} ${responseStatusCode} is refused: it must be an integer from 200 to 299 or from 400 to 599.`,
-    })
+    const code = Number.isInteger(responseStatusCode) ? 'out_of_range' : 'type'
+    const detail = `${label} ${responseStatusCode} is refused: it must be an integer from 200 to 299 or from 400 to 599.`
+    issues.push({ path, code, detail })
   }
   if (responseContentType !== undefined)
     issues.push(...checkContentType(responseContentType, naming('responseContentType')))
   if (responseHeaders !== undefined) issues.push(...checkHeaders(responseHeaders, naming('responseHeaders')))
   if (responseBody !== undefined && Buffer.byteLength(responseBody) > RESPONSE_LIMITS.bodyBytes) {
     const { path, label } = naming('responseBody')
-    issues.push({
-      path,
-      code: 'too_long',
-      detail: `${label} is ${Buffer.byteLength(responseBody)} bytes long; at most ${RESPONSE_LIMITS.bodyBytes} are served.`,
-    })
+    const detail = `${label} is ${Buffer.byteLength(responseBody)} bytes long; at most ${RESPONSE_LIMITS.bodyBytes} are served.`
+    issues.push({ path, code: 'too_long', detail })
   }
   return issues
 }

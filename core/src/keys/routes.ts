@@ -128,16 +128,12 @@ export const keyRoutes = router({
     example: { name: 'ci', expiresAt: '2027-01-01T00:00:00Z' },
     output: Key,
     finds: findsKey,
-    check: (ctx, { expiresAt }) =>
-      ctx.namedKey.kind === 'oauth' && expiresAt !== undefined
-        ? [
-            {
-              path: ['expiresAt'],
-              code: 'not_allowed',
-              detail: 'The key of an agent ends 30 days after its last refresh. Revoke it to end it before.',
-            },
-          ]
-        : issuesOfKey(ctx, { scope: 'read', expiresAt }),
+    check: (ctx, { expiresAt }) => {
+      const isFixed = ctx.namedKey.kind === 'oauth' && expiresAt !== undefined
+      const detail = 'The key of an agent ends 30 days after its last refresh. Revoke it to end it before.'
+      if (isFixed) return [{ path: ['expiresAt'], code: 'not_allowed', detail }]
+      return issuesOfKey(ctx, { scope: 'read', expiresAt })
+    },
   }).mutation(({ ctx, input }) => changeKey(ctx, ctx.namedKey, input)),
 
   rotate: route({

@@ -2,7 +2,7 @@ import type { Context } from '../api/context.ts'
 import { DomainError, notAllowed, notFound, validationFailed } from '../api/errors.ts'
 import { captureUrlOf, type EndpointRow, storedSettings } from '../endpoints/index.ts'
 import { parsePath } from '../engine/conditions/index.ts'
-import type { InputIssue } from '../engine/issues.ts'
+import { type InputIssue, issue } from '../engine/issues.ts'
 import type { CapturedRequest, WireHeader } from '../engine/message/index.ts'
 import { eventNamed, SAMPLES, samplesOf } from './catalog.ts'
 import { filled, filledText, type ProviderSamples, type SampleEvent } from './sample.ts'
@@ -29,19 +29,12 @@ export function checkOrder({ provider, event, set = {} }: Partial<SampleOrder>):
   const samples = provider === undefined ? undefined : samplesOf(provider)
   if (provider !== undefined && samples === undefined) {
     const known = SAMPLES.map(({ provider: slug }) => slug).join(', ')
-    issues.push({
-      path: ['provider'],
-      code: 'unknown_value',
-      detail: `There are no samples of "${provider}", but of ${known}.`,
-    })
+    const detail = `There are no samples of "${provider}", but of ${known}.`
+    issues.push(issue(['provider'], 'unknown_value', detail))
   }
   if (samples !== undefined && eventNamed(samples, event) === undefined) {
     const known = samples.events.map((one) => one.event).join(', ')
-    issues.push({
-      path: ['event'],
-      code: 'unknown_value',
-      detail: `The samples of ${samples.provider} are ${known}.`,
-    })
+    issues.push(issue(['event'], 'unknown_value', `The samples of ${samples.provider} are ${known}.`))
   }
   if (Object.keys(set).length > SET_MAX) {
     issues.push({ path: ['set'], code: 'too_many', detail: `A sample sets at most ${SET_MAX} members.` })
@@ -156,11 +149,8 @@ function setMembers(body: object, set: SampleOrder['set']): void {
     const parsed = parsePath(text, { every: false, deliveryFacts: false })
     if ('problem' in parsed || parsed.path.root !== 'body') continue
     if (setAt(body, parsed.path.segments, value)) continue
-    issues.push({
-      path: ['set', text],
-      code: 'bad_path',
-      detail: `The sample has nothing at ${text} that can be set: the path leads through a text or a number.`,
-    })
+    const detail = `The sample has nothing at ${text} that can be set: the path leads through a text or a number.`
+    issues.push(issue(['set', text], 'bad_path', detail))
   }
   if (issues.length > 0) throw validationFailed(issues)
 }

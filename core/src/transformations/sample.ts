@@ -3,7 +3,7 @@ import type { Context } from '../api/context.ts'
 import { notAllowed, notFound } from '../api/errors.ts'
 import { captureUrlOf, type EndpointRow } from '../endpoints/index.ts'
 import type { DeliveryFacts } from '../engine/conditions/index.ts'
-import type { InputIssue } from '../engine/issues.ts'
+import { type InputIssue, issue } from '../engine/issues.ts'
 import { memberText } from '../engine/json/index.ts'
 import { type EvaluatedRequest, wireField } from '../engine/message/index.ts'
 import { findProvider } from '../engine/providers/index.ts'
@@ -35,13 +35,8 @@ export function issuesOfSource(source: Accepted<PreviewSource>, hasEndpoint: boo
   if (sample !== undefined) return issuesOfSample(sample)
   if (!('sample' in source && 'requestId' in source)) return []
   if (requestId === undefined) {
-    return [
-      {
-        path: ['sample'],
-        code: 'required',
-        detail: 'A "sample", or the "requestId" of a stored request, is required.',
-      },
-    ]
+    const detail = 'A "sample", or the "requestId" of a stored request, is required.'
+    return [issue(['sample'], 'required', detail)]
   }
   if (hasEndpoint) return []
   return [{ path: ['endpointId'], code: 'required', detail: '"endpointId" is required with "requestId".' }]

@@ -4,7 +4,7 @@ import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import { findContactIds } from '../contacts/index.ts'
 import { storedCondition } from '../engine/conditions/index.ts'
-import type { InputIssue } from '../engine/issues.ts'
+import { type InputIssue, issue } from '../engine/issues.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { RECHECK_AFTER_MS, readHistory, watchdogChange } from './create.ts'
@@ -30,11 +30,7 @@ export async function checkWatchdogInput(
 ): Promise<InputIssue[]> {
   const issues: InputIssue[] = []
   if (stored !== undefined && input.endpointId !== undefined && input.endpointId !== stored.endpointId) {
-    issues.push({
-      path: ['endpointId'],
-      code: 'not_allowed',
-      detail: 'endpointId is fixed when the watchdog is created.',
-    })
+    issues.push(issue(['endpointId'], 'not_allowed', 'endpointId is fixed when the watchdog is created.'))
   }
   const match = parseMatch(input.match, ctx.rawBody)
   if ('issues' in match) issues.push(...match.issues)
@@ -54,17 +50,10 @@ async function unknownContacts(
   if (ids === undefined || ids.length === 0) return []
   if (stored !== undefined && isDeepStrictEqual(ids, contactIdsOf(stored))) return []
   const known = new Set(await findContactIds(ctx.db, ctx.workspace.id))
-  return ids.flatMap((id, index) =>
-    known.has(id)
-      ? []
-      : [
-          {
-            path: ['alertContactIds', index],
-            code: 'unknown_value' as const,
-            detail: `"${id.slice(0, 40)}" is not a contact of this workspace.`,
-          },
-        ],
-  )
+  return ids.flatMap((id, index) => {
+    const detail = `"${id.slice(0, 40)}" is not a contact of this workspace.`
+    return known.has(id) ? [] : [issue(['alertContactIds', index], 'unknown_value', detail)]
+  })
 }
 
 /** Changes the given members of a watchdog and recomputes its deadlines. */

@@ -71,11 +71,7 @@ function wrongType(ast: AST, value: unknown, path: Path): InputIssue {
     const shown = JSON.stringify(typeof value === 'string' ? value.slice(0, 40) : value)
     return { path, code, detail: `${shown} is not ${words.length === 1 ? wanted : `one of ${wanted}`}.` }
   }
-  return {
-    path,
-    code: 'type',
-    detail: words.length === 1 ? `${wanted} is needed here.` : 'Text is needed here.',
-  }
+  return { path, code: 'type', detail: `${words.length === 1 ? wanted : 'Text'} is needed here.` }
 }
 
 /** The values of a literal, or of a union of literals; none for anything else. */
