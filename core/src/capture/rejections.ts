@@ -24,41 +24,31 @@ const FIND_REJECTING = statement(
 
 /**
  * Raises `capture.rejected` for endpoints that answered 429: at the first rejection, then at most once an hour. If
- * several gateways report the same, it is raised once.
- */
-async function raiseRejections(
-  services: Pick<Services, 'db' | 'clock' | 'enqueue'>,
-  endpointIds: readonly string[],
-): Promise<void> {
-  const now = services.clock.now()
-  const dueSince = new Date(now.getTime() - REJECTION_ALERT_SECONDS * 1000)
-  await services.db.transaction().execute(async (trx) => {
-    const rows = await run(trx, FIND_REJECTING, [now, endpointIds, dueSince])
-    for (const { id, name, workspaceId, count } of rows) {
-      const endpoint = { id, name }
-      await raiseSingle(services, trx, {
-        kind: 'capture.rejected',
-        workspaceId,
-        subject: endpoint,
-        endpoint,
-        requestId: null,
-        reason: null,
-        count,
-      })
-    }
-  })
-}
-
-/**
- * Raises `capture.rejected` for endpoints that answered 429. Best effort: an error is logged, and the next rejection
- * reports again.
+ * several gateways report the same, it is raised once. Best effort: an error is logged, and the next rejection reports
+ * again.
  */
 export async function tellOfRejections(
   services: Pick<Services, 'db' | 'clock' | 'enqueue' | 'log'>,
   endpointIds: readonly string[],
 ): Promise<void> {
+  const now = services.clock.now()
+  const dueSince = new Date(now.getTime() - REJECTION_ALERT_SECONDS * 1000)
   try {
-    await raiseRejections(services, endpointIds)
+    await services.db.transaction().execute(async (trx) => {
+      const rows = await run(trx, FIND_REJECTING, [now, endpointIds, dueSince])
+      for (const { id, name, workspaceId, count } of rows) {
+        const endpoint = { id, name }
+        await raiseSingle(services, trx, {
+          kind: 'capture.rejected',
+          workspaceId,
+          subject: endpoint,
+          endpoint,
+          requestId: null,
+          reason: null,
+          count,
+        })
+      }
+    })
   } catch (error) {
     services.log.warn({ err: error }, 'rejected captures could not be reported')
   }
