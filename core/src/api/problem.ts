@@ -87,11 +87,7 @@ export function refusalOf(error: unknown, input?: unknown): DomainError | null {
       return new DomainError('method_not_allowed', 'Mutations are sent with POST, queries with GET.')
     }
     if (error.code === 'NOT_FOUND') return new DomainError('not_found', 'The procedure does not exist.')
-    if (
-      error.code === 'PARSE_ERROR' ||
-      error.code === 'BAD_REQUEST' ||
-      error.code === 'UNSUPPORTED_MEDIA_TYPE'
-    ) {
+    if (['PARSE_ERROR', 'BAD_REQUEST', 'UNSUPPORTED_MEDIA_TYPE'].includes(error.code)) {
       return new DomainError('request_invalid', 'The request could not be read.')
     }
     return unavailability(error.cause)
@@ -109,13 +105,8 @@ const TURN_SECONDS_MAX = 60
 function unavailability(error: unknown): DomainError | null {
   if (error instanceof LineTooLong) {
     const seconds = Math.max(1, Math.ceil(error.waitMs / 1000))
-    return new DomainError(
-      'rate_limited',
-      `Too many ${error.noun} of this workspace are waiting. Try again later.`,
-      {
-        retryAfterSeconds: Math.min(TURN_SECONDS_MAX, seconds),
-      },
-    )
+    const detail = `Too many ${error.noun} of this workspace are waiting. Try again later.`
+    return new DomainError('rate_limited', detail, { retryAfterSeconds: Math.min(TURN_SECONDS_MAX, seconds) })
   }
   if (error instanceof DOMException && error.name === 'AbortError') {
     return new DomainError('unavailable', 'The client closed the connection before the answer.', {
