@@ -84,6 +84,11 @@ export interface AttemptResult {
   readonly ruleEnds: readonly RuleEnd[]
 }
 
+export interface Ended {
+  readonly attempt: Attempt
+  readonly result: AttemptResult
+}
+
 /** A message that was sent, or would have been. */
 export interface SentMessage {
   readonly method: string

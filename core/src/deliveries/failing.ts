@@ -1,7 +1,7 @@
 import { closeIncidents, closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
-import type { Attempt, AttemptResult } from './attempt.ts'
+import type { Ended } from './attempt.ts'
 
 /** An action is failing when it has had no success for so long … */
 const FAILING_MS = 600_000
@@ -9,11 +9,6 @@ const FAILING_MS = 600_000
 const FAILED_ATTEMPTS_MIN = 5
 /** The most incidents of one transaction, which locks the rows of their actions. */
 const BATCH = 100
-
-interface Ended {
-  readonly attempt: Attempt
-  readonly result: AttemptResult
-}
 
 /** Before any other statement on these rows: a fixed order of locks prevents deadlocks between batches. */
 const LOCK_FAILURES = statement(

@@ -1,7 +1,7 @@
 import type { Services } from '../api/services.ts'
 import type { Db } from '../platform/db/index.ts'
 import { stateOf } from '../platform/stateOf.ts'
-import type { Attempt, AttemptResult } from './attempt.ts'
+import type { Attempt, AttemptResult, Ended } from './attempt.ts'
 
 type Listener = (result: AttemptResult) => void
 
@@ -41,10 +41,7 @@ export function onFirstResult(
 }
 
 /** Tells the results of first attempts that were recorded. Costs nothing while none is awaited. */
-export function tellFirstResults(
-  { db }: Pick<Services, 'db'>,
-  ended: readonly { readonly attempt: Attempt; readonly result: AttemptResult }[],
-): void {
+export function tellFirstResults({ db }: Pick<Services, 'db'>, ended: readonly Ended[]): void {
   const all = listenersOf(db)
   if (all.size === 0) return
   for (const { attempt, result } of ended) {

@@ -41,7 +41,7 @@ export {
 export { insertReplay } from './queries.ts'
 export type { AttemptRow } from './read.ts'
 export { findAttempt, findAttempts, findDetail } from './read.ts'
-export { type Concluded, conclude, type Ended, type PauseGone, recordAttempts } from './record.ts'
+export { type Concluded, conclude, type PauseGone, recordAttempts } from './record.ts'
 export { recordedBody } from './recordedBody.ts'
 export { recordListen } from './recordListen.ts'
 export { recoverInterrupted } from './recover.ts'

@@ -5,7 +5,7 @@ import type { AttemptState } from '../engine/words/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { keepAnswer } from '../requests/index.ts'
 import { recordRuleOutcomes } from '../transformations/index.ts'
-import type { Attempt, AttemptResult } from './attempt.ts'
+import type { Attempt, Ended } from './attempt.ts'
 import { countFailures } from './failing.ts'
 import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
 import { isFirst, tellFirstResults } from './firstResults.ts'
@@ -15,21 +15,11 @@ import { isRetried, scheduleOf } from './policy.ts'
 import { eventOf, GONE, stateAfter } from './states.ts'
 import { recordable } from './withoutOriginal.ts'
 
-export interface Ended {
-  readonly attempt: Attempt
-  readonly result: AttemptResult
-}
-
-/** An action whose receiver answered 410 and whose policy is to pause then. */
-export interface GoneReceiver {
-  readonly workspaceId: string
-  readonly endpoint: { readonly id: string; readonly name: string }
-  readonly action: { readonly id: string; readonly name: string }
-  readonly requestId: number
-}
-
-/** Pauses actions, in the transaction that records the answers of their receivers. */
-export type PauseGone = (services: Services, trx: Trx, gone: readonly GoneReceiver[]) => Promise<void>
+/**
+ * Pauses the actions of attempts that were answered 410, and whose policy is to pause then, in the transaction that
+ * records the answers.
+ */
+export type PauseGone = (services: Services, trx: Trx, gone: readonly Attempt[]) => Promise<void>
 
 /** State of an ended attempt, and the time of the next one; null if none follows. */
 export interface AttemptOutcome {
@@ -113,9 +103,17 @@ export async function recordConcluded(
   await keepAnswers(services, trx, counted)
   await tellIncidents(services, trx, counted)
   await countFailures(services, trx, counted)
-  await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
+  await recordRuleOutcomes(
+    services,
+    trx,
+    counted.map(({ attempt, result }) => ({ ...attempt, ends: result.ruleEnds })),
+  )
   await recordOutcomes(services, trx, counted)
-  await pauseGone(services, trx, counted.filter(asksForPause).map(goneReceiver))
+  await pauseGone(
+    services,
+    trx,
+    counted.filter(asksForPause).map(({ attempt }) => attempt),
+  )
 }
 
 /** Keeps the answers to originals, which their records do not repeat, for senders that are answered with them. */
@@ -253,19 +251,5 @@ async function tellIncidents(services: Services, trx: Trx, concluded: readonly C
   await closeIncidents(services, trx, { kind: 'delivery.parked', subjectIds: recoveredLast })
 }
 
-function ruleOutcome({ attempt, result }: Concluded) {
-  const { workspaceId, endpoint, requestId } = attempt
-  return { workspaceId, endpoint, requestId, ends: result.ruleEnds }
-}
-
 const asksForPause = ({ attempt, result }: Concluded): boolean =>
   result.received?.statusCode === GONE && attempt.action.policy.gone === 'pause'
-
-const goneReceiver = ({
-  attempt: { workspaceId, endpoint, action, requestId },
-}: Concluded): GoneReceiver => ({
-  workspaceId,
-  endpoint,
-  action,
-  requestId,
-})

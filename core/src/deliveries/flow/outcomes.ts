@@ -2,18 +2,13 @@ import { closeIncidents, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { retryAfterOf, retryAfterSeconds } from '../../dispatch/index.ts'
 import { run, statement, type Trx } from '../../platform/db/index.ts'
-import type { Attempt, AttemptResult } from '../attempt.ts'
+import type { Ended } from '../attempt.ts'
 import type { DeliveryPolicy } from '../policy.ts'
 import { GONE } from '../states.ts'
 import { breakerAfter } from './breaker.ts'
 import { BREAKER_STATES } from './decide.ts'
 import { freeHeld, tellHeld } from './held.ts'
 import { flowSignal } from './signals.ts'
-
-interface Ended {
-  readonly attempt: Attempt
-  readonly result: AttemptResult
-}
 
 /** Statuses whose `Retry-After` delays the whole action. */
 const SLOWING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504])
