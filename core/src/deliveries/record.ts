@@ -12,7 +12,7 @@ import { isFirst, tellFirstResults } from './firstResults.ts'
 import { concernsFlow, endSignals, isOfGoverned, recordOutcomes } from './flow/outcomes.ts'
 import { deliveryAttemptSeconds, deliveryAttempts } from './metrics.ts'
 import { isRetried, scheduleOf } from './policy.ts'
-import { eventOf, GONE, stateAfter } from './states.ts'
+import { GONE, stateAfter } from './states.ts'
 import { recordable } from './withoutOriginal.ts'
 
 /**
@@ -55,11 +55,8 @@ export function outcomeOf(
         random,
       )
     : null
-  const state = stateAfter(
-    'Pending',
-    eventOf({ statusCode, retried: next !== null, deadLetters: isDelivery }),
-  )
-  return { state: state ?? 'Errored', nextAttemptAt: next }
+  const state = stateAfter({ statusCode, retried: next !== null, deadLetters: isDelivery })
+  return { state, nextAttemptAt: next }
 }
 
 /**

@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import { shredded } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import type { WireHeader } from '../engine/message/index.ts'
-import type { AttemptState } from '../engine/words/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { isShredded, keyOfRow, sealedMembers } from '../platform/secrets/index.ts'
 import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded, sealedRecord } from './details.ts'
 import { insertReplay } from './queries.ts'
+import { stateAfter } from './states.ts'
 import { countAttempts } from './storageBytes.ts'
 
 /** Action id in attempts of `creel listen`, which have no action. */
@@ -46,6 +46,7 @@ export async function recordListen(
     const sealing = captured === undefined ? null : keyOfRow(captured)
     // The path of the local URL is that of the capture.
     const url = sealing === null ? exchange.url : new URL(exchange.url).origin
+    const state = stateAfter({ statusCode: received?.statusCode ?? null, retried: false, deadLetters: false })
     const id = await insertReplay(trx, {
       endpointId,
       deliveryId: null,
@@ -54,11 +55,16 @@ export async function recordListen(
       actionId: NO_ACTION,
       actionName: exchange.listener,
       kind: 'listen',
-      state: stateOf(received?.statusCode),
+      state,
       attemptNumber: 1,
       trigger: 'replay',
       statusCode: received?.statusCode ?? null,
-      error: received === null ? (exchange.error ?? 'no_response') : errorOf(received.statusCode),
+      error:
+        received === null
+          ? (exchange.error ?? 'no_response')
+          : state === 'Succeeded'
+            ? null
+            : `http_${received.statusCode}`,
       url,
       at,
       finishedAt: new Date(at.getTime() + durationMs),
@@ -91,11 +97,3 @@ export async function recordListen(
     return id
   })
 }
-
-function stateOf(statusCode: number | undefined): AttemptState {
-  if (statusCode === undefined) return 'Errored'
-  return statusCode >= 200 && statusCode <= 299 ? 'Succeeded' : 'Failed'
-}
-
-const errorOf = (statusCode: number): string | null =>
-  statusCode >= 200 && statusCode <= 299 ? null : `http_${statusCode}`

@@ -6,32 +6,6 @@ export const TRIGGERS = ['capture', 'retry', 'replay', 'bulkReplay', 'edited', '
 /** One of {@link TRIGGERS}. */
 export type Trigger = (typeof TRIGGERS)[number]
 
-export type AttemptEvent =
-  /** A 2xx. */
-  | 'accepted'
-  /** Any other status, and another attempt follows or the delivery has no schedule. */
-  | 'refused'
-  /** No response, or nothing was sent, and another attempt follows or the delivery has no schedule. */
-  | 'errored'
-  /** Refused or errored on the last scheduled attempt, or 410: the delivery becomes a dead letter. */
-  | 'exhausted'
-  /** The lease ended without a result: the worker died. */
-  | 'leaseEnded'
-
-/** Every transition between the states of an attempt. There are no others. */
-export const TRANSITIONS: readonly { from: AttemptState; event: AttemptEvent; to: AttemptState }[] = [
-  { from: 'Pending', event: 'accepted', to: 'Succeeded' },
-  { from: 'Pending', event: 'refused', to: 'Failed' },
-  { from: 'Pending', event: 'errored', to: 'Errored' },
-  { from: 'Pending', event: 'exhausted', to: 'DeadLetter' },
-  { from: 'Pending', event: 'leaseEnded', to: 'Interrupted' },
-]
-
-/** The state after an event; undefined when {@link TRANSITIONS} has no such transition. */
-export function stateAfter(from: AttemptState, event: AttemptEvent): AttemptState | undefined {
-  return TRANSITIONS.find((move) => move.from === from && move.event === event)?.to
-}
-
 /** Facts about the end of an attempt that decide its state. */
 export interface AttemptEnd {
   /** Null when nothing came back. */
@@ -42,10 +16,13 @@ export interface AttemptEnd {
   readonly deadLetters: boolean
 }
 
-export function eventOf({ statusCode, retried, deadLetters }: AttemptEnd): AttemptEvent {
-  if (statusCode !== null && statusCode >= 200 && statusCode <= 299) return 'accepted'
-  if (deadLetters && !retried) return 'exhausted'
-  return statusCode === null ? 'errored' : 'refused'
+/** The state after an attempt. Only Interrupted is not decided here: the lease ended without a result, as the worker died. */
+export function stateAfter({ statusCode, retried, deadLetters }: AttemptEnd): AttemptState {
+  if (statusCode !== null && statusCode >= 200 && statusCode <= 299) return 'Succeeded'
+  // Refused or without an answer on the last scheduled attempt, or 410.
+  if (deadLetters && !retried) return 'DeadLetter'
+  // Another attempt follows, or the delivery has no schedule.
+  return statusCode === null ? 'Errored' : 'Failed'
 }
 
 /** Status of a receiver that wants no further attempt. */
