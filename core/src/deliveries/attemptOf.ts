@@ -11,7 +11,6 @@ import { planOf, retentionMs } from '../plans/index.ts'
 import type { TlsIdentity } from '../platform/outbound/index.ts'
 import { isShredded, keyOfRow, type SecretBox } from '../platform/secrets/index.ts'
 import { hasOriginal, type StoredRequestRow } from '../requests/index.ts'
-import type { RuleSet } from '../transformations/index.ts'
 import {
   type Attempt,
   type ForwardAction,
@@ -62,36 +61,29 @@ export type ClaimedDelivery = Omit<
   | 'sealedUntil'
 > & { readonly endpointId: string }
 
-/** Facts of an attempt that are not of its delivery or its request. */
-interface Claim {
-  readonly id: number
-  /** When it was claimed. */
-  readonly now: Date
-  readonly action: ForwardAction
-  readonly rules: RuleSet
-}
-
-/** Builds a claimed attempt, with its retention, its lease and the reason not to send it, if there is one. */
+/**
+ * Builds a claimed attempt, with its retention, its lease and the reason not to send it, if there is one.
+ *
+ * @param claim what is not of its delivery or its request; it starts when it is claimed
+ */
 export function attemptOf(
   services: Pick<Services, 'secrets' | 'plans'>,
   row: Omit<ClaimedDelivery, 'deliveryId'> & Pick<Attempt, 'deliveryId'>,
   request: EvaluatedRequest,
-  { id, now, action, rules }: Claim,
+  claim: Pick<Attempt, 'id' | 'startedAt' | 'action' | 'rules'>,
 ): Attempt {
+  const { action, startedAt } = claim
   const keptMs = retentionMs(planOf(services.plans, row.plan).limits)
   return {
-    id,
+    ...claim,
     deliveryId: row.deliveryId,
     attemptNumber: row.attempt,
     trigger: row.attempt === 1 ? storedWord(TRIGGERS, row.trigger) : 'retry',
     workspaceId: row.workspaceId,
     endpoint: { id: row.endpointId, name: row.endpointName, captureId: row.captureId },
-    action,
     requestId: row.requestId,
     request,
-    rules,
-    startedAt: now,
-    leaseUntil: leaseFrom(now, action.policy),
+    leaseUntil: leaseFrom(startedAt, action.policy),
     retentionEndsAt: new Date(request.receivedAt.getTime() + keptMs),
     sealing: keyOfRow(row),
     refusal: isShredded(row)

@@ -110,7 +110,7 @@ export async function claimForwards(
     const rules = ruleSets.get(row.actionId) ?? NO_RULE_SET
     try {
       const taken = { ...lane, ...row }
-      const claim = { id: row.attemptId, now, action: actionOf(taken), rules }
+      const claim = { id: row.attemptId, startedAt: now, action: actionOf(taken), rules }
       attempts.push(withOriginal(attemptOf(services, taken, storedRequest(row), claim), row, originals))
     } catch (err) {
       // A secret that cannot be opened fails this delivery only.

@@ -1,7 +1,6 @@
-import type { Insertable } from 'kysely'
 import type { ChannelState } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
-import { type DeliveryAttemptsTable, run, type Trx } from '../platform/db/index.ts'
+import { run, type Trx } from '../platform/db/index.ts'
 import { isShredded } from '../platform/secrets/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import { NO_RULE_SET } from '../transformations/index.ts'
@@ -36,7 +35,7 @@ export async function claimNotifies(
     const id = ids.get(row.deliveryId)
     const channel = channels.get(row)
     if (id === undefined) continue
-    const claim = { id, now, action: actionOf(row), rules: NO_RULE_SET }
+    const claim = { id, startedAt: now, action: actionOf(row), rules: NO_RULE_SET }
     const attempt = attemptOf(services, row, storedRequest(row), claim)
     if (isOff(row) || isShredded(row)) unsent.push(attempt)
     else if (channel?.isAvailable === true) notifies.push({ ...row, id, channel })
@@ -47,19 +46,9 @@ export async function claimNotifies(
   return { attempts: unsent, others: due.filter(({ deliveryId }) => !known.has(deliveryId)) }
 }
 
-function pendingRow(
-  row: DueRow,
-  channel: ChannelState | undefined,
-  now: Date,
-): Insertable<DeliveryAttemptsTable> {
+function pendingRow(row: DueRow, channel: ChannelState | undefined, now: Date) {
   return {
-    endpointId: row.endpointId,
-    deliveryId: row.deliveryId,
-    workspaceId: row.workspaceId,
-    requestId: row.requestId,
-    actionId: row.actionId,
-    actionName: row.actionName,
-    kind: row.kind,
+    ...row,
     state: 'Pending',
     attemptNumber: row.attempt,
     trigger: row.attempt === 1 ? row.trigger : 'retry',

@@ -114,7 +114,7 @@ function begin(
       isActive: true,
       suspendedByPlan: false,
     }
-    const claim = { id: one.attemptId, now, action: actionOf(row), rules }
+    const claim = { id: one.attemptId, startedAt: now, action: actionOf(row), rules }
     attempt = attemptOf(services, row, request, claim)
   } catch (err) {
     // A secret that cannot be opened fails this delivery only.

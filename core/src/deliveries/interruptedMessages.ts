@@ -130,7 +130,7 @@ async function messageOfRow(
     const action = forwardAction(services.secrets, row, row.at)
     // The action was on when the attempt began, even if it is off now.
     const begun = { ...row, isActive: true, suspendedByPlan: false }
-    const claim = { id: row.id, now: row.at, action, rules }
+    const claim = { id: row.id, startedAt: row.at, action, rules }
     const attempt = withOriginal(attemptOf(services, begun, storedRequest(row), claim), row, originals)
     const message = await messageOf(services, attempt)
     if (message === null) return null

@@ -102,13 +102,8 @@ export async function endDeliveries(
   const ids = await insertAttempts(
     trx,
     deliveries.map((delivery) => ({
-      endpointId: delivery.endpointId,
+      ...delivery,
       deliveryId: delivery.id,
-      workspaceId: delivery.workspaceId,
-      requestId: delivery.requestId,
-      actionId: delivery.actionId,
-      actionName: delivery.actionName,
-      kind: delivery.kind,
       state: 'DeadLetter',
       attemptNumber: delivery.attemptCount + 1,
       trigger: delivery.attemptCount === 0 ? delivery.trigger : 'retry',
@@ -117,7 +112,6 @@ export async function endDeliveries(
       at: now,
       finishedAt: now,
       durationMs: 0,
-      leaseUntil: null,
     })),
   )
   for (const [endpointId, group] of Map.groupBy(deliveries, (delivery) => delivery.endpointId)) {

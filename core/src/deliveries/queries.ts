@@ -1,8 +1,6 @@
 import { type Insertable, sql } from 'kysely'
 import { type Db, type DeliveryAttemptsTable, run, statement, type Trx } from '../platform/db/index.ts'
 
-export type NewAttempt = Insertable<DeliveryAttemptsTable>
-
 /** Member, column and SQL type of what {@link INSERT_ATTEMPTS} writes. */
 const NEW_COLUMNS = [
   ['endpointId', 'endpoint_id', 'uuid'],
@@ -23,6 +21,8 @@ const NEW_COLUMNS = [
   ['leaseUntil', 'lease_until', 'timestamptz'],
 ] as const
 
+type NewAttempt = Pick<Insertable<DeliveryAttemptsTable>, (typeof NEW_COLUMNS)[number][0]>
+
 const INSERT_ATTEMPTS = statement(
   'insert attempts',
   `insert into delivery_attempts (${NEW_COLUMNS.map(([, column]) => column).join(', ')})
@@ -36,6 +36,7 @@ const INSERT_ATTEMPTS = statement(
  * Writes the rows of attempts. An attempt that has a row already is skipped: another worker was first
  * (`delivery_attempts_by_delivery`).
  *
+ * @param rows only the members of {@link NEW_COLUMNS} are read
  * @returns the ids in no order, by delivery; inline replays have no delivery and go through {@link insertReplay}
  */
 export async function insertAttempts(trx: Trx, rows: readonly NewAttempt[]): Promise<Map<number, number>> {
@@ -49,7 +50,7 @@ export async function insertAttempts(trx: Trx, rows: readonly NewAttempt[]): Pro
 }
 
 /** Writes the Pending row of an inline replay. */
-export async function insertReplay(trx: Trx, row: NewAttempt): Promise<number> {
+export async function insertReplay(trx: Trx, row: Insertable<DeliveryAttemptsTable>): Promise<number> {
   const { id } = await trx
     .insertInto('deliveryAttempts')
     .values(row)
