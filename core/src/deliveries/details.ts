@@ -3,18 +3,15 @@ import type { ChannelSend } from '../alertChannels/index.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import { type AttemptDetailsTable, run, statement, type Trx } from '../platform/db/index.ts'
 import { type DataKeyRef, type SecretBox, sealedAs } from '../platform/secrets/index.ts'
+import type { AttemptResult, SentMessage } from './attempt.ts'
+import { columnOf } from './dueAttempts.ts'
 import { addAttemptBytes, recordBytesOf } from './storageBytes.ts'
 
 /** The most bytes of a body that a record keeps. */
 export const RECORDED_BODY_BYTES = 262_144
 
 /** The recorded part of a receiver's answer. */
-export interface ReceivedAnswer {
-  readonly statusCode: number
-  readonly headers: readonly WireHeader[]
-  readonly body: Uint8Array
-  readonly bodyTruncated: boolean
-}
+export type ReceivedAnswer = NonNullable<AttemptResult['received']>
 
 /** The first {@link RECORDED_BODY_BYTES} of a body, without a copy. */
 export function recorded(body: Uint8Array): Buffer {
@@ -81,6 +78,24 @@ export async function keepSentBodies(
   if (requestIds.length > 0) await run(trx, KEEP, [endpointId, requestIds])
 }
 
+/** The columns of a record before they are sealed, with the beginnings of both bodies. */
+export function recordOf(
+  sent: Pick<SentMessage, 'method' | 'url' | 'headers' | 'body'>,
+  received: ReceivedAnswer | null,
+) {
+  return {
+    sentMethod: sent.method,
+    sentUrl: sent.url,
+    sentHeaders: headersToText(sent.headers),
+    sentBody: recorded(sent.body),
+    sentBodyTruncated: sent.body.length > RECORDED_BODY_BYTES,
+    receivedStatusCode: received?.statusCode ?? null,
+    receivedHeaders: received && headersToText(received.headers),
+    receivedBody: received && recorded(received.body),
+    receivedBodyTruncated: received && (received.bodyTruncated || received.body.length > RECORDED_BODY_BYTES),
+  }
+}
+
 /** The columns of a record that a key seals. */
 type Recorded = Pick<
   Insertable<AttemptDetailsTable>,
@@ -108,28 +123,28 @@ export function sealedRecord<Record extends Recorded>(
   return { ...record, ...empty, sealedWith, sealed }
 }
 
-/** The columns of a record that a later send of the same attempt replaces, with their types. */
-const REPLACED = {
-  sent_method: 'text',
-  sent_url: 'text',
-  sent_headers: 'text',
-  sent_body: 'bytea',
-  sent_body_truncated: 'boolean',
-  received_status_code: 'int',
-  received_headers: 'text',
-  received_body: 'bytea',
-  received_body_truncated: 'boolean',
-  sealed_with: 'uuid',
-  sealed: 'bytea',
-}
-const COLUMNS = Object.keys(REPLACED)
+/** Members of a record that a later send of the same attempt replaces, with the types of their columns. */
+const REPLACED = [
+  ['sentMethod', 'text'],
+  ['sentUrl', 'text'],
+  ['sentHeaders', 'text'],
+  ['sentBody', 'bytea'],
+  ['sentBodyTruncated', 'boolean'],
+  ['receivedStatusCode', 'int'],
+  ['receivedHeaders', 'text'],
+  ['receivedBody', 'bytea'],
+  ['receivedBodyTruncated', 'boolean'],
+  ['sealedWith', 'uuid'],
+  ['sealed', 'bytea'],
+] as const
+const COLUMNS = REPLACED.map(([member]) => columnOf(member))
 
 const REPLACE = statement(
   'replace records of attempts',
   `insert into attempt_details (endpoint_id, attempt_id, request_id, ${COLUMNS.join(', ')})
-  select * from unnest($1::uuid[], $2::bigint[], $3::bigint[], ${Object.values(REPLACED)
-    .map((type, at) => `$${at + 4}::${type}[]`)
-    .join(', ')})
+  select * from unnest($1::uuid[], $2::bigint[], $3::bigint[], ${REPLACED.map(
+    ([, type], at) => `$${at + 4}::${type}[]`,
+  ).join(', ')})
   on conflict (endpoint_id, attempt_id) do update
     set (${COLUMNS.join(', ')}) = (${COLUMNS.map((name) => `excluded.${name}`).join(', ')})`,
 )
@@ -151,30 +166,13 @@ export async function replaceRecords(
 ): Promise<void> {
   if (sends.length === 0) return
   const records = sends.map(({ sent, received, sealing }) => {
-    const sentBody = Buffer.from(sent.body)
-    return sealedRecord(secrets, sealing, {
-      sentUrl: sent.url,
-      sentHeaders: headersToText(sent.headers),
-      sentBody: recorded(sentBody),
-      sentBodyTruncated: sentBody.length > RECORDED_BODY_BYTES,
-      receivedHeaders: received === null ? null : headersToText(received.headers),
-      receivedBody: received === null ? null : recorded(Buffer.from(received.body)),
-    })
+    const answer = received && { ...received, body: Buffer.from(received.body) }
+    return sealedRecord(secrets, sealing, recordOf({ ...sent, body: Buffer.from(sent.body) }, answer))
   })
   await run(trx, REPLACE, [
     sends.map(({ endpointId }) => endpointId),
     sends.map(({ attemptId }) => attemptId),
     sends.map(({ requestId }) => requestId),
-    sends.map(({ sent }) => sent.method),
-    records.map(({ sentUrl }) => sentUrl),
-    records.map(({ sentHeaders }) => sentHeaders),
-    records.map(({ sentBody }) => sentBody),
-    records.map(({ sentBodyTruncated }) => sentBodyTruncated),
-    sends.map(({ received }) => received?.statusCode ?? null),
-    records.map(({ receivedHeaders }) => receivedHeaders),
-    records.map(({ receivedBody }) => receivedBody),
-    sends.map(({ received }) => received?.bodyTruncated ?? null),
-    records.map(({ sealedWith }) => sealedWith),
-    records.map(({ sealed }) => sealed),
+    ...REPLACED.map(([member]) => records.map((record) => record[member])),
   ])
 }

@@ -1,5 +1,4 @@
 import type { Services } from '../api/services.ts'
-import type { WireHeader } from '../engine/message/index.ts'
 import type { AttemptState } from '../engine/words/index.ts'
 import {
   BOOL,
@@ -16,10 +15,10 @@ import {
   type Trx,
   UUID,
 } from '../platform/db/index.ts'
-import { type DataKeyRef, type SealedMembers, sealedAs } from '../platform/secrets/index.ts'
+import type { DataKeyRef } from '../platform/secrets/index.ts'
 import type { RulesApplied } from '../transformations/index.ts'
 import type { SentMessage } from './attempt.ts'
-import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } from './details.ts'
+import { type ReceivedAnswer, recordOf, sealedRecord } from './details.ts'
 import { addAttemptBytes, attemptBytesOf, recordBytesOf } from './storageBytes.ts'
 
 /** Effect of the end of an attempt on its delivery: it is removed, becomes a dead letter, or is attempted again. */
@@ -45,7 +44,7 @@ export interface FinishedAttempt extends RulesApplied {
 }
 
 /** An attempt as its rows store it. */
-type StoredAttempt = FinishedAttempt & { readonly sealed: SealedMembers | null }
+type StoredAttempt = FinishedAttempt & { readonly record: ReturnType<typeof recordToStore> }
 
 /** One column of the batch: its name, its type, and its value in an attempt. */
 interface Column {
@@ -77,16 +76,16 @@ const COLUMNS: readonly Column[] = [
   column('transformation_version', 'int', INT4, (t) => t.transformationVersion),
   column('transform_note', 'text', TEXT, (t) => t.transformNote),
   column('disposition', 'text', TEXT, (t) => t.disposition),
-  column('sent_method', 'text', TEXT, (t) => t.sent?.method ?? null),
-  column('sent_url', 'text', TEXT, (t) => t.sent?.url ?? null),
-  column('sent_headers', 'text', TEXT, (t) => headersText(t.sent?.headers)),
-  column('sent_body', 'bytea', BYTEA, (t) => sentBody(t.sent)),
-  column('sent_cut', 'boolean', BOOL, (t) => isCut(t.sent?.body)),
-  column('received_headers', 'text', TEXT, (t) => headersText(t.received?.headers)),
-  column('received_body', 'bytea', BYTEA, (t) => (t.received === null ? null : recorded(t.received.body))),
-  column('received_cut', 'boolean', BOOL, (t) => t.received?.bodyTruncated ?? null),
-  column('sealed_with', 'uuid', UUID, (t) => t.sealed?.sealedWith ?? null),
-  column('sealed', 'bytea', BYTEA, (t) => t.sealed?.sealed ?? null),
+  column('sent_method', 'text', TEXT, (t) => t.record?.sentMethod ?? null),
+  column('sent_url', 'text', TEXT, (t) => t.record?.sentUrl ?? null),
+  column('sent_headers', 'text', TEXT, (t) => t.record?.sentHeaders ?? null),
+  column('sent_body', 'bytea', BYTEA, (t) => t.record?.sentBody ?? null),
+  column('sent_cut', 'boolean', BOOL, (t) => t.record?.sentBodyTruncated ?? null),
+  column('received_headers', 'text', TEXT, (t) => t.record?.receivedHeaders ?? null),
+  column('received_body', 'bytea', BYTEA, (t) => t.record?.receivedBody ?? null),
+  column('received_cut', 'boolean', BOOL, (t) => t.record?.receivedBodyTruncated ?? null),
+  column('sealed_with', 'uuid', UUID, (t) => t.record?.sealedWith ?? null),
+  column('sealed', 'bytea', BYTEA, (t) => t.record?.sealed ?? null),
 ]
 
 /** Whether a dead letter of the delivery `d` stops the others of its key. */
@@ -192,42 +191,16 @@ async function finish(
   now: Date,
   actionIds: readonly string[],
 ) {
-  const stored = attempts.map((attempt) => sealedAttempt(secrets, attempt))
+  const stored = attempts.map((attempt) => ({ ...attempt, record: recordToStore(secrets, attempt) }))
   const rows = await run(db, FINISH, [now, actionIds, ...COLUMNS.map(({ encode }) => encode(stored))])
   return rows.map(({ id }) => id)
 }
 
-/** The attempt with the members of its record sealed. The column of a sealed member is empty. */
-function sealedAttempt(secrets: Services['secrets'], attempt: FinishedAttempt): StoredAttempt {
-  const { sealing, sent, received } = attempt
-  if (sealing === null || sent === null) return { ...attempt, sealed: null }
-  const { sealedWith, sealed } = sealedAs(secrets, sealing, {
-    sentUrl: sent.url,
-    sentHeaders: headersToText(sent.headers),
-    sentBody: recorded(sent.body),
-    sentBodyTruncated: isCut(sent.body),
-    receivedHeaders: headersText(received?.headers),
-    receivedBody: received === null ? null : recorded(received.body),
-  })
-  const nothing = { headers: [], body: new Uint8Array() }
-  return {
-    ...attempt,
-    sealed: sealedWith === null ? null : { sealedWith, sealed },
-    // Not the captured body: the record outlives the request.
-    sent: { ...sent, ...nothing, url: '', bodyIsCaptured: false },
-    received: received && { ...received, ...nothing },
-  }
-}
-
-function headersText(headers: readonly WireHeader[] | undefined): string | null {
-  return headers === undefined ? null : headersToText(headers)
-}
-
-/** Captured bytes that went out untouched are not kept twice. */
-function sentBody(sent: SentMessage | null): Buffer | null {
-  return sent === null || sent.bodyIsCaptured ? null : recorded(sent.body)
-}
-
-function isCut(body: Uint8Array | undefined): boolean | null {
-  return body === undefined ? null : body.length > RECORDED_BODY_BYTES
+/** The record of an attempt, sealed with the key of its request; null if nothing was sent. */
+function recordToStore(secrets: Services['secrets'], { sealing, sent, received }: FinishedAttempt) {
+  if (sent === null) return null
+  const record = recordOf(sent, received)
+  // Captured bytes that went out untouched are not kept twice. A sealed record has them: it outlives the request.
+  const isKept = sealing !== null || !sent.bodyIsCaptured
+  return sealedRecord(secrets, sealing, isKept ? record : { ...record, sentBody: null })
 }

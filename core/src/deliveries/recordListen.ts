@@ -4,7 +4,7 @@ import type { Services } from '../api/services.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { isShredded, keyOfRow, sealedMembers } from '../platform/secrets/index.ts'
-import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded, sealedRecord } from './details.ts'
+import { type ReceivedAnswer, recorded, recordOf, sealedRecord } from './details.ts'
 import { insertReplay } from './queries.ts'
 import { stateAfter } from './states.ts'
 import { countAttempts } from './storageBytes.ts'
@@ -78,17 +78,9 @@ export async function recordListen(
         attemptId: id,
         requestId,
         ...sealedRecord(secrets, sealing, {
-          sentMethod: sent.method,
-          sentUrl: exchange.url,
-          sentHeaders: headersToText(sent.headers),
+          ...recordOf({ ...sent, url: exchange.url, body: new Uint8Array() }, received),
           // The captured bytes were sent unchanged. Sealed ones cannot be read in their place.
           sentBody: captured === undefined || sealing === null ? null : recorded(captured.body),
-          sentBodyTruncated: false,
-          receivedStatusCode: received?.statusCode ?? null,
-          receivedHeaders: received === null ? null : headersToText(received.headers),
-          receivedBody: received === null ? null : recorded(Buffer.from(received.body)),
-          receivedBodyTruncated:
-            received === null ? null : received.bodyTruncated || received.body.length > RECORDED_BODY_BYTES,
         }),
       })
       .execute()
