@@ -7,7 +7,6 @@ import {
   FAILING_CHECK,
   type FirstAttempts,
   finishNotify,
-  firstAttemptsOf,
   flowSends,
   RECOVERY_SWEEP,
   recoverInterrupted,
@@ -147,7 +146,7 @@ export interface RunningSends {
 export function startSends(services: Services, slots: Slots): RunningSends {
   const deliveries = DELIVERIES.start(services, slots)
   const others = LANES.filter((lanes) => lanes !== DELIVERIES).map((lanes) => lanes.start(services, slots))
-  return { lanes: [deliveries, ...others], firstAttempts: firstAttemptsOf(deliveries) }
+  return { lanes: [deliveries, ...others], firstAttempts: deliveries }
 }
 
 /** The parts of a process in which a loop may run; `process` is any. */

@@ -1,7 +1,6 @@
 import type { LoadedAction } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
 import {
-  type AttemptSlot,
   beginFirstAttempts,
   type ClaimedFirst,
   type FirstAttempts,
@@ -38,7 +37,7 @@ interface Planned {
   readonly newer: number
   readonly orderKey: string | null
   /** Held if this process makes the first attempt as soon as the capture is committed. */
-  readonly slot: AttemptSlot | undefined
+  readonly slot: ReturnType<FirstAttempts['hold']>
 }
 
 /**
@@ -155,12 +154,12 @@ export class BatchDeliveries {
       slot.release()
       return undefined
     }
-    const { workspaceId, endpointName, captureId, plan, sealing } = capture.settings
     const { row } = capture
+    const { workspaceId, endpointName, captureId, plan, sealing } = capture.settings
     // The texts of a sealed row cannot be read, and the evaluation has set them.
     const request = row.sealed === null ? asStored(capture.request, row) : capture.request
     const endpoint = { endpointName, captureId }
-    const claim = { slot, attemptId, now: this.#now }
+    const claim = { slot, bytes: row.body.length, attemptId, now: this.#now }
     return { ...started, ...endpoint, ...claim, request, workspaceId, plan, sealing, action }
   }
 }

@@ -1,5 +1,5 @@
 import type { Services } from '../api/services.ts'
-import type { Lane, RunningLanes } from '../dispatch/index.ts'
+import type { RunningLanes, SendSlot } from '../dispatch/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import type { DataKeyRef } from '../platform/secrets/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
@@ -8,45 +8,20 @@ import { attemptOf, forwardActions } from './attemptOf.ts'
 import type { ForwardSettings } from './dueAttempts.ts'
 import type { FlowSend } from './flow/pick.ts'
 
-/** A held slot for an attempt. Call exactly one of the methods, once. */
-export interface AttemptSlot {
-  /** Makes the attempt now and records its result. */
-  begin(attempt: Attempt): void
-  release(): void
-}
-
-/** Makes first attempts in the process that captured their requests, if that process also runs jobs. */
-export interface FirstAttempts {
-  /**
-   * Holds a slot for an attempt that could begin at once.
-   *
-   * @param bytes of the body
-   * @returns undefined when no slot is free: the delivery waits in its lane
-   */
-  hold(lane: Lane, bytes: number): AttemptSlot | undefined
-}
+/**
+ * Holds slots for first attempts in the process that captured their requests, if that process also runs jobs. Without
+ * one the delivery waits in its lane.
+ */
+export type FirstAttempts = Pick<RunningLanes<FlowSend>, 'hold'>
 
 /** Never has a slot: for a process that runs no jobs. */
 export const NO_FIRST_ATTEMPTS: FirstAttempts = { hold: () => undefined }
 
-/** First attempts in the slots of the scheduler. */
-export function firstAttemptsOf({ hold }: RunningLanes<FlowSend>): FirstAttempts {
-  return {
-    hold(lane, bytes) {
-      const slot = hold(lane, bytes)
-      return (
-        slot && {
-          begin: (attempt) => slot.begin({ attempt, isBound: false, bytes, leaseUntil: attempt.leaseUntil }),
-          release: () => slot.release(),
-        }
-      )
-    },
-  }
-}
-
 /** A first attempt that the transaction of its capture has claimed and committed. */
 export interface ClaimedFirst {
-  readonly slot: AttemptSlot
+  readonly slot: SendSlot<FlowSend>
+  /** Bytes for which the slot is held. */
+  readonly bytes: number
   readonly attemptId: number
   readonly deliveryId: number
   readonly requestId: number
@@ -98,7 +73,7 @@ function begin(
   one: ClaimedFirst,
   rules: Attempt['rules'],
 ): void {
-  const { slot, request, action, now, sealing, ...claimed } = one
+  const { slot, bytes, request, action, now, sealing, ...claimed } = one
   let attempt: Attempt
   try {
     const row = {
@@ -122,5 +97,5 @@ function begin(
     slot.release()
     return
   }
-  slot.begin(attempt)
+  slot.begin({ attempt, isBound: false, bytes, leaseUntil: attempt.leaseUntil })
 }

@@ -8,11 +8,9 @@ export { deliveryFacts } from './facts.ts'
 export { watchFailing } from './failing.ts'
 export { finishNotify } from './finishNotify.ts'
 export {
-  type AttemptSlot,
   beginFirstAttempts,
   type ClaimedFirst,
   type FirstAttempts,
-  firstAttemptsOf,
   NO_FIRST_ATTEMPTS,
 } from './firstAttempts.ts'
 export { onFirstResult } from './firstResults.ts'

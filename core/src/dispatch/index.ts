@@ -19,5 +19,5 @@ export {
   retryAfterOf,
   retryAfterSeconds,
 } from './retryPolicy.ts'
-export type { RunningLanes } from './scheduler.ts'
+export type { RunningLanes, SendSlot } from './scheduler.ts'
 export { dividedLimits, Slots } from './slots.ts'
