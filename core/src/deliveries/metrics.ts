@@ -1,6 +1,6 @@
-import { Gauge, Histogram } from 'prom-client'
+import { Histogram } from 'prom-client'
 import { ATTEMPT_STATES } from '../engine/words/index.ts'
-import { counterBy, registers } from '../platform/metrics/index.ts'
+import { counterBy, gauge, registers } from '../platform/metrics/index.ts'
 
 /** Attempts of forwards that ended, replays included, rehearsals not. `state` as in the API. */
 export const deliveryAttempts = counterBy(
@@ -9,25 +9,15 @@ export const deliveryAttempts = counterBy(
   { name: 'creel_delivery_attempts_total', help: 'Attempts of forwards that ended, by state' },
 )
 
-export const pausedActions = new Gauge({
-  name: 'creel_paused_actions',
-  help: 'Forward actions that are paused',
-  registers,
-})
+export const pausedActions = gauge('creel_paused_actions', 'Forward actions that are paused')
 
-export const breakersOpen = new Gauge({
-  name: 'creel_breakers_open',
-  help: 'Forward actions whose breaker is open: only probes go out',
-  registers,
-})
+export const breakersOpen = gauge(
+  'creel_breakers_open',
+  'Forward actions whose breaker is open: only probes go out',
+)
 
 /** Open deliveries. Read at each scrape. `state`: `waiting`, also for a retry, `sending`, `behind`, `held`. */
-export const flowDeliveries = new Gauge({
-  name: 'creel_flow_deliveries',
-  help: 'Open deliveries, by where they are',
-  labelNames: ['state'] as const,
-  registers,
-})
+export const flowDeliveries = gauge('creel_flow_deliveries', 'Open deliveries, by where they are', 'state')
 
 /** Duration of attempts to forward, failures included, rehearsals not. */
 export const deliveryAttemptSeconds = new Histogram({
