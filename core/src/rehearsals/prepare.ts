@@ -1,5 +1,5 @@
 import type { Services } from '../api/services.ts'
-import { refusalOf, rehearsalHeader } from '../deliveries/index.ts'
+import { deliveryFacts, refusalOf, rehearsalHeader } from '../deliveries/index.ts'
 import { captureUrlOf, type EndpointRow, storedSettings } from '../endpoints/index.ts'
 import {
   type EvaluatedRequest,
@@ -63,7 +63,6 @@ async function edit(
 ): Promise<Prepared> {
   const rules = editRules(options)
   if (rules.length === 0) return { request: captured }
-  const query = captured.queryString === null ? '' : `?${captured.queryString}`
   const { output, error } = await ruleTurns.run(id, () =>
     applyRules(rules, {
       request: captured,
@@ -72,15 +71,7 @@ async function edit(
         const { signingSecret } = storedSettings(endpoint, secrets)
         return signingSecret === null ? null : Buffer.from(signingSecret)
       },
-      facts: {
-        'request.id': requestId,
-        'request.url': `${captureUrlOf(urls, endpoint.captureId)}${captured.path}${query}`,
-        'request.receivedAt': captured.receivedAt.toISOString(),
-        'endpoint.id': endpoint.id,
-        'endpoint.name': endpoint.name,
-        'action.id': id,
-        'action.name': 'replay',
-      },
+      facts: deliveryFacts(urls, { requestId, request: captured, endpoint, action: { id, name: 'replay' } }),
     }),
   )
   if (output === null) return { error: error ?? 'rule_fault' }
