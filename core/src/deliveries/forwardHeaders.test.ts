@@ -66,16 +66,11 @@ test('hopsOf takes the largest readable count', () => {
 })
 
 test('creelHeaders counts one hop more', () => {
-  const facts = {
-    attemptId: 7,
-    deliveryUuid: 'u',
-    requestId: 9,
-    eventId: 'évt_1',
-    attemptNumber: 2,
-    hops: 1,
-    origin: 'o',
+  const headersOf = (eventId: string | null) => {
+    const request = { eventId, headers: [['creel-hops', '1']] as const }
+    return creelHeaders({ mark: () => 'o' }, { id: 7, requestId: 9, attemptNumber: 2, request }, 'u')
   }
-  expect(Object.fromEntries(creelHeaders(facts))).toEqual({
+  expect(Object.fromEntries(headersOf('évt_1'))).toEqual({
     'creel-attempt-id': '7',
     'creel-delivery-id': 'u',
     'creel-request-id': '9',
@@ -85,7 +80,7 @@ test('creelHeaders counts one hop more', () => {
     'creel-hops': '2',
     'creel-origin': 'o',
   })
-  expect(creelHeaders({ ...facts, eventId: null }).map(([name]) => name)).not.toContain('creel-event-id')
+  expect(headersOf(null).map(([name]) => name)).not.toContain('creel-event-id')
 })
 
 test('deliveryUuid is a version-5 UUID of request and action', () => {

@@ -1,19 +1,16 @@
 import { headerValues, type WireHeader } from '../engine/message/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
+import type { Attempt } from './attempt.ts'
 
 /** A capture that has passed through this many forwards of ours is stored and not forwarded again. */
 const HOPS_MAX = 3
 
-/** Identifies the installation that forwards, so that it recognises its own forwards when they are captured again. */
+/**
+ * Identifies the installation that forwards, so that it recognises its own forwards when they are captured again. The
+ * value cannot be guessed without the installation's key.
+ */
 const ORIGIN_HEADER = 'creel-origin'
 const ORIGIN = 'origin of forwards'
-
-/**
- * The value of `creel-origin` in forwards of this installation. It cannot be guessed without the installation's key.
- */
-export function originMark(secrets: Pick<SecretBox, 'mark'>): string {
-  return secrets.mark(ORIGIN)
-}
 
 /**
  * Whether a captured request must not be forwarded: it is a forward of this installation, under any host name, or it
@@ -38,23 +35,8 @@ export function hopsOf(captured: readonly WireHeader[]): number {
 export function originHeaders(secrets: Pick<SecretBox, 'mark'>, hops: number): WireHeader[] {
   return [
     ['creel-hops', String(hops + 1)],
-    [ORIGIN_HEADER, originMark(secrets)],
+    [ORIGIN_HEADER, secrets.mark(ORIGIN)],
   ]
-}
-
-/** Facts about an attempt that it sends to its receiver. */
-export interface AttemptFacts {
-  readonly attemptId: number
-  /** The same on every attempt and replay of a request through an action. Receivers deduplicate by it. */
-  readonly deliveryUuid: string
-  readonly requestId: number
-  /** The sender's own id of the event; null without one. */
-  readonly eventId: string | null
-  readonly attemptNumber: number
-  /** Number of forwards that the captured request has passed through. */
-  readonly hops: number
-  /** Value of {@link originMark}. */
-  readonly origin: string
 }
 
 /** The field with the sender's own id of the event. */
@@ -65,17 +47,31 @@ export function eventIdHeader(eventId: string | null): WireHeader | null {
   return eventId === null ? null : [EVENT_ID_HEADER, Buffer.from(eventId).toString('latin1')]
 }
 
-/** The `creel-` fields of a forward, without those of its signature. */
-export function creelHeaders(facts: AttemptFacts): WireHeader[] {
-  const eventId = eventIdHeader(facts.eventId)
+/**
+ * The `creel-` fields of a forward, without those of its signature.
+ *
+ * @param deliveryId the same on every attempt and replay of a request through an action: receivers deduplicate by it
+ */
+export function creelHeaders(
+  secrets: Pick<SecretBox, 'mark'>,
+  {
+    id,
+    requestId,
+    attemptNumber,
+    request,
+  }: Pick<Attempt, 'id' | 'requestId' | 'attemptNumber'> & {
+    readonly request: Pick<Attempt['request'], 'eventId' | 'headers'>
+  },
+  deliveryId: string,
+): WireHeader[] {
+  const eventId = eventIdHeader(request.eventId)
   return [
-    ['creel-attempt-id', String(facts.attemptId)],
-    ['creel-delivery-id', facts.deliveryUuid],
-    ['creel-request-id', String(facts.requestId)],
+    ['creel-attempt-id', String(id)],
+    ['creel-delivery-id', deliveryId],
+    ['creel-request-id', String(requestId)],
     ...(eventId === null ? [] : [eventId]),
-    ['creel-attempt', String(facts.attemptNumber)],
-    ['creel-hops', String(facts.hops + 1)],
-    [ORIGIN_HEADER, facts.origin],
+    ['creel-attempt', String(attemptNumber)],
+    ...originHeaders(secrets, hopsOf(request.headers)),
   ]
 }
 

@@ -13,7 +13,7 @@ import {
 import { type Attempt, type AttemptResult, type SentMessage, TIMEOUT_SECONDS } from './attempt.ts'
 import { withHiddenAuth } from './auth.ts'
 import { deliveryFacts } from './facts.ts'
-import { creelHeaders, hopsOf, originMark, rehearsalHeader } from './forwardHeaders.ts'
+import { creelHeaders, rehearsalHeader } from './forwardHeaders.ts'
 import { sendWithAuth } from './sendWithAuth.ts'
 
 const NOTHING_WRITTEN: ReadonlySet<string> = new Set()
@@ -53,20 +53,13 @@ export async function sendAttempt(
   }
   const { message, shaped } = forward
   await ready()
-  const { timeoutSeconds } = attempt.action.policy
-  const totalTimeoutMs = (timeoutSeconds ?? TIMEOUT_SECONDS) * 1000
-  const { auth, tls } = attempt.action
+  const { auth, tls, policy } = attempt.action
+  const totalTimeoutMs = (policy.timeoutSeconds ?? TIMEOUT_SECONDS) * 1000
+  const request = { ...message, totalTimeoutMs, signal, tls }
   const result =
     auth === null
-      ? await outbound.send({ ...message, totalTimeoutMs, signal, tls })
-      : await sendWithAuth(services, {
-          workspaceId: attempt.workspaceId,
-          auth,
-          message,
-          totalTimeoutMs,
-          signal,
-          tls,
-        })
+      ? await outbound.send(request)
+      : await sendWithAuth(services, attempt.workspaceId, auth, request)
   const rules = { rules: shaped?.applied ?? NO_RULES, ruleEnds: shaped?.ends ?? [] }
   if ('failure' in result) {
     const { failure, durationMs } = result
@@ -120,15 +113,7 @@ async function forwardOf(
   const id = deliveryUuid(attempt.requestId, action.id)
   const signature = signatureFields(action.signing, { id, at: attempt.startedAt, body })
   const own: readonly WireHeader[] = [
-    ...creelHeaders({
-      attemptId: attempt.id,
-      deliveryUuid: id,
-      requestId: attempt.requestId,
-      eventId: request.eventId,
-      attemptNumber: attempt.attemptNumber,
-      hops: hopsOf(request.headers),
-      origin: originMark(secrets),
-    }),
+    ...creelHeaders(secrets, attempt, id),
     ...(attempt.rehearsalId === undefined ? [] : [rehearsalHeader(attempt.rehearsalId)]),
     ...signature,
   ]

@@ -1,49 +1,34 @@
 import type { Services } from '../api/services.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import type { TokenResult } from '../platform/accessTokens/index.ts'
-import type { Response, SendResult, TlsIdentity } from '../platform/outbound/index.ts'
+import type { OutboundRequest, Response, SendResult } from '../platform/outbound/index.ts'
 import { within } from '../platform/time/index.ts'
-import type { SentMessage } from './attempt.ts'
 import { authValue, clientOf, type ForwardAuth } from './auth.ts'
-
-/** A message that {@link withHiddenAuth} made, and the credentials to send it with. */
-export interface AuthorizedSend {
-  readonly workspaceId: string
-  readonly auth: ForwardAuth
-  readonly message: Omit<SentMessage, 'bodyIsCaptured'>
-  /** Time limit of the whole attempt, the fetch of a token included. */
-  readonly totalTimeoutMs: number
-  readonly signal?: AbortSignal | undefined
-  /** Secures connections to the receiver, and not those to the token endpoint. */
-  readonly tls: TlsIdentity | null
-}
-
-/** Result of a send. `failure` says why no token was obtained, and that nothing was sent. */
-export type AuthorizedResult = SendResult | { readonly failure: string; readonly durationMs: number }
 
 /**
  * Sends a message with its credentials. They are hidden in the sent fields and in the answer of the result. For an
  * OAuth client a token is fetched first if none is cached, and once more when the receiver answers 401.
+ *
+ * @param request its headers are those of {@link withHiddenAuth}. Its time limit includes the fetch of a token, and its
+ *   `tls` does not secure the connections to the token endpoint
+ * @returns `failure` says why no token was obtained, and that nothing was sent
  */
 export async function sendWithAuth(
   services: Pick<Services, 'outbound' | 'accessTokens'>,
-  { workspaceId, auth, message, totalTimeoutMs, signal, tls }: AuthorizedSend,
-): Promise<AuthorizedResult> {
+  workspaceId: string,
+  auth: ForwardAuth,
+  request: OutboundRequest & Required<Pick<OutboundRequest, 'totalTimeoutMs'>>,
+): Promise<SendResult | { readonly failure: string; readonly durationMs: number }> {
   const { outbound, accessTokens } = services
   const startedAt = performance.now()
   const durationMs = () => Math.round(performance.now() - startedAt)
-  const leftMs = () => totalTimeoutMs - (performance.now() - startedAt)
+  const leftMs = () => request.totalTimeoutMs - (performance.now() - startedAt)
 
   async function send(token: string | null): Promise<SendResult> {
     const { value, secrets } = authValue(auth, token)
-    const result = await outbound.send({
-      ...message,
-      headers: revealed(message.headers, value),
-      totalTimeoutMs: Math.max(1, leftMs()),
-      signal,
-      tls,
-    })
-    const sentHeaders = outbound.fieldsOf(message)
+    const headers = revealed(request.headers, value)
+    const result = await outbound.send({ ...request, headers, totalTimeoutMs: Math.max(1, leftMs()) })
+    const sentHeaders = outbound.fieldsOf(request)
     const told = result.outcome === 'response' ? hiding(result, secrets) : result
     return { ...told, sentHeaders, durationMs: durationMs() }
   }
@@ -52,7 +37,7 @@ export async function sendWithAuth(
   if (client === null) return await send(null)
   const tokenOf = async (refused?: string): Promise<TokenResult> =>
     (await within(accessTokens.get(workspaceId, client, refused), leftMs())) ?? {
-      failure: `the token endpoint did not answer within ${totalTimeoutMs} ms`,
+      failure: `the token endpoint did not answer within ${request.totalTimeoutMs} ms`,
     }
   const first = await tokenOf()
   if ('failure' in first) return { ...first, durationMs: durationMs() }
