@@ -11,7 +11,6 @@ import {
   insertAttempts,
   type OpenDelivery,
   removeDeliveries,
-  removeDeliveriesOfActions,
 } from './queries.ts'
 import { countAttempts } from './storageBytes.ts'
 
@@ -81,7 +80,7 @@ export async function dropDeliveries(
   actionIds: readonly string[],
 ): Promise<void> {
   if (actionIds.length === 0) return
-  await removeDeliveriesOfActions(trx, actionIds)
+  await trx.deleteFrom('deliveries').where('actionId', 'in', actionIds).execute()
   await closeIncidentsSilently(services, trx, { kind: 'delivery.parked', subjectIds: actionIds })
   await closeFlowIncidents(services, trx, actionIds)
 }

@@ -81,11 +81,9 @@ export function lockOverdue(trx: Trx, now: Date, limit: number) {
     .execute()
 }
 
-/** Selects open deliveries: by id, by action, or by request. */
+/** Selects open deliveries: by id, or by request. */
 export type DeliveriesOf =
   | { readonly ids: readonly number[] }
-  | { readonly workspaceId: string }
-  | { readonly actionIds: readonly string[] }
   | { readonly endpointId: string; readonly requestIds: readonly number[] }
 
 /** Open deliveries whose endpoint, action and request still exist, oldest first. */
@@ -101,28 +99,14 @@ export function findOpenDeliveries(db: Db, of: DeliveriesOf) {
       // The index of lanes has open deliveries and those that hold a key.
       .where('d.flowState', 'is not', null)
       .where('d.finishedAt', 'is', null)
-      .$if('ids' in of, (query) => query.where('d.id', 'in', 'ids' in of ? of.ids : []))
-      .$if('workspaceId' in of, (query) =>
-        'workspaceId' in of ? query.where('d.workspaceId', '=', of.workspaceId) : query,
-      )
-      .$if('actionIds' in of, (query) =>
-        query.where('d.actionId', 'in', 'actionIds' in of ? of.actionIds : []),
-      )
-      .$if('requestIds' in of, (query) =>
-        'requestIds' in of
-          ? query.where('d.endpointId', '=', of.endpointId).where('d.requestId', 'in', of.requestIds)
-          : query,
+      .where((where) =>
+        'ids' in of
+          ? where('d.id', 'in', of.ids)
+          : where.and([where('d.endpointId', '=', of.endpointId), where('d.requestId', 'in', of.requestIds)]),
       )
       .select(['d.id', 'd.workspaceId', 'd.endpointId', 'd.requestId', 'd.actionId', 'd.kind', 'd.trigger'])
-      .select([
-        'd.attemptCount',
-        'd.nextAttemptAt',
-        'd.flowState',
-        'a.name as actionName',
-        'a.url',
-        'a.deliveryPolicy',
-        'e.name as endpointName',
-      ])
+      .select(['d.attemptCount', 'd.nextAttemptAt', 'd.flowState', 'e.name as endpointName'])
+      .select(['a.name as actionName', 'a.url', 'a.deliveryPolicy', 'a.isActive', 'a.suspendedByPlan'])
       .orderBy('d.id')
       .execute()
   )
@@ -130,8 +114,3 @@ export function findOpenDeliveries(db: Db, of: DeliveriesOf) {
 
 /** A delivery that is still open, with the facts for its incident. */
 export type OpenDelivery = Awaited<ReturnType<typeof findOpenDeliveries>>[number]
-
-/** Deletes all deliveries of actions that are about to be deleted, dead letters too. */
-export async function removeDeliveriesOfActions(trx: Trx, actionIds: readonly string[]): Promise<void> {
-  await trx.deleteFrom('deliveries').where('actionId', 'in', actionIds).execute()
-}

@@ -2,32 +2,27 @@ import type { Context } from '../api/context.ts'
 import { DomainError, notAllowed, notFound } from '../api/errors.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { isOff } from './dueAttempts.ts'
 import { attemptNow } from './openDeliveries.ts'
 import { findOpenDeliveries } from './queries.ts'
-
-/** The attempt that was queued to be made now. */
-export interface RetryNow {
-  readonly requestId: number
-  readonly actionId: string
-  readonly attemptNumber: number
-}
 
 /**
  * Makes the next scheduled attempt of a delivery now. It counts like the scheduled one, and later attempts keep to the
  * schedule.
  *
  * @param attemptId any attempt of the delivery
+ * @returns the attempt that was queued to be made now
  * @throws DomainError `validation_failed` when no attempt is scheduled, `action_inactive`
  */
-export async function retryNow(ctx: Context, endpointId: string, attemptId: number): Promise<RetryNow> {
+export async function retryNow(ctx: Context, endpointId: string, attemptId: number) {
   const now = ctx.clock.now()
   return await ctx.db.transaction().execute(async (trx) => {
     const deliveryId = await deliveryOf(trx, endpointId, attemptId)
     const [delivery] = deliveryId === null ? [] : await findOpenDeliveries(trx, { ids: [deliveryId] })
-    if (delivery === undefined) throw nothingScheduled()
-    if (!(await isActionOn(trx, delivery.actionId))) {
+    if (delivery === undefined)
+      throw notAllowed(['attemptId'], 'No further attempt is scheduled. Replay the request instead.')
+    if (isOff(delivery))
       throw new DomainError('action_inactive', 'The action is switched off, or suspended by the plan.')
-    }
     await trx
       .updateTable('deliveries')
       .set({ nextAttemptAt: now })
@@ -67,17 +62,4 @@ export async function deliveryOf(trx: Trx, endpointId: string, attemptId: number
   if (attempt.deliveryId === null) return null
   await trx.selectFrom('deliveries').where('id', '=', attempt.deliveryId).select('id').forUpdate().execute()
   return attempt.deliveryId
-}
-
-async function isActionOn(trx: Trx, actionId: string): Promise<boolean> {
-  const action = await trx
-    .selectFrom('actions')
-    .where('id', '=', actionId)
-    .select(['isActive', 'suspendedByPlan'])
-    .executeTakeFirst()
-  return action?.isActive === true && !action.suspendedByPlan
-}
-
-function nothingScheduled(): DomainError {
-  return notAllowed(['attemptId'], 'No further attempt is scheduled. Replay the request instead.')
 }
