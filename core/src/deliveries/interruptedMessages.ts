@@ -1,9 +1,8 @@
 import type { Services } from '../api/services.ts'
 import { encodeArray, INT8, type RowsOf, run, statement, type Trx, UUID } from '../platform/db/index.ts'
-import { type DataKeyRef, sealedColumns } from '../platform/secrets/index.ts'
+import { sealedColumns } from '../platform/secrets/index.ts'
 import { findOriginals, hasOriginal, storedRequest } from '../requests/index.ts'
-import { loadRuleSets, NO_RULE_SET, type RuleSet, type RulesApplied } from '../transformations/index.ts'
-import type { SentMessage } from './attempt.ts'
+import { loadRuleSets, NO_RULE_SET, type RuleSet } from '../transformations/index.ts'
 import { attemptOf, forwardAction, withOriginal } from './attemptOf.ts'
 import { forwardColumns } from './dueAttempts.ts'
 import { messageOf } from './send.ts'
@@ -51,16 +50,6 @@ const SELECT_BEGUN = statement(
     where t.kind = 'forward' and t.trigger <> 'edited'`,
 )
 
-/** The message that an interrupted attempt sent, or was about to send. */
-export interface InterruptedMessage {
-  readonly sent: SentMessage
-  readonly rules: RulesApplied
-  /** The key that seals the request; null without. */
-  readonly sealing: DataKeyRef | null
-}
-
-type Originals = Awaited<ReturnType<typeof findOriginals>>
-
 interface AttemptKey {
   readonly endpointId: string
   readonly id: number
@@ -77,7 +66,7 @@ export async function interruptedMessages(
   services: Services,
   trx: Trx,
   attempts: readonly AttemptKey[],
-): Promise<readonly (InterruptedMessage | null)[]> {
+): Promise<readonly Awaited<ReturnType<typeof messageOfRow>>[]> {
   if (attempts.length === 0) return []
   const read = await firstOf(trx, attempts)
   const rows = await run(trx, SELECT_BEGUN, parametersOf(read))
@@ -92,7 +81,7 @@ export async function interruptedMessages(
     rows.filter(({ redaction }) => hasOriginal(redaction)),
   )
   const endsAt = performance.now() + WORK_MS
-  const messages: (InterruptedMessage | null)[] = []
+  const messages = []
   for (const { id } of read) {
     if (messages.length > 0 && performance.now() > endsAt) break
     const row = byId.get(id)
@@ -121,11 +110,12 @@ function parametersOf(attempts: readonly AttemptKey[]): Buffer[] {
   ]
 }
 
+/** The message that an interrupted attempt sent, or was about to send, and the key that seals the request; null without. */
 async function messageOfRow(
   services: Services,
   row: RowsOf<typeof SELECT_BEGUN>,
-  { rules, originals }: { readonly rules: RuleSet; readonly originals: Originals },
-): Promise<InterruptedMessage | null> {
+  { rules, originals }: { readonly rules: RuleSet; readonly originals: Parameters<typeof withOriginal>[2] },
+) {
   try {
     const action = forwardAction(services.secrets, row, row.at)
     // The action was on when the attempt began, even if it is off now.

@@ -1,6 +1,5 @@
 import { type ChannelState, listChannelStates, queueNotifies, renderMessage } from '../alertChannels/index.ts'
 import type { Services, Urls } from '../api/services.ts'
-
 import { requestRoot } from '../engine/conditions/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { parseTemplate } from '../engine/templates/index.ts'
@@ -46,35 +45,21 @@ export async function startNotifies(
   trx: Trx,
   notifies: readonly NotifyAttempt[],
 ): Promise<void> {
-  const messages = notifies.map((notify) => messageOf(services.urls, notify))
+  const messages = notifies.map((notify) =>
+    notifyMessage(services.urls, {
+      ...notify,
+      endpoint: { id: notify.endpointId, name: notify.endpointName, captureId: notify.captureId },
+      request: storedRequest(notify),
+      action: { id: notify.actionId, name: notify.actionName, messageTemplate: notify.messageTemplate },
+      attemptId: notify.id,
+      sealing: keyOfRow(notify),
+    }),
+  )
   await queueNotifies(services, trx, messages)
   await removeDeliveries(
     trx,
     notifies.map(({ deliveryId }) => deliveryId),
   )
-}
-
-function messageOf(urls: Urls, notify: NotifyAttempt) {
-  const {
-    workspaceId,
-    endpointId,
-    endpointName,
-    captureId,
-    requestId,
-    actionId,
-    actionName,
-    messageTemplate,
-  } = notify
-  return notifyMessage(urls, {
-    workspaceId,
-    endpoint: { id: endpointId, name: endpointName, captureId },
-    requestId,
-    request: storedRequest(notify),
-    action: { id: actionId, name: actionName, messageTemplate },
-    channel: notify.channel,
-    attemptId: notify.id,
-    sealing: keyOfRow(notify),
-  })
 }
 
 export interface NotifyFacts {

@@ -3,7 +3,7 @@ import type { Services } from '../../api/services.ts'
 import { Int64, Timestamp } from '../../api/values.ts'
 import { storedWord } from '../../engine/words/index.ts'
 import { type Db, run, statement } from '../../platform/db/index.ts'
-import { storedPolicy } from '../policy.ts'
+import { type DeliveryPolicy, storedPolicy } from '../policy.ts'
 import { BREAKER_STATES, spacingOf } from './decide.ts'
 
 /** The most deliveries that are counted, so that reading a long backlog stays fast. */
@@ -51,9 +51,6 @@ export const Backlog = z
     }),
   })
   .meta({ id: 'Backlog' })
-
-/** {@link Backlog} before it is written as JSON. */
-export type BacklogView = z.input<typeof Backlog>
 
 /** An action whose backlog is read. */
 export interface BacklogOf {
@@ -105,7 +102,7 @@ const COUNT_EXPIRING = statement(
 export async function readBacklog(
   { db, clock }: { readonly db: Db } & Pick<Services, 'clock'>,
   action: BacklogOf,
-): Promise<BacklogView> {
+): Promise<z.input<typeof Backlog>> {
   const [[row], keysHeld] = await Promise.all([
     run(db, READ_BACKLOG, [action.id]),
     run(db, READ_HELD, [action.id]),
@@ -142,10 +139,7 @@ export async function readBacklog(
   }
 }
 
-interface Pace {
-  readonly count: number
-  readonly perSeconds: number
-}
+type Pace = NonNullable<DeliveryPolicy['rate']>
 
 /** The slower of a drain and a rate; null without both. */
 function paceOf(drainPerSecond: number | null, rate: Pace | null): Pace | null {
@@ -154,17 +148,8 @@ function paceOf(drainPerSecond: number | null, rate: Pace | null): Pace | null {
   return rate !== null && rate.count / rate.perSeconds < drainPerSecond ? rate : drain
 }
 
-export const FLOW_STATES = ['waiting', 'sending', 'behind', 'held'] as const
-
-export interface FlowFigures {
-  readonly pausedActions: number
-  readonly breakersOpen: number
-  /** By state, each up to {@link BACKLOG_COUNTED_MAX}. */
-  readonly deliveries: Readonly<Record<(typeof FLOW_STATES)[number], number>>
-}
-
 /** The rows of each state, for which there is a small index. */
-const ROWS: Readonly<Record<(typeof FLOW_STATES)[number], string>> = {
+const ROWS = {
   waiting: "deliveries where flow_state = 'waiting'",
   sending: "delivery_attempts where state = 'Pending' and delivery_id is not null and kind = 'forward'",
   behind: "deliveries where flow_state = 'behind' and behind_id is not null",
@@ -176,14 +161,19 @@ const READ_FIGURES = statement(
   `select
     (select count(*)::int from actions where governed and paused_at is not null) as paused_actions,
     (select count(*)::int from action_flows where breaker <> 'closed') as breakers_open,
-    ${FLOW_STATES.map(
-      (state) => `(select count(*)::int from (
-        select from ${ROWS[state]} limit ${BACKLOG_COUNTED_MAX}) counted) as ${state}`,
-    ).join(', ')}`,
+    ${Object.entries(ROWS)
+      .map(
+        ([state, rows]) => `(select count(*)::int from (
+        select from ${rows} limit ${BACKLOG_COUNTED_MAX}) counted) as ${state}`,
+      )
+      .join(', ')}`,
 )
 
-/** Counts paused actions, open breakers and deliveries by state, for metrics. */
-export async function readFlowFigures(db: Db): Promise<FlowFigures> {
+/**
+ * Counts paused actions, open breakers and deliveries by state, each state up to {@link BACKLOG_COUNTED_MAX}, for
+ * metrics.
+ */
+export async function readFlowFigures(db: Db) {
   const [row] = await run(db, READ_FIGURES, [])
   if (row === undefined) throw new Error('An aggregate returned no row.')
   const { pausedActions, breakersOpen, ...deliveries } = row

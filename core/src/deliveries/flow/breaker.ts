@@ -26,9 +26,7 @@ export function breakerAfter(
   outcomes: readonly Outcome[],
   policy: NonNullable<DeliveryPolicy['breaker']>,
 ): Breaker {
-  let breaker = before
-  for (const outcome of outcomes) breaker = after(breaker, outcome, policy)
-  return breaker
+  return outcomes.reduce((breaker, outcome) => after(breaker, outcome, policy), before)
 }
 
 function after(

@@ -1,6 +1,6 @@
 import { aheadMs, type Services } from '../../api/services.ts'
 import type { Lane, LaneWithSlots, Look, Room, Send } from '../../dispatch/index.ts'
-import { run, statement, type Trx } from '../../platform/db/index.ts'
+import { type RowsOf, run, statement, type Trx } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
 import { type ClaimServices, claimForwards } from '../claim.ts'
 import { claimNotifies } from '../claimNotifies.ts'
@@ -175,7 +175,7 @@ async function claimTaken(
     // The request of these is gone, or the action was switched off a moment ago.
     const ids = others.map(({ deliveryId }) => deliveryId)
     await run(trx, GIVE_BACK, [ids])
-    await removeUnreachable(trx, ids)
+    await run(trx, REMOVE_UNREACHABLE, [ids])
   }
   const bytesOf = new Map(taken.map(({ deliveryId, bodyBytes }) => [deliveryId, bodyBytes]))
   return attempts.map((attempt) => ({
@@ -232,11 +232,7 @@ async function takeInOrder(trx: Trx, actionId: string, now: Date, limit: number)
   return { taken, nextAt: next?.dueAt ?? null }
 }
 
-interface TakenRow {
-  readonly id: number | null
-  readonly attempt: number
-  readonly bodyBytes: number
-}
+type TakenRow = Pick<RowsOf<typeof TAKE_ANY>, 'id' | 'attempt' | 'bodyBytes'>
 
 const takenOf = ({ id, attempt, bodyBytes }: TakenRow): Taken['taken'] =>
   id === null ? [] : [{ deliveryId: id, attempt, bodyBytes }]
@@ -258,6 +254,10 @@ export function flowOf(row: LaneRow): Flow & { readonly policy: DeliveryPolicy }
   }
 }
 
+/**
+ * Removes those of the deliveries `$1` whose action, endpoint or request is gone. Others cannot be claimed because another
+ * worker took them.
+ */
 const REMOVE_UNREACHABLE = statement(
   'remove unreachable deliveries',
   `delete from deliveries d
@@ -268,11 +268,3 @@ const REMOVE_UNREACHABLE = statement(
       where a.id = d.action_id)
   returning d.id`,
 )
-
-/**
- * Removes those of the deliveries whose action, endpoint or request is gone. Others cannot be claimed because another
- * worker took them.
- */
-async function removeUnreachable(trx: Trx, ids: readonly number[]): Promise<void> {
-  if (ids.length > 0) await run(trx, REMOVE_UNREACHABLE, [ids])
-}
