@@ -18,34 +18,21 @@ export interface AttemptFilters {
  * record only if the record holds the sent body.
  */
 function selectAttempts(db: Db, endpointId: string, { state, requestId, actionId }: AttemptFilters = {}) {
-  return db
-    .selectFrom('deliveryAttempts as t')
-    .leftJoin('requests as r', (join) =>
-      join.onRef('r.endpointId', '=', 't.endpointId').onRef('r.id', '=', 't.requestId'),
-    )
-    .where('t.endpointId', '=', endpointId)
-    .where('r.deletedAt', 'is', null)
-    .$if(state !== undefined, (query) => query.where('t.state', '=', state ?? ''))
-    .$if(requestId !== undefined, (query) => query.where('t.requestId', '=', requestId ?? 0))
-    .$if(actionId !== undefined, (query) => query.where('t.actionId', '=', actionId ?? ''))
-}
-
-function withColumns(db: Db, endpointId: string, filters?: AttemptFilters) {
   return (
-    selectAttempts(db, endpointId, filters)
+    db
+      .selectFrom('deliveryAttempts as t')
+      .leftJoin('requests as r', (join) =>
+        join.onRef('r.endpointId', '=', 't.endpointId').onRef('r.id', '=', 't.requestId'),
+      )
       .leftJoin('actions as a', 'a.id', 't.actionId')
-      .select([
-        't.id',
-        't.requestId',
-        'r.label',
-        'a.id as actionId',
-        't.actionName',
-        't.kind',
-        't.state',
-        't.statusCode',
-      ])
-      .select(['t.error', 't.url', 't.at', 't.finishedAt', 't.durationMs', 't.attemptNumber', 't.trigger'])
-      .select(['t.transformed', 't.transformationVersion', 't.transformNote'])
+      .where('t.endpointId', '=', endpointId)
+      .where('r.deletedAt', 'is', null)
+      .$if(state !== undefined, (query) => query.where('t.state', '=', state ?? ''))
+      .$if(requestId !== undefined, (query) => query.where('t.requestId', '=', requestId ?? 0))
+      .$if(actionId !== undefined, (query) => query.where('t.actionId', '=', actionId ?? ''))
+      .select(['t.id', 't.requestId', 'r.label', 'a.id as actionId', 't.actionName', 't.kind', 't.state'])
+      .select(['t.statusCode', 't.error', 't.url', 't.at', 't.finishedAt', 't.durationMs', 't.attemptNumber'])
+      .select(['t.trigger', 't.transformed', 't.transformationVersion', 't.transformNote'])
       // The delivery was dropped with its action: no attempt follows.
       .select(sql<Date | null>`case when a.id is not null then t.next_attempt_at end`.as('nextAttemptAt'))
       .select(
@@ -58,7 +45,7 @@ function withColumns(db: Db, endpointId: string, filters?: AttemptFilters) {
 }
 
 /** An attempt as lists show it. */
-export type AttemptRow = InferResult<ReturnType<typeof withColumns>>[number]
+export type AttemptRow = InferResult<ReturnType<typeof selectAttempts>>[number]
 
 /** Reads one page of attempts, newest first, with the total count. */
 export async function listAttempts(
@@ -68,7 +55,7 @@ export async function listAttempts(
   page: Page & Between<IdPlace>,
 ) {
   const { limit, offset } = window(page)
-  const rows: AttemptRow[] = await withColumns(db, endpointId, filters)
+  const rows: AttemptRow[] = await selectAttempts(db, endpointId, filters)
     .where(isBetweenIds('t.id', page))
     .orderBy('t.id', 'desc')
     .limit(limit)
@@ -96,14 +83,14 @@ async function countAttempts(db: Db, endpointId: string, { state, requestId, act
 
 /** Reads an attempt. Undefined if it is absent, another endpoint's, or its request is in the recycle bin. */
 export function findAttempt(db: Db, endpointId: string, id: number): Promise<AttemptRow | undefined> {
-  return withColumns(db, endpointId).where('t.id', '=', id).executeTakeFirst()
+  return selectAttempts(db, endpointId).where('t.id', '=', id).executeTakeFirst()
 }
 
 /** Reads attempts by id, in no order. Leaves out those of requests in the recycle bin. */
 export function findAttempts(db: Db, endpointId: string, ids: readonly number[]): Promise<AttemptRow[]> {
   return ids.length === 0
     ? Promise.resolve([])
-    : withColumns(db, endpointId).where('t.id', 'in', ids).execute()
+    : selectAttempts(db, endpointId).where('t.id', 'in', ids).execute()
 }
 
 /** Reads the record of an attempt. Undefined if nothing was sent or the record was pruned. */

@@ -9,13 +9,8 @@ export async function sealRecords(
   secrets: Pick<SecretBox, 'open'>,
   trx: Trx,
   endpointId: string,
-  {
-    requests,
-    sealing,
-  }: {
-    readonly requests: readonly { readonly id: number; readonly body: Buffer }[]
-    readonly sealing: DataKeyRef
-  },
+  requests: readonly { readonly id: number; readonly body: Buffer }[],
+  sealing: DataKeyRef,
 ): Promise<void> {
   if (requests.length === 0) return
   const bodies = new Map(requests.map(({ id, body }) => [id, body]))
@@ -24,15 +19,8 @@ export async function sealRecords(
     .where('endpointId', '=', endpointId)
     .where('requestId', 'in', [...bodies.keys()])
     .where('sealedWith', 'is', null)
-    .select([
-      'attemptId',
-      'requestId',
-      'sentUrl',
-      'sentHeaders',
-      'sentBody',
-      'receivedHeaders',
-      'receivedBody',
-    ])
+    .select(['attemptId', 'requestId', 'sentUrl', 'sentHeaders', 'sentBody'])
+    .select(['receivedHeaders', 'receivedBody'])
     .execute()
   for (const { attemptId, requestId, ...record } of records) {
     const sentBody = record.sentBody ?? recorded(bodies.get(requestId) ?? Buffer.alloc(0))
@@ -82,6 +70,6 @@ export async function sealLateRecords(
     .select(sealedMembers('r'))
     .limit(LATE_AT_ONCE)
     .execute()
-  await sealRecords(secrets, trx, endpointId, { requests, sealing })
+  await sealRecords(secrets, trx, endpointId, requests, sealing)
   return requests.length === LATE_AT_ONCE
 }

@@ -66,7 +66,7 @@ async function sealSome({ db, secrets }: Services, endpointId: string): Promise<
       trx,
       endpointId,
       { sealing, afterId: row.sealedToId },
-      (requests) => sealRecords(secrets, trx, endpointId, { requests, sealing: ref }),
+      (requests) => sealRecords(secrets, trx, endpointId, requests, ref),
     )
     const leftFromId = row.leftFromId ?? againId
     const save = (sealedToId: number, leftFromId: number | null) =>
