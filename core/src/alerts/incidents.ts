@@ -16,14 +16,8 @@ export interface Cause extends Occasion {
 /**
  * Opens an incident and raises its alert. While it is open, further causes only increase its count: one alert per
  * subject per outage.
- *
- * @returns whether this call opened it, and the count up to now
  */
-export async function openIncident(
-  services: RaiseServices,
-  trx: Trx,
-  cause: Cause,
-): Promise<{ opened: boolean; count: number }> {
+export async function openIncident(services: RaiseServices, trx: Trx, cause: Cause): Promise<void> {
   const now = services.clock.now()
   const { defaultSeverity: severity, subjectType } = EVENTS[cause.kind]
   const { id, opened, count } = await openOrCount(trx, {
@@ -40,16 +34,9 @@ export async function openIncident(
     reason: cause.reason,
     openedAt: now,
   })
-  if (opened) {
-    await raiseAlert(services, trx, {
-      ...cause,
-      severity,
-      status: 'open',
-      count,
-      incident: { id, openedAt: now, closedAt: null },
-    })
-  }
-  return { opened, count }
+  if (!opened) return
+  const incident = { id, openedAt: now, closedAt: null }
+  await raiseAlert(services, trx, { ...cause, severity, status: 'open', count, incident })
 }
 
 export interface Recovery {
@@ -84,7 +71,7 @@ export async function closeIncidents(services: RaiseServices, trx: Trx, recovery
       reason: recovery.reason ?? null,
       count: incident.count,
       incident: { id: incident.id, openedAt: incident.openedAt, closedAt: incident.closedAt },
-      ...(recovery.contactIds === undefined ? {} : { contactIds: recovery.contactIds }),
+      contactIds: recovery.contactIds,
     })
   }
   return closed.length

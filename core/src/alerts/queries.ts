@@ -3,19 +3,14 @@ import type { AlertsTable, Db, IncidentsTable, Trx } from '../platform/db/index.
 import { type DataKeyRef, type SecretBox, sealedAs, sealedMembers } from '../platform/secrets/index.ts'
 import type { OpeningKind } from './events.ts'
 
-/** The columns of an incident before it is written; a new one is always open. */
-export type NewIncident = Omit<Insertable<IncidentsTable>, 'closedAt'>
-
 /**
  * Opens the incident, or increases the count of the open one. The index `incidents_open` makes this atomic: of any
  * number of concurrent first causes exactly one opens it.
  *
- * @returns the incident's id, and whether this call opened it
+ * @param incident a new one is always open
+ * @returns the incident's id, its count, and whether this call opened it
  */
-export async function openOrCount(
-  trx: Trx,
-  incident: NewIncident,
-): Promise<{ id: string; opened: boolean; count: number }> {
+export async function openOrCount(trx: Trx, incident: Omit<Insertable<IncidentsTable>, 'closedAt'>) {
   return await trx
     .insertInto('incidents')
     .values(incident)

@@ -63,19 +63,14 @@ export interface Raised extends Occasion {
   readonly count: number
   readonly incident?: { readonly id: string; readonly openedAt: Date; readonly closedAt: Date | null }
   readonly attemptId?: number
-  readonly contactIds?: readonly string[]
+  readonly contactIds?: readonly string[] | undefined
 }
 
-/**
- * Writes the alert to the outbox and queues its fan-out, both in the caller's transaction.
- *
- * @returns the alert's id
- */
-export async function raiseAlert(services: RaiseServices, trx: Trx, alert: Raised): Promise<string> {
+/** Writes the alert to the outbox and queues its fan-out, both in the caller's transaction. */
+export async function raiseAlert(services: RaiseServices, trx: Trx, alert: Raised): Promise<void> {
   const id = randomUUID()
   await insertAlerts(trx, { ...outboxRow(alert), id, occurredAt: services.clock.now() })
   await services.enqueue(trx, ALERT_FAN_OUT, [{ payload: { alertId: id } }])
-  return id
 }
 
 /** The row of an alert that its writer sends: it has no fan-out. */

@@ -46,15 +46,13 @@ const RECORD = statement(
 /**
  * Records sends, all in the same number of statements: their rows, the health of the channels, mails as a fallback for
  * those that no attempt follows, and the attempt rows of notify actions.
- *
- * @returns the results for attempt rows
  */
 export async function recordSends(
   services: Services,
   trx: Trx,
   ended: readonly EndedSend[],
   onNotified: OnNotified,
-): Promise<readonly NotifyReport[]> {
+): Promise<void> {
   const results = ended.map(({ outcome: { result } }) => result)
   const rows = await run(trx, RECORD, [
     ended.map(({ send }) => send.id),
@@ -73,7 +71,6 @@ export async function recordSends(
   await mailInstead(services, trx, recorded)
   const reports = recorded.flatMap(({ outcome }) => reportOf(outcome))
   if (reports.length > 0) await onNotified(services, trx, reports)
-  return reports
 }
 
 function reportOf({ alert, attemptId, sealing, at, result, sent }: AlertResult): NotifyReport[] {

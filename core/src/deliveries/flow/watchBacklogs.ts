@@ -35,9 +35,11 @@ export async function watchBacklogs(services: Services): Promise<void> {
     const isOver = seconds > row.secondsMax
     if (isOver === row.isOpen) continue
     await services.db.transaction().execute(async (trx) => {
-      if (!isOver)
-        return await closeIncidents(services, trx, { kind: 'delivery.backlog', subjectIds: [row.id] })
-      return await openIncident(services, trx, {
+      if (!isOver) {
+        await closeIncidents(services, trx, { kind: 'delivery.backlog', subjectIds: [row.id] })
+        return
+      }
+      await openIncident(services, trx, {
         kind: 'delivery.backlog',
         workspaceId: row.workspaceId,
         subject: { id: row.id, name: row.name },
