@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import type { z } from 'zod'
 import { everySubscription, type StoredSubscriptions, type Subscription } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
-import { type AlertChannelsTable, run, statement, type Trx } from '../platform/db/index.ts'
+import { type AlertChannelsTable, columnsOf, run, statement, type Trx } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 import { HEALTHS, type HealthState, healthAfter } from './health.ts'
 import { type ChannelKindName, channelKind, isChannelKind, type Reading } from './kinds/index.ts'
@@ -13,19 +13,14 @@ import type { ChannelSettings } from './settings.ts'
 export type ChannelRow = Selectable<AlertChannelsTable>
 
 /** A channel in the domain: settings and subscriptions are parsed, the credential is decrypted. */
-export interface Channel extends HealthState {
-  readonly id: string
-  readonly workspaceId: string
+export interface Channel
+  extends Omit<ChannelRow, 'kind' | 'settings' | 'secret' | 'events' | keyof HealthState>,
+    HealthState {
   readonly kind: ChannelKindName
-  readonly name: string
-  readonly enabled: boolean
   readonly settings: ChannelSettings
   /** Decrypted: never shown, logged or stored. */
   readonly secret: string | null
-  readonly secretSetAt: Date | null
   readonly events: readonly Subscription[]
-  readonly mutedUntil: Date | null
-  readonly createdAt: Date
 }
 
 /** @throws Error when this build does not know the row's kind, or the secret key is another one */
@@ -116,14 +111,11 @@ export async function recordHealth(
   isTest = false,
 ): Promise<void> {
   if (sent.length === 0) return
+  const ids = sent.map(({ channel }) => channel.id)
   const locked = await trx
     .selectFrom('alertChannels')
     .selectAll()
-    .where(
-      'id',
-      'in',
-      sent.map(({ channel }) => channel.id),
-    )
+    .where('id', 'in', ids)
     .orderBy('id')
     .forUpdate()
     .execute()
@@ -140,12 +132,9 @@ export async function recordHealth(
     for (const { send } of own) health = healthAfter(health, send, isTest, now)
     return { ...health, id: row.id }
   })
-  await run(trx, STORE, [
-    states.map(({ id }) => id),
-    states.map(({ health }) => health),
-    states.map(({ lastSuccessAt }) => lastSuccessAt),
-    states.map(({ lastFailureAt }) => lastFailureAt),
-    states.map(({ lastError }) => lastError),
-    states.map(({ consecutiveFailures }) => consecutiveFailures),
-  ])
+  await run(
+    trx,
+    STORE,
+    columnsOf(states, 'id', 'health', 'lastSuccessAt', 'lastFailureAt', 'lastError', 'consecutiveFailures'),
+  )
 }

@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely'
 import type { ChannelSend } from '../alertChannels/index.ts'
 import type { WireHeader } from '../engine/message/index.ts'
-import { type AttemptDetailsTable, run, statement, type Trx } from '../platform/db/index.ts'
+import { type AttemptDetailsTable, columnsOf, run, statement, type Trx } from '../platform/db/index.ts'
 import { type DataKeyRef, type SecretBox, sealedAs } from '../platform/secrets/index.ts'
 import type { AttemptResult, SentMessage } from './attempt.ts'
 import { columnOf } from './dueAttempts.ts'
@@ -170,9 +170,7 @@ export async function replaceRecords(
     return sealedRecord(secrets, sealing, recordOf({ ...sent, body: Buffer.from(sent.body) }, answer))
   })
   await run(trx, REPLACE, [
-    sends.map(({ endpointId }) => endpointId),
-    sends.map(({ attemptId }) => attemptId),
-    sends.map(({ requestId }) => requestId),
-    ...REPLACED.map(([member]) => records.map((record) => record[member])),
+    ...columnsOf(sends, 'endpointId', 'attemptId', 'requestId'),
+    ...columnsOf(records, ...REPLACED.map(([member]) => member)),
   ])
 }

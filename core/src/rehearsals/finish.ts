@@ -1,6 +1,6 @@
 import type { Services } from '../api/services.ts'
 import { type AttemptResult, findDetail, headersFromText } from '../deliveries/index.ts'
-import { BYTEA, type Db, encodeArray, run, statement } from '../platform/db/index.ts'
+import { BYTEA, columnsOf, type Db, encodeArray, run, statement } from '../platform/db/index.ts'
 import { sealedAs } from '../platform/secrets/index.ts'
 import { keysOfRequests } from '../requests/index.ts'
 import { type Answer, type Comparison, compareAnswers, unstablePaths } from './compare.ts'
@@ -135,19 +135,10 @@ export async function finishSends(
     return { ...item, ...end, ...shown, bytes: body?.length ?? 0, sealedWith, sealed, withoutBody }
   })
   await run(db, FINISH, [
-    stored.map(({ replayId }) => replayId),
-    stored.map(({ position }) => position),
-    stored.map(({ sentAt }) => sentAt),
-    stored.map(({ state }) => state),
-    stored.map(({ durationMs }) => durationMs),
-    stored.map(({ statusCode }) => statusCode),
-    stored.map(({ error }) => error),
-    stored.map(({ outcome }) => outcome),
-    stored.map(({ headers }) => headers),
-    stored.map(({ differences }) => differences),
+    ...columnsOf(stored, 'replayId', 'position', 'sentAt', 'state', 'durationMs', 'statusCode', 'error'),
+    ...columnsOf(stored, 'outcome', 'headers', 'differences'),
     encodeArray(BYTEA, stored, ({ body }) => body),
-    stored.map(({ bytes }) => bytes),
-    stored.map(({ sealedWith }) => sealedWith),
+    ...columnsOf(stored, 'bytes', 'sealedWith'),
     encodeArray(BYTEA, stored, ({ sealed }) => sealed),
     encodeArray(BYTEA, stored, ({ withoutBody }) => withoutBody),
   ])

@@ -5,7 +5,7 @@ import { hopsOf, isLoop } from '../deliveries/index.ts'
 import { queueLanes } from '../dispatch/index.ts'
 import { EventArguments, filterOf, keptType, readTogether, type SharedReader } from '../events/index.ts'
 import { planOf } from '../plans/index.ts'
-import { type RowsOf, run, statement } from '../platform/db/index.ts'
+import { columnsOf, type RowsOf, run, statement } from '../platform/db/index.ts'
 import { counter, counterBy, registers } from '../platform/metrics/index.ts'
 import { sealedAs } from '../platform/secrets/index.ts'
 import { FAILURES, messageId } from './callback.ts'
@@ -207,14 +207,9 @@ async function pullEndpoint(
     moved.map(({ reader }) => reader.startedAt),
     counts,
     throttled,
-    messages.map(({ id }) => id),
-    messages.map(({ requestId }) => requestId),
-    messages.map((message) => message.messageId),
-    messages.map(({ hops }) => hops),
-    messages.map(({ body }) => body),
+    ...columnsOf(messages, 'id', 'requestId', 'messageId', 'hops', 'body'),
     now,
-    messages.map(({ sealedWith }) => sealedWith),
-    messages.map(({ sealed }) => sealed),
+    ...columnsOf(messages, 'sealedWith', 'sealed'),
   ]
   const told = new Set(messages.map(({ id }) => id))
   const lanes = moved.flatMap(({ reader: { row } }) => (told.has(row.id) ? [{ ...row, dueAt: now }] : []))

@@ -1,6 +1,6 @@
 import type { Services } from '../../api/services.ts'
 import { listContacts } from '../../contacts/index.ts'
-import { run, statement, type Trx } from '../../platform/db/index.ts'
+import { columnsOf, run, statement, type Trx } from '../../platform/db/index.ts'
 import type { DataKeyRef } from '../../platform/secrets/index.ts'
 import { recordHealth } from '../channel.ts'
 import type { AlertResult } from './attempt.ts'
@@ -57,11 +57,7 @@ export async function recordSends(
   const rows = await run(trx, RECORD, [
     ended.map(({ send }) => send.id),
     ended.map(({ send }) => send.attemptCount),
-    results.map(({ outcome }) => outcome),
-    results.map(({ detail }) => detail),
-    results.map(({ statusCode }) => statusCode),
-    results.map(({ durationMs }) => durationMs),
-    results.map(({ nextAttemptAt }) => nextAttemptAt),
+    ...columnsOf(results, 'outcome', 'detail', 'statusCode', 'durationMs', 'nextAttemptAt'),
     ended.map(({ outcome }) => outcome.at),
   ])
   const ids = new Set(rows.map(({ id }) => id))

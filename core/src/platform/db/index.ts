@@ -14,7 +14,16 @@ export {
 } from './pipeline.ts'
 export { type Reads, type ReplicaState, readsOf, readsWithReplica } from './replica.ts'
 export { databaseUrlMistake, serverOf, serverUrls } from './servers.ts'
-export { type Db, parameters, type RowsOf, run, type Statement, statement, type Trx } from './statement.ts'
+export {
+  columnsOf,
+  type Db,
+  parameters,
+  type RowsOf,
+  run,
+  type Statement,
+  statement,
+  type Trx,
+} from './statement.ts'
 export { storable } from './storable.ts'
 
 export type * from './tables.ts'

@@ -112,6 +112,11 @@ function checked<Row extends object>({ name, notNull }: Statement, rows: readonl
   return rows
 }
 
+/** Parameters for `unnest`: of each member the values of all rows. */
+export function columnsOf<Row>(rows: readonly Row[], ...members: readonly (keyof Row)[]) {
+  return members.map((member) => rows.map((row) => row[member]))
+}
+
 /**
  * A connection's `query` that prepares {@link statement}s, which Kysely passes without their names. It is a Proxy in
  * order to keep all overloads of node-postgres' `query`.
