@@ -7,20 +7,17 @@ import {
   sendAttempt,
   TIMEOUT_SECONDS,
 } from '../deliveries/index.ts'
-import type { EndpointRow } from '../endpoints/index.ts'
 import { type Plan, retentionMs } from '../plans/index.ts'
-import { beginForward, type ReplayTarget } from '../replay/index.ts'
+import { beginReplay, type ReplayTarget } from '../replay/index.ts'
 import { NO_RULE_SET } from '../transformations/index.ts'
 import { type ReplayOptions, urlTarget } from './options.ts'
+import type { Preparing } from './prepare.ts'
 import type { ClaimedItem } from './queries.ts'
 
 /** A replay with the destination of its sends. */
-export interface Sending {
-  readonly id: string
+export interface Sending extends Preparing {
   readonly workspaceId: string
   readonly plan: Plan
-  readonly options: ReplayOptions
-  readonly endpoint: EndpointRow
   /** The action that it goes through; null for a URL. */
   readonly action: ActionRow | null
 }
@@ -37,7 +34,7 @@ export async function makeSend(
   const of = { workspaceId, endpoint, requestId, request, sealing }
   const timeoutSeconds = options.timeoutSeconds ?? undefined
   const attempt =
-    action === null ? urlAttempt() : await beginForward(services, { ...of, plan, rehearsal: guest() }, action)
+    action === null ? urlAttempt() : await beginReplay(services, { ...of, plan, rehearsal: guest() }, action)
   return { attempt, result: await sendAttempt(services, attempt, signal, ready) }
 
   function guest() {

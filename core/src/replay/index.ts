@@ -1,1 +1,1 @@
-export { beginForward, type ReplayTarget } from './replayThrough.ts'
+export { beginReplay, type ReplayTarget } from './replayThrough.ts'

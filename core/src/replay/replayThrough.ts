@@ -84,15 +84,11 @@ export async function replayForward(
   action: ActionRow,
   signal: AbortSignal,
 ): Promise<number> {
-  const attempt = await beginForward(services, target, action)
+  const attempt = await beginReplay(services, target, action)
   const result = await sendAttempt(services, attempt, signal)
   await recordAttempts(services, [{ attempt, result }], pauseGone)
   return attempt.id
 }
-
-/** Writes the row of an attempt through a forward action. The caller makes the attempt and records it. */
-export const beginForward = (services: Services, target: ReplayTarget, action: ActionRow): Promise<Attempt> =>
-  beginReplay(services, target, action, { url: action.url ?? '', leased: true })
 
 /** Sends one message immediately. If this process dies, the outbox sends it. */
 async function replayNotify(
@@ -102,12 +98,8 @@ async function replayNotify(
   channel: ChannelState | undefined,
   signal: AbortSignal,
 ): Promise<number> {
-  const isAvailable = channel?.isAvailable === true
-  const attempt = await beginReplay(services, target, action, {
-    url: channel?.destination ?? '',
-    leased: !isAvailable,
-  })
-  if (isAvailable) {
+  const attempt = await beginReplay(services, target, action, channel)
+  if (channel?.isAvailable === true) {
     // Messages are stored, so they have what is stored, as at the capture.
     const request = target.stored ?? target.request
     const message = notifyMessage(services.urls, {
@@ -148,11 +140,15 @@ function wrongSecret(secret: string): string {
   return prefix + createHash('sha256').update(`not ${secret}`).digest('base64')
 }
 
-async function beginReplay(
+/**
+ * Writes the row of an attempt. The caller makes the attempt and records it, except for a notify action whose channel is
+ * available: the outbox owns its sends, so it has no lease.
+ */
+export async function beginReplay(
   services: Services,
   { workspaceId, plan, endpoint, requestId, request, stored, sealing, edited, rehearsal }: ReplayTarget,
   action: ActionRow,
-  { url, leased }: { url: string; leased: boolean },
+  channel?: ChannelState,
 ): Promise<Attempt> {
   const now = services.clock.now()
   const trigger: Trigger = rehearsal !== undefined ? 'rehearsal' : edited === undefined ? 'replay' : 'edited'
@@ -168,10 +164,9 @@ async function beginReplay(
     state: 'Pending',
     attemptNumber: 1,
     trigger,
-    url,
+    url: action.url ?? channel?.destination ?? '',
     at: now,
-    leaseUntil: leased ? leaseUntil : null,
-    workerId: leased ? services.workerId : null,
+    ...(channel?.isAvailable === true ? { leaseUntil: null } : { leaseUntil, workerId: services.workerId }),
   }
   const { id, rules } = await services.db.transaction().execute(async (trx) => {
     const sets = edited?.transform === false ? new Map() : await loadRuleSets(trx, [action.id])
