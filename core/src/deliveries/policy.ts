@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { RetrySchedule } from '../dispatch/index.ts'
 import { parsePath } from '../engine/conditions/index.ts'
-import { deliverySchedule, isRetrySchedule, retryDelaysOf } from './retrySchedule.ts'
+import { isRetrySchedule, retryDelaysOf } from './retrySchedule.ts'
 import { GONE } from './states.ts'
 
 /** The `by` of an order in which all requests of the endpoint share one key. */
@@ -11,6 +11,10 @@ const RETRY_CLASSES = ['3xx', '4xx', '5xx'] as const
 const RETRY_DELAYS_MAX = 50
 const RETRY_ON_MAX = 100
 const ORDER_BY_LENGTH_MAX = 1024
+/** Fraction by which delays vary at random. */
+const JITTER = 0.2
+/** The shortest delay after a 429 for which neither the receiver nor the policy names one. */
+const TOO_MANY_REQUESTS_SECONDS = 60
 
 const OrderBy = z.string().superRefine((text, context) => {
   if (text === ORDER_BY_ENDPOINT) return
@@ -103,14 +107,15 @@ export function storedPolicy(text: string | null): DeliveryPolicy {
  * @param installation seconds between one attempt and the next, if the policy has no delays
  */
 export function scheduleOf({ retry }: DeliveryPolicy, installation: readonly number[]): RetrySchedule {
-  return deliverySchedule(retry?.delays?.flatMap((text) => retryDelaysOf(text)) ?? null, installation)
+  const own = retry?.delays?.flatMap((text) => retryDelaysOf(text))
+  return own === undefined
+    ? { delaysSeconds: installation, jitter: JITTER, tooManyRequestsSeconds: TOO_MANY_REQUESTS_SECONDS }
+    : { delaysSeconds: own, jitter: JITTER }
 }
 
 /** Whether a delivery is retried after a status that is not a 2xx. A 410 never is. */
 export function isRetried({ retry }: DeliveryPolicy, statusCode: number): boolean {
   if (statusCode === GONE) return false
-  const on = retry?.on ?? undefined
-  return (
-    on === undefined || on.some((one) => one === statusCode || one === `${Math.floor(statusCode / 100)}xx`)
-  )
+  const ofClass = `${Math.floor(statusCode / 100)}xx`
+  return retry?.on?.some((one) => one === statusCode || one === ofClass) ?? true
 }

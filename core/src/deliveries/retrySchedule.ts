@@ -1,5 +1,3 @@
-import type { RetrySchedule } from '../dispatch/index.ts'
-
 /** Default seconds between one attempt and the next: 7 attempts, about 17.6 h. */
 export const RETRY_DELAYS_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000] as const
 
@@ -34,19 +32,4 @@ export function retryScheduleText(delaysSeconds: readonly number[]): string {
 export function isRetrySchedule(text: string): boolean {
   const delays = retryDelaysOf(text)
   return delays.length <= DELAYS_MAX && delays.every((delay) => delay > 0 && delay <= DELAY_SECONDS_MAX)
-}
-
-/** Fraction by which delays vary at random. */
-const JITTER = 0.2
-/** The shortest delay after a 429 for which neither the receiver nor the policy names one. */
-const TOO_MANY_REQUESTS_SECONDS = 60
-
-/** Retries of deliveries: by the delays of their action, else by those of the installation. */
-export function deliverySchedule(
-  own: readonly number[] | null,
-  installation: readonly number[],
-): RetrySchedule {
-  return own === null
-    ? { delaysSeconds: installation, jitter: JITTER, tooManyRequestsSeconds: TOO_MANY_REQUESTS_SECONDS }
-    : { delaysSeconds: own, jitter: JITTER }
 }

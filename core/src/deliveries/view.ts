@@ -9,29 +9,9 @@ import { recordedBody } from './recordedBody.ts'
 import type { DeliveryAttempt, DeliveryAttemptDetail } from './schema.ts'
 import { TRIGGERS } from './states.ts'
 
-/** Converts a row of an attempt to the API's shape. */
-export function attemptView(row: AttemptRow): z.input<typeof DeliveryAttempt> {
-  return {
-    id: row.id,
-    requestId: row.requestId,
-    label: row.label,
-    actionId: row.actionId,
-    actionName: row.actionName,
-    kind: row.kind,
-    state: attemptStateOf(row.state),
-    statusCode: row.statusCode,
-    error: row.error,
-    url: row.url,
-    at: row.at,
-    finishedAt: row.finishedAt,
-    durationMs: row.durationMs,
-    attemptNumber: row.attemptNumber,
-    trigger: storedWord(TRIGGERS, row.trigger),
-    nextAttemptAt: row.nextAttemptAt,
-    hasDetail: row.hasDetail,
-    transformed: row.transformed,
-    transformationVersion: row.transformationVersion,
-  }
+/** Converts a row of an attempt to the API's shape. The note on its rules is a part of the detail only. */
+export function attemptView({ transformNote: _note, ...row }: AttemptRow): z.input<typeof DeliveryAttempt> {
+  return { ...row, state: attemptStateOf(row.state), trigger: storedWord(TRIGGERS, row.trigger) }
 }
 
 /** The API's shape of an attempt with its record. `sent` and `received` are null once the record was pruned. */

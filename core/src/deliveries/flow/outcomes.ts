@@ -48,16 +48,9 @@ export async function recordOutcomes(services: Services, trx: Trx, ended: readon
     await slowDown(trx, actionId, group)
     await moveBreaker(services, trx, actionId, group)
     const ordered = group.filter(({ attempt }) => holdsKeys(attempt.action.policy))
-    await freeHeld(
-      services,
-      trx,
-      ordered.filter(hasSucceeded).map(({ attempt }) => attempt),
-    )
-    await tellHeld(
-      services,
-      trx,
-      ordered.filter((one) => !hasSucceeded(one)).map(({ attempt }) => attempt),
-    )
+    const [succeeded, failed] = [ordered.filter(hasSucceeded), ordered.filter((one) => !hasSucceeded(one))]
+    await freeHeld(services, trx, succeeded.map(attemptOf))
+    await tellHeld(services, trx, failed.map(attemptOf))
   }
 }
 
@@ -79,9 +72,9 @@ function holdsKeys({ order }: DeliveryPolicy): boolean {
   return order?.onDeadLetter === 'hold'
 }
 
-function hasSucceeded({ result }: Ended): boolean {
-  return result.error === null
-}
+const hasSucceeded = ({ result }: Ended): boolean => result.error === null
+
+const attemptOf = ({ attempt }: Ended) => attempt
 
 async function slowDown(trx: Trx, actionId: string, group: readonly Ended[]): Promise<void> {
   const until = group.flatMap(({ result: { received, finishedAt } }) => {

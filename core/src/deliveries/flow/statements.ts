@@ -84,12 +84,7 @@ export const dueBy = (at: string): string =>
 /** SQL of the first deliveries that wait and are due: by priority, then the longest due. */
 function firstDue(
   columns: string,
-  {
-    of,
-    at,
-    most,
-    lock = '',
-  }: { readonly of: string; readonly at: string; readonly most: string; readonly lock?: string },
+  { of, at, most, lock = '' }: Readonly<Record<'of' | 'at' | 'most', string>> & { readonly lock?: string },
 ): string {
   const parts = PRIORITIES.map(
     (priority) => `select * from (
