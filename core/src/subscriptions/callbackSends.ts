@@ -7,6 +7,7 @@ import {
   type Look,
   nextAttemptAt,
   retryAfterOf,
+  type Send,
   waitingOf,
 } from '../dispatch/index.ts'
 import { isSealed } from '../keys/index.ts'
@@ -122,9 +123,7 @@ const FIND = statement(
   )`,
 )
 
-interface CallbackSend extends RowsOf<typeof CLAIM> {
-  readonly bytes: number
-  readonly leaseUntil: Date
+interface CallbackSend extends RowsOf<typeof CLAIM>, Send {
   readonly lane: Lane
   readonly callback: Buffer
   readonly watermark: number

@@ -6,14 +6,6 @@ import type { Db, EventSubscriptionsTable, Trx } from '../platform/db/index.ts'
 /** A subscription as it is stored. */
 export type SubscriptionRow = Selectable<EventSubscriptionsTable>
 
-export interface ShownRow extends SubscriptionRow {
-  readonly keyName: string
-  readonly keyPrefix: string
-  readonly waitingCount: number
-  /** Every event up to this request was acknowledged or given up. */
-  readonly watermark: number
-}
-
 /** Callers see the live subscriptions of their workspace, or of their endpoint. */
 export interface Viewer {
   readonly workspaceId: string
@@ -27,33 +19,34 @@ export const WATERMARK = `coalesce((
 ), s.read_position)`
 
 function shown(db: Db, { workspaceId, onlyEndpointId, now }: Viewer) {
-  let query = db
+  return db
     .selectFrom('eventSubscriptions as s')
     .innerJoin('apiKeys as k', 'k.id', 's.keyId')
     .where('s.workspaceId', '=', workspaceId)
     .where('s.expiresAt', '>', now)
-  if (onlyEndpointId !== null) query = query.where('s.endpointId', '=', onlyEndpointId)
-  return query
+    .$if(onlyEndpointId !== null, (query) => query.where('s.endpointId', '=', onlyEndpointId ?? ''))
+    .selectAll('s')
+    .select(['k.name as keyName', 'k.prefix as keyPrefix'])
+    .select([
+      // Every event up to this request was acknowledged or given up.
+      sql<number>`${sql.raw(WATERMARK)}`.as('watermark'),
+      sql<number>`(
+        select count(*)::int from event_deliveries d where d.subscription_id = s.id and d.state = 'waiting'
+      )`.as('waitingCount'),
+    ])
 }
-
-const columns = [
-  sql<string>`k.name`.as('keyName'),
-  sql<string>`k.prefix`.as('keyPrefix'),
-  sql<number>`${sql.raw(WATERMARK)}`.as('watermark'),
-  sql<number>`(
-    select count(*)::int from event_deliveries d where d.subscription_id = s.id and d.state = 'waiting'
-  )`.as('waitingCount'),
-] as const
 
 /** One page of the live subscriptions, newest first. */
 export async function listSubscriptions(db: Db, viewer: Viewer, page: Page & Between<TimePlace>) {
-  return await pageByTime(shown(db, viewer).selectAll('s').select(columns), ['s.createdAt', 's.id'], page)
+  return await pageByTime(shown(db, viewer), ['s.createdAt', 's.id'], page)
 }
 
 /** A live subscription; undefined where there is none for this viewer. */
-export async function findSubscription(db: Db, viewer: Viewer, id: string): Promise<ShownRow | undefined> {
-  return await shown(db, viewer).where('s.id', '=', id).selectAll('s').select(columns).executeTakeFirst()
+export async function findSubscription(db: Db, viewer: Viewer, id: string) {
+  return await shown(db, viewer).where('s.id', '=', id).executeTakeFirst()
 }
+
+export type ShownRow = NonNullable<Awaited<ReturnType<typeof findSubscription>>>
 
 /** Whether a live subscription of the principal has this callback, which then was checked. */
 export async function hasCallback(
