@@ -2,7 +2,6 @@ import type { Severity } from '../../alerts/index.ts'
 import { textSetting } from '../settings.ts'
 import { readByStatus, textMember, wordsOfBody } from './answers.ts'
 import { type ChannelKind, type Markup, REGION_FIELD } from './kind.ts'
-
 import { cut, postJson } from './text.ts'
 
 const MESSAGE_MAX = 130

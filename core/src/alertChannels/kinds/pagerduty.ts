@@ -2,7 +2,6 @@ import { isMarkup } from '../../alerts/index.ts'
 import { textSetting } from '../settings.ts'
 import { jsonObject, readByStatus, textMember, wordsOfBody } from './answers.ts'
 import { type ChannelKind, type Markup, REGION_FIELD } from './kind.ts'
-
 import { cut, postJson } from './text.ts'
 
 const SUMMARY_MAX = 1024

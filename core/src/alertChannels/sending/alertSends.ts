@@ -1,4 +1,4 @@
-import { type Adapter, type Look, waitingOf } from '../../dispatch/index.ts'
+import { type Adapter, type Look, type Send, waitingOf } from '../../dispatch/index.ts'
 import { isSealed } from '../../keys/index.ts'
 import { type RowsOf, run, statement } from '../../platform/db/index.ts'
 import { ALERT_LANES } from '../declarations.ts'
@@ -93,10 +93,7 @@ const FIND = statement(
   limit 1000`,
 )
 
-interface AlertSend extends RowsOf<typeof CLAIM> {
-  readonly bytes: number
-  readonly leaseUntil: Date
-}
+type AlertSend = RowsOf<typeof CLAIM> & Send
 
 /**
  * Sends of alerts, by channel, and by workspace for mails.

@@ -10,7 +10,7 @@ import type { DataKeyRef } from '../../platform/secrets/index.ts'
 import { type Channel, channelOf, isConnected, isMuted } from '../channel.ts'
 import { CHANNEL_KIND_NAMES } from '../kinds/index.ts'
 import { channelRow, isOverPlan } from '../queries.ts'
-import type { Outcome, TestResult } from '../schema.ts'
+import { OUTCOMES, type Outcome, type TestResult } from '../schema.ts'
 import { alertMail } from './alertMail.ts'
 import { type ChannelSend, sendToChannel } from './channelSend.ts'
 import { type AlertDeliveryRow, DELAYS_SECONDS } from './queries.ts'
@@ -35,8 +35,7 @@ const alertSendsTotal = new Counter({
   registers,
 })
 for (const channel of ['email', ...CHANNEL_KIND_NAMES]) {
-  for (const outcome of ['delivered', 'failed', 'muted', 'suppressed'])
-    alertSendsTotal.inc({ outcome, channel }, 0)
+  for (const outcome of OUTCOMES) alertSendsTotal.inc({ outcome, channel }, 0)
 }
 
 /** Outcome of one attempt, and the time of the next; null if none follows. */

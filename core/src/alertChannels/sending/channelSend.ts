@@ -87,8 +87,7 @@ export async function sendToChannel(
   const reading = kind.read({ statusCode, body: text })
   return {
     ...common,
-    delivered: reading.delivered,
-    permanent: reading.permanent,
+    ...reading,
     detail: reading.detail === null ? null : detailOf(reading.detail),
     error: reading.delivered ? null : `http_${statusCode}`,
     statusCode,

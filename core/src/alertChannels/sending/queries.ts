@@ -19,7 +19,6 @@ const LEASE_SECONDS = 30
 
 /** One stored send of an alert to one recipient. */
 export type AlertDeliveryRow = Selectable<AlertDeliveriesTable>
-type NewAlertDelivery = Insertable<AlertDeliveriesTable>
 
 /** Priorities of sends within a lane. */
 export const PRIORITY = { alarm: 0, notify: 1 } as const
@@ -34,7 +33,7 @@ export const sendOf = (
   at: Date,
 ) => ({ alertId, workspaceId, at, channelId: id, channelName: name, channelKind: kind })
 
-const withLane = (row: NewSend): NewAlertDelivery => ({
+const withLane = (row: NewSend) => ({
   ...row,
   laneId: (row.recipient ?? null) === null ? (row.channelId ?? row.workspaceId) : row.workspaceId,
 })
