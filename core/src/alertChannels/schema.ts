@@ -44,9 +44,7 @@ export const updateInput = z.object({
   ...writable,
 })
 
-/** {@link createInput} after parsing. */
 export type CreateInput = z.output<typeof createInput>
-/** {@link updateInput} after parsing. */
 export type UpdateInput = z.output<typeof updateInput>
 /** One item of `events` after parsing. */
 export type SubscriptionInput = z.output<typeof subscription>

@@ -3,7 +3,6 @@ import type { AttemptState } from '../engine/words/index.ts'
 /** Causes of a delivery or of one of its attempts. */
 export const TRIGGERS = ['capture', 'retry', 'replay', 'bulkReplay', 'edited', 'rehearsal'] as const
 
-/** One of {@link TRIGGERS}. */
 export type Trigger = (typeof TRIGGERS)[number]
 
 /** Facts about the end of an attempt that decide its state. */

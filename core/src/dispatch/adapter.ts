@@ -4,7 +4,6 @@ import type { DueLane, Lane, LaneQueue } from './jobs.ts'
 import type { PacedStart, StartPlace } from './pacing.ts'
 
 export const LANE_KINDS = ['delivery', 'alert', 'event', 'rehearsal'] as const
-/** One of {@link LANE_KINDS}. */
 export type LaneKind = (typeof LANE_KINDS)[number]
 
 /**
@@ -12,7 +11,6 @@ export type LaneKind = (typeof LANE_KINDS)[number]
  * a job names it.
  */
 export const SIGNALS = ['work', 'end', 'change'] as const
-/** One of {@link SIGNALS}. */
 export type Signal = (typeof SIGNALS)[number]
 
 /** A claimed send: its attempt belongs to this process until the lease ends. */

@@ -9,24 +9,20 @@ import { PER_SECOND_DEFAULT, REQUESTS_MAX, SHOWN_MAX } from './declarations.ts'
 
 /** States of a replay, in their order. */
 export const REPLAY_STATES = ['queued', 'running', 'paused', 'done', 'cancelled', 'failed'] as const
-/** One of {@link REPLAY_STATES}. */
 export type ReplayState = (typeof REPLAY_STATES)[number]
 
 /** Orders in which requests are sent. */
 export const ORDERS = ['arrival', 'shuffled'] as const
-/** One of {@link ORDERS}. */
 export type Order = (typeof ORDERS)[number]
 
 /** Faults of a send, made on purpose. */
 export const FAULTS = ['duplicate', 'reorder', 'late', 'bad-signature'] as const
-/** One of {@link FAULTS}. */
 export type Fault = (typeof FAULTS)[number]
 
 /** Sources of the signature. */
 export const SIGNERS = ['as-captured', 'creel', 'provider'] as const
 
 export const OUTCOMES = ['equal', 'changed', 'failed', 'slower'] as const
-/** One of {@link OUTCOMES}. */
 export type Outcome = (typeof OUTCOMES)[number]
 
 /** States of one send. `errored`: it could not be sent, and `error` says why. */
@@ -144,7 +140,6 @@ export const startInput = z.object({
   }),
   dryRun: optional(z.boolean()).meta({ description: 'Only answers what would be sent' }),
 })
-/** {@link startInput} after parsing. */
 export type StartInput = z.output<typeof startInput>
 
 export const listInput = z.object({ endpointId, ...pageInput, ...timeCursorInput })
@@ -254,7 +249,6 @@ export const Difference = z.object({
     description: 'The side without a value, which is null there',
   }),
 })
-/** A difference between an answer and its baseline. */
 export type Difference = z.output<typeof Difference>
 
 /** Reads differences from their column; numbers keep their digits. */

@@ -16,7 +16,6 @@ export const FAILURES = [
   'http_5xx',
   'challenge_failed',
 ] as const
-/** One of {@link FAILURES}. */
 export type Failure = (typeof FAILURES)[number]
 
 const Sealed = z.object({

@@ -31,7 +31,6 @@ export const createInput = z.object({
     description: 'Whether the callback knows the messages `gap` and `terminated`; default false',
   }),
 })
-/** {@link createInput} after parsing. */
 export type CreateInput = z.output<typeof createInput>
 
 /** State of the sends of a subscription. */

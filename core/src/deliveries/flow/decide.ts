@@ -7,7 +7,6 @@ import type { DeliveryPolicy } from '../policy.ts'
  */
 export const BREAKER_STATES = ['closed', 'open', 'probing'] as const
 
-/** One of {@link BREAKER_STATES}. */
 export type BreakerState = (typeof BREAKER_STATES)[number]
 
 /** Starts are scheduled this far ahead, in milliseconds. A pause stops all others. */
