@@ -86,7 +86,6 @@ export const WatchdogSuggestion = withExample(
   'WatchdogSuggestion',
   z.object({
     available: z.boolean(),
-    /** One sentence if there is too little history, else null. */
     reason: z.string().nullable(),
     samples: z.int().meta({ description: 'Matching captures that were measured, at most 501' }),
     expectedIntervalSeconds: z.int().nullable(),

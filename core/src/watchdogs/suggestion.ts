@@ -1,9 +1,7 @@
-import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { searchHistory } from '../requests/index.ts'
 import { matchOf, parseMatchText } from './match.ts'
-import type { WatchdogSuggestion } from './schema.ts'
 
 /** Lower bound of `expectedIntervalSeconds`. */
 export const MIN_INTERVAL_SECONDS = 1
@@ -17,7 +15,18 @@ export const MAX_ALERT_CONTACTS = 20
 /** Labels in the answer of the labels route. */
 export const MAX_LABELS = 200
 
-export type Suggestion = z.input<typeof WatchdogSuggestion>
+export interface Suggestion {
+  readonly available: boolean
+  /** One sentence if there is too little history, else null. */
+  readonly reason: string | null
+  /** Number of matching captures that were used. */
+  readonly samples: number
+  readonly expectedIntervalSeconds: number | null
+  readonly graceSeconds: number | null
+  readonly observedP90Seconds: number | null
+  readonly newestAt: Date | null
+  readonly oldestAt: Date | null
+}
 
 /** Matching captures that a suggestion uses: 500 gaps. */
 export const SUGGESTION_CAPTURES = 501
