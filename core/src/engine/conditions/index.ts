@@ -3,7 +3,14 @@ export { ConditionSet } from './conditionSet.ts'
 export { describeCondition } from './describe.ts'
 export { holds, holdsInSteps, looksOf, matches, mayHold } from './evaluate.ts'
 export { type Instant, millisecondsOf, parseInstant, parseRfc3339 } from './leafValue.ts'
-export { ALWAYS, parseCondition, parseConditionJson, storedCondition } from './parse.ts'
+export {
+  ALWAYS,
+  CONDITION_GRAMMAR,
+  ConditionDocument,
+  parseCondition,
+  parseConditionJson,
+  storedCondition,
+} from './parse.ts'
 export { bodyPathPattern, HEADER_PATH_PATTERN, pathPattern } from './pathPattern.ts'
 export {
   EVERY,
@@ -16,5 +23,4 @@ export {
 } from './paths.ts'
 export { pathsOf, readValue, someValue, unmatchedPaths, unmatchedWords } from './read.ts'
 export { type DeliveryFacts, type ReadRoot, requestRoot } from './readRoot.ts'
-export { CONDITION_GRAMMAR, ConditionDocument } from './schema.ts'
 export { findText } from './textSearch.ts'

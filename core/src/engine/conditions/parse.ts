@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { InputIssue, ItemCode } from '../issues.ts'
 import {
   fromPlain,
@@ -18,6 +19,16 @@ type IssuePath = readonly (string | number)[]
 type Group = 'all' | 'any' | 'not'
 
 const LEAF_MEMBERS = ['path', 'op', 'value', 'ignoreCase']
+
+/**
+ * The grammar of conditions, for the API's description. It refers to the rule language, whose conditions are the same.
+ */
+export const CONDITION_GRAMMAR = {
+  anyOf: [{ type: 'object', maxProperties: 0 }, { $ref: '#/$defs/InnerCondition' }],
+}
+
+/** A condition in input or output. `parseCondition` checks it and names every wrong part. */
+export const ConditionDocument = z.unknown().meta(CONDITION_GRAMMAR)
 
 /** The condition `{}`, which holds for every request. */
 export const ALWAYS: Condition = { test: { kind: 'always' }, text: '{}' }
