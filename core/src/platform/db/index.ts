@@ -22,8 +22,8 @@ export {
   run,
   type Statement,
   statement,
+  storable,
   type Trx,
 } from './statement.ts'
-export { storable } from './storable.ts'
 
 export type * from './tables.ts'

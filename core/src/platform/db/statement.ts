@@ -112,6 +112,12 @@ function checked<Row extends object>({ name, notNull }: Statement, rows: readonl
   return rows
 }
 
+/** A text with U+FFFD in place of NUL, the one character that PostgreSQL's text cannot hold, and of half surrogate pairs. */
+export function storable(text: string): string {
+  const wellFormed = text.isWellFormed() ? text : text.toWellFormed()
+  return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\ufffd') : wellFormed
+}
+
 /** Parameters for `unnest`: of each member the values of all rows. */
 export function columnsOf<Row>(rows: readonly Row[], ...members: readonly (keyof Row)[]) {
   return members.map((member) => rows.map((row) => row[member]))
