@@ -16,7 +16,7 @@ import type { RequestHandler, WireExchange } from '../http/exchange.ts'
 import type { ReadyAnswer } from '../http/readyAnswer.ts'
 import { pathOf } from '../http/requestHead.ts'
 import { isForwarded } from '../strangers/forwarding.ts'
-import type { Strangers } from '../strangers/strangers.ts'
+import { nextTurn, type Strangers } from '../strangers/strangers.ts'
 import { createBodyBudget } from './bodyBudget.ts'
 import {
   allowed,
@@ -33,7 +33,6 @@ import {
 } from './captureAnswers.ts'
 import { type CapturedBody, receiveBody } from './capturedBody.ts'
 import { type CaptureTarget, parseTarget } from './captureTarget.ts'
-import { nextTurn } from './nextTurn.ts'
 
 export interface CaptureOptions {
   readonly captures: Captures

@@ -127,3 +127,21 @@ function boundOf(isOfProxy: boolean): number {
 function groupOf(address: string | null): string {
   return address === null ? '' : addressGroup(address)
 }
+
+const TURN_MS = 1000
+
+let turn: Promise<void> | undefined
+
+/**
+ * Resolves at the end of the current second, for all strangers at once. Their queries then share statements, so that
+ * many of them cost the database little.
+ */
+export function nextTurn(): Promise<void> {
+  turn ??= new Promise((resolve) => {
+    setTimeout(() => {
+      turn = undefined
+      resolve()
+    }, TURN_MS)
+  })
+  return turn
+}
