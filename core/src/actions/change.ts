@@ -62,8 +62,8 @@ export async function recordActionChange(ctx: Context, trx: Trx, action: string,
   const row = await findAction(trx, stored.endpointId, stored.id)
   if (row === undefined) throw notFound('action')
   const channels = await listChannelStates({ ...ctx, db: trx }, ctx.workspace.id, ctx.plan)
-  const view = actionView(row, channels)
-  await recordChange(trx, ctx, actionChange(action, { row, before: actionView(stored, channels), after: view }))
+  const [before, view] = [actionView(stored, channels), actionView(row, channels)]
+  await recordChange(trx, ctx, actionChange(action, { row, before, after: view }))
   return { row, view }
 }
 
