@@ -500,7 +500,14 @@ test('an export breaks off when its endpoint goes, whose encrypted requests woul
   const none = undefined
   const filters = {
     ...{ method: none, state: none, q: none, since: none, until: none, verification: none, label: none },
-    ...{ eventId: none, duplicate: none, deadLettered: none, needsAttention: none, afterId: none, beforeId: none },
+    ...{
+      eventId: none,
+      duplicate: none,
+      deadLettered: none,
+      needsAttention: none,
+      afterId: none,
+      beforeId: none,
+    },
   }
   const options = { filters, format: 'ndjson', includeSecrets: true, urls, workspaceId, signal } as const
   const of = { id: endpoint.id, captureId: endpoint.id }

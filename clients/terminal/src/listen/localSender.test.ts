@@ -207,7 +207,7 @@ describe('a local sender', () => {
     const sender = senderTo(`http://127.0.0.1:${port}`)
     const sent = async () => {
       const before = requestCount
-      const { error } = await sender.send(request({}))
+      const { error } = await sender.send(wholeRequest({}))
       return { error, times: requestCount - before }
     }
     const brokenOff = 'reset: the connection was closed before a response arrived'
