@@ -1,5 +1,5 @@
-import { jsonText, SafeText, type Text } from './safeText.ts'
-import { writeLines } from './write.ts'
+import { SafeText, type Text } from './safeText.ts'
+import { writeJson, writeLines } from './write.ts'
 
 export interface JsonOption {
   readonly json?: boolean
@@ -10,7 +10,7 @@ export interface JsonOption {
  * `\u` escapes.
  */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${jsonText(value)}\n`)
+  writeJson(value)
 }
 
 /** Prints lines to stdout. Strings are escaped: control characters become visible, line breaks too. */

@@ -1,9 +1,14 @@
 import { once } from 'node:events'
-import { SafeText, type Text } from './safeText.ts'
+import { jsonText, SafeText, type Text } from './safeText.ts'
 
 /** Writes lines to stdout or stderr. Strings are escaped; there may be line breaks between lines only. */
 export function writeLines(stream: NodeJS.WriteStream, lines: readonly Text[]): void {
   stream.write(`${lines.map((line) => SafeText.of(line).toString()).join('\n')}\n`)
+}
+
+/** Writes a value as one line of JSON to stdout. */
+export function writeJson(value: unknown): void {
+  process.stdout.write(`${jsonText(value)}\n`)
 }
 
 /** Stdout for bytes from elsewhere. */
