@@ -140,6 +140,7 @@ function addMoveCommands(command: Command): void {
           for (const move of await listMoves(db)) moves.push({ from: nameOf(config), ...shown(move) })
         })
       }
+      moves.sort((one, other) => other.startedAt.localeCompare(one.startedAt))
       if (json === true) return printJson(moves)
       printTable(moves, {
         Workspace: ({ workspaceName }) => workspaceName,
