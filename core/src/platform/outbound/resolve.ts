@@ -1,10 +1,11 @@
 import { lookup } from 'node:dns/promises'
 import { within } from '../time/index.ts'
+import { Turns } from '../turns/index.ts'
 
 /** Turns a host name into its addresses. Rejects when there are none. */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
-/** Time after which the C library is asked besides the name servers. */
+/** Time after which the C library is asked, too. */
 const PATIENCE_MS = 1_500
 /** Time for which a look-up waits for its turn at the C library. Its caller has given up by then. */
 const TURN_MS = 5_000
@@ -19,33 +20,12 @@ async function askServers(host: string): Promise<readonly string[]> {
   return addressesOf(await Bun.dns.lookup(host, { backend: 'c-ares' }))
 }
 
-interface SystemLookUp {
-  readonly result: Promise<readonly string[]>
-  wantedUntilMs: number
-}
+/** Look-ups by the C library: one at a time, and names take turns, so that one that is never answered delays others once. */
+const lookUps = new Turns({ atOnce: 1, inAll: 1, wait: { msMax: TURN_MS, noun: 'names' } })
 
-/** Look-ups by the C library, under way or waiting, by name. */
-const lookUps = new Map<string, SystemLookUp>()
-let last: Promise<unknown> = Promise.resolve()
-
-/** Asks the C library, for one name at a time. */
-function askSystem(host: string): Promise<readonly string[]> {
-  const known = lookUps.get(host)
-  const wantedUntilMs = performance.now() + TURN_MS
-  if (known !== undefined) {
-    known.wantedUntilMs = wantedUntilMs
-    return known.result
-  }
-  const result = last
-    .then(async () => {
-      if (performance.now() > lookUp.wantedUntilMs) throw new Error('Earlier names took too long.')
-      return addressesOf(await lookup(host, { all: true }))
-    })
-    .finally(() => lookUps.delete(host))
-  const lookUp: SystemLookUp = { result, wantedUntilMs }
-  lookUps.set(host, lookUp)
-  last = result.catch(() => undefined)
-  return result
+/** Asks the C library. */
+async function askSystem(host: string): Promise<readonly string[]> {
+  return addressesOf(await lookUps.run(host, () => lookup(host, { all: true })))
 }
 
 /**
