@@ -6,5 +6,5 @@ export class StartupError extends Error {
   override readonly name = 'StartupError'
 }
 
-/** What an error says. */
+/** The message of an error, or its text if it is of another kind. */
 export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { getServers, setServers } from 'node:dns'
 
-/** Where the header of a message ends, and its question begins. */
+/** Length of the header of a message. Its question follows. */
 const HEADER_BYTES = 12
 /** Type and class of a question. */
 const TYPE_BYTES = 4

@@ -131,8 +131,8 @@ const ANSWER_READ_MS = 2 * ANSWER_LIMITS.timeoutMs.max
 
 /**
  * Destroys the keys of originals that have expired, and of those whose deliveries have ended, page by page. The original
- * of a dead letter stays until it expires, so that it can be replayed. That of a new request with an answer stays until
- * its sender has it.
+ * of a dead letter stays until it expires, so that it can be replayed. The original of a new request with an answer stays
+ * until its sender has the answer.
  *
  * @throws what has failed, at the end
  */

@@ -81,6 +81,7 @@ export async function createWatchdog(ctx: Context, endpoint: EndpointRow, input:
   const now = ctx.clock.now()
   if (endpoint.expiresAt !== null && endpoint.expiresAt <= now) throw notFound('endpoint')
   const condition = matchOf(parseMatch(input.match, ctx.rawBody))
+  // Asked again under the lock. A workspace without room has no history read.
   requireRoom(ctx.plan, 'watchdogsMax', await countWatchdogs(ctx.db, ctx.workspace.id, now), 'watchdogs')
   const history = await readHistory(ctx, endpoint.id, condition)
   const settings = {

@@ -41,7 +41,7 @@ export async function answerWithFetch(handler: FetchHandler, exchange: Exchange)
   if (!hasRoutes && !isOfApi(target)) return exchange.answer(ownAnswer(405, target, exchange.traceId))
   const hangUp = new AbortController()
   exchange.onHangUp(() => hangUp.abort())
-  // Of several requests that arrive at once, the end of the client's side is reported to the first only.
+  // The end of the client's side is reported to the first of several requests that arrive at once, and to no other.
   if (exchange.peer !== 'open') hangUp.abort()
   const answer = await handler(toFetchRequest(exchange, hangUp.signal), { address: exchange.address })
   await sendAnswer(answer, exchange, hangUp.signal)

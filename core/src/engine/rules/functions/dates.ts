@@ -153,7 +153,7 @@ function isoText(sinceEpoch: Decimal): string {
   return new Date(at.toNumber()).toISOString()
 }
 
-/** What letters of a pattern stand for. */
+/** The text for each group of letters of a pattern. */
 const TOKENS: Readonly<Record<string, (local: ReturnType<typeof localTime>) => string>> = {
   yyyy: ({ date }) => digits(date.getUTCFullYear(), 4),
   MM: ({ date }) => digits(date.getUTCMonth() + 1, 2),
