@@ -115,4 +115,19 @@ describe('an innocent bystander notices nothing of', () => {
       for (const socket of many(20, `${head}Content-Length: ${body.length}\r\n\r\n${body}`)) socket.resume()
       await rounds(14)
     }))
+
+  test('previews of many rules beside a sample of many values', () =>
+    attackedBy(async () => {
+      const rules = Array.from({ length: 100 }, (_, index) => ({
+        version: 1,
+        name: `Rule ${index}`,
+        steps: [],
+      }))
+      const body = JSON.stringify({ rules, sample: { body: Array.from({ length: 300_000 }, () => ({})) } })
+      const endpointId = service.attackedPath.split('/').at(-1)
+      const path = `/api/v1/endpoints/${endpointId}/transformations/preview-set`
+      const head = `POST ${path} HTTP/1.1\r\n${forwarded}${service.credentials}`
+      for (const socket of many(4, `${head}Content-Length: ${body.length}\r\n\r\n${body}`)) socket.resume()
+      await rounds(14)
+    }))
 })

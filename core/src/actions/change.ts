@@ -13,10 +13,11 @@ import {
   wakeFlows,
 } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
+import { readCondition } from '../engine/conditions/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable, Trx } from '../platform/db/index.ts'
 import { authColumns } from './auth.ts'
-import { readCondition, warningsMember } from './check.ts'
+import { warningsMember } from './check.ts'
 import { tellOfCertificates } from './checkCertificates.ts'
 import { actionChange, placed } from './create.ts'
 import { isOn } from './dispatchActions.ts'
@@ -93,7 +94,7 @@ function changedColumns(ctx: Context, stored: ActionRow, input: UpdateInput): Up
   if (input.name !== undefined) columns.name = input.name
   if (input.isActive !== undefined) columns.isActive = input.isActive
   if (input.condition !== undefined && input.condition !== null) {
-    const read = readCondition(ctx, input.condition)
+    const read = readCondition(ctx.rawBody, 'condition', input.condition)
     if ('condition' in read) columns.condition = read.condition.text
   }
   if (stored.kind === 'forward') {

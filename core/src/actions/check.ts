@@ -10,9 +10,8 @@ import {
   storedPolicy,
 } from '../deliveries/index.ts'
 import { conditionWarnings, type EndpointRow, type TakenOut, takenOutOf } from '../endpoints/index.ts'
-import { parseCondition, storedCondition } from '../engine/conditions/index.ts'
+import { readCondition, storedCondition } from '../engine/conditions/index.ts'
 import type { InputIssue, ItemCode } from '../engine/issues.ts'
-import { memberText } from '../engine/json/index.ts'
 import { takesOutText } from '../engine/storing/index.ts'
 import { parseTemplate } from '../engine/templates/index.ts'
 import { retentionMs } from '../plans/index.ts'
@@ -98,7 +97,7 @@ async function checkMembers(
   const issues: InputIssue[] = []
   const { condition, url, delivery, alertChannelId, messageTemplate } = input
   if (condition !== undefined && condition !== null) {
-    const parsed = readCondition(ctx, condition)
+    const parsed = readCondition(ctx.rawBody, 'condition', condition)
     if ('issues' in parsed) issues.push(...parsed.issues)
   }
   if (kind !== 'notify' && url !== undefined && url !== stored?.url)
@@ -122,13 +121,6 @@ async function checkMembers(
       issues.push(...parsed.problems.map(({ code, reason }) => issue('messageTemplate', code, reason)))
   }
   return issues
-}
-
-/** Reads `condition` as it was sent: key order and number spelling survive in the raw body only. */
-export function readCondition(ctx: Pick<Context, 'rawBody'>, value: unknown) {
-  const parsed = parseCondition(value, memberText(ctx.rawBody, ['condition']))
-  if ('condition' in parsed) return parsed
-  return { issues: parsed.issues.map((found) => ({ ...found, path: ['condition', ...found.path] })) }
 }
 
 function issue(member: string, code: ItemCode, detail: string): InputIssue {

@@ -5,11 +5,11 @@ import { requireRoom } from '../api/planGates.ts'
 import { type Change, recordChange } from '../audit/index.ts'
 import { policyText } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
-import { ALWAYS } from '../engine/conditions/index.ts'
+import { ALWAYS, readCondition } from '../engine/conditions/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { authColumns } from './auth.ts'
-import { readCondition, warningsMember } from './check.ts'
+import { warningsMember } from './check.ts'
 import { type ActionRow, findAction, insertAction, lockActions, numberActions } from './queries.ts'
 import type { CreateInput } from './schema.ts'
 import { schemeColumns, signingColumns } from './signing.ts'
@@ -63,7 +63,10 @@ export async function createAction(ctx: Context, endpoint: EndpointRow, input: C
   return await ctx.db.transaction().execute(async (trx) => {
     const others = await lockActions(trx, endpoint.id)
     const { endpointId: _, condition, kind, ...members } = input
-    const read = condition === undefined || condition === null ? undefined : readCondition(ctx, condition)
+    const read =
+      condition === undefined || condition === null
+        ? undefined
+        : readCondition(ctx.rawBody, 'condition', condition)
     const id = await addAction(ctx, trx, others, {
       ...members,
       endpointId: endpoint.id,

@@ -1,4 +1,5 @@
 import { initTRPC } from '@trpc/server'
+import type { SentJson } from '../engine/json/index.ts'
 import type { KeyScope } from '../engine/words/index.ts'
 import type { Plan } from '../plans/index.ts'
 import { shareOf } from '../platform/db/index.ts'
@@ -44,8 +45,8 @@ export interface Context extends Services, Caller {
   readonly signal: AbortSignal
   /** 32 hex digits; the same in the answer and in the log. */
   readonly traceId: string
-  /** The request body as sent, if it was JSON over REST. Only this text preserves number spelling and key order. */
-  readonly rawBody: string | null
+  /** The request body as sent, if it was JSON over REST. Only this preserves number spelling and key order. */
+  readonly rawBody: SentJson | null
   /**
    * Events of a stream that may be buffered on their way to the reader when the next one is requested: 0 if each is
    * requested only after the one before was read.

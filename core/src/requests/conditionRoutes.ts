@@ -7,10 +7,9 @@ import { findsEndpoint } from '../endpoints/index.ts'
 import {
   type Condition,
   ConditionDocument,
-  parseCondition,
+  readCondition,
   unmatchedWords,
 } from '../engine/conditions/index.ts'
-import { memberText } from '../engine/json/index.ts'
 import { neverMatchedPaths, newestMatching } from './history.ts'
 import { previewing } from './previewing.ts'
 import { visibleRequests } from './queries.ts'
@@ -57,7 +56,7 @@ export const conditionRoutes = router({
     finds: findsEndpoint,
     check: (ctx, { condition }) => {
       if (condition === undefined) return []
-      const parsed = readCondition(ctx.rawBody, condition)
+      const parsed = readCondition(ctx.rawBody, 'condition', condition)
       return 'issues' in parsed ? parsed.issues : []
     },
   }).mutation(({ ctx, input }) => tryCondition(ctx, ctx.endpoint.id, input)),
@@ -66,13 +65,6 @@ export const conditionRoutes = router({
 /** Bytes of bodies that one preview reads; further requests are left out. */
 const READ_BYTES_MAX = 32 * 1024 * 1024
 const FIRST_IDS = 20
-
-/** Parses a condition from the raw body, because only that preserves key order and number spelling. */
-function readCondition(rawBody: string | null, value: unknown) {
-  const parsed = parseCondition(value, memberText(rawBody, ['condition']))
-  if ('condition' in parsed) return parsed
-  return { issues: parsed.issues.map((found) => ({ ...found, path: ['condition', ...found.path] })) }
-}
 
 /**
  * Evaluates a condition against the newest stored requests; stores nothing.
@@ -84,7 +76,7 @@ async function tryCondition(
   endpointId: string,
   { condition: document, last }: { readonly condition: unknown; readonly last: number },
 ) {
-  const parsed = readCondition(ctx.rawBody, document)
+  const parsed = readCondition(ctx.rawBody, 'condition', document)
   if (!('condition' in parsed)) throw new Error('A condition that was checked cannot be read.')
   const { condition } = parsed
   return await previewing(ctx, `condition ${endpointId}`, () => tryOn(ctx, endpointId, condition, last))

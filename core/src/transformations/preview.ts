@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import type { InputIssue } from '../engine/issues.ts'
-import { memberText } from '../engine/json/index.ts'
 import { forwardableHeaders, joinedHeaders, textOf } from '../engine/message/index.ts'
 import { type RunResult, type RunRule, runRules } from '../engine/rules/execution/index.ts'
 import { decodeRule, type Rule, storedRule } from '../engine/rules/index.ts'
@@ -177,7 +176,7 @@ async function readRule(
     const detail = 'This is not the id of a rule of the endpoint.'
     return { issues: [{ path: [...path, 'ruleId'], code: 'unknown_value', detail }] }
   }
-  const decoded = decodeRule(rule, memberText(ctx.rawBody, path))
+  const decoded = decodeRule(rule, ctx.rawBody?.part(path))
   if ('rule' in decoded) return { ruleId: null, version: null, rule: decoded.rule }
   return { issues: decoded.issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] })) }
 }

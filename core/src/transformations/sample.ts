@@ -4,7 +4,6 @@ import { notAllowed, notFound } from '../api/errors.ts'
 import { captureUrlOf, type EndpointRow } from '../endpoints/index.ts'
 import type { DeliveryFacts } from '../engine/conditions/index.ts'
 import { type InputIssue, issue } from '../engine/issues.ts'
-import { memberText } from '../engine/json/index.ts'
 import { type EvaluatedRequest, wireField } from '../engine/message/index.ts'
 import { findProvider } from '../engine/providers/index.ts'
 import { labelOf } from '../engine/verification/index.ts'
@@ -135,7 +134,7 @@ function sampleRequest(ctx: Context, sample: Sample, endpoint: EndpointRow | nul
 function bytesOf(ctx: Context, { body, bodyIsBinary }: Sample): Uint8Array {
   if (body === undefined) return new Uint8Array()
   if (typeof body === 'string') return Buffer.from(body, bodyIsBinary ? 'base64' : 'utf8')
-  const spelled = memberText(ctx.rawBody, ['sample', 'body']) ?? memberText(ctx.rawBody, ['sample'])
+  const spelled = ctx.rawBody?.part(['sample', 'body']) ?? ctx.rawBody?.part(['sample'])
   return Buffer.from(spelled ?? JSON.stringify(body))
 }
 

@@ -4,7 +4,7 @@ import { DomainError, notFound, validationFailed } from '../api/errors.ts'
 import { requireFeature, requireRoom } from '../api/planGates.ts'
 import { recordChange } from '../audit/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
-import { memberText, sameDocument } from '../engine/json/index.ts'
+import { sameDocument } from '../engine/json/index.ts'
 import { decodeRule, type Rule, storedRule } from '../engine/rules/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import type { FoundSet } from './find.ts'
@@ -29,7 +29,7 @@ import {
 export type DocumentPlace = 'body' | 'rule'
 
 function decodeDocument(ctx: Context, document: unknown, place: DocumentPlace) {
-  const text = place === 'body' ? (ctx.rawBody ?? undefined) : memberText(ctx.rawBody, ['rule'])
+  const text = place === 'body' ? ctx.rawBody?.text : ctx.rawBody?.part(['rule'])
   return decodeRule(document, document === undefined ? undefined : text)
 }
 

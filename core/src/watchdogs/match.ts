@@ -1,21 +1,18 @@
-import { ALWAYS, type Condition, parseCondition } from '../engine/conditions/index.ts'
+import { ALWAYS, type Condition, parseCondition, readCondition } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
-import { canonicalText, memberText, parseJson } from '../engine/json/index.ts'
+import { canonicalText, parseJson, type SentJson } from '../engine/json/index.ts'
 import type { Db } from '../platform/db/index.ts'
 
 /**
  * Parses a client's `match`.
  *
- * @param rawBody the request body, which preserves number spelling and key order; null if it did not come as text
+ * @param sent the call's body; null if it did not come as JSON text
  */
 export function parseMatch(
   match: unknown,
-  rawBody: string | null,
+  sent: SentJson | null,
 ): { readonly condition: Condition } | { readonly issues: readonly InputIssue[] } {
-  if (match === undefined) return { condition: ALWAYS }
-  const parsed = parseCondition(match, memberText(rawBody, ['match']))
-  if ('condition' in parsed) return parsed
-  return { issues: parsed.issues.map((issue) => ({ ...issue, path: ['match', ...issue.path] })) }
+  return match === undefined ? { condition: ALWAYS } : readCondition(sent, 'match', match)
 }
 
 /** Parses the `match` query parameter of the suggest route: JSON text. */

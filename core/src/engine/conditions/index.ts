@@ -9,6 +9,7 @@ export {
   ConditionDocument,
   parseCondition,
   parseConditionJson,
+  readCondition,
   storedCondition,
 } from './parse.ts'
 export { bodyPathPattern, HEADER_PATH_PATTERN, pathPattern } from './pathPattern.ts'

@@ -8,6 +8,7 @@ import {
   type JsonValue,
   MAX_JSON_DEPTH,
   parseJson,
+  type SentJson,
   writeJson,
 } from '../json/index.ts'
 import { CONDITION_BOUNDS, CONDITION_OPS, type Condition, type Leaf, type Test } from './condition.ts'
@@ -51,6 +52,17 @@ export function parseCondition(
     return { issues: [{ path: [], code: 'too_deep', detail }] }
   }
   return parseConditionJson(json)
+}
+
+/**
+ * {@link parseCondition} for a member of a call's input. Paths of issues start at the input.
+ *
+ * @param sent the call's body; null if it did not come as JSON text
+ */
+export function readCondition(sent: SentJson | null, member: string, value: unknown) {
+  const parsed = parseCondition(value, sent?.part([member]))
+  if ('condition' in parsed) return parsed
+  return { issues: parsed.issues.map((issue) => ({ ...issue, path: [member, ...issue.path] })) }
 }
 
 /** {@link parseCondition} for a part of a document that was already read. */

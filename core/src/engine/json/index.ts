@@ -16,10 +16,10 @@ export {
   memberCount,
   memberOf,
   membersOf,
-  memberText,
   opened,
   parseJson,
   parseLazily,
+  SentJson,
   shownJson,
   writeJson,
 } from './parse.ts'

@@ -5,9 +5,9 @@ import {
   canonicalText,
   fromPlain,
   JsonNumber,
-  memberText,
   parseForLooks,
   parseJson,
+  SentJson,
   sameJson,
   toPlain,
   writeJson,
@@ -160,13 +160,16 @@ describe('equality', () => {
   })
 })
 
-describe('memberText', () => {
-  test('gives one part as it was sent', () => {
-    expect(
-      memberText('{"condition": {"path":"body.id", "op":"eq", "value": 1.0}}', ['condition', 'value']),
-    ).toBe('1.0')
-    expect(memberText('{"rules":[{"a":1},{"b":2}]}', ['rules', 1])).toBe('{"b":2}')
-    expect(memberText('{}', ['condition'])).toBeUndefined()
-    expect(memberText(null, ['condition'])).toBeUndefined()
+describe('JSON of a call', () => {
+  test('gives its parts as they were sent', () => {
+    const sent = new SentJson(
+      '{"condition": {"path":"body.id", "op":"eq", "value": 1.0}, "rules":[{"a":1},{"2":2,"1":1}]}',
+    )
+    expect(sent.part(['condition', 'value'])).toBe('1.0')
+    expect(sent.part(['rules', 0])).toBe('{"a":1}')
+    expect(sent.part(['rules', 1])).toBe('{"2":2,"1":1}')
+    expect(sent.part(['rules', 2])).toBeUndefined()
+    expect(new SentJson('{}').part(['condition'])).toBeUndefined()
+    expect(new SentJson('{').part([])).toBeUndefined()
   })
 })

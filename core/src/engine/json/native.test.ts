@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { processorTime } from '../../../../tests/support/processorTime.ts'
 import { opened, parseJson, writeJson } from './index.ts'
-import { readNatively, writeNatively } from './native.ts'
+import { nestsDeeper, readNatively, writeNatively } from './native.ts'
 import { withMaps, writeByHand } from './parse.ts'
 import { readByHand } from './readByHand.ts'
 
@@ -102,6 +102,15 @@ describe('JSON by the machine', () => {
     expect(readNatively(sent, DEPTH)).toBeDefined()
     expect(writeNatively(parseJson(sent)?.value)).toBe(
       '{"id":90071992547,"amount":12.5,"at":"2026-11-21T09:15:10.120Z","line1":["é",-3,null]}',
+    )
+  })
+
+  test('nesting is counted as it is read by hand', () => {
+    fc.assert(
+      fc.property(jsonText, fc.nat(8), (text, depthMax) => {
+        expect(nestsDeeper(text, depthMax)).toBe(readByHand(text, depthMax) === undefined)
+      }),
+      { numRuns: 3000 },
     )
   })
 

@@ -109,10 +109,15 @@ export function nestsDeeper(text: string, maxDepth: number): boolean {
   return false
 }
 
+/** Position of the quote that ends a string; the length of the text if there is none. */
 function endOfString(text: string, from: number): number {
-  let at = from
-  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1
-  return at
+  for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 1)) {
+    let before = at
+    while (before > from && text.charCodeAt(before - 1) === BACKSLASH) before -= 1
+    // Backslashes escape each other in pairs.
+    if ((at - before) % 2 === 0) return at
+  }
+  return text.length
 }
 
 /**

@@ -104,17 +104,24 @@ export function parseLazily(text: string): { value: LazyJson } | undefined {
   return readNatively(text, MAX_JSON_DEPTH) ?? readByHand(text, MAX_JSON_DEPTH)
 }
 
-/**
- * The text of one part of a JSON document, with numbers spelled and members ordered as they were sent. Rules and
- * conditions are stored in this form.
- *
- * @param text null when the document did not come as JSON text
- * @returns undefined when there is no such part
- */
-export function memberText(text: string | null, path: readonly (string | number)[]): string | undefined {
-  let node: Node = text === null ? undefined : parseJson(text)?.value
-  for (const part of path) node = Array.isArray(node) ? node[Number(part)] : memberOf(node, String(part))
-  return node === undefined ? undefined : writeJson(node)
+/** JSON text of a call. Rules and conditions are stored as it spells them. */
+export class SentJson {
+  #document: Node | null = null
+
+  constructor(readonly text: string) {}
+
+  /**
+   * The text of one part, with numbers spelled and members ordered as they were sent. The whole text is read once for
+   * all parts, when the first is asked for.
+   *
+   * @returns undefined when there is no such part
+   */
+  part(path: readonly (string | number)[]): string | undefined {
+    if (this.#document === null) this.#document = parseLazily(this.text)?.value
+    let node = this.#document
+    for (const part of path) node = Array.isArray(node) ? node[Number(part)] : memberOf(node, String(part))
+    return node === undefined ? undefined : writeJson(node)
+  }
 }
 
 /**
