@@ -348,9 +348,9 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   }
 
   #dropBody(): boolean {
-    const piece = this.#readPiece()
-    if (piece === undefined) return false
-    this.#droppedBytes += piece.length
+    const leftBefore = this.#input.length
+    if (this.#readPiece(true) === undefined) return false
+    this.#droppedBytes += leftBefore - this.#input.length
     if (this.#droppedBytes > DROPPED_BYTES_MAX) this.#closes = true
     if (this.#reader.bodyEnded) {
       this.#enter('answering')
@@ -360,14 +360,14 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   }
 
   /** @returns undefined when nothing has arrived, or the connection was terminated */
-  #readPiece(): Buffer | undefined {
+  #readPiece(isDropped = false): Buffer | undefined {
     if (this.#reader.bodyEnded) return NOTHING
     if (this.#input.length === 0) {
       if (this.#peerEnded) this.terminate()
       return undefined
     }
     const from = this.#input.at
-    const piece = this.#reader.readBody(this.#input.bytes, from)
+    const piece = this.#reader.readBody(this.#input.bytes, from, isDropped)
     this.#input.at = this.#reader.position
     this.#bodyDeadline.count(this.#input.at - from)
     if (!isRefusal(piece)) return piece

@@ -157,6 +157,10 @@ test('framing that only pretends to be a body is refused', () => {
   const reader = new RequestReader(LIMITS)
   reader.readHead(bytesOf(post('Transfer-Encoding: chunked\r\n\r\n')), 0)
   const extension = bytesOf(`1;${'x'.repeat(100_000)}`)
-  expect(reader.readBody(extension, 0)).toMatchObject({ status: 400 })
+  const first = reader.readBody(extension, 0)
+  expect([first, reader.readBody(extension, reader.position)]).toContainEqual({
+    status: 400,
+    reason: 'more framing than body',
+  })
   reader.free()
 })

@@ -14,6 +14,9 @@ export interface HeadLimits {
 const OVERHEAD_BYTES_MAX = 64 * 1024
 const OVERHEAD_FACTOR = 16
 
+/** Chunks that are read at once. Their joined payload reuses memory, where that of a larger piece would be new each time. */
+const CHUNKS_BYTES_MAX = 64 * 1024
+
 /** Characters of the target that a refusal keeps. */
 const TARGET_START_BYTES = 1024
 
@@ -118,10 +121,11 @@ export class RequestReader implements ParseEvents {
   /**
    * Continues a body.
    *
+   * @param isDropped whether nobody reads the payload; that of chunks is then not joined, but empty
    * @returns the payload that was available, maybe empty, or the reason why the rest is refused
    */
-  readBody(bytes: Buffer, from: number): Buffer | Refusal {
-    if (this.#isChunked) return this.#readChunks(bytes, from)
+  readBody(bytes: Buffer, from: number, isDropped = false): Buffer | Refusal {
+    if (this.#isChunked) return this.#readChunks(bytes, from, isDropped)
     const end = Math.min(bytes.length, from + this.#bodyLeft)
     this.#bodyLeft -= end - from
     this.#bodyEnded = this.#bodyLeft === 0
@@ -185,40 +189,42 @@ export class RequestReader implements ParseEvents {
     return head
   }
 
-  #readChunks(bytes: Buffer, from: number): Buffer | Refusal {
+  #readChunks(bytes: Buffer, from: number, isDropped: boolean): Buffer | Refusal {
     let at = from
+    const payloadBefore = this.#payloadBytes
     this.#payload = []
     this.#trailerSource = bytes
-    while (at < bytes.length && !this.#bodyEnded) {
-      const { length, error } = this.#parser.read(bytes, at, bytes.length, this)
+    const end = Math.min(bytes.length, from + CHUNKS_BYTES_MAX)
+    while (at < end && !this.#bodyEnded) {
+      const { length, error } = this.#parser.read(bytes, at, end, this)
       at += length
       if (error !== undefined) return { status: 400, reason: error }
     }
     this.#trailerSource = NOTHING
     this.position = at
-    const payload = this.#takePayload(bytes)
-    this.#payloadBytes += payload.length
-    this.#overheadBytes += at - from - payload.length
+    const length = this.#payloadBytes - payloadBefore
+    this.#overheadBytes += at - from - length
     if (this.#trailerBytes > this.#limits.headBytesMax) return TOO_LONG
     if (this.#trailerTexts.length > this.#limits.fieldsMax * 2) return TOO_MANY
     if (this.#overheadBytes > OVERHEAD_BYTES_MAX + this.#payloadBytes * OVERHEAD_FACTOR) {
       return { status: 400, reason: 'more framing than body' }
     }
-    return payload
+    return isDropped ? NOTHING : this.#takePayload(bytes, length)
   }
 
   /** A single piece is not copied. Many are joined, so that small chunks cost no more than their bytes. */
-  #takePayload(bytes: Buffer): Buffer {
+  #takePayload(bytes: Buffer, length: number): Buffer {
     const pieces = this.#payload
-    const [first, length] = pieces
-    if (first === undefined || length === undefined) return NOTHING
+    const [first] = pieces
+    if (first === undefined) return NOTHING
     if (pieces.length === 2) return bytes.subarray(first, first + length)
-    const whole = new GrowingBuffer()
+    const whole = Buffer.allocUnsafeSlow(length)
+    let end = 0
     for (let index = 0; index + 1 < pieces.length; index += 2) {
       const start = pieces[index] ?? 0
-      whole.append(bytes.subarray(start, start + (pieces[index + 1] ?? 0)))
+      end += bytes.copy(whole, end, start, start + (pieces[index + 1] ?? 0))
     }
-    return whole.take()
+    return whole
   }
 
   onFieldName(at: number, length: number): void {
@@ -237,6 +243,7 @@ export class RequestReader implements ParseEvents {
   }
 
   onBody(at: number, length: number): void {
+    this.#payloadBytes += length
     this.#payload.push(at, length)
   }
 
