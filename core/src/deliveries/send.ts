@@ -105,7 +105,9 @@ async function forwardOf(
 ): Promise<Forward | { readonly faulted: SetResult }> {
   const { request, action } = attempt
   const shaped =
-    attempt.rules.length === 0 ? null : await ruleTurns.run(action.id, () => shapedByRules(attempt, urls))
+    attempt.rules.length === 0
+      ? null
+      : await ruleTurns.run(attempt.workspaceId, action.id, () => shapedByRules(attempt, urls))
   if (shaped !== null && shaped.output === null) return { faulted: shaped }
   const body = shaped?.output?.body ?? request.body
   const written = shaped?.output?.writtenHeaders ?? NOTHING_WRITTEN

@@ -63,7 +63,7 @@ async function edit(
 ): Promise<Prepared> {
   const rules = editRules(options)
   if (rules.length === 0) return { request: captured }
-  const { output, error } = await ruleTurns.run(id, () =>
+  const { output, error } = await ruleTurns.run(endpoint.workspaceId, id, () =>
     applyRules(rules, {
       request: captured,
       now,

@@ -75,7 +75,7 @@ async function previewStoring(
       label: labelOf(provider, request),
       eventId: eventIdOf(settings.eventIdPath, provider, request),
     }
-    const form = await turns.run(ctx.workspace.id, () => storedFormOf(settings, evaluated))
+    const form = await turns.run(ctx.workspace.id, ctx.workspace.id, () => storedFormOf(settings, evaluated))
     const redaction = form?.redaction ?? null
     return {
       redacted: redaction !== null,

@@ -65,7 +65,7 @@ async function previewOn(
         },
       },
     )
-  const result = await ruleTurns.run(ctx.workspace.id, evaluate)
+  const result = await ruleTurns.run(ctx.workspace.id, ctx.workspace.id, evaluate)
   const reports = rules.map(({ ruleId, version, rule }, index) => {
     const report = result.rules[index]
     return {

@@ -9,7 +9,7 @@ function busy(milliseconds: number): void {
 test('cheap rules run at once, in the same tick', async () => {
   const turns = createRuleTurns()
   const order: string[] = []
-  void turns.run('a', () => order.push('rules'))
+  void turns.run('w', 'a', () => order.push('rules'))
   order.push('after')
   expect(order).toEqual(['rules', 'after'])
 })
@@ -21,9 +21,9 @@ test('expensive rules leave the event loop to others four fifths of the time', a
     busy(8)
     ran += 1
   }
-  await turns.run('a', expensive)
+  await turns.run('w', 'a', expensive)
   const startedAt = performance.now()
-  await Promise.all(Array.from({ length: 5 }, () => turns.run('a', expensive)))
+  await Promise.all(Array.from({ length: 5 }, () => turns.run('w', 'a', expensive)))
   expect(ran).toBe(6)
   // Five runs of 8 ms, each after a pause of 32 ms.
   expect(performance.now() - startedAt).toBeGreaterThan(5 * 8 * 4)
@@ -31,14 +31,29 @@ test('expensive rules leave the event loop to others four fifths of the time', a
 
 test('a cheap action does not wait behind an expensive one, and a fault is its own', async () => {
   const turns = createRuleTurns()
-  await turns.run('slow', () => busy(10))
-  const slow = turns.run('slow', () => {
+  await turns.run('w', 'slow', () => busy(10))
+  const slow = turns.run('w', 'slow', () => {
     busy(10)
     throw new Error('of the slow one')
   })
-  expect(await turns.run('quick', () => 'now')).toBe('now')
+  expect(await turns.run('w', 'quick', () => 'now')).toBe('now')
   expect(slow).rejects.toThrow('of the slow one')
-  expect(await turns.run('slow', () => 'again')).toBe('again')
+  expect(await turns.run('w', 'slow', () => 'again')).toBe('again')
+})
+
+test('the expensive rules of a workspace wait for one of another, not for all', async () => {
+  const turns = createRuleTurns()
+  const order: string[] = []
+  const run = (workspace: string, action: string) =>
+    turns.run(workspace, action, () => {
+      busy(6)
+      order.push(workspace)
+    })
+  for (const action of ['1', '2', '3', '4', '5']) await run('many', action)
+  await run('one', '1')
+  order.length = 0
+  await Promise.all([...['1', '2', '3', '4', '5'].map((action) => run('many', action)), run('one', '1')])
+  expect(order.indexOf('one')).toBe(1)
 })
 
 test('after a wait of 20 s there is no rest: the attempt has a lease', async () => {
@@ -51,9 +66,9 @@ test('after a wait of 20 s there is no rest: the attempt has a lease', async () 
   const takes = (milliseconds: number) => () => {
     now += milliseconds
   }
-  await turns.run('a', takes(100_000))
+  await turns.run('w', 'a', takes(100_000))
   // The pause would be 400 s. This run starts after a wait of 20 s, which the clock has reached at its next call.
   passes = 20_000
   // A pause would outlast the test.
-  expect(await turns.run('a', () => 'ran')).toBe('ran')
+  expect(await turns.run('w', 'a', () => 'ran')).toBe('ran')
 })

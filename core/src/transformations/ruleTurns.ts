@@ -14,18 +14,18 @@ const REMEMBERED_MAX = 10_000
 /** Runs rule sets without starving captures and the API in the same process. */
 export interface RuleTurns {
   /**
-   * Runs a rule set: at once if its last run was cheap, else in a queue with pauses between runs.
+   * Runs a rule set: at once if its last run was cheap, else with pauses between runs, for which workspaces take turns.
    *
    * @param actionId the action of the rules
    * @param evaluate must be synchronous, because its duration is measured
    */
-  run<Result>(actionId: string, evaluate: () => Result): Promise<Result>
+  run<Result>(workspaceId: string, actionId: string, evaluate: () => Result): Promise<Result>
 }
 
 /** @param clock monotonic milliseconds; tests pass their own */
 export function createRuleTurns(clock: () => number = () => performance.now()): RuleTurns {
   const costs = new Map<string, number>()
-  const turns = new Turns({ atOnce: 1 })
+  const turns = new Turns({ atOnce: 1, inAll: 1 })
   let restUntil = 0
 
   const measured = <Result>(actionId: string, evaluate: () => Result): Result => {
@@ -40,10 +40,10 @@ export function createRuleTurns(clock: () => number = () => performance.now()): 
   }
 
   return {
-    async run(actionId, evaluate) {
+    async run(workspaceId, actionId, evaluate) {
       if ((costs.get(actionId) ?? 0) <= CHEAP_MS) return measured(actionId, evaluate)
       const arrivedAt = clock()
-      return await turns.run('', async () => {
+      return await turns.run(workspaceId, async () => {
         const rest = Math.min(restUntil - clock(), arrivedAt + WAIT_MS_MAX - clock())
         // Also without a pause, so that waiting events are handled first.
         await sleep(Math.max(0, rest))
