@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type InputIssue, issue } from '../engine/issues.ts'
-import { words } from './issues.ts'
+import { ISSUES_MAX, words } from './issues.ts'
 
 /**
  * Every code that a caller can get, with its status, title, meaning and remedy. Codes are never removed and never
@@ -168,7 +168,8 @@ export const MAX_PROBLEM_ITEMS = 50
 export function validationFailed(issues: readonly InputIssue[]): DomainError {
   const [first] = issues
   const sentence = first === undefined ? 'The input is not valid.' : withPlace(first)
-  const detail = issues.length > 1 ? `The input has ${issues.length} errors; first: ${sentence}` : sentence
+  const count = issues.length < ISSUES_MAX ? issues.length : `at least ${ISSUES_MAX}`
+  const detail = issues.length > 1 ? `The input has ${count} errors; first: ${sentence}` : sentence
   return new DomainError('validation_failed', detail, { issues: issues.slice(0, MAX_PROBLEM_ITEMS) })
 }
 

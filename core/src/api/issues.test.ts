@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { processorTime } from '../../../tests/support/processorTime.ts'
 import { inDocumentOrder } from '../engine/issues.ts'
+import { validationFailed } from './errors.ts'
 import { issuesOf, nulIssues } from './issues.ts'
 
 const issue = (...path: (string | number)[]) => ({ path, code: 'type', detail: 'wrong' }) as const
@@ -43,6 +44,17 @@ describe('inDocumentOrder', () => {
     // A quadratic algorithm took minutes.
     expect(used()).toBeLessThan(5000)
   })
+})
+
+test('of a hundred thousand wrong parts the first thousand are read', () => {
+  const { error } = z
+    .object({ headers: z.record(z.string(), z.string()) })
+    .safeParse({ headers: Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`x${at}`, at])) })
+  const used = processorTime()
+  const issues = issuesOf(error, {})
+  expect(issues.map(({ path }) => path[1])).toEqual(Array.from({ length: 1000 }, (_, at) => `x${at}`))
+  expect(validationFailed(issues).detail).toStartWith('The input has at least 1000 errors; first: ')
+  expect(used()).toBeLessThan(500)
 })
 
 describe('nulIssues', () => {

@@ -1,14 +1,18 @@
 import type { z } from 'zod'
 import { type InputIssue, ITEM_CODES, type ItemCode, inDocumentOrder, valueAt } from '../engine/issues.ts'
 
+/** Many times what an answer names: a body may hold a hundred thousand wrong parts. */
+export const ISSUES_MAX = 1000
+
 /**
- * Zod's issues about an input as issues of the API (docs/errors.md), in document order.
+ * Zod's issues about an input as issues of the API (docs/errors.md), in document order. Of more than a thousand, the
+ * others are left out.
  *
  * @param input the raw input: zod's issues do not say whether a member was missing or of the wrong type
  */
 export function issuesOf(error: z.ZodError | undefined, input: unknown): InputIssue[] {
   if (error === undefined) return []
-  const issues = error.issues.flatMap((issue) => translate(issue, input))
+  const issues = error.issues.slice(0, ISSUES_MAX).flatMap((issue) => translate(issue, input))
   return inDocumentOrder(issues, input)
 }
 
@@ -37,7 +41,7 @@ function translate(issue: z.core.$ZodIssue, input: unknown): InputIssue[] {
 /** The issues of the forms that fit best: those with the fewest. */
 function bestForms({ errors, path }: z.core.$ZodIssueInvalidUnion, input: unknown): InputIssue[][] {
   const forms = errors.map((form) =>
-    form.flatMap((part) => translate({ ...part, path: [...path, ...part.path] }, input)),
+    form.slice(0, ISSUES_MAX).flatMap((part) => translate({ ...part, path: [...path, ...part.path] }, input)),
   )
   return forms.filter(({ length }) => forms.every((other) => length <= other.length))
 }
@@ -114,18 +118,16 @@ export function words(path: readonly (string | number)[]): string {
  * Deeper ones are parts of documents, which are stored as JSON text.
  */
 export function nulIssues(input: unknown): InputIssue[] {
-  return membersOf(input).flatMap(([name, member]) => [
-    ...nulIssue([name], member),
-    ...membersOf(member).flatMap(([inner, value]) => nulIssue([name, inner], value)),
-  ])
-}
-
-function nulIssue(path: readonly (string | number)[], value: unknown): InputIssue[] {
-  if (typeof value !== 'string' || !value.includes('\0')) return []
-  return [{ path, code: 'not_allowed', detail: `${words(path)} must not hold the NUL character.` }]
-}
-
-function membersOf(value: unknown): readonly (readonly [string | number, unknown])[] {
-  if (Array.isArray(value)) return value.map((item, at) => [at, item])
-  return typeof value === 'object' && value !== null ? Object.entries(value) : []
+  const issues: InputIssue[] = []
+  const look = (value: unknown, ...path: (string | number)[]) => {
+    if (typeof value !== 'string' || !value.includes('\0')) return
+    issues.push({ path, code: 'not_allowed', detail: `${words(path)} must not hold the NUL character.` })
+  }
+  for (const [name, member] of Object.entries(input ?? {})) {
+    look(member, name)
+    if (Array.isArray(member)) for (let at = 0; at < member.length; at += 1) look(member[at], name, at)
+    else if (typeof member === 'object' && member !== null)
+      for (const [inner, value] of Object.entries(member)) look(value, name, inner)
+  }
+  return issues
 }
