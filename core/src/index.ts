@@ -10,7 +10,7 @@ export {
 } from './api/contract.ts'
 export { DomainError, ERRORS, type ErrorCode, validationFailed } from './api/errors.ts'
 export { gathering } from './api/gathering.ts'
-export { issuesOf } from './api/issues.ts'
+export { issuesOf, widthIssues } from './api/issues.ts'
 export {
   type Locate,
   locateInBody,

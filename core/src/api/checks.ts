@@ -5,7 +5,7 @@ import { type AccessDeclaration, admit, scopeOf } from './access.ts'
 import type { Context } from './context.ts'
 import type { Finds, PathIds, RouteContract } from './contract.ts'
 import { DomainError, validationFailed } from './errors.ts'
-import { issuesOf, nulIssues } from './issues.ts'
+import { issuesOf, nulIssues, widthIssues } from './issues.ts'
 
 /**
  * An input as far as it is valid: of an object, also in a list, each member that is valid on its own. A wrong member is
@@ -74,10 +74,12 @@ export async function passChecks<Shape extends z.core.$ZodLooseShape, Found exte
   admit(ctx, { least, declaration, named: pathIds(raw).endpointId })
   // Without `finds`, Found is the empty default: nothing to add to the context.
   const found = finds === undefined ? ({} as Found) : await finds(ctx, pathIds(raw))
+  const tooWide = widthIssues(raw)
   const unstorable = nulIssues(raw).filter(({ path }) => String(path[0]) in input.shape)
-  const isWrong = () => unstorable.length > 0 || !input.safeParse(raw).success
+  const isWrong = () => tooWide.length > 0 || unstorable.length > 0 || !input.safeParse(raw).success
   if (findsWhenWrong !== undefined && isWrong()) await findsWhenWrong(ctx, pathIds(raw))
   gate?.(ctx)
+  if (tooWide.length > 0) throw validationFailed(tooWide)
   if (check !== undefined || unstorable.length > 0) {
     const issues = issuesOf(input.safeParse(raw).error, raw)
     const wrong = new Set<string>()

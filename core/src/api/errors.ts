@@ -159,6 +159,8 @@ export class DomainError extends Error {
 
 /** Items in one problem's `errors`. */
 export const MAX_PROBLEM_ITEMS = 50
+/** Characters of their paths together: a name may be as long as a body. The first item is always given. */
+const PATHS_LENGTH_MAX = 65_536
 
 /**
  * The refusal for input with one or more wrong parts.
@@ -170,7 +172,12 @@ export function validationFailed(issues: readonly InputIssue[]): DomainError {
   const sentence = first === undefined ? 'The input is not valid.' : withPlace(first)
   const count = issues.length < ISSUES_MAX ? issues.length : `at least ${ISSUES_MAX}`
   const detail = issues.length > 1 ? `The input has ${count} errors; first: ${sentence}` : sentence
-  return new DomainError('validation_failed', detail, { issues: issues.slice(0, MAX_PROBLEM_ITEMS) })
+  let length = 0
+  const given = issues.slice(0, MAX_PROBLEM_ITEMS).filter(({ path }, at) => {
+    length += path.join('/').length
+    return at === 0 || length <= PATHS_LENGTH_MAX
+  })
+  return new DomainError('validation_failed', detail, { issues: given })
 }
 
 /** The refusal for one part of the input that is not allowed as things are. */

@@ -2,8 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { processorTime } from '../../../tests/support/processorTime.ts'
 import { inDocumentOrder } from '../engine/issues.ts'
-import { validationFailed } from './errors.ts'
-import { issuesOf, nulIssues } from './issues.ts'
+import { type DomainError, validationFailed } from './errors.ts'
+import { issuesOf, nulIssues, widthIssues } from './issues.ts'
+
+const refusedOf = ({ more }: DomainError) => more.issues?.length
 
 const issue = (...path: (string | number)[]) => ({ path, code: 'type', detail: 'wrong' }) as const
 
@@ -55,6 +57,43 @@ test('of a hundred thousand wrong parts the first thousand are read', () => {
   expect(issues.map(({ path }) => path[1])).toEqual(Array.from({ length: 1000 }, (_, at) => `x${at}`))
   expect(validationFailed(issues).detail).toStartWith('The input has at least 1000 errors; first: ')
   expect(used()).toBeLessThan(500)
+})
+
+test('a sentence about a member of several forms names a few faults of each, and the beginning of a long name', () => {
+  const { error } = z
+    .object({ to: z.union([z.strictObject({ url: z.string() }), z.strictObject({ id: z.string() })]) })
+    .safeParse({
+      to: {
+        ['x'.repeat(5000)]: 1,
+        ...Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`x${at}`, 1])),
+      },
+    })
+  const [found] = issuesOf(error, { to: { x: 1 } })
+  expect(found?.detail).toMatch(/ and more, or .* and more\.$/)
+  expect(found?.detail.length).toBeLessThan(2000)
+})
+
+test('a long name in many paths does not make a long answer', () => {
+  const of = (at: number) => ({ ...issue('x'.repeat(40_000), at) })
+  expect(refusedOf(validationFailed([of(1), of(2), of(3)]))).toBe(1)
+  expect(refusedOf(validationFailed([issue('a'), of(1), of(2), issue('b')]))).toBe(2)
+})
+
+describe('widthIssues', () => {
+  const wide = Array.from({ length: 20_001 }, () => ({}))
+
+  test('name the member with more values than any may have', () => {
+    expect(widthIssues({ name: 'a', list: wide })).toMatchObject([{ path: ['list'], code: 'too_many' }])
+    expect(widthIssues({ rule: { steps: [{ paths: wide }] } })).toMatchObject([{ path: ['rule'] }])
+    expect(widthIssues({ list: wide.slice(1) })).toEqual([])
+    expect(widthIssues({ one: wide.slice(1), other: [1] })).toMatchObject([{ path: ['other'] }])
+  })
+
+  test('a sample may hold any number, but not in its headers', () => {
+    expect(widthIssues({ sample: wide })).toEqual([])
+    expect(widthIssues({ sample: { body: wide, headers: {} } })).toEqual([])
+    expect(widthIssues({ sample: { headers: { ...wide } } })).toMatchObject([{ path: ['sample'] }])
+  })
 })
 
 describe('nulIssues', () => {

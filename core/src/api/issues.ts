@@ -1,5 +1,12 @@
 import type { z } from 'zod'
-import { type InputIssue, ITEM_CODES, type ItemCode, inDocumentOrder, valueAt } from '../engine/issues.ts'
+import {
+  type InputIssue,
+  ITEM_CODES,
+  type ItemCode,
+  inDocumentOrder,
+  issue,
+  valueAt,
+} from '../engine/issues.ts'
 
 /** Many times what an answer names: a body may hold a hundred thousand wrong parts. */
 export const ISSUES_MAX = 1000
@@ -46,8 +53,14 @@ function bestForms({ errors, path }: z.core.$ZodIssueInvalidUnion, input: unknow
   return forms.filter(({ length }) => forms.every((other) => length <= other.length))
 }
 
+/** Faults of a form that a sentence names. */
+const NAMED_MAX = 5
+
 function eitherOf(forms: readonly (readonly InputIssue[])[]): string {
-  const texts = forms.map((form) => form.map(({ detail }) => detail.replace(/\.$/, '')).join(' and '))
+  const texts = forms.map((form) => {
+    const named = form.slice(0, NAMED_MAX).map(({ detail }) => detail.replace(/\.$/, ''))
+    return [...named, ...(form.length > NAMED_MAX ? ['more'] : [])].join(' and ')
+  })
   return `${[...new Set(texts)].join(', or ')}.`
 }
 
@@ -105,12 +118,46 @@ function unit(origin: string, bound: number, words: string): string {
   return `${words} ${bound}`
 }
 
+/** Characters of a name in a path for people. */
+const NAME_LENGTH_MAX = 200
+
 /** A path in readable form: `steps[1].op`. */
 export function words(path: readonly (string | number)[]): string {
   if (path.length === 0) return 'The input'
   return path
-    .map((part, at) => (typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`))
+    .map((part, at) => {
+      if (typeof part === 'number') return `[${part}]`
+      const name = part.length > NAME_LENGTH_MAX ? `${part.slice(0, NAME_LENGTH_MAX)}…` : part
+      return at === 0 ? name : `.${name}`
+    })
     .join('')
+}
+
+/** More than any list, rule or condition may have: 10,000 ids are the longest list. */
+const VALUES_MAX = 20_000
+/** Members of a sample that are not its body, which may hold any number of values. */
+const COUNTED_OF_SAMPLE = ['headers', 'query'] as const
+
+/**
+ * The member with which an input holds over 20,000 values, if any. A body of 1 MiB may have 300,000, each of which
+ * would be checked on its own.
+ */
+export function widthIssues(input: unknown): InputIssue[] {
+  let count = 0
+  const isTooWide = (value: unknown): boolean => {
+    if (typeof value !== 'object' || value === null) return false
+    for (const name in value) {
+      count += 1
+      if (count > VALUES_MAX || isTooWide(Reflect.get(value, name))) return true
+    }
+    return false
+  }
+  for (const [name, member] of Object.entries(input ?? {})) {
+    const counted = name === 'sample' ? COUNTED_OF_SAMPLE.map((part) => valueAt(member, [part])) : member
+    if (!isTooWide(counted)) continue
+    return [issue([name], 'too_many', `${words([name])} must not hold over ${VALUES_MAX} values.`)]
+  }
+  return []
 }
 
 /**

@@ -1,4 +1,4 @@
-import { issuesOf, type ToolEffect, toProblem, validationFailed } from '@creel/core'
+import { issuesOf, type ToolEffect, toProblem, validationFailed, widthIssues } from '@creel/core'
 import type { McpServer } from '@modelcontextprotocol/server'
 import { CreelError } from 'creel-client'
 import { z } from 'zod'
@@ -74,5 +74,7 @@ const refused = (...given: Parameters<typeof refusalText>) => ({
 /** Names all that is wrong: missing and unknown arguments, and those that a route would refuse. */
 function wrongParts({ shape }: z.ZodObject, given: unknown) {
   const members = Object.entries(shape).map(([name, open]) => [name, exact.get(open)?.schema ?? open])
+  const tooWide = widthIssues(given)
+  if (tooWide.length > 0) return validationFailed(tooWide)
   return validationFailed(issuesOf(z.strictObject(Object.fromEntries(members)).safeParse(given).error, given))
 }
