@@ -156,6 +156,22 @@ describe('a service that answers what terminals obey', () => {
     }
   })
 
+  test.each([
+    ['null', 'null'],
+    ['a request without members', '{"id":1}'],
+    ['a request with members of other types', JSON.stringify(hostileRequest(1, { label: 7 }))],
+  ])('that streams %s ends tail and listen with a sentence', async (_name, request) => {
+    await using service = startHostileService({ captures: [JSON.parse(request)] })
+    const env = await environmentOf(service)
+    for (const words of [['tail'], ['listen', '--to', '9']]) {
+      const { stdout, stderr, exitCode } = await runCreel([...words, '--since', 'start'], { env })
+      expect(exitCode).toBe(1)
+      expect(stderr).toMatch(/^creel: .* (this version|the client knows)/m)
+      expect(stderr).not.toMatch(/^ {4}at /m)
+      expectHarmless(stdout + stderr)
+    }
+  })
+
   test('gets bytes through a pipe, and shows them on a terminal', async () => {
     await using service = startHostileService()
     const env = await environmentOf(service)

@@ -191,7 +191,7 @@ const EVENT_STREAM = { 'content-type': 'text/event-stream' }
 function eventsOf(captures: readonly ReturnType<typeof hostileRequest>[]): ReadableStream<Uint8Array> {
   const text = captures
     .map(
-      (request) => `id: ${request.id}\nevent: captured\ndata: ${JSON.stringify({ requests: [request] })}\n\n`,
+      (request, at) => `id: ${at + 1}\nevent: captured\ndata: ${JSON.stringify({ requests: [request] })}\n\n`,
     )
     .join('')
   return new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(text)) })

@@ -49,6 +49,7 @@ export function eventOf(sent: ServerEvent, lastId: number): StreamEvent | null {
   if (!isKnown('requests_follow', sent)) return null
   const event = { ...dataOf(sent), type: sent.event, lastId: Math.max(lastId, Number(sent.id) || 0) }
   if (!isSent(event)) throw unreadable(sent)
+  if ('requests' in event && event.requests?.every(hasId) === false) throw unreadable(sent)
   // Captures have one name here, in whatever mode the service sends them.
   if (event.type === 'captured') return { ...event, type: 'arrived' }
   if (event.type === 'replay') return { ...event, deliveryId: String(event.replayId) }
@@ -66,6 +67,8 @@ export function sentEvent<Id extends keyof StreamEvents>(id: Id, sent: ServerEve
 const isKnown = (id: keyof StreamEvents, { event }: ServerEvent) => Object.hasOwn(EVENT_MEMBERS[id], event)
 
 const isSent = (event: { readonly type: string }): event is Sent => fits('requests_follow', event.type, event)
+
+const hasId = (request: { readonly id: number } | null) => typeof request?.id === 'number'
 
 const isEvent = <Id extends keyof StreamEvents>(
   id: Id,

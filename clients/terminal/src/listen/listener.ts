@@ -7,6 +7,7 @@ import type { Checkpoint } from './checkpoint.ts'
 import { Deliverer } from './deliverer.ts'
 import type { Filter } from './filter.ts'
 import type { LocalSender } from './localSender.ts'
+import { readable } from './readable.ts'
 import { countMatching, type Start } from './start.ts'
 import type { LinkState, ListenView, Shown } from './view.ts'
 
@@ -141,8 +142,9 @@ class Listener {
   }: Extract<FeedEvent<WholeRequest>, { type: 'arrived' }>): Promise<void> {
     const { view, filter, sender, signal } = this.options
     this.behind = Math.max(this.behind, requests.length)
-    for (const request of requests) {
+    for (const sent of requests) {
       if (signal.aborted) return
+      const request = readable(sent)
       const lack = sender === null ? undefined : lackOf(request)
       const isShown = filter.matches(request)
       if (isShown && sender !== null && lack === undefined) {
@@ -178,7 +180,7 @@ class Listener {
     const until = Date.now() + REPLAY_MILLISECONDS
     for (let failures = 0; ; failures += 1) {
       try {
-        return await api.calls.requests.get({ endpointId: endpoint.id, requestId })
+        return readable(await api.calls.requests.get({ endpointId: endpoint.id, requestId }))
       } catch (error) {
         if (signal.aborted || Date.now() > until || !isPassing(error)) throw error
       }
