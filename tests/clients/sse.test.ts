@@ -55,3 +55,25 @@ test('reads a long event in small pieces in time that grows with its length only
   // To look through all that has come again for each piece takes minutes.
   expect(used()).toBeLessThan(8_000)
 })
+
+test('gives up an event without end', async () => {
+  const piece = bytes('x'.repeat(64 * 1024))
+  using server = Bun.serve({
+    port: 0,
+    fetch: () =>
+      new Response(
+        new ReadableStream<Uint8Array>({
+          start: (controller) => controller.enqueue(bytes('data: short\n\ndata: ')),
+          pull: (controller) => controller.enqueue(piece),
+        }),
+      ),
+  })
+  const { body } = await fetch(server.url)
+  if (body === null) throw new Error('The answer has no body.')
+  const seen: unknown[] = []
+  const read = async () => {
+    for await (const event of blocksOf(body, undefined, 1_000_000)) seen.push(event)
+  }
+  await expect(read()).rejects.toMatchObject({ code: 'unexpected_answer' })
+  expect(seen).toMatchObject([{ data: 'short' }])
+})
