@@ -244,6 +244,7 @@ describe('events()', () => {
   test.each([
     ['lacks a member', 'event: replay\ndata: {"requestId":1,"deliveryId":"2"}'],
     ['has a member of another type', 'event: arrived\ndata: {"requests":{}}'],
+    ['has a request that is none', 'event: captured\ndata: {"requests":[null]}'],
     ['is not JSON', 'event: changed\ndata: {'],
     ['is no object', 'event: changed\ndata: null'],
   ])('rejects when an event %s', async (_, event) => {
@@ -313,6 +314,23 @@ describe('follow()', () => {
       'connected',
       'done',
     ])
+  })
+
+  test.each([
+    ['7', 7_000],
+    ['99999999999', 60_000],
+    ['-3', 250],
+    ['soon', 250],
+  ])('waits for a `Retry-After` of %s before it opens a stream again', async (seconds, expectedMs) => {
+    using server = Bun.serve({
+      port: 0,
+      fetch: () => new Response(null, { status: 503, headers: { 'Retry-After': seconds } }),
+    })
+    const transport = createTransport({ url: server.url.href, key: 'any', retry: () => false })
+    const events = resumed(transport, { signal: undefined, open: () => ({ path: '/' }), read: () => [] })
+    const { value: lost } = await events.next()
+    expect(lost).toMatchObject({ type: 'lost', waitMs: expectedMs })
+    await events.return()
   })
 
   test('reads by pages where it is too far behind', async () => {

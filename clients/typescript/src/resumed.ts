@@ -26,6 +26,8 @@ export interface Resumable<Event> {
 }
 
 const RECONNECT_MS = { first: 250, max: 5_000 } as const
+/** The longest `Retry-After` that is waited for. */
+const RETRY_AFTER_MS_MAX = 60_000
 
 /**
  * The events of a stream and the states of its connection, for as long as the reader reads: a stream that breaks or ends is opened
@@ -43,6 +45,7 @@ export async function* resumed<Event>(
     signal.throwIfAborted()
     const { path, headers } = open()
     let lost: unknown = null
+    let askedMs = 0
     try {
       const accepting = { ...headers, Accept: 'text/event-stream' }
       const response = await transport.send(path, { headers: accepting, signal, silenceMs })
@@ -56,9 +59,10 @@ export async function* resumed<Event>(
     } catch (error) {
       signal.throwIfAborted()
       lost = transport.refused(error)
+      askedMs = error instanceof CreelError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
       if (isFinal(error)) throw lost
     }
-    const waitMs = backoffMs(RECONNECT_MS, failures)
+    const waitMs = Math.max(backoffMs(RECONNECT_MS, failures), Math.min(askedMs, RETRY_AFTER_MS_MAX))
     failures += 1
     yield { type: 'lost', error: lost, waitMs }
     await wait(waitMs, signal)
