@@ -6,6 +6,7 @@ import {
   UNFINISHED_MAX,
 } from '../../../core/src/reconcile/declarations.ts'
 import { eventually } from '../../support/eventually.ts'
+import { githubDelivery } from '../../support/githubApi.ts'
 import type { TestService } from '../../support/service.ts'
 import { type StripeApi, stripeEvent } from '../../support/stripeApi.ts'
 import { ended, hoursAgo, reconciled, type Senders, startRun, startSenders } from './support.ts'
@@ -96,6 +97,32 @@ test('a page that is too long, or no list, ends the run', async () => {
     expect(run).toMatchObject({ state: 'failed', error: { code: 'bad_answer' } })
   }
   stripe.interfere = undefined
+})
+
+test('types and cursors that PostgreSQL cannot hold as they are end no run', async () => {
+  const type = 'a\0b\ud800'
+  stripe.events.splice(0, stripe.events.length, stripeEvent(1, hoursAgo(1), type))
+  const ofStripe = await service.alice.endpoint({ provider: 'stripe' })
+  expect(await reconciled(ofStripe, senders.stripeOrder())).toMatchObject({
+    state: 'done',
+    counts: { missing: 1, captured: 1, outstanding: 0 },
+    missingTypes: [{ type: 'a\ufffdb\ufffd', count: 1 }],
+  })
+
+  const { github } = senders
+  github.interfere = ({ number }, response) => {
+    response.writeHead(200, {
+      'Content-Type': 'application/json',
+      ...(number === 1 ? { Link: `<${github.url}/?cursor=%00>; rel="next"` } : {}),
+    })
+    const at = hoursAgo(number)
+    response.end(JSON.stringify([githubDelivery(number, at, { event: type })]))
+    return true
+  }
+  const ofGithub = await service.alice.endpoint({ provider: 'github' })
+  const run = await reconciled(ofGithub, senders.githubOrder({ dryRun: true }))
+  github.interfere = undefined
+  expect(run).toMatchObject({ state: 'done', missingTypes: [{ type: 'a\ufffdb\ufffd', count: 2 }] })
 })
 
 const findRun = (id: string) =>

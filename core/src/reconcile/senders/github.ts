@@ -1,16 +1,17 @@
 import { isJsonNumber, memberOf, type Node, numberText } from '../../engine/json/index.ts'
 import { headerValues, type WireHeader } from '../../engine/message/index.ts'
 import { isEventId, storedEventId } from '../../engine/verification/index.ts'
+import { storable } from '../../platform/db/index.ts'
 import { PAGE_EVENTS } from '../declarations.ts'
 import { badAnswer, type CallServices, callSender } from './call.ts'
 import {
   type Answer,
-  isType,
   itemsOf,
   looksOf,
   type Redelivering,
   type SentEvent,
   type SentPage,
+  typeOf,
 } from './sender.ts'
 
 /** Path of a hook below the base address of the API. */
@@ -81,7 +82,7 @@ function nextCursor(headers: readonly WireHeader[]): string | null {
   const links = headerValues(headers, 'link').join(', ')
   const next = /<([^<>]{1,2000})>\s*;[^<]*\brel="?next"?/.exec(links)?.[1]
   const cursor = next === undefined ? null : (URL.parse(next)?.searchParams.get('cursor') ?? null)
-  return cursor === null || cursor === '' || cursor.length > CURSOR_CHARACTERS_MAX ? null : cursor
+  return cursor === null || cursor === '' || cursor.length > CURSOR_CHARACTERS_MAX ? null : storable(cursor)
 }
 
 function deliveryOf(node: Node): SentEvent | undefined {
@@ -91,7 +92,8 @@ function deliveryOf(node: Node): SentEvent | undefined {
   // The text of the number: ids may be greater than a double holds exactly.
   const reference = isJsonNumber(id) ? numberText(id) : ''
   if (!/^\d{1,20}$/.test(reference) || typeof guid !== 'string' || !isEventId(guid)) return undefined
-  if (!isType(event)) return undefined
+  const type = typeOf(event)
+  if (type === undefined) return undefined
   const at = new Date(typeof deliveredAt === 'string' ? deliveredAt : Number.NaN)
-  return Number.isNaN(at.getTime()) ? undefined : { eventId: storedEventId(guid), type: event, at, reference }
+  return Number.isNaN(at.getTime()) ? undefined : { eventId: storedEventId(guid), type, at, reference }
 }

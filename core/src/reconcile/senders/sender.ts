@@ -1,4 +1,5 @@
 import { MAX_JSON_DEPTH, type Node, nestsDeeper, parseForLooks } from '../../engine/json/index.ts'
+import { storable } from '../../platform/db/index.ts'
 
 /** Error codes of runs that ended early, with advice for each. */
 export const RUN_ERRORS = {
@@ -88,8 +89,11 @@ export type ListingSender = Redelivering | Fetching
 /** Longest type of an event that is read. */
 const TYPE_CHARACTERS_MAX = 200
 
-export const isType = (value: Node): value is string =>
+/** The type of an event, as it is stored; undefined if it is none. */
+export const typeOf = (value: Node): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= TYPE_CHARACTERS_MAX
+    ? storable(value)
+    : undefined
 
 /** The items of a list; undefined if it is none, or `read` does not understand one of them. */
 export function itemsOf<Item>(list: Node, read: (item: Node) => Item | undefined): Item[] | undefined {

@@ -12,11 +12,11 @@ import { badAnswer, type CallServices, callSender } from './call.ts'
 import {
   type Answer,
   type Fetching,
-  isType,
   itemsOf,
   looksOf,
   type Scope,
   type SentPage,
+  typeOf,
   type WholeEvent,
 } from './sender.ts'
 
@@ -128,9 +128,10 @@ function pageOf(page: Node): Omit<ReadPage, 'size'> | undefined {
 
 function eventOf(node: Node): ReadEvent | undefined {
   const id = memberOf(node, 'id')
-  const type = memberOf(node, 'type')
+  const type = typeOf(memberOf(node, 'type'))
   const created = memberOf(node, 'created')
-  if (typeof id !== 'string' || !isEventId(id) || !isType(type) || !isJsonNumber(created)) return undefined
+  if (typeof id !== 'string' || !isEventId(id) || type === undefined || !isJsonNumber(created))
+    return undefined
   const at = new Date(Number(numberText(created)) * 1000)
   if (Number.isNaN(at.getTime())) return undefined
   return { id, eventId: storedEventId(id), type, at, node }
