@@ -118,6 +118,28 @@ test('a watchdog whose history cannot be read holds up no alarm of others', asyn
   await sql`delete from watchdogs where id = ${broken.id}`.execute(service.db)
 })
 
+test('watchdogs whose alarm cannot be stored hold up no alarm of others', async () => {
+  const endpoint = await (await service.newClient()).endpoint()
+  const made: Watchdog[] = []
+  for (let index = 0; index < 12; index += 1) made.push(await makeWatchdog(endpoint))
+  // The first are due first, so that they are in the first batches of each check.
+  const broken = made.slice(0, 3)
+  await sql`create function refuse_alarm() returns trigger language plpgsql as $$
+    begin raise exception 'refused by the test' using errcode = '22P05'; end $$`.execute(service.db)
+  const ids = sql.join(broken.map(({ id }) => sql.lit(id)))
+  await sql`create trigger refuse_alarm before update on watchdogs for each row
+    when (new.phase = 'alarmed' and new.id in (${ids})) execute function refuse_alarm()`.execute(service.db)
+  await service.clock.advance(800_000)
+  const others = made.slice(broken.length)
+  await eventually('the alarms of the others', async () => {
+    const kinds = await Promise.all(others.map((watchdog) => raised(service, watchdog)))
+    return kinds.every(({ length }) => length === 1)
+  })
+  expect(await Promise.all(broken.map((watchdog) => raised(service, watchdog)))).toEqual([[], [], []])
+  await sql`drop function refuse_alarm cascade`.execute(service.db)
+  await eventually('their alarms', async () => (await raised(service, broken[2] ?? { id: '' })).length === 1)
+})
+
 describe('several workers', () => {
   // Not through the queue, which would run the jobs one by one.
   const look = ({ running }: TestService) => checkWatchdogs(running.services, new AbortController().signal)

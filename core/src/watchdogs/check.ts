@@ -20,6 +20,8 @@ export type CheckServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
 const BATCH = 5
 /** Such transactions at once. */
 const AT_ONCE = 6
+/** Watchdogs whose failures a check passes over, so that they hold up no others. */
+const FAILED_MAX = 100
 /** The most histories that a check looks at. */
 const RECHECKS_MAX = 100
 /** Time after which the remaining histories are left to the next check, so that they hold up no alarm. */
@@ -41,19 +43,29 @@ export async function checkWatchdogs(services: CheckServices, signal: AbortSigna
   const outages = await listOutages(services.db)
   const now = services.clock.now()
   const change = { step: (clock: Parameters<typeof evaluate>[0]) => evaluate(clock, now, outages) }
-  /** Whether there may be more. */
-  const checkSome = async (): Promise<boolean> =>
-    await services.db.transaction().execute(async (trx) => {
-      const rows = await lockWatchdogsToCheck(trx, now, BATCH)
-      for (const row of rows) await stepWatchdog(services, trx, { row, change, outages })
-      return rows.length === BATCH && !signal.aborted
-    })
+  const failed: string[] = []
+  /** Whether there may be more. A watchdog that fails is left to the next check, the others of its batch to the next batch. */
+  const checkSome = async (): Promise<boolean> => {
+    let stepped = ''
+    const isMore = await failures.unless(() =>
+      services.db.transaction().execute(async (trx) => {
+        const rows = await lockWatchdogsToCheck(trx, { now, limit: BATCH, except: failed })
+        for (const row of rows) {
+          stepped = row.id
+          await stepWatchdog(services, trx, { row, change, outages })
+        }
+        return rows.length === BATCH
+      }),
+    )
+    if (isMore === undefined && stepped !== '') failed.push(stepped)
+    const isGoingOn = isMore ?? (stepped !== '' && failed.length < FAILED_MAX)
+    return isGoingOn && !signal.aborted
+  }
   const checkOthers = async () => {
     while (await checkSome());
   }
   // Mostly there is nothing to do.
-  if (!signal.aborted && (await failures.unless(checkSome)) === true)
-    await Promise.all(Array.from({ length: AT_ONCE }, () => failures.unless(checkOthers)))
+  if (!signal.aborted && (await checkSome())) await Promise.all(Array.from({ length: AT_ONCE }, checkOthers))
   failures.throwAny()
 }
 

@@ -84,9 +84,15 @@ export function lockWatchdogsOfWorkspace(trx: Trx, workspaceId: string, now: Dat
 /**
  * Locks watchdogs that need a step and skips those that another worker has locked: overdue ones, and alarmed ones with
  * a match since. Each kind has an index of little else, so that a check costs nothing while nothing is due.
+ *
+ * @param except ids of those that are not wanted
  */
-export async function lockWatchdogsToCheck(trx: Trx, now: Date, limit: number): Promise<WatchdogRow[]> {
+export async function lockWatchdogsToCheck(
+  trx: Trx,
+  { now, limit, except }: { readonly now: Date; readonly limit: number; readonly except: readonly string[] },
+): Promise<WatchdogRow[]> {
   return await selectRows(trx, now)
+    .$if(except.length > 0, (query) => query.where('w.id', 'not in', except))
     .where('w.id', 'in', (of) =>
       of
         .selectFrom('watchdogs as d')
