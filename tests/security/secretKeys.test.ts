@@ -3,6 +3,8 @@ import { createCipheriv, createHmac, randomBytes } from 'node:crypto'
 import { createSecretBox } from '@creel/core'
 import { sql } from 'kysely'
 import type { TestEndpoint } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { countLockWaits } from '../support/lockWaits.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /** Keys of stored secrets: replaced while the service runs. One workspace's secrets never open as another's. */
@@ -124,4 +126,44 @@ test('what no key opens is counted and left as it is', async () => {
     .where('id', '=', endpoint.id)
     .executeTakeFirstOrThrow()
   expect(row.handshakeToken).toEqual(lost)
+})
+
+test('a signing secret that is replaced while the rotation waits for its row is sealed anew as well', async () => {
+  const { database, clock } = before
+  const key = randomBytes(32)
+  const another = await startService({ database, clock, secretKey: key, formerSecretKeys: [newest] })
+  const { db } = service
+  const { id } = await db
+    .selectFrom('actions')
+    .where('endpointId', '=', endpoint.id)
+    .where('signingSecret', 'is not', null)
+    .select('id')
+    .executeTakeFirstOrThrow()
+  const locked = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const holding = db.transaction().execute(async (trx) => {
+    await sql`select from actions where id = ${id} for update`.execute(trx)
+    locked.resolve()
+    await released.promise
+  })
+  await locked.promise
+  const rotating = another.operator.secrets.rotate()
+  await eventually('the rotation waits', async () => (await countLockWaits(db)) === 1)
+  const changing = another.alice.call(
+    'PUT',
+    endpoint.at(`/actions/${id}`),
+    { signingSecret: SECRET.toUpperCase() },
+    { headers: { Authorization: `Bearer ${before.alice.key}` } },
+  )
+  await eventually('the change waits', async () => (await countLockWaits(db)) === 2)
+  released.resolve()
+  await Promise.all([holding, rotating])
+  expect((await changing).status).toBe(200)
+  const stored = await db
+    .selectFrom('actions')
+    .where('id', '=', id)
+    .select('previousSigningSecret')
+    .executeTakeFirstOrThrow()
+  const box = createSecretBox([key])
+  expect(box.open(stored.previousSigningSecret ?? Buffer.of(), before.alice.workspaceId)).toBe(SECRET)
 })

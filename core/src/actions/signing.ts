@@ -42,12 +42,14 @@ export function signingColumns(
     }
   }
   const columns = { signingSecret: secrets.seal(secret, workspaceId), signingSecretSetAt: now }
-  const previous = stored?.signingSecret ?? null
+  const sealed = stored?.signingSecret ?? null
+  const previous = sealed === null ? null : secrets.open(sealed, workspaceId)
   // Setting the same secret again is no rotation: the previous one does not change.
-  if (previous !== null && secrets.open(previous, workspaceId) === secret) return columns
+  if (previous === secret) return columns
   return {
     ...columns,
-    previousSigningSecret: previous,
+    // Sealed anew: a change of the installation's keys may have passed the row since it was read.
+    previousSigningSecret: previous === null ? null : secrets.seal(previous, workspaceId),
     previousSigningSecretUntil:
       previous === null ? null : new Date(now.getTime() + DUAL_SECRET_HOURS * 3_600_000),
   }
