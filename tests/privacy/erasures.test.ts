@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { sql } from 'kysely'
+import { type KyselyPlugin, sql } from 'kysely'
 import { z } from 'zod'
+import { valueFinder } from '../../core/src/erasures/match.ts'
+import { stepOf } from '../../core/src/erasures/parts.ts'
 import { expectAllCountersEqualRows, expectCountersEqualRows } from '../retention/support.ts'
 import type { Client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -341,6 +343,38 @@ test('work that was taken for lost leaves the erasure to the one that goes on', 
   expect((await working).status).toBe(202)
   expect(await stored(db)).toEqual(then)
   expect(await endpoint.requests()).toHaveLength(1)
+})
+
+test('captures that are deleted while they are read end no part of an erasure', async () => {
+  const client = await service.newClient()
+  const endpoint = await client.endpoint()
+  const long = 'x'.repeat(4_500_000)
+  // Each is read alone.
+  for (const name of ['first', 'second'])
+    await endpoint.capture({ body: JSON.stringify({ name, long, mail: 'eve@erasure.example' }) })
+  const [second, first] = await endpoint.requests()
+  const { services } = service.running
+  let reads = 0
+  const deleting: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      reads += 1
+      // The ids are listed by then, and not read yet.
+      if (reads === 1) await sql`delete from requests where id = ${first?.id}`.execute(service.db)
+      return result
+    },
+  }
+  const work = {
+    services: { ...services, db: service.db.withPlugin(deleting) },
+    workspaceId: client.workspaceId,
+    finder: valueFinder('eve@erasure.example', []),
+    mode: 'delete',
+  } as const
+  const part = { part: 'requests', endpointId: endpoint.id, afterId: 0, upToId: second?.id ?? 0 } as const
+  const { next } = await stepOf(work, part)
+  expect(next).toEqual({ ...part, afterId: first?.id ?? 0 })
+  const { counts } = await stepOf(work, next?.part === 'requests' ? next : part)
+  expect(counts.requests).toBe(1)
 })
 
 test('paths limit where a capture holds the value', async () => {

@@ -77,15 +77,14 @@ async function attemptStep(
   { services: { db }, finder }: Work,
   part: Extract<Part, { part: 'attempts' }>,
 ): Promise<Step> {
-  const rows = await nextAttempts(db, part)
-  const last = rows.at(-1)
-  if (last === undefined) return { counts: {}, next: null, erase: nothing }
+  const { rows, lastId } = await nextAttempts(db, part)
+  if (lastId === null) return { counts: {}, next: null, erase: nothing }
   const found = await matching(rows, (row) => attemptHolds(finder, row))
   const ids = found.map(({ id }) => id)
   return {
     scannedAttempts: rows.length,
     counts: { attempts: ids.length },
-    next: { ...part, afterId: last.id },
+    next: { ...part, afterId: lastId },
     erase: (trx) => eraseAttempts(trx, part.endpointId, ids),
   }
 }
@@ -166,9 +165,8 @@ async function requestStep(
 ): Promise<Step> {
   const { endpointId } = part
   const { db } = services
-  const rows = await nextRequests(services, part)
-  const last = rows.at(-1)
-  if (last === undefined) return { counts: {}, next: null, erase: nothing }
+  const { rows, lastId } = await nextRequests(services, part)
+  if (lastId === null) return { counts: {}, next: null, erase: nothing }
   const found = await matching(rows, ({ request, original }) =>
     anyOf([request, original].filter((each) => each !== undefined).map(finder.inRequest)),
   )
@@ -189,7 +187,7 @@ async function requestStep(
       notes: noted.length,
     },
     endpointId,
-    next: { ...part, afterId: last.id },
+    next: { ...part, afterId: lastId },
     erase: async (trx) => {
       if (noted.length > 0) await forgetNotes(trx, endpointId, noted)
       if (ids.length === 0) return

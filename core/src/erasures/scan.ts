@@ -27,11 +27,18 @@ export interface ScannedRequest {
   readonly original: EvaluatedRequest | undefined
 }
 
-/** The next captures of a range in every state: stored, in the recycle bin, and hidden. None: the range is done. */
+/** Rows of a range that were read together. */
+interface Read<Row> {
+  readonly rows: readonly Row[]
+  /** The last id that was looked at, also of a row that was deleted meanwhile; null: the range is done. */
+  readonly lastId: number | null
+}
+
+/** The next captures of a range in every state: stored, in the recycle bin, and hidden. */
 export async function nextRequests(
   services: Pick<Services, 'db' | 'secrets' | 'clock' | 'log'>,
   range: Range,
-): Promise<readonly ScannedRequest[]> {
+): Promise<Read<ScannedRequest>> {
   const { db } = services
   const sizes = await db
     .selectFrom('requests')
@@ -48,7 +55,8 @@ export async function nextRequests(
     .limit(ROWS_MAX)
     .execute()
   const ids = fitting(sizes)
-  if (ids.length === 0) return []
+  const lastId = ids.at(-1) ?? null
+  if (lastId === null) return { rows: [], lastId }
   const rows = await db
     .selectFrom('requests')
     .where('endpointId', '=', range.endpointId)
@@ -59,20 +67,21 @@ export async function nextRequests(
     .execute()
   const of = ids.map((requestId) => ({ endpointId: range.endpointId, requestId }))
   const originals = await findOriginals(services, db, of)
-  return rows.map((row) => ({
+  const scanned = rows.map((row) => ({
     id: row.id,
     isBinned: row.deletedAt !== null,
     note: row.note?.toString() ?? null,
     request: storedRequest(row),
     original: originals.get(row.id),
   }))
+  return { rows: scanned, lastId }
 }
 
 /** An attempt with everything that it recorded. */
-export type ScannedAttempt = Awaited<ReturnType<typeof nextAttempts>>[number]
+export type ScannedAttempt = Awaited<ReturnType<typeof attemptsWhere>>[number]
 
-/** The next attempts of a range. None: the range is done. */
-export async function nextAttempts(db: Db, range: Range) {
+/** The next attempts of a range. */
+export async function nextAttempts(db: Db, range: Range): Promise<Read<ScannedAttempt>> {
   const sizes = await db
     .selectFrom('deliveryAttempts as a')
     .leftJoin('attemptDetails as d', (on) =>
@@ -91,7 +100,8 @@ export async function nextAttempts(db: Db, range: Range) {
     .limit(ROWS_MAX)
     .execute()
   const ids = fitting(sizes)
-  return ids.length === 0 ? [] : await attemptsWhere(db, range.endpointId, { ids })
+  const lastId = ids.at(-1) ?? null
+  return { rows: lastId === null ? [] : await attemptsWhere(db, range.endpointId, { ids }), lastId }
 }
 
 export async function lastAttemptId(db: Db, endpointId: string): Promise<number> {
