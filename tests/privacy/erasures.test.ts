@@ -377,6 +377,42 @@ test('captures that are deleted while they are read end no part of an erasure', 
   expect(counts.requests).toBe(1)
 })
 
+test('a deadlock puts an erasure off, and does not end it', async () => {
+  const client = await service.newClient()
+  const endpoint = await client.endpoint()
+  await endpoint.capture(json({ email: 'dora@erasure.example' }))
+  await sql`create sequence deadlocks`.execute(service.db)
+  await sql`create function meet_deadlock() returns trigger language plpgsql as $$
+    begin
+      if nextval('deadlocks') = 1 then raise exception 'deadlock' using errcode = 'deadlock_detected'; end if;
+      return old;
+    end $$`.execute(service.db)
+  await sql`create trigger meet_deadlock before delete on requests for each row
+    when (old.endpoint_id = ${sql.lit(endpoint.id)}) execute function meet_deadlock()`.execute(service.db)
+  const started = await client.expect(
+    client.post('/api/v1/erasures', { value: 'dora@erasure.example' }),
+    Erasure,
+  )
+  const read = () => client.expect(client.get(`/api/v1/erasures/${started.id}`), Erasure)
+  await eventually('the deadlock', async () => {
+    const { rows } = await sql<{ isMet: boolean }>`select is_called as is_met from deadlocks`.execute(
+      service.db,
+    )
+    return rows[0]?.isMet
+  })
+  expect((await read()).state).toBe('running')
+  // Its lease ends.
+  await service.clock.advance(120_000)
+  await service.runJob('erasures.sweep', {})
+  const ended = await eventually('the end', async () => {
+    const erasure = await read()
+    return erasure.state === 'running' || erasure.state === 'queued' ? undefined : erasure
+  })
+  expect(ended).toMatchObject({ state: 'done', counts: { requests: 1 } })
+  expect(await endpoint.requests()).toEqual([])
+  await sql`drop function meet_deadlock cascade`.execute(service.db)
+})
+
 test('paths limit where a capture holds the value', async () => {
   const client = await service.newClient()
   const endpoint = await client.endpoint()
