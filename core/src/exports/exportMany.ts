@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Urls } from '../api/services.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { Db } from '../platform/db/index.ts'
+import { isShredded } from '../platform/secrets/index.ts'
 import { Turns, WAIT_MS_MAX } from '../platform/turns/index.ts'
 import { inTurn, type RequestFilters } from '../requests/index.ts'
 import {
@@ -23,17 +24,17 @@ const SLICE_BYTES = 384 * 1024
 /**
  * The content of a JSON string with a body, piece by piece: escaped text, or base64.
  *
- * @throws Error when the body is no longer stored
+ * @throws Error when the body is no longer stored, or can no longer be read
  */
-async function* bodyPieces(
-  db: Db,
-  row: Pick<ExportRow, 'endpointId' | 'id' | 'bodyBytes' | 'bodyIsBinary' | 'bodyTruncated'>,
-): AsyncGenerator<string, void, undefined> {
+async function* bodyPieces(db: Db, row: ExportRow): AsyncGenerator<string, void, undefined> {
   const { endpointId, id, bodyBytes } = row
   const decoder = isTextBody(row) ? new TextDecoder('utf-8', { ignoreBOM: true }) : undefined
   for (let from = 0; from < bodyBytes; from += SLICE_BYTES) {
     const slice = await sliceOfBody(db, { endpointId, id, from, bytes: SLICE_BYTES })
     if (slice === undefined) throw new Error('A request was purged while its body was exported.')
+    // Without the rest, the line would be that of a request with a shorter body.
+    if (slice === null && !isShredded(row))
+      throw new Error('The key of a request was destroyed while its body was exported.')
     if (slice === null) return
     if (decoder === undefined) yield slice
     else {

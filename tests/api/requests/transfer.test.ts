@@ -491,12 +491,11 @@ test('an export looks through a long history in steps, and brings each match onc
   expect(await lines('')).toEqual(Array.from({ length: 4100 }, (_, at) => `/${at + 1}`))
 })
 
-test('an export breaks off when its endpoint goes, whose encrypted requests would read as shredded', async () => {
-  const endpoint = await service.alice.endpoint({ encryptBodies: true })
-  await endpoint.captureMany(12, { body: 'a'.repeat(99_000) })
-  const urls = { baseUrl: service.baseUrl, captureUrl: service.baseUrl }
+/** The chunks of an export of an endpoint that encrypts, read one by one. */
+async function exporting({ db, alice, baseUrl }: TestService, endpoint: TestEndpoint) {
+  const urls = { baseUrl, captureUrl: baseUrl }
   const { signal } = new AbortController()
-  const { workspaceId } = service.alice
+  const { workspaceId } = alice
   const none = undefined
   const filters = {
     ...{ method: none, state: none, q: none, since: none, until: none, verification: none, label: none },
@@ -510,8 +509,13 @@ test('an export breaks off when its endpoint goes, whose encrypted requests woul
     },
   }
   const options = { filters, format: 'ndjson', includeSecrets: true, urls, workspaceId, signal } as const
-  const of = { id: endpoint.id, captureId: endpoint.id }
-  const chunks = await exportMany(service.db, of, options)
+  return await exportMany(db, { id: endpoint.id, captureId: endpoint.id }, options)
+}
+
+test('an export breaks off when its endpoint goes, whose encrypted requests would read as shredded', async () => {
+  const endpoint = await service.alice.endpoint({ encryptBodies: true })
+  await endpoint.captureMany(12, { body: 'a'.repeat(99_000) })
+  const chunks = await exporting(service, endpoint)
   const texts: string[] = []
   const reading = (async () => {
     for await (const chunk of chunks) {
@@ -523,4 +527,20 @@ test('an export breaks off when its endpoint goes, whose encrypted requests woul
   await expect(reading).rejects.toThrow('The endpoint was deleted, or moved to another cell')
   expect(texts).toHaveLength(1)
   expect(texts.join('')).not.toContain('"shredded":true')
+})
+
+test('an export breaks off when the key of a long body is destroyed while it is read, and has none of it later', async () => {
+  const large = await startService()
+  const endpoint = await large.alice.endpoint({ encryptBodies: true })
+  await endpoint.capture({ body: 'x'.repeat(1_000_000) })
+  const chunks = await exporting(large, endpoint)
+  const reading = (async () => {
+    for await (const chunk of chunks)
+      if (Buffer.from(chunk).includes('xxx')) await large.alice.post(endpoint.at('/shred'))
+  })()
+  await expect(reading).rejects.toThrow('The key of a request was destroyed')
+  const after = await Array.fromAsync(await exporting(large, endpoint))
+  const line = Buffer.concat(after).toString()
+  expect(JSON.parse(line)).toMatchObject({ bodyTruncated: true })
+  expect(line).not.toContain('xxx')
 })
