@@ -12,7 +12,7 @@ import {
   type WatchdogRow,
 } from './queries.ts'
 import { evaluate } from './rules.ts'
-import { stepWatchdog } from './settle.ts'
+import { type Change, stepWatchdog } from './settle.ts'
 
 export type CheckServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
 
@@ -42,7 +42,7 @@ export async function checkWatchdogs(services: CheckServices, signal: AbortSigna
   await recheckHistories(services, signal, failures)
   const outages = await listOutages(services.db)
   const now = services.clock.now()
-  const change = { step: (clock: Parameters<typeof evaluate>[0]) => evaluate(clock, now, outages) }
+  const change: Change = { step: (clock) => evaluate(clock, now, outages) }
   const failed: string[] = []
   /** Whether there may be more. A watchdog that fails is left to the next check, the others of its batch to the next batch. */
   const checkSome = async (): Promise<boolean> => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
-import { type Change, changeOf, recordChange } from '../audit/index.ts'
+import { changeOf, recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { Condition } from '../engine/conditions/index.ts'
 import { shownJson } from '../engine/json/index.ts'
@@ -20,34 +20,19 @@ import {
   listOutages,
   type WatchdogRow,
 } from './queries.ts'
-import { arm, deadlines, defaultGraceSeconds, type Match } from './rules.ts'
+import { arm, defaultGraceSeconds, type Match } from './rules.ts'
 import type { CreateInput } from './schema.ts'
 import { contactIdsOf, watchdogView } from './view.ts'
 
 /** A watchdog's change for the audit log: its settings, without the state of its clock. */
-export function watchdogChange(
-  action: string,
-  before: WatchdogRow | null,
-  after: WatchdogRow | null,
-): Change {
+export function watchdogChange(action: string, before: WatchdogRow | null, after: WatchdogRow | null) {
   return changeOf(['watchdog', action], before, after, settingsOf)
 }
 
 function settingsOf(row: WatchdogRow) {
   const { id, endpointId, name, active, pausedByPlan, expectedIntervalSeconds, graceSeconds } = row
-  const match = shownJson(row.match)
-  const alertContactIds = contactIdsOf(row)
-  return {
-    id,
-    endpointId,
-    name,
-    active,
-    pausedByPlan,
-    expectedIntervalSeconds,
-    graceSeconds,
-    match,
-    alertContactIds,
-  }
+  const own = { id, endpointId, name, active, pausedByPlan, expectedIntervalSeconds, graceSeconds }
+  return { ...own, match: shownJson(row.match), alertContactIds: contactIdsOf(row) }
 }
 
 /** Delay after which every capture is evaluated by new criteria; see `recheckHistories`. */
@@ -99,7 +84,7 @@ export async function createWatchdog(ctx: Context, endpoint: EndpointRow, input:
     const criteria = await criteriaFor(trx, endpoint.id, criteriaText(condition))
     const outages = await listOutages(trx)
     await insertWatchdog(trx, {
-      ...clockColumns(clock, deadlines(clock, outages)?.alarmAt ?? null),
+      ...clockColumns(clock, outages),
       id,
       workspaceId: ctx.workspace.id,
       endpointId: endpoint.id,

@@ -96,10 +96,5 @@ export async function startHeartbeat({
   }
   await sendBeat()
   const timer = setInterval(sendBeat, HEARTBEAT_SECONDS * 1000)
-  return {
-    stop() {
-      clearInterval(timer)
-      return Promise.resolve()
-    },
-  }
+  return { stop: async () => clearInterval(timer) }
 }

@@ -1,5 +1,4 @@
 import { ALWAYS, type Condition, parseCondition, readCondition } from '../engine/conditions/index.ts'
-import type { InputIssue } from '../engine/issues.ts'
 import { canonicalText, parseJson, type SentJson } from '../engine/json/index.ts'
 import type { Db } from '../platform/db/index.ts'
 
@@ -8,17 +7,12 @@ import type { Db } from '../platform/db/index.ts'
  *
  * @param sent the call's body; null if it did not come as JSON text
  */
-export function parseMatch(
-  match: unknown,
-  sent: SentJson | null,
-): { readonly condition: Condition } | { readonly issues: readonly InputIssue[] } {
+export function parseMatch(match: unknown, sent: SentJson | null): ReturnType<typeof readCondition> {
   return match === undefined ? { condition: ALWAYS } : readCondition(sent, 'match', match)
 }
 
 /** Parses the `match` query parameter of the suggest route: JSON text. */
-export function parseMatchText(
-  text: string | undefined,
-): { readonly condition: Condition } | { readonly issues: readonly InputIssue[] } {
+export function parseMatchText(text: string | undefined): ReturnType<typeof readCondition> {
   if (text === undefined) return { condition: ALWAYS }
   if (parseJson(text) === undefined) {
     return { issues: [{ path: ['match'], code: 'bad_format', detail: 'match must be JSON text.' }] }

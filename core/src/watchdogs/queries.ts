@@ -5,8 +5,10 @@ import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
 import type { Page } from '../api/pagination.ts'
 import type { Db, Trx, WatchdogsTable } from '../platform/db/index.ts'
-import type { Outage, Phase, WatchdogClock } from './rules.ts'
-import { MAX_LABELS } from './suggestion.ts'
+import { deadlines, type Outage, type Phase, type WatchdogClock } from './rules.ts'
+
+/** Labels in the answer of the labels route. */
+const MAX_LABELS = 200
 
 /** A watchdog with its endpoint's name and the last match that captures noted for its criteria. */
 export interface WatchdogRow extends Omit<Selectable<WatchdogsTable>, 'phase'> {
@@ -140,7 +142,7 @@ export async function updateWatchdog(
 }
 
 /** A clock as columns; `alarmAt` serves only the index. */
-export function clockColumns(clock: WatchdogClock, alarmAt: Date | null) {
+export function clockColumns(clock: WatchdogClock, outages: readonly Outage[]) {
   return {
     active: clock.active,
     pausedByPlan: clock.pausedByPlan,
@@ -155,7 +157,7 @@ export function clockColumns(clock: WatchdogClock, alarmAt: Date | null) {
     alarmedAt: clock.alarmedAt,
     recoveredAt: clock.recoveredAt,
     lastAlertedAt: clock.lastAlertedAt,
-    alarmAt,
+    alarmAt: deadlines(clock, outages)?.alarmAt ?? null,
   }
 }
 
@@ -226,7 +228,7 @@ export function listAlarms(
   db: Db,
   { id, workspaceId }: { readonly id: string; readonly workspaceId: string },
   { from, to }: { readonly from: Date; readonly to: Date },
-): Promise<{ alarmedAt: Date; recoveredAt: Date | null }[]> {
+) {
   return db
     .selectFrom('incidents')
     .where('workspaceId', '=', workspaceId)

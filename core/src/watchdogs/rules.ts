@@ -9,8 +9,9 @@
 /** `waiting`: no match since it was armed. `watching`: the clock runs from a match. */
 export type Phase = 'waiting' | 'watching' | 'alarmed'
 
-/** The displayed state. `late`: a capture is overdue and no alarm was raised yet. */
-export type WatchdogState = 'waiting' | 'onTime' | 'late' | 'alarmed' | 'paused'
+/** The displayed states. `late`: a capture is overdue and no alarm was raised yet. */
+export const WATCHDOG_STATES = ['waiting', 'onTime', 'late', 'alarmed', 'paused'] as const
+export type WatchdogState = (typeof WATCHDOG_STATES)[number]
 
 /**
  * The effect of a step on alerts: raise one, announce the recovery, or close the incident without an alert because a
@@ -121,14 +122,9 @@ export function arm(
   now: Date,
 ): WatchdogClock {
   return {
-    active: settings.active,
-    pausedByPlan: settings.pausedByPlan,
-    expectedIntervalSeconds: settings.expectedIntervalSeconds,
-    graceSeconds: settings.graceSeconds,
+    ...settings,
     ...startingFrom(isPaused(settings) ? null : history, now),
-    settledRequestId: history?.requestId ?? 0,
-    lastMatchedAt: history?.receivedAt ?? null,
-    lastMatchedRequestId: history?.requestId ?? null,
+    ...settledBy(history),
     alarmedAt: null,
     recoveredAt: null,
     lastAlertedAt: null,
@@ -146,9 +142,7 @@ export function noticeMatch(clock: WatchdogClock, match: Match | null): Step {
       phase: 'watching',
       // Never backwards, because the clocks of gateways differ slightly.
       baselineAt: later(clock.baselineAt, match.receivedAt),
-      settledRequestId: match.requestId,
-      lastMatchedAt: match.receivedAt,
-      lastMatchedRequestId: match.requestId,
+      ...settledBy(match),
       recoveredAt: recovered ? later(clock.alarmedAt, match.receivedAt) : clock.recoveredAt,
     },
     event: recovered ? 'recovered' : null,
@@ -193,11 +187,7 @@ export function changeSchedule(
   now: Date,
   outages: readonly Outage[],
 ): Step {
-  const next: WatchdogClock = {
-    ...clock,
-    expectedIntervalSeconds: schedule.expectedIntervalSeconds,
-    graceSeconds: schedule.graceSeconds,
-  }
+  const next: WatchdogClock = { ...clock, ...schedule }
   const times = deadlines(next, outages)
   if (times === null) return { clock: next, event: null }
   const overdue = now >= times.alarmAt
@@ -225,11 +215,7 @@ export function changeMatch(
   now: Date,
   outages: readonly Outage[],
 ): Step {
-  const known = {
-    settledRequestId: history?.requestId ?? 0,
-    lastMatchedAt: history?.receivedAt ?? null,
-    lastMatchedRequestId: history?.requestId ?? null,
-  }
+  const known = settledBy(history)
   if (isPaused(clock)) return { clock: { ...clock, ...known }, event: null }
   const next: WatchdogClock = { ...clock, ...known, ...startingFrom(history, now) }
   if (clock.phase !== 'alarmed') return { clock: next, event: null }
@@ -245,6 +231,14 @@ function startingFrom(
   return history === null
     ? { phase: 'waiting', armedAt: now, baselineAt: now }
     : { phase: 'watching', armedAt: now, baselineAt: history.receivedAt }
+}
+
+function settledBy(match: Match | null) {
+  return {
+    settledRequestId: match?.requestId ?? 0,
+    lastMatchedAt: match?.receivedAt ?? null,
+    lastMatchedRequestId: match?.requestId ?? null,
+  }
 }
 
 function later(a: Date | null, b: Date): Date {

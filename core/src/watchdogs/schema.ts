@@ -2,14 +2,15 @@ import { z } from 'zod'
 import { withExample } from '../api/examples.ts'
 import { Int64, optional, Timestamp } from '../api/values.ts'
 import { CONDITION_GRAMMAR } from '../engine/conditions/index.ts'
-import {
-  MAX_ALERT_CONTACTS,
-  MAX_GRACE_SECONDS,
-  MAX_INTERVAL_SECONDS,
-  MIN_INTERVAL_SECONDS,
-} from './suggestion.ts'
+import { WATCHDOG_STATES } from './rules.ts'
 
-export const WATCHDOG_STATES = ['waiting', 'onTime', 'late', 'alarmed', 'paused'] as const
+/** Lower bound of `expectedIntervalSeconds`. */
+const MIN_INTERVAL_SECONDS = 1
+/** Upper bound of `expectedIntervalSeconds`: 31 days. */
+export const MAX_INTERVAL_SECONDS = 2_678_400
+/** Upper bound of `graceSeconds`; the lower one is 0. */
+const MAX_GRACE_SECONDS = 2_678_400
+const MAX_ALERT_CONTACTS = 20
 
 const interval = z.int().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).meta({
   description: 'Expected interval between matching captures: a second to 31 days',
@@ -39,7 +40,6 @@ const endpointId = z.guid().meta({ description: 'Id of the endpoint whose captur
 /** Input of the create route; endpoint and interval are required. */
 export const createInput = z.object({ endpointId, ...writable, expectedIntervalSeconds: interval })
 
-/** Query parameter of the endpoint to read the history of. */
 export const endpointQuery = { endpointId: z.guid().meta({ description: 'Id of the endpoint' }) }
 
 /** Input of the update route; absent members are unchanged. */
@@ -50,12 +50,9 @@ export const updateInput = z.object({
   expectedIntervalSeconds: optional(interval),
 })
 
-/** {@link createInput} after parsing. */
 export type CreateInput = z.output<typeof createInput>
-/** {@link updateInput} after parsing. */
 export type UpdateInput = z.output<typeof updateInput>
 
-/** The public schema of a watchdog. */
 export const Watchdog = z
   .object({
     id: z.uuid(),
@@ -81,11 +78,11 @@ export const Watchdog = z
   })
   .meta({ id: 'Watchdog' })
 
-/** Interval and grace suggested from the history. */
 export const WatchdogSuggestion = withExample(
   'WatchdogSuggestion',
   z.object({
     available: z.boolean(),
+    /** One sentence if there is too little history. */
     reason: z.string().nullable(),
     samples: z.int().meta({ description: 'Matching captures that were measured, at most 501' }),
     expectedIntervalSeconds: z.int().nullable(),
@@ -96,7 +93,6 @@ export const WatchdogSuggestion = withExample(
   }),
 )
 
-/** History of a watchdog in a period. */
 export const WatchdogTimeline = z
   .object({
     from: Timestamp,

@@ -14,7 +14,6 @@ import {
   type WatchdogSettings,
 } from './queries.ts'
 import {
-  deadlines,
   type Match,
   noticeMatch,
   type Outage,
@@ -23,7 +22,7 @@ import {
   type WatchdogClock,
   type WatchdogEvent,
 } from './rules.ts'
-import { clockOf, contactIdsOf, notedMatch } from './view.ts'
+import { contactIdsOf, notedMatch } from './view.ts'
 
 /** A change of a watchdog: its next step, and changed columns outside of the clock. */
 export interface Change {
@@ -57,7 +56,7 @@ export async function stepWatchdog(
   trx: Trx,
   { row, change, outages }: { row: WatchdogRow; change: Change; outages: readonly Outage[] },
 ): Promise<void> {
-  const noted = noticeMatch(clockOf(row), notedMatch(row))
+  const noted = noticeMatch(row, notedMatch(row))
   await tell(services, trx, { row, ...noted })
   const rechecked = noticeMatch(noted.clock, change.match ?? null)
   await tell(services, trx, { row, ...rechecked })
@@ -65,8 +64,7 @@ export async function stepWatchdog(
   // The alarm has the watchdog's name after the change.
   const { name = row.name, alertContactIds = row.alertContactIds } = change.settings ?? {}
   await tell(services, trx, { row: { ...row, name, alertContactIds }, ...next })
-  const alarmAt = deadlines(next.clock, outages)?.alarmAt ?? null
-  await updateWatchdog(trx, row.id, { ...clockColumns(next.clock, alarmAt), ...change.settings })
+  await updateWatchdog(trx, row.id, { ...clockColumns(next.clock, outages), ...change.settings })
 }
 
 /**
@@ -84,9 +82,7 @@ export async function applyWatchdogLimit(
   for (const [rank, row] of rows.entries()) {
     const pausedByPlan = rank >= plan.limits.watchdogsMax
     if (pausedByPlan === row.pausedByPlan) continue
-    const change = {
-      step: (clock: Parameters<typeof setPaused>[0]) => setPaused(clock, { pausedByPlan }, now),
-    }
+    const change: Change = { step: (clock) => setPaused(clock, { pausedByPlan }, now) }
     await stepWatchdog(services, trx, { row, change, outages })
     await announceEndpointChange(trx, row.endpointId)
     await recordSuspensions(trx, services, workspaceId, 'watchdog', [

@@ -1,33 +1,14 @@
+import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { searchHistory } from '../requests/index.ts'
 import { matchOf, parseMatchText } from './match.ts'
+import { MAX_INTERVAL_SECONDS, type WatchdogSuggestion } from './schema.ts'
 
-/** Lower bound of `expectedIntervalSeconds`. */
-export const MIN_INTERVAL_SECONDS = 1
+type Suggestion = z.input<typeof WatchdogSuggestion>
+
 /** Shortest suggested interval. */
 const MIN_SUGGESTED_SECONDS = 60
-/** Upper bound of `expectedIntervalSeconds`: 31 days. */
-export const MAX_INTERVAL_SECONDS = 2_678_400
-/** Upper bound of `graceSeconds`; the lower one is 0. */
-export const MAX_GRACE_SECONDS = 2_678_400
-export const MAX_ALERT_CONTACTS = 20
-/** Labels in the answer of the labels route. */
-export const MAX_LABELS = 200
-
-export interface Suggestion {
-  readonly available: boolean
-  /** One sentence if there is too little history, else null. */
-  readonly reason: string | null
-  /** Number of matching captures that were used. */
-  readonly samples: number
-  readonly expectedIntervalSeconds: number | null
-  readonly graceSeconds: number | null
-  readonly observedP90Seconds: number | null
-  readonly newestAt: Date | null
-  readonly oldestAt: Date | null
-}
-
 /** Matching captures that a suggestion uses: 500 gaps. */
 export const SUGGESTION_CAPTURES = 501
 
@@ -54,43 +35,37 @@ export function suggestFrom(times: readonly Date[], isComplete = true): Suggesti
 
   const newest = receivedAt[0]
   const oldest = receivedAt.at(-1)
+  const facts = { samples: receivedAt.length, newestAt: newest ?? null, oldestAt: oldest ?? null }
   const p90 = gaps[Math.ceil(0.9 * gaps.length) - 1]
   const longest = gaps.at(-1)
   const time = isComplete ? '' : ' The time was up before all captures were looked through.'
   if (gaps.length < MIN_GAPS || !newest || !oldest || p90 === undefined || longest === undefined)
-    return unavailable(
-      receivedAt,
-      `At least ${MIN_GAPS} gaps of ${BURST_SECONDS} s or longer between matching captures are needed; there are ${gaps.length}.${time}`,
-    )
+    return {
+      ...UNAVAILABLE,
+      ...facts,
+      reason: `At least ${MIN_GAPS} gaps of ${BURST_SECONDS} s or longer between matching captures are needed; there are ${gaps.length}.${time}`,
+    }
   if (newest.getTime() - oldest.getTime() < MIN_SPAN_SECONDS * 1000)
-    return unavailable(receivedAt, `The matching captures span less than 10 minutes.${time}`)
+    return { ...UNAVAILABLE, ...facts, reason: `The matching captures span less than 10 minutes.${time}` }
 
   const expectedIntervalSeconds = roundUpInterval(p90)
   return {
     available: true,
     reason: null,
-    samples: receivedAt.length,
+    ...facts,
     expectedIntervalSeconds,
     graceSeconds: graceFor(expectedIntervalSeconds, longest),
     observedP90Seconds: Math.ceil(p90),
-    newestAt: newest,
-    oldestAt: oldest,
   }
 }
 
 /** The answer for too little history; it still has the facts that were found. */
-function unavailable(receivedAt: readonly Date[], reason: string): Suggestion {
-  return {
-    available: false,
-    reason,
-    samples: receivedAt.length,
-    expectedIntervalSeconds: null,
-    graceSeconds: null,
-    observedP90Seconds: null,
-    newestAt: receivedAt[0] ?? null,
-    oldestAt: receivedAt.at(-1) ?? null,
-  }
-}
+const UNAVAILABLE = {
+  available: false,
+  expectedIntervalSeconds: null,
+  graceSeconds: null,
+  observedP90Seconds: null,
+} as const
 
 /** Rounds up to a usual interval: 1-2-5 minutes…, then whole hours, then whole days. */
 function roundUpInterval(seconds: number): number {

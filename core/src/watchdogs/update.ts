@@ -19,7 +19,7 @@ import {
   type WatchdogClock,
 } from './rules.ts'
 import type { CreateInput, UpdateInput } from './schema.ts'
-import { changeWatchdog } from './settle.ts'
+import { type Change, changeWatchdog } from './settle.ts'
 import { contactIdsOf, watchdogView } from './view.ts'
 
 /** Checks of a watchdog's members that the schema cannot express. */
@@ -92,7 +92,7 @@ export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, i
     })
     if (!exists) throw notFound('watchdog')
     if (matchChanged) await deleteUnusedCriteria(trx, stored.criteriaId)
-    if (input.active !== undefined) await switchWatchdog(ctx, trx, stored.id, input.active)
+    if (input.active !== undefined) await changeWatchdog(ctx, trx, stored.id, switchTo(ctx, input.active))
     await announceEndpointChange(trx, stored.endpointId)
     const row = await findWatchdog(trx, ctx.workspace.id, stored.id, now)
     if (row === undefined) throw notFound('watchdog')
@@ -105,7 +105,7 @@ export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, i
 export async function setWatchdogActive(ctx: Context, stored: WatchdogRow, active: boolean) {
   const now = ctx.clock.now()
   return await ctx.db.transaction().execute(async (trx) => {
-    await switchWatchdog(ctx, trx, stored.id, active)
+    await changeWatchdog(ctx, trx, stored.id, switchTo(ctx, active))
     await announceEndpointChange(trx, stored.endpointId)
     const row = await findWatchdog(trx, ctx.workspace.id, stored.id, now)
     if (row === undefined) throw notFound('watchdog')
@@ -114,12 +114,7 @@ export async function setWatchdogActive(ctx: Context, stored: WatchdogRow, activ
   })
 }
 
-async function switchWatchdog(
-  ctx: Context,
-  trx: Parameters<typeof changeWatchdog>[1],
-  id: string,
-  active: boolean,
-): Promise<void> {
+function switchTo(ctx: Context, active: boolean): Change {
   const now = ctx.clock.now()
-  await changeWatchdog(ctx, trx, id, { step: (clock) => setPaused(clock, { active }, now) })
+  return { step: (clock) => setPaused(clock, { active }, now) }
 }

@@ -5,12 +5,8 @@ import { shownJson } from '../engine/json/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { searchHistory } from '../requests/index.ts'
 import { listAlarms, listOutages, type WatchdogRow } from './queries.ts'
-import { deadlines, type Match, noticeMatch, type Outage, stateOf, type WatchdogClock } from './rules.ts'
+import { deadlines, type Match, noticeMatch, type Outage, stateOf } from './rules.ts'
 import type { Watchdog } from './schema.ts'
-
-export function clockOf(row: WatchdogRow): WatchdogClock {
-  return row
-}
 
 /** The last match that captures noted for the row's criteria. The row may include it already. */
 export function notedMatch(row: WatchdogRow): Match | null {
@@ -24,28 +20,15 @@ export function watchdogView(
   now: Date,
   outages: readonly Outage[],
 ): z.input<typeof Watchdog> {
-  const { clock } = noticeMatch(clockOf(row), notedMatch(row))
+  const { clock } = noticeMatch(row, notedMatch(row))
   const times = deadlines(clock, outages)
   return {
-    id: row.id,
-    endpointId: row.endpointId,
-    endpointName: row.endpointName,
-    name: row.name,
+    ...row,
+    ...clock,
     state: stateOf(clock, now, outages),
-    active: clock.active,
-    pausedByPlan: clock.pausedByPlan,
     match: objectOf(shownJson(row.match)),
-    expectedIntervalSeconds: clock.expectedIntervalSeconds,
-    graceSeconds: clock.graceSeconds,
-    armedAt: clock.armedAt,
-    lastMatchedAt: clock.lastMatchedAt,
-    lastMatchedRequestId: clock.lastMatchedRequestId,
     dueAt: times?.dueAt ?? null,
     alarmAt: times?.alarmAt ?? null,
-    alarmedAt: clock.alarmedAt,
-    recoveredAt: clock.recoveredAt,
-    lastAlertedAt: clock.lastAlertedAt,
-    createdAt: row.createdAt,
     alertContactIds: contactIdsOf(row),
   }
 }
