@@ -1,5 +1,6 @@
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
+import { countOf } from '../platform/db/index.ts'
 import { type Page, type Rows, window } from './pagination.ts'
 import { optional } from './values.ts'
 
@@ -133,12 +134,7 @@ async function pageOf<DB, Tables extends keyof DB, Row>(
 ) {
   const { limit, offset } = window(page)
   const rows = await query.orderBy(sql.ref(id), 'desc').limit(limit).offset(offset).execute()
-  const { totalCount } = await all
-    .clearSelect()
-    .select((of) => of.fn.countAll<number>().as('totalCount'))
-    .$castTo<{ readonly totalCount: number }>()
-    .executeTakeFirstOrThrow()
-  return { rows, totalCount } satisfies Rows<unknown>
+  return { rows, totalCount: await countOf(all.clearSelect()) } satisfies Rows<unknown>
 }
 
 /** Condition for a page's range in a list ordered by id, descending. */

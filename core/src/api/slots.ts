@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { run, statement, type Trx } from '../platform/db/index.ts'
+import { countOf, run, statement, type Trx } from '../platform/db/index.ts'
 import { DomainError } from './errors.ts'
 import { gathering } from './gathering.ts'
 import type { Services } from './services.ts'
@@ -140,14 +140,12 @@ async function takeTogether(trx: Trx, wanted: readonly [WantedSlot, ...WantedSlo
 }
 
 export async function countSlots({ db, clock }: Pick<Services, 'db' | 'clock'>, scope: string) {
-  const { count } = await db
+  const taken = db
     .selectFrom('concurrencySlots')
     .where('scope', '=', scope)
     .where('endsAt', '>', clock.now())
     .where('keptFrom', 'is', null)
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(count)
+  return await countOf(taken)
 }
 
 /**

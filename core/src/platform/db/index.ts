@@ -1,4 +1,5 @@
 export * from './binaryArrays.ts'
+export { countOf } from './countOf.ts'
 export * from './failures.ts'
 
 export * from './open.ts'

@@ -18,22 +18,16 @@ export interface TlsIdentity {
 /** The most identities with open connections. Connections of the least recently used are closed once they are idle. */
 const AGENTS_MAX = 256
 
-/** Connection pools by identity. No connection of one identity is used for another. */
-interface TlsAgents {
-  agentOf(tls: TlsIdentity): Agent
-  close(): Promise<void>
-}
-
 /**
- * Makes the pools of identities, each when it is first used.
+ * Makes connection pools by identity, each when it is first used. No connection of one identity is used for another.
  *
  * @param newAgent makes a pool
  */
-export function createTlsAgents(newAgent: (tls: TlsIdentity) => Agent): TlsAgents {
+export function createTlsAgents(newAgent: (tls: TlsIdentity) => Agent) {
   /** Ordered by last use. */
   const agents = new Map<string, Agent>()
   return {
-    agentOf(tls) {
+    agentOf(tls: TlsIdentity): Agent {
       const key = keyOf(tls)
       const agent = agents.get(key) ?? newAgent(tls)
       agents.delete(key)

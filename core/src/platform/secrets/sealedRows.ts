@@ -92,14 +92,14 @@ export function sealMembers(key: Uint8Array, members: Readonly<Record<string, Me
 /** Columns of a row that is stored in plain. */
 const PLAIN = { sealedWith: null, sealed: null } as const
 
-/** The key that sealed a row that was read, for rows that repeat its content; null if it is in plain, or the key is gone. */
-export function keyOfRow({
-  sealedWith,
-  sealedKey,
-}: {
+/** Columns by which a row that was read names its key; see {@link sealedColumns}. */
+interface KeyOfRow {
   readonly sealedWith: string | null
   readonly sealedKey: Buffer | null
-}): DataKeyRef | null {
+}
+
+/** The key that sealed a row that was read, for rows that repeat its content; null if it is in plain, or the key is gone. */
+export function keyOfRow({ sealedWith, sealedKey }: KeyOfRow): DataKeyRef | null {
   return sealedWith === null || sealedKey === null ? null : { id: sealedWith, sealedKey }
 }
 
@@ -177,11 +177,8 @@ function openBody(key: Uint8Array, body: Buffer, sealed: Buffer, row: UnknownRow
 }
 
 /** Whether the content of a row is gone for ever, because its key is. */
-export function isShredded(row: {
-  readonly sealedWith: string | null
-  readonly sealedKey: Buffer | null
-}): boolean {
-  return row.sealedWith !== null && row.sealedKey === null
+export function isShredded({ sealedWith, sealedKey }: KeyOfRow): boolean {
+  return sealedWith !== null && sealedKey === null
 }
 
 /** Members that hold a sealed body; `body` may be a part of the sealed members instead. */

@@ -28,17 +28,14 @@ export async function within<Value>(work: Promise<Value>, milliseconds: number):
   }
 }
 
-/** The first and the longest wait between tries, in milliseconds. */
-export interface Backoff {
-  readonly first: number
-  readonly max: number
-}
-
 /**
- * The wait before the next try, in milliseconds: twice as long after each failure.
+ * The wait before the next try, in milliseconds: twice as long after each failure, from the first up to the longest.
  *
  * @param failures in a row, before the last one
  */
-export function backoffMs({ first, max }: Backoff, failures: number): number {
+export function backoffMs(
+  { first, max }: { readonly first: number; readonly max: number },
+  failures: number,
+): number {
   return Math.min(max, first * 2 ** failures)
 }
