@@ -72,12 +72,7 @@ export async function setView(
 /** Stored versions in the API's format, in the given order. */
 export function versionsView(rows: readonly VersionRow[]): z.input<typeof RuleVersions> {
   return {
-    items: rows.map(({ version, rule, createdAt, restoredFrom }) => ({
-      version,
-      rule: shownJson(rule),
-      createdAt,
-      restoredFrom,
-    })),
+    items: rows.map((row) => ({ ...row, rule: shownJson(row.rule) })),
   }
 }
 
@@ -141,14 +136,9 @@ async function switchOff(
   const ops = opsTakingOut(storedRule(row.rule))
   const cause = `Switched off by the service: it faulted on ${FAULTS_MAX} requests in a row, last with ${code}.`
   const disabledReason = `${cause} ${consequenceOf(ops)}`
-  await updateRule(trx, row.id, {
-    enabled: false,
-    disabledReason,
-    holdsDeliveries: ops.length > 0,
-    updatedAt: services.clock.now(),
-  })
-  const changed = { ...row, enabled: false, disabledReason, holdsDeliveries: ops.length > 0 }
-  await recordChange(trx, services, ruleChange('transformations.disable', row, changed))
+  const off = { enabled: false, disabledReason, holdsDeliveries: ops.length > 0 }
+  await updateRule(trx, row.id, { ...off, updatedAt: services.clock.now() })
+  await recordChange(trx, services, ruleChange('transformations.disable', row, { ...row, ...off }))
   await raiseSingle(services, trx, {
     kind: 'transformation.disabled',
     workspaceId,

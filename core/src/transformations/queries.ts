@@ -1,10 +1,11 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import type {
-  ActionsTable,
-  Db,
-  TransformationRulesTable,
-  TransformationRuleVersionsTable,
-  Trx,
+import {
+  type ActionsTable,
+  countOf,
+  type Db,
+  type TransformationRulesTable,
+  type TransformationRuleVersionsTable,
+  type Trx,
 } from '../platform/db/index.ts'
 
 /** A stored rule with its latest document. */
@@ -15,11 +16,7 @@ export type VersionRow = Selectable<TransformationRuleVersionsTable>
 export type Destination = Pick<Selectable<ActionsTable>, 'id' | 'name' | 'url'>
 
 /** The endpoint's forward action with that id, or by default the first by position; enabled or not. */
-export function findDestination(
-  db: Db,
-  endpointId: string,
-  actionId?: string,
-): Promise<Destination | undefined> {
+export function findDestination(db: Db, endpointId: string, actionId?: string) {
   return db
     .selectFrom('actions')
     .select(['id', 'name', 'url'])
@@ -151,10 +148,5 @@ export async function noteFault(trx: Trx, ruleId: string, requestId: number, at:
     .values({ ruleId, requestId, faultedAt: at })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  const { count } = await trx
-    .selectFrom('ruleFaults')
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .where('ruleId', '=', ruleId)
-    .executeTakeFirstOrThrow()
-  return count
+  return await countOf(trx.selectFrom('ruleFaults').where('ruleId', '=', ruleId))
 }

@@ -58,6 +58,19 @@ const EXAMPLE_SAMPLE = {
   body: '{"id":"evt_1","type":"invoice.paid","data":{"amount":12.5}}',
 }
 
+/** What both routes that add a rule declare. */
+const CREATION = {
+  input: createInput,
+  body: 'rule',
+  query: ['actionId'],
+  example: { rule: EXAMPLE_RULE },
+  status: 201,
+  errors: ['feature_not_in_plan', 'limit_reached', 'no_destination'],
+  finds: findsSet,
+  gate,
+  check: (ctx: Context, { rule }: { readonly rule?: unknown }) => issuesOfDocument(ctx, rule, 'body'),
+} as const
+
 /** Routes of rules: the sets of destinations, their rules, versions and previews. */
 export const transformationRoutes = router({
   getSet: route({
@@ -83,16 +96,8 @@ export const transformationRoutes = router({
       members: ['endpointId', 'rule'],
     },
     description: `${SET_WORDS} The new rule is version 1 and enabled.`,
-    input: createInput,
-    body: 'rule',
-    query: ['actionId'],
-    example: { rule: EXAMPLE_RULE },
+    ...CREATION,
     output: TransformationRuleView,
-    status: 201,
-    errors: ['feature_not_in_plan', 'limit_reached', 'no_destination'],
-    finds: findsSet,
-    gate,
-    check: (ctx, { rule }) => issuesOfDocument(ctx, rule, 'body'),
   }).mutation(async ({ ctx, input }) => ruleView(await createRule(ctx, ctx, input.rule, 'body'))),
 
   order: route({
@@ -204,16 +209,8 @@ export const transformationRoutes = router({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/transformation',
     summary: 'Add a rule, like POST on the set',
-    input: createInput,
-    body: 'rule',
-    query: ['actionId'],
-    example: { rule: EXAMPLE_RULE },
+    ...CREATION,
     output: FirstTransformationRule,
-    status: 201,
-    errors: ['feature_not_in_plan', 'limit_reached', 'no_destination'],
-    finds: findsSet,
-    gate,
-    check: (ctx, { rule }) => issuesOfDocument(ctx, rule, 'body'),
   }).mutation(async ({ ctx, input }) => firstRuleView(ctx, await createRule(ctx, ctx, input.rule, 'body'))),
 
   updateFirst: route({

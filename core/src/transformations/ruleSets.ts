@@ -1,19 +1,13 @@
+import type { Selectable } from 'kysely'
 import { type RunInput, runRules, type TransformedRequest } from '../engine/rules/execution/index.ts'
 import { type FaultCode, storedRule } from '../engine/rules/index.ts'
-import type { Db } from '../platform/db/index.ts'
-import { listRulesOf } from './queries.ts'
+import type { Db, DeliveryAttemptsTable } from '../platform/db/index.ts'
+import { listRulesOf, type RuleRow } from './queries.ts'
 
-/** A saved rule at the start of an attempt. */
-export interface SavedRule {
-  readonly id: string
-  readonly name: string
-  readonly version: number
-  readonly enabled: boolean
-  /** Set if the service disabled it. */
-  readonly disabledReason: string | null
-  /** Whether deliveries are held until a user decides about the rule. */
-  readonly holdsDeliveries: boolean
-  /** The stored document. */
+type RuleState = Pick<RuleRow, 'id' | 'name' | 'version' | 'enabled' | 'disabledReason' | 'holdsDeliveries'>
+
+/** A saved rule at the start of an attempt, with its stored document. */
+export interface SavedRule extends Readonly<RuleState> {
   readonly text: string
 }
 
@@ -32,14 +26,10 @@ export async function loadRuleSets(db: Db, actionIds: readonly string[]): Promis
   )
 }
 
-/** Results of the rules for an attempt's row. */
-export interface RulesApplied {
-  /** At least one rule matched. */
-  readonly transformed: boolean
-  /** Set if exactly one rule was enabled. */
-  readonly transformationVersion: number | null
-  readonly transformNote: string | null
-}
+/** Results for an attempt's row: whether a rule matched, and the version if exactly one rule was enabled. */
+export type RulesApplied = Readonly<
+  Pick<Selectable<DeliveryAttemptsTable>, 'transformed' | 'transformationVersion' | 'transformNote'>
+>
 
 /** An attempt of an action without rules. */
 export const NO_RULES: RulesApplied = { transformed: false, transformationVersion: null, transformNote: null }

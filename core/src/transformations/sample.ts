@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import { notAllowed, notFound } from '../api/errors.ts'
@@ -9,7 +10,7 @@ import { findProvider } from '../engine/providers/index.ts'
 import { labelOf } from '../engine/verification/index.ts'
 import { findContent, storedRequest } from '../requests/index.ts'
 import type { Destination } from './queries.ts'
-import type { Sample } from './schema.ts'
+import type { previewedRequestInput, Sample } from './schema.ts'
 
 /** Request on which rules are tried, with facts of its delivery. */
 export interface PreviewRequest {
@@ -21,10 +22,7 @@ export interface PreviewRequest {
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 
 /** The chosen request: a sample, or a stored one. */
-export interface PreviewSource {
-  readonly sample?: Sample | undefined
-  readonly requestId?: number | undefined
-}
+export type PreviewSource = z.output<z.ZodObject<typeof previewedRequestInput>>
 
 /**
  * Issues of the choice of a request. A member that is absent from `source` was invalid, and its schema reports that.

@@ -141,15 +141,27 @@ export function issuesOfChanges(ctx: Context, { rule, enabled }: RuleChanges): I
 export async function changeRule(ctx: Context, { id }: RuleRow, changes: RuleChanges): Promise<RuleRow> {
   const rule = changes.rule == null ? undefined : documentOf(ctx, changes.rule, 'rule')
   const now = ctx.clock.now()
-  return await ctx.db.transaction().execute(async (trx) => {
-    const row = await lockRule(trx, id)
-    if (row === undefined) throw notFound('rule')
+  return await changeLocked(ctx, id, 'update', async (trx, row) => {
     if (rule !== undefined && !sameDocument(row.rule, rule.text))
       await addVersion(trx, row, rule, { now, restoredFrom: null })
     if (changes.enabled !== undefined) await switchRule(trx, row, changes.enabled, now)
+  })
+}
+
+/** Changes a rule under its lock. Deliveries that it held, and holds no more, are retried. */
+async function changeLocked(
+  ctx: Context,
+  id: string,
+  action: 'update' | 'restore',
+  change: (trx: Trx, row: RuleRow) => Promise<void>,
+): Promise<RuleRow> {
+  return await ctx.db.transaction().execute(async (trx) => {
+    const row = await lockRule(trx, id)
+    if (row === undefined) throw notFound('rule')
+    await change(trx, row)
     const changed = (await findRule(trx, row.endpointId, id)) ?? row
     if (row.holdsDeliveries && !changed.holdsDeliveries) await release(ctx, trx, row.actionId)
-    await recordChange(trx, ctx, ruleChange('transformations.update', row, changed))
+    await recordChange(trx, ctx, ruleChange(`transformations.${action}`, row, changed))
     return changed
   })
 }
@@ -191,15 +203,9 @@ export async function restoreVersion(
   { version, rule }: VersionRow,
 ): Promise<RuleRow> {
   const now = ctx.clock.now()
-  return await ctx.db.transaction().execute(async (trx) => {
-    const row = await lockRule(trx, id)
-    if (row === undefined) throw notFound('rule')
-    await addVersion(trx, row, storedRule(rule), { now, restoredFrom: version })
-    if (row.holdsDeliveries) await release(ctx, trx, row.actionId)
-    const restored = (await findRule(trx, row.endpointId, id)) ?? row
-    await recordChange(trx, ctx, ruleChange('transformations.restore', row, restored))
-    return restored
-  })
+  return await changeLocked(ctx, id, 'restore', (trx, row) =>
+    addVersion(trx, row, storedRule(rule), { now, restoredFrom: version }),
+  )
 }
 
 /** Deletes a rule; later positions move up. @throws DomainError `not_found` when the rule was deleted meanwhile */

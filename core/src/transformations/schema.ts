@@ -10,7 +10,6 @@ import { DecodedBody } from '../requests/index.ts'
 const { $schema: _dialect, ...language } = ruleJsonSchema()
 const document = z.unknown().meta({ ...language, id: 'TransformationRule' })
 
-/** The public schema of a rule. */
 export const TransformationRuleView = z
   .object({
     id: z.uuid(),
@@ -36,7 +35,6 @@ export const FirstTransformationRule = TransformationRuleView.extend({
   ruleCount: z.int().meta({ description: 'Rules of the set' }),
 }).meta({ id: 'FirstTransformationRule' })
 
-/** The rules of one destination. */
 export const TransformationSet = z
   .object({
     endpointId: z.uuid(),
@@ -151,9 +149,7 @@ const requestId = optional(Int64Filter).meta({ description: 'A stored request of
 
 export const previewedRequestInput = { sample: sample.optional(), requestId }
 
-/** Input that selects the rule set of one destination. */
 export const setInput = z.object({ endpointId, actionId })
-/** Input that selects one rule of a destination. */
 export const ruleInput = z.object({ endpointId, ruleId, actionId })
 /** Input of the create route; the document is checked by the decoder of rules. */
 export const createInput = z.object({ endpointId, actionId, rule: document })
@@ -165,7 +161,6 @@ export const updateInput = z.object({
   rule: document.optional(),
   enabled: optional(z.boolean()),
 })
-/** Input of the singular update route, which changes the first rule of the set. */
 export const updateFirstInput = updateInput.omit({ ruleId: true })
 /** Input of the order route; an order with missing or repeated rules is refused. */
 export const orderInput = z.object({
@@ -185,7 +180,6 @@ export const previewInput = z.object({
   endpointId: optional(z.guid()).meta({ description: 'With `requestId`' }),
   ...previewedRequestInput,
 })
-/** Input of the preview of a whole set, on a sample or on a stored request. */
 export const previewSetInput = z.object({
   endpointId,
   actionId,
