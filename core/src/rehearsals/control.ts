@@ -18,7 +18,6 @@ const CHANGES = {
   cancel: { from: ['queued', 'running', 'paused'], to: 'cancelled' },
 } as const satisfies Record<string, { from: readonly ReplayState[]; to: ReplayState }>
 
-/** One of the changes of state that a caller may ask for. */
 export type Change = keyof typeof CHANGES
 
 /**

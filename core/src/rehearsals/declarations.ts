@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { laneQueue } from '../dispatch/index.ts'
-import type { Db, Trx } from '../platform/db/index.ts'
+import type { Db, ReplayItemsTable, Trx } from '../platform/db/index.ts'
 import { sweepQueue } from '../platform/queues.ts'
 import { type DataKeyRef, type SecretBox, sealedAs, sealedMembers } from '../platform/secrets/index.ts'
 
@@ -91,10 +91,7 @@ export async function sealAnswers(
 }
 
 /** Place of a send among all of a workspace. */
-interface AnswerPlace {
-  readonly replayId: string
-  readonly position: number
-}
+type AnswerPlace = Pick<Selectable<ReplayItemsTable>, 'replayId' | 'position'>
 
 /** The next recorded answers of a workspace's replays after a place, and errors. */
 export async function nextAnswers(db: Db, workspaceId: string, after: AnswerPlace, limit: number) {

@@ -3,6 +3,7 @@ import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import type { Page } from '../api/pagination.ts'
 import { isSealed } from '../keys/index.ts'
 import {
+  countOf,
   type Db,
   type ReplayItemsTable,
   type ReplaysTable,
@@ -15,7 +16,6 @@ import { sealedMembers } from '../platform/secrets/index.ts'
 import { STORED_REQUEST_COLUMNS, visibleRequests } from '../requests/index.ts'
 import type { ScheduledItem } from './schedule.ts'
 
-/** A replay as it is stored. */
 export type ReplayRow = Selectable<ReplaysTable>
 
 /** One send as it is stored. */
@@ -36,7 +36,7 @@ export async function insertReplay(
   return inserted
 }
 
-export async function findReplay(db: Db, endpointId: string, id: string): Promise<ReplayRow | undefined> {
+export async function findReplay(db: Db, endpointId: string, id: string) {
   return await db
     .selectFrom('replays')
     .where('endpointId', '=', endpointId)
@@ -79,15 +79,13 @@ export async function countItems(db: Db, ids: readonly string[]): Promise<Map<st
 
 /** Whether a replay of many requests may begin: the workspace has fewer than `most` that the service sends now. */
 export async function hasRoom(trx: Trx, workspaceId: string, most: number): Promise<boolean> {
-  const { count } = await trx
+  const running = trx
     .selectFrom('replays')
     .where('workspaceId', '=', workspaceId)
     .where('state', '=', 'running')
     .where('listenedAt', 'is', null)
     .where('requestCount', '>', 1)
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count < most
+  return (await countOf(running)) < most
 }
 
 /** Locks a replay, whatever its state; undefined when it is gone. */

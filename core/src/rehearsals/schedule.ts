@@ -18,10 +18,7 @@ export interface ScheduledItem {
 }
 
 /** The sends of a replay, in their order, and the requests that it leaves out on purpose. */
-export interface Schedule {
-  readonly items: readonly ScheduledItem[]
-  readonly dropped: readonly number[]
-}
+export type Schedule = ReturnType<typeof scheduleOf>
 
 export interface ScheduleOptions {
   readonly order: Order
@@ -39,7 +36,7 @@ export interface ScheduleOptions {
  * reordered request changes places with the next one. A late one comes `bySeconds` later, divided by the speed. A
  * duplicate comes twice in a row.
  */
-export function scheduleOf(captured: readonly Captured[], options: ScheduleOptions): Schedule {
+export function scheduleOf(captured: readonly Captured[], options: ScheduleOptions) {
   const { faults, pace } = options
   const random = randomOf(options.seed)
   const inOrder = options.order === 'shuffled' ? shuffled(captured, random) : [...captured]

@@ -11,7 +11,6 @@ import { PER_SECOND_DEFAULT, REQUESTS_MAX, SHOWN_MAX } from './declarations.ts'
 export const REPLAY_STATES = ['queued', 'running', 'paused', 'done', 'cancelled', 'failed'] as const
 export type ReplayState = (typeof REPLAY_STATES)[number]
 
-/** Orders in which requests are sent. */
 export const ORDERS = ['arrival', 'shuffled'] as const
 export type Order = (typeof ORDERS)[number]
 
@@ -50,7 +49,6 @@ const Faults = z
       message: 'The shares of all faults together must be at most 1: a request has one fault.',
     },
   )
-/** Shares of requests with a fault. */
 export type Faults = Partial<z.output<typeof Faults>>
 
 const Pace = z.union([
@@ -59,7 +57,6 @@ const Pace = z.union([
   }),
   z.strictObject({ perSecond: z.number().min(0.01).max(1000) }),
 ])
-/** When requests are sent. */
 export type Pace = z.output<typeof Pace>
 
 const Target = z.union([
@@ -82,8 +79,6 @@ const Target = z.union([
     }),
   }),
 ])
-/** Destination of the requests. */
-export type Target = z.output<typeof Target>
 
 const Selection = z.strictObject({
   requestIds: optional(z.array(Int64).min(1).max(REQUESTS_MAX)).meta({ description: 'These requests' }),
@@ -113,7 +108,6 @@ const Comparing = z.strictObject({
   }),
 })
 
-/** Input of the route that starts a replay. */
 export const startInput = z.object({
   endpointId,
   select: Selection,
@@ -148,7 +142,6 @@ export const getInput = z.object({ endpointId, replayId })
 
 const count = (description: string) => z.int().meta({ description })
 
-/** A replay, as the API shows it. */
 export const ReplayRun = withExample(
   'ReplayRun',
   z.object({
@@ -191,7 +184,6 @@ export const ReplayRun = withExample(
 
 const headers = z.array(z.object({ name: z.string(), value: z.string() }))
 
-/** A request as it goes out. */
 export const OutgoingRequest = withExample(
   'OutgoingRequest',
   z.object({
@@ -256,7 +248,6 @@ export function storedDifferences(text: string | null): readonly Difference[] {
   return text === null ? [] : z.array(Difference).parse(shownJson(text))
 }
 
-/** One send and its outcome. */
 export const ReplayResultItem = withExample(
   'ReplayResultItem',
   z.object({
@@ -289,10 +280,8 @@ export const ReplayResults = z.object({
 /** Formats of a report: `junit` is XML for test runners, `md` is Markdown. */
 export const REPORT_FORMATS = ['junit', 'md'] as const
 
-/** Input of the report: the replay, and the format. */
 export const reportInput = z.object({ endpointId, replayId, format: z.enum(REPORT_FORMATS) })
 
-/** Input of `take`: how many requests, and how long the call waits for one. */
 export const takeInput = z.object({
   endpointId,
   replayId,
@@ -302,7 +291,6 @@ export const takeInput = z.object({
   }),
 })
 
-/** Requests to send now. */
 export const Taken = z.object({
   items: z.array(OutgoingRequest),
   state: z
@@ -310,7 +298,6 @@ export const Taken = z.object({
     .meta({ description: 'Take again while it is `running`, `queued` or `paused`' }),
 })
 
-/** Input of `answer`: what the local server answered. */
 export const answerInput = z.object({
   endpointId,
   replayId,
