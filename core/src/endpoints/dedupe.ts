@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { MAX_PATH_LENGTH, type Path } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { eventIdPathOf, parseEventIdPath } from '../engine/verification/index.ts'
-import { DEDUPE_MODES, type DedupeMode } from '../engine/words/index.ts'
+import { DEDUPE_MODES } from '../engine/words/index.ts'
 import { type Limits, retentionMs } from '../plans/index.ts'
 
 /** Bounds of the window in which an event counts as the same, in seconds; part of the API. */
@@ -34,12 +34,10 @@ export const Dedupe = z.object({
   }),
 })
 
-/** {@link Dedupe} after parsing. */
 export type Dedupe = z.output<typeof Dedupe>
 
 /** {@link Dedupe} in the form in which captures are evaluated. */
 export interface DedupeSettings extends Dedupe {
-  readonly then: DedupeMode
   /** Path of the key; null for the event id. */
   readonly path: Path | null
 }

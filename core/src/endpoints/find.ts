@@ -6,17 +6,14 @@ import { gathering } from '../api/gathering.ts'
 import type { Db } from '../platform/db/index.ts'
 import { type EndpointRow, endpointsCalled, findEndpoint } from './queries.ts'
 
-interface NamedEndpoint {
-  readonly workspaceId: string
-  readonly id: string
-}
-
 /** Finds endpoints by id. Calls at the same time share one query. */
-const findTogether = gathering<NamedEndpoint, EndpointRow | undefined>(async (db, calls) => {
-  const [{ workspaceId, id }] = calls
-  const endpoint = await findEndpoint(db, workspaceId, id)
-  return calls.map(() => endpoint)
-})
+const findTogether = gathering<Pick<EndpointRow, 'workspaceId' | 'id'>, EndpointRow | undefined>(
+  async (db, calls) => {
+    const [{ workspaceId, id }] = calls
+    const endpoint = await findEndpoint(db, workspaceId, id)
+    return calls.map(() => endpoint)
+  },
+)
 
 /**
  * Finds the endpoint that `{endpointId}` names, for every route below `/endpoints/{endpointId}`.

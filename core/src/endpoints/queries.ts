@@ -5,7 +5,15 @@ import type { Services } from '../api/services.ts'
 import { recordSuspensions } from '../audit/index.ts'
 import type { Plan } from '../plans/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import { type Db, type EndpointsTable, type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
+import {
+  countOf,
+  type Db,
+  type EndpointsTable,
+  type RowsOf,
+  run,
+  statement,
+  type Trx,
+} from '../platform/db/index.ts'
 import { insertCounters } from './counters.ts'
 
 /**
@@ -55,16 +63,12 @@ const LIST_ENDPOINTS = statement(
   order by e.created_at desc, e.id desc limit $2::int offset $3::bigint`,
 )
 
+const existing = (db: Db, workspaceId: string) =>
+  db.selectFrom('endpoints').where('workspaceId', '=', workspaceId).where('deletedAt', 'is', null)
+
 /** Endpoints of the workspace whose id or name is the given text, without case. */
-export async function endpointsCalled(
-  db: Db,
-  workspaceId: string,
-  word: string,
-): Promise<{ id: string; name: string }[]> {
-  return await db
-    .selectFrom('endpoints')
-    .where('workspaceId', '=', workspaceId)
-    .where('deletedAt', 'is', null)
+export async function endpointsCalled(db: Db, workspaceId: string, word: string) {
+  return await existing(db, workspaceId)
     .where((or) =>
       or.or([
         or(sql`id::text`, '=', word.toLowerCase()),
@@ -77,11 +81,7 @@ export async function endpointsCalled(
 }
 
 /** The endpoint, unless it is absent, deleted or another workspace's. */
-export async function findEndpoint(
-  db: Db,
-  workspaceId: string,
-  id: string,
-): Promise<EndpointRow | undefined> {
+export async function findEndpoint(db: Db, workspaceId: string, id: string) {
   const [endpoint] = await run(db, FIND_ENDPOINT, [workspaceId, id])
   return endpoint
 }
@@ -109,26 +109,17 @@ export async function listEndpoints(
     after?.at ?? null,
     after?.id ?? null,
   ])
-  const { count } = await db
-    .selectFrom('endpoints')
-    .where('workspaceId', '=', workspaceId)
-    .where('deletedAt', 'is', null)
-    .$if(onlyId !== null, (query) => query.where('id', '=', onlyId))
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return { rows, totalCount: count }
+  const all = existing(db, workspaceId).$if(onlyId !== null, (query) => query.where('id', '=', onlyId))
+  return { rows, totalCount: await countOf(all) }
 }
 
 /** Number of endpoints that count against `endpointsMax`: all that have not expired. */
 export async function countLiveEndpoints(trx: Trx, workspaceId: string, now: Date): Promise<number> {
-  const { count } = await trx
-    .selectFrom('endpoints')
-    .where('workspaceId', '=', workspaceId)
-    .where('deletedAt', 'is', null)
-    .where((where) => where.or([where('expiresAt', 'is', null), where('expiresAt', '>', now)]))
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return await countOf(
+    existing(trx, workspaceId).where((where) =>
+      where.or([where('expiresAt', 'is', null), where('expiresAt', '>', now)]),
+    ),
+  )
 }
 
 export async function insertEndpoint(trx: Trx, row: Insertable<EndpointsTable>): Promise<void> {

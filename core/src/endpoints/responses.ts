@@ -70,9 +70,7 @@ export const AnswerFrom = z.object({
     .meta({ description: 'Answers when the receiver does not; null: the endpoint’s own answer' }),
 })
 
-/** A list of scripted responses after parsing. */
 export type ScriptedResponses = readonly z.output<typeof ScriptedResponse>[]
-/** {@link AnswerFrom} after parsing. */
 export type AnswerFrom = z.output<typeof AnswerFrom>
 
 type Path = readonly (string | number)[]
@@ -98,11 +96,7 @@ export function checkFallback(answerFrom: Accepted<AnswerFrom> | null | undefine
   return fallback == null ? [] : checkAnswer(fallback, ['answerFrom', 'fallback'])
 }
 
-interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
+type Answer = NonNullable<AnswerFrom['fallback']>
 
 /** An answer is checked by the rules of the endpoint's own, under its own names. */
 function checkAnswer(given: Partial<Answer>, at: Path): InputIssue[] {

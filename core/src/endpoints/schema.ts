@@ -136,7 +136,6 @@ export const createInput = z.object({
 /** Bounds for the time for which a replaced capture URL works. */
 const OVERLAP_SECONDS = { max: 2_592_000, default: 86_400 } as const
 
-/** Input of the route that replaces the capture URL. */
 export const rotateUrlInput = z.object({
   endpointId,
   overlapSeconds: z
@@ -154,9 +153,7 @@ export const updateInput = z.object({
   ttlSeconds: z.unknown().optional().meta({ description: 'Not allowed: the lifetime is set on create' }),
 })
 
-/** {@link createInput} after parsing. */
 export type CreateInput = z.output<typeof createInput>
-/** {@link updateInput} after parsing. */
 export type UpdateInput = z.output<typeof updateInput>
 
 const Verification = z.object({

@@ -30,23 +30,14 @@ export interface StoringInput {
 /** Bounds of the time for which an original is kept for deliveries, in hours. */
 export const ORIGINAL_HOURS = { min: 1, max: 720, default: 72 } as const
 
-interface OriginalSettings {
-  readonly takesOut: boolean
-  readonly encrypts: boolean
-  readonly forwardOriginal: boolean
-  readonly hasHours: boolean
-}
-
 /**
  * Refuses settings that contradict each other: an original is kept only if less is stored in plain, and hours are those of an
  * original.
  */
-export function checkOriginal({
-  takesOut,
-  encrypts,
-  forwardOriginal,
-  hasHours,
-}: OriginalSettings): InputIssue[] {
+export function checkOriginal(
+  settings: Readonly<Record<'takesOut' | 'encrypts' | 'forwardOriginal' | 'hasHours', boolean>>,
+): InputIssue[] {
+  const { takesOut, encrypts, forwardOriginal, hasHours } = settings
   const issues: InputIssue[] = []
   if (forwardOriginal && !takesOut && !encrypts) {
     const detail =
@@ -91,10 +82,7 @@ export function preparedStoring(
 
 /** Reads the members of a row for captures; null if the endpoint stores captures as they come. */
 export function storingOf(
-  row: {
-    readonly storeRules: string
-    readonly dropHeaders: string
-  },
+  row: { readonly storeRules: string; readonly dropHeaders: string },
   hash: Storing['hash'],
 ): Storing | null {
   if (row.storeRules === '[]' && row.dropHeaders === '[]') return null

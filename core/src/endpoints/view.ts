@@ -16,17 +16,15 @@ import { responsesView, storedAnswerFrom } from './responses.ts'
 import type { Endpoint } from './schema.ts'
 
 /** The columns of an endpoint for the verification of its captures. */
-export interface StoredVerification {
-  readonly workspaceId: string
-  readonly provider: string | null
-  readonly signingSecret: Uint8Array | null
-  readonly signingSecretSetAt: Date | null
-  readonly handshakeToken: Uint8Array | null
-  readonly signatureHeader: string | null
-  readonly signatureAlgorithm: string | null
-  readonly signatureEncoding: string | null
-  readonly signaturePrefix: string | null
-}
+type StoredVerification = Pick<
+  EndpointRow,
+  | 'workspaceId'
+  | 'provider'
+  | 'signingSecret'
+  | 'signingSecretSetAt'
+  | 'handshakeToken'
+  | `signature${'Header' | 'Algorithm' | 'Encoding' | 'Prefix'}`
+>
 
 /**
  * An endpoint's settings with its secrets opened: for evaluating and for checking changes, never for answers.

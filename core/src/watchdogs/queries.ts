@@ -4,7 +4,7 @@ import type { Context } from '../api/context.ts'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
 import type { Page } from '../api/pagination.ts'
-import type { Db, Trx, WatchdogsTable } from '../platform/db/index.ts'
+import { countOf, type Db, type Trx, type WatchdogsTable } from '../platform/db/index.ts'
 import { deadlines, type Outage, type Phase, type WatchdogClock } from './rules.ts'
 
 /** Labels in the answer of the labels route. */
@@ -61,11 +61,7 @@ export async function listWatchdogs(
 
 /** Number of watchdogs that count against `watchdogsMax`. */
 export async function countWatchdogs(db: Db, workspaceId: string, now: Date): Promise<number> {
-  const { count } = await selectWatchdogs(db, now)
-    .where('w.workspaceId', '=', workspaceId)
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return await countOf(selectWatchdogs(db, now).where('w.workspaceId', '=', workspaceId))
 }
 
 /** The rows with these ids, locked against changes until the transaction ends. The order prevents deadlocks. */
