@@ -1,4 +1,4 @@
-import { aheadMs, type Services } from '../api/services.ts'
+import { aheadMs } from '../api/services.ts'
 import type { DeliveryServices } from './batchDeliveries.ts'
 import type { CaptureConnection } from './captureConnection.ts'
 import { type BatchResult, type CaptureOutcome, storeCaptures } from './captureStatement.ts'
@@ -10,9 +10,6 @@ import { tellOfRejections } from './rejections.ts'
 
 /** The most evictions in a row from an endpoint that other processes keep overfilling. The next capture continues. */
 const EVICTION_ROUNDS_MAX = 3
-
-/** Services that storing batches needs. */
-export type BatchServices = DeliveryServices & Pick<Services, 'endpointChanges'>
 
 /**
  * Stores a batch with its deliveries and notes in one transaction, which is committed when this returns.
@@ -26,7 +23,7 @@ export type BatchServices = DeliveryServices & Pick<Services, 'endpointChanges'>
  * @throws errors of PostgreSQL; then nothing was stored, unless the connection was lost during the commit
  */
 export async function storeBatch(
-  services: BatchServices,
+  services: DeliveryServices,
   connection: CaptureConnection,
   captures: readonly EvaluatedCapture[],
 ): Promise<readonly CaptureOutcome[]> {
@@ -57,7 +54,7 @@ const STORED: CaptureOutcome = { state: 'stored', id: null, duplicateOf: null }
 
 /** Runs the general statement, in a transaction with the deliveries of its captures if there are any. */
 async function storeGenerally(
-  services: BatchServices,
+  services: DeliveryServices,
   { db }: CaptureConnection,
   captures: readonly EvaluatedCapture[],
 ): Promise<readonly CaptureOutcome[]> {
@@ -85,7 +82,7 @@ async function storeGenerally(
 
 /** Evicts from overfull endpoints. The captures are committed by now, so an error is only logged. */
 async function evictOverfull(
-  services: BatchServices,
+  services: DeliveryServices,
   db: CaptureConnection['db'],
   result: BatchResult,
 ): Promise<void> {

@@ -109,12 +109,6 @@ function fetchedOutcome(outcome: FetchedOutcome): FetchedOutcome {
   return outcome.state === 'discarded' ? { state: 'present' } : outcome
 }
 
-interface Room {
-  readonly captures: number
-  /** Time until there is room for more. */
-  readonly retryAfterSeconds: number
-}
-
 const ROOM = statement(
   'room for fetched captures',
   `select window_count as used,
@@ -124,12 +118,15 @@ const ROOM = statement(
   { isPrepared: false },
 )
 
-/** Number of captures that the endpoint takes now. The caller holds the lock of its counters. */
+/**
+ * Number of captures that the endpoint takes now, and time until there is room for more. The caller holds the lock of
+ * its counters.
+ */
 async function roomOf(
   trx: Trx,
   { clock }: Pick<Services, 'clock'>,
   { endpointId, captureRatePerMinute }: CaptureSettings,
-): Promise<Room> {
+) {
   const ahead = aheadMs(clock)
   const rows = await run(trx, ROOM, [ahead, endpointId])
   const { used = 0, leftSeconds = null } = rows[0] ?? {}

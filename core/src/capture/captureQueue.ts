@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { UnsentError } from '../platform/db/index.ts'
-import { type BatchServices, storeBatch } from './captureBatch.ts'
+import type { DeliveryServices } from './batchDeliveries.ts'
+import { storeBatch } from './captureBatch.ts'
 import { type CaptureConnection, keepConnection } from './captureConnection.ts'
 import { type CaptureOutcome, STATEMENT_SECONDS_MAX } from './captureStatement.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
@@ -48,7 +49,7 @@ const UNAVAILABLE: Unavailable = { state: 'unavailable' }
  *
  * It uses one connection: two measured slower, because they wait for each other's locks.
  */
-export function createCaptureQueue(services: BatchServices, pool: pg.Pool): CaptureQueue {
+export function createCaptureQueue(services: DeliveryServices, pool: pg.Pool): CaptureQueue {
   const { log } = services
   let waiting: Waiting[] = []
   const connection = keepConnection(pool, services)

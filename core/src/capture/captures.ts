@@ -113,7 +113,7 @@ export function createCaptures(
   const evaluator = createEvaluations(services)
   const history = createRejectionHistory(services)
   const refusals = createRateRefusals(services, history)
-  const senders = createSenderRefusals(services)
+  const countSender = createSenderRefusals(services)
   const stopForgetting = services.endpointChanges.onAny((changed) => {
     const shredded = changed === null ? undefined : shreddedEndpointOf(changed)
     if (shredded !== undefined) cache.forgetKey(shredded)
@@ -125,7 +125,7 @@ export function createCaptures(
     address: string | null,
     [answer, reason]: readonly ['unverified' | 'foreign', string],
   ): Promise<CaptureResult | undefined> => {
-    const state = await senders.refuse(settings, traceOf(shownAddress(settings.storing, address), reason))
+    const state = await countSender(settings, traceOf(shownAddress(settings.storing, address), reason))
     if (state !== 'refused') cache.forget(settings)
     return state === 'stale' ? undefined : { state: state === 'refused' ? answer : 'gone' }
   }

@@ -18,7 +18,6 @@ import { storedFormInSteps, storedFormOf } from './storedCapture.ts'
 
 /** A capture with all decisions under its endpoint's settings. */
 export interface EvaluatedCapture extends NewCapture {
-  readonly row: CaptureRow
   readonly settings: CaptureSettings
   readonly dispatch: DispatchPlan<LoadedAction>
   /** The request as it is stored, with its label, event id and verdict. */

@@ -68,6 +68,6 @@ export function createRateRefusals(
       history.note(settings.endpointId, { rejected: 1 })
     },
     isOver: ({ learned }) => clock.now().getTime() < learned.overUntil,
-    refuse: (settings) => refuse(settings),
+    refuse,
   }
 }

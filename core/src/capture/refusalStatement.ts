@@ -4,12 +4,6 @@ import { type CaptureSettings, takesCaptures } from './captureSettings.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 import { WINDOW_SECONDS } from './window.ts'
 
-/** A number of captures of an endpoint that are refused unread. */
-export interface Refused {
-  readonly settings: CaptureSettings
-  readonly count: number
-}
-
 /**
  * Counts refused captures of endpoints that are still over their rate, under the same settings: `$1` ids, `$2`
  * revisions, `$3` counts, `$4` captures and `$5` bytes that a window may hold, `$6` see `aheadMs`. Other endpoints are
@@ -51,7 +45,7 @@ export type CountedRefusal = RowsOf<typeof COUNT_REFUSED>
 /** Counts refusals of endpoints that are still over their rate. Other endpoints are absent from the result. */
 export async function countRefused(
   db: Db,
-  refused: readonly Refused[],
+  refused: readonly { readonly settings: CaptureSettings; readonly count: number }[],
   aheadMs: number,
 ): Promise<readonly CountedRefusal[]> {
   const rows = await run(db, COUNT_REFUSED, [

@@ -1,7 +1,7 @@
 import { aheadMs, type Services } from '../api/services.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { encodeArray, INT4, run, statement, TEXT, UUID } from '../platform/db/index.ts'
-import { type CaptureSettings, takesCaptures } from './captureSettings.ts'
+import { takesCaptures } from './captureSettings.ts'
 import { gatherCounts } from './gatheredCounts.ts'
 
 /**
@@ -9,17 +9,6 @@ import { gatherCounts } from './gatheredCounts.ts'
  * suspended. `stale`: the settings have changed since. The last two were not counted.
  */
 export type SenderRefusal = 'refused' | 'gone' | 'stale'
-
-/** Counts captures that an endpoint refused because of their sender, and keeps a trace of its last one. */
-export interface SenderRefusals {
-  /**
-   * Counts a refusal, together with others of the same moment.
-   *
-   * @param trace address of the sender and reason of the refusal, at most 300 characters
-   * @throws errors of the database
-   */
-  refuse(settings: CaptureSettings, trace: string): Promise<SenderRefusal>
-}
 
 /**
  * Counts refusals: `$1` endpoints, `$2` the revisions of their settings, `$3` counts, `$4` the trace of the last one,
@@ -51,9 +40,13 @@ const COUNT = statement(
   select place, is_present from open`,
 )
 
-/** Makes the counter of a process. Without refusals it does no work. */
-export function createSenderRefusals({ db, clock }: Pick<Services, 'db' | 'clock'>): SenderRefusals {
-  const refuse = gatherCounts<SenderRefusal>(async (batch) => {
+/**
+ * Makes the counter of a process: it counts captures that an endpoint refused because of their sender, those of the same
+ * moment together, and keeps a trace of the last one: its address and the reason, at most 300 characters. Without
+ * refusals it does no work. It rejects with errors of the database.
+ */
+export function createSenderRefusals({ db, clock }: Pick<Services, 'db' | 'clock'>) {
+  return gatherCounts<SenderRefusal>(async (batch) => {
     const refused = [...batch]
     try {
       const open = await run(db, COUNT, [
@@ -71,5 +64,4 @@ export function createSenderRefusals({ db, clock }: Pick<Services, 'db' | 'clock
       for (const [, { answer }] of refused) answer.reject(error)
     }
   })
-  return { refuse: (settings, trace) => refuse(settings, trace) }
 }

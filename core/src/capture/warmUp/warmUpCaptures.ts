@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Services } from '../../api/services.ts'
-import { safeResponse } from '../../endpoints/index.ts'
+import { DEFAULT_RESPONSE, safeResponse } from '../../endpoints/index.ts'
 import { ConditionSet } from '../../engine/conditions/index.ts'
 import { prepareVerification } from '../../engine/verification/index.ts'
 import { type CaptureSettings, nothingLearned } from '../captureSettings.ts'
@@ -56,12 +56,7 @@ function settings(): CaptureSettings {
     rejectUnverified: false,
     allowCors: false,
     isAllowedSender: undefined,
-    response: safeResponse({
-      responseStatusCode: 200,
-      responseContentType: 'application/json',
-      responseHeaders: {},
-      responseBody: '{"ok":true}',
-    }),
+    response: safeResponse(DEFAULT_RESPONSE),
     script: null,
     verification: prepareVerification({
       provider: null,

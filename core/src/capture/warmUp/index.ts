@@ -1,1 +1,0 @@
-export { WARM_UP_ID, warmUpCaptures } from './warmUpCaptures.ts'
