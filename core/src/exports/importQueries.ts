@@ -1,7 +1,14 @@
 import type { CaptureRow } from '../capture/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import { type Db, type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
+import {
+  type Db,
+  type ImportBatchesTable,
+  type RowsOf,
+  run,
+  statement,
+  type Trx,
+} from '../platform/db/index.ts'
 
 /** Number of requests that the endpoint stores, by its counter. Exact if the caller holds the counters' lock. */
 export async function storedCount(db: Db | Trx, endpointId: string): Promise<number> {
@@ -13,73 +20,43 @@ export async function storedCount(db: Db | Trx, endpointId: string): Promise<num
   return row?.storedRequestCount ?? 0
 }
 
-export interface BatchName {
-  readonly importId: string
-  /** From 0, without gaps. */
-  readonly number: number
-}
-
-/**
- * Columns of a request that an import sets, with their types in a staged head. `body` and `id` are stored separately.
- */
-const STAGED = {
-  received_at: 'timestamptz',
-  method: 'text',
-  path: 'text',
-  query_string: 'text',
-  header_names: 'text',
-  header_values: 'text',
-  content_type: 'text',
-  size_bytes: 'bigint',
-  ip: 'text',
-  user_agent: 'text',
-  label: 'text',
-  event_id: 'text',
-  body_truncated: 'boolean',
-  body_is_binary: 'boolean',
-  decoded_text: 'text',
-  verdict: 'text',
-  verdict_note: 'text',
-  redaction: 'text',
-  column_values: 'text',
-  note: 'bytea',
-  sealed_with: 'uuid',
-  sealed: 'bytea',
-  storage_bytes: 'integer',
-} as const
-
 const byteText = (bytes: Uint8Array | null) =>
   bytes === null ? null : `\\x${Buffer.from(bytes).toString('hex')}`
 
+/**
+ * Columns of a request that an import sets, with their types and values in a staged head. `body` and `id` are stored
+ * separately.
+ */
+const STAGED: readonly (readonly [name: string, type: string, read: (row: CaptureRow) => unknown])[] = [
+  ['received_at', 'timestamptz', (row) => row.receivedAt],
+  ['method', 'text', (row) => row.method],
+  ['path', 'text', (row) => row.path],
+  ['query_string', 'text', (row) => row.queryString],
+  ['header_names', 'text', (row) => row.headerNames],
+  ['header_values', 'text', (row) => row.headerValues],
+  ['content_type', 'text', (row) => row.contentType],
+  ['size_bytes', 'bigint', (row) => row.sizeBytes],
+  ['ip', 'text', (row) => row.ip],
+  ['user_agent', 'text', (row) => row.userAgent],
+  ['label', 'text', (row) => row.label],
+  ['event_id', 'text', (row) => row.eventId],
+  ['body_truncated', 'boolean', (row) => row.bodyTruncated],
+  ['body_is_binary', 'boolean', (row) => row.bodyIsBinary],
+  ['decoded_text', 'text', (row) => row.decodedText],
+  ['verdict', 'text', (row) => row.verdict],
+  ['verdict_note', 'text', (row) => row.verdictNote],
+  ['redaction', 'text', (row) => row.redaction],
+  ['column_values', 'text', (row) => row.columnValues],
+  ['note', 'bytea', (row) => byteText(row.note)],
+  ['sealed_with', 'uuid', (row) => row.sealedWith],
+  ['sealed', 'bytea', (row) => byteText(row.sealed)],
+  ['storage_bytes', 'integer', (row) => row.storageBytes],
+]
+
 /** A row of `requests` as it is staged: JSON without its body, which is stored with the other bodies of its batch. */
 export function stagedHead(row: CaptureRow): string {
-  const head: Readonly<Record<keyof typeof STAGED | 'body_bytes', unknown>> = {
-    received_at: row.receivedAt,
-    method: row.method,
-    path: row.path,
-    query_string: row.queryString,
-    header_names: row.headerNames,
-    header_values: row.headerValues,
-    content_type: row.contentType,
-    size_bytes: row.sizeBytes,
-    ip: row.ip,
-    user_agent: row.userAgent,
-    label: row.label,
-    event_id: row.eventId,
-    body_truncated: row.bodyTruncated,
-    body_is_binary: row.bodyIsBinary,
-    decoded_text: row.decodedText,
-    verdict: row.verdict,
-    verdict_note: row.verdictNote,
-    redaction: row.redaction,
-    column_values: row.columnValues,
-    sealed_with: row.sealedWith,
-    note: byteText(row.note),
-    sealed: byteText(row.sealed),
-    storage_bytes: row.storageBytes,
-    body_bytes: row.body.length,
-  }
-  return JSON.stringify(head)
+  const values = STAGED.map(([name, , read]) => [name, read(row)] as const)
+  return JSON.stringify({ ...Object.fromEntries(values), body_bytes: row.body.length })
 }
 
 /**
@@ -113,12 +90,15 @@ interface StagedBatch {
   readonly bodies: Buffer
 }
 
+/** Batches are numbered from 0, without gaps. */
+type BatchName = Pick<ImportBatchesTable, 'importId' | 'number'>
+
 /** Deletes an import with all its batches, if it exists. */
 export async function dropImport(db: Db | Trx, importId: string): Promise<void> {
   await db.deleteFrom('imports').where('id', '=', importId).execute()
 }
 
-const NAMES = Object.keys(STAGED)
+const NAMES = STAGED.map(([name]) => name).join(', ')
 
 /** Stores the batch `$2` of the import `$1` for the endpoint `$3`. */
 const STORE = statement(
@@ -130,17 +110,15 @@ const STORE = statement(
       from import_batches batch
       cross join lateral rows from (
         json_to_recordset(batch.heads::json)
-          as (${Object.entries(STAGED)
-            .map(([name, type]) => `${name} ${type}`)
-            .join(', ')}, body_bytes integer)
-      ) with ordinality as line (${NAMES.join(', ')}, body_bytes, number)
+          as (${STAGED.map(([name, type]) => `${name} ${type}`).join(', ')}, body_bytes integer)
+      ) with ordinality as line (${NAMES}, body_bytes, number)
       where batch.import_id = $1::uuid and batch.number = $2::integer
       order by line.number
     ) ordered
   ), stored as (
-    insert into requests (endpoint_id, id, imported, dispatch_state, body, ${NAMES.join(', ')})
+    insert into requests (endpoint_id, id, imported, dispatch_state, body, ${NAMES})
     select $3::uuid, id, true, 'NotAttempted',
-      substring(bodies from body_from::integer + 1 for body_bytes), ${NAMES.map((name) =>
+      substring(bodies from body_from::integer + 1 for body_bytes), ${STAGED.map(([name]) =>
         // One character a byte.
         name === 'header_values' ? `convert_to(${name}, 'LATIN1')` : name,
       ).join(', ')}

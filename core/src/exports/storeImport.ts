@@ -18,11 +18,6 @@ export interface Imported {
 /** Time without progress after which an accepted import counts as abandoned by its process. */
 const RESUMED_AFTER_MS = 60_000
 
-interface StagedImport {
-  readonly importId: string
-  readonly endpointId: string
-}
-
 /** An endpoint with the settings under which lines were staged. */
 type StagedFor = Pick<EndpointRow, 'id' | 'storeRules' | 'dropHeaders' | 'encryptBodies'>
 
@@ -68,7 +63,7 @@ type Storing = Pick<Services, 'db' | 'clock' | 'actor'> & { readonly traceId?: s
  */
 export async function storeImport(
   who: Storing,
-  { importId, endpointId, workspaceId }: StagedImport & { readonly workspaceId: string },
+  { importId, endpointId, workspaceId }: Readonly<Record<'importId' | 'endpointId' | 'workspaceId', string>>,
 ): Promise<Imported> {
   let imported: Imported = { importedCount: 0, firstId: null, lastId: null }
   for (;;) {

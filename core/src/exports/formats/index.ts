@@ -21,16 +21,7 @@ export const FORMATS = {
 export type FormatName = keyof typeof FORMATS
 
 /** Every name that `?format=` takes, in the order of lists. */
-export const FORMAT_NAMES: readonly [FormatName, ...FormatName[]] = [
-  'curl',
-  'fetch',
-  'httpie',
-  'python',
-  'har',
-  'http',
-  'k6',
-  'vitest',
-]
+export const FORMAT_NAMES = Object.keys(FORMATS).filter((name): name is FormatName => name in FORMATS)
 
 export type { ExportedRequest, Format } from './format.ts'
 export { HAR_END, HAR_START, harEntry } from './har.ts'
