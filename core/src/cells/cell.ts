@@ -6,35 +6,28 @@ import { registers } from '../platform/metrics/index.ts'
 /** The most cells: their numbers have 12 bits in an id. */
 const CELLS_MAX = 4095
 
-/** Place of a process's data: the cell's name and number. */
-export interface CellPlace {
-  /** Unique among the cells, and kept in the cell's database. */
-  readonly name: string
-  /** 1 to 4095, unique among the cells. New ids and keys carry it. It never changes. */
-  readonly number: number
-}
-
-/** One PostgreSQL database of an installation that has several. A workspace is in one cell with all of its data. */
-export interface Cell extends CellPlace {
-  readonly databaseUrl: string
-  /** A replica for lists and searches; null without one. */
-  readonly readUrl: string | null
-  /** Share of new workspaces, relative to the other cells; 0: the cell takes none. */
-  readonly weight: number
-}
-
 const DatabaseUrl = z.string().superRefine((url, context) => {
   const message = databaseUrlMistake(url)
   if (message !== undefined) context.addIssue({ code: 'custom', message })
 })
 
 const FileCell = z.strictObject({
+  /** Unique among the cells, and kept in the cell's database. */
   name: z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be 1-31 lower-case letters, digits and hyphens'),
+  /** Unique among the cells. New ids and keys carry it. It never changes. */
   number: z.int().min(1).max(CELLS_MAX),
   databaseUrl: DatabaseUrl,
+  /** A replica for lists and searches; null without one. */
   readUrl: DatabaseUrl.nullable().default(null),
+  /** Share of new workspaces, relative to the other cells; 0: the cell takes none. */
   weight: z.number().min(0).max(1000).default(1),
 })
+
+/** One PostgreSQL database of an installation that has several. A workspace is in one cell with all of its data. */
+export type Cell = Readonly<z.output<typeof FileCell>>
+
+/** Place of a process's data: the cell's name and number. */
+export type CellPlace = Pick<Cell, 'name' | 'number'>
 
 /** The file that `CREEL_CELLS_FILE` names. */
 export const CellsFile = z

@@ -125,11 +125,7 @@ const FORMER_MS = 20_000
  * @throws MoveError when another command moves it
  */
 async function haveAlone(source: Db, sessions: readonly Db[], workspace: string): Promise<void> {
-  const [found] = await query<{ id: string }>(
-    source,
-    'select id::text as id from workspaces where id::text = $1 or name = $1',
-    [workspace],
-  )
+  const found = await findWorkspace(source, workspace)
   const name = `creel move ${(await findMove(source, workspace))?.workspaceId ?? found?.id}`
   for (const db of sessions) {
     await query(db, `set lock_timeout = ${FORMER_MS}`)
@@ -152,11 +148,7 @@ async function reload(source: Db, workspace: string): Promise<Move> {
 }
 
 async function begin({ source, target }: Pair, { workspace, toCell }: MoveOptions): Promise<Move> {
-  const [found] = await query<{ id: string; name: string }>(
-    source,
-    'select id, name from workspaces where id::text = $1 or name = $1',
-    [workspace],
-  )
+  const found = await findWorkspace(source, workspace)
   if (found === undefined) throw new MoveError(`There is no workspace "${workspace}" in the source.`)
   const { id: workspaceId, name } = found
   const [taken] = await query(target, 'select from workspaces where name = $1 or id = $2', [
@@ -304,6 +296,13 @@ async function sealWhenCalm(
     report('Unsealed again: a transaction that began before does not end yet.')
   }
   throw new Error('Transactions that write in the source do not end: look at pg_stat_activity.')
+}
+
+/** A workspace by its id or name. */
+async function findWorkspace(source: Db, workspace: string) {
+  const text = 'select id, name from workspaces where id::text = $1 or name = $1'
+  const [found] = await query<{ id: string; name: string }>(source, text, [workspace])
+  return found
 }
 
 async function hasWorkspace(db: Db, workspaceId: string): Promise<boolean> {

@@ -52,7 +52,6 @@ export async function findMove(source: Db, workspace: string): Promise<Move | un
   return move
 }
 
-/** Begins a move. */
 export async function insertMove(
   source: Db,
   move: Pick<Move, 'id' | 'workspaceId' | 'workspaceName' | 'toCell' | 'progress'>,
@@ -65,12 +64,7 @@ export async function insertMove(
   )
 }
 
-interface MoveChange {
-  readonly state?: MoveState
-  readonly progress?: Progress
-  readonly copiedRows?: number
-  readonly sealedMs?: number
-}
+type MoveChange = Partial<Pick<Move, 'state' | 'progress' | 'copiedRows' | 'sealedMs'>>
 
 /** Notes what a move has done. `copiedRows` are added. */
 export async function changeMove(source: Db, id: string, change: MoveChange): Promise<void> {
