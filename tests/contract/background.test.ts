@@ -7,7 +7,9 @@ test('every queue that a noun declares is listed with its work', async () => {
     isTest
       ? []
       : [
-          ...text.matchAll(/= (?:queue\(\{\n {2}name: |(?:lane|sweep)Queue\(|(runQueues)\(\s*)'([^']+)'/g),
+          ...text.matchAll(
+            /= (?:queue\(\{\n {2}name: |(?:lane|short|sweep)Queue\(|(runQueues)\(\s*)'([^']+)'/g,
+          ),
         ].flatMap(([, runs, name]) =>
           (runs === undefined ? [name] : [`${name}.run`, `${name}.sweep`]).map((one) => ({
             path,

@@ -57,6 +57,20 @@ export const sweepQueue = (name: string, expireInSeconds: number, cron = '* * * 
     cron,
   })
 
+/** A queue of runs by a cron line, or one after the other, of which one waits at most. A run that failed is not repeated. */
+export const shortQueue = (
+  name: string,
+  expireInSeconds: number,
+  times: Pick<Queue, 'pollSeconds' | 'everySeconds'> = {},
+): Queue =>
+  queue({
+    name,
+    payload: NO_PAYLOAD,
+    options: { policy: 'short', retryLimit: 0, expireInSeconds, deleteAfterSeconds: 60 },
+    cron: '* * * * *',
+    ...times,
+  })
+
 /** A job to add. Without `startAfter` it runs as soon as a worker is free. */
 export interface Job<Payload> {
   readonly payload: Payload

@@ -1,5 +1,5 @@
 import { counterBy, gauge } from '../platform/metrics/index.ts'
-import { NO_PAYLOAD, queue, sweepQueue } from '../platform/queues.ts'
+import { shortQueue, sweepQueue } from '../platform/queues.ts'
 
 /** Seconds from one run of {@link STORAGE_SWEEP} to the next. */
 export const STORAGE_SWEEP_SECONDS = 10
@@ -8,22 +8,10 @@ export const STORAGE_SWEEP_SECONDS = 10
  * Enforces the limits of storage in bytes. A run checks once, or, if a limit is half reached, every second until the
  * next run is due.
  */
-export const STORAGE_SWEEP = queue({
-  name: 'storage.sweep',
-  payload: NO_PAYLOAD,
-  options: { policy: 'short', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 60 },
-  cron: '* * * * *',
-  everySeconds: STORAGE_SWEEP_SECONDS,
-})
+export const STORAGE_SWEEP = shortQueue('storage.sweep', 3600, { everySeconds: STORAGE_SWEEP_SECONDS })
 
 /** Analyses tables that have outgrown their statistics. */
-export const STATISTICS = queue({
-  name: 'statistics.analyze',
-  payload: NO_PAYLOAD,
-  options: { policy: 'short', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 60 },
-  cron: '* * * * *',
-  everySeconds: 1,
-})
+export const STATISTICS = shortQueue('statistics.analyze', 3600, { everySeconds: 1 })
 
 /**
  * Deletes expired endpoints and the rows of deleted ones, and lifts suspensions for which there is room. Singleton:

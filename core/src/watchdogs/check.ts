@@ -1,7 +1,7 @@
 import type { Services } from '../api/services.ts'
 import { storedCondition } from '../engine/conditions/index.ts'
 import { Failures } from '../platform/db/index.ts'
-import { NO_PAYLOAD, queue } from '../platform/queues.ts'
+import { shortQueue } from '../platform/queues.ts'
 import { newestMatching } from '../requests/index.ts'
 import { gatewayIsUp } from './downtime.ts'
 import {
@@ -109,11 +109,4 @@ async function recheck(services: CheckServices, row: WatchdogRow): Promise<void>
  * Raises the alarms of watchdogs that are due. With the poll of a second that makes a look every 2 s, which a
  * watchdog of a few seconds needs: no alarm is over 3 s late.
  */
-export const WATCHDOG_CHECK = queue({
-  name: 'watchdogs.check',
-  payload: NO_PAYLOAD,
-  options: { policy: 'short', retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 },
-  pollSeconds: 1,
-  cron: '* * * * *',
-  everySeconds: 1,
-})
+export const WATCHDOG_CHECK = shortQueue('watchdogs.check', 120, { pollSeconds: 1, everySeconds: 1 })
