@@ -3,16 +3,7 @@ export { countOf } from './countOf.ts'
 export * from './failures.ts'
 
 export * from './open.ts'
-export {
-  beforeSending,
-  encoded,
-  type Field,
-  field,
-  MessageBuffer,
-  Pipeline,
-  type TextRow,
-  UnsentError,
-} from './pipeline.ts'
+export * from './pipeline.ts'
 export { type Reads, type ReplicaState, readsOf, readsWithReplica } from './replica.ts'
 export { databaseUrlMistake, serverOf, serverUrls } from './servers.ts'
 export {

@@ -126,6 +126,8 @@ export function readsWithReplica(
     return false
   }
 
+  const secondsBehind = async () => (await run(replica.db, BEHIND, []))[0]?.seconds ?? 0
+
   return {
     async run(read) {
       if (await mayRead()) {
@@ -146,7 +148,7 @@ export function readsWithReplica(
         const position = await committed()
         const at = await sharedLook()
         const lagBytes = position > at ? Number(position - at) : 0
-        return { isUsable: true, lagBytes, lagSeconds: lagBytes === 0 ? 0 : await secondsBehind(replica.db) }
+        return { isUsable: true, lagBytes, lagSeconds: lagBytes === 0 ? 0 : await secondsBehind() }
       } catch (error) {
         rest(error)
         return { isUsable: false, lagBytes: null, lagSeconds: null }
@@ -190,11 +192,6 @@ const BEHIND = statement(
     as seconds`,
   { isPrepared: false },
 )
-
-async function secondsBehind(replica: Db): Promise<number> {
-  const rows = await run(replica, BEHIND, [])
-  return rows[0]?.seconds ?? 0
-}
 
 const IDENTITY = statement(
   'identity of database',

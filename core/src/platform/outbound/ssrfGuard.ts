@@ -187,13 +187,10 @@ export async function findPassage(guard: SsrfGuard, host: string, port: number):
     else reason ||= refusal
   }
   const [first, ...others] = addresses
+  const hint = guard.namesSetting === true ? '; CREEL_ALLOW_DESTINATIONS allows it' : ''
   return first === undefined
-    ? { refused: 'blocked_address', detail: `${host} leads to ${reason}${hintOf(guard)}` }
+    ? { refused: 'blocked_address', detail: `${host} leads to ${reason}${hint}` }
     : { addresses: [first, ...others] }
-}
-
-function hintOf({ namesSetting = false }: SsrfGuard): string {
-  return namesSetting ? '; CREEL_ALLOW_DESTINATIONS allows it' : ''
 }
 
 function loop(host: string, port: number): Passage {
