@@ -1,8 +1,8 @@
 import type pg from 'pg'
-import type { Services, Urls } from '../api/services.ts'
+import type { Services } from '../api/services.ts'
 import { DELIVERY_LANES, type FirstAttempts, NO_FIRST_ATTEMPTS } from '../deliveries/index.ts'
 import { LaneJobs } from '../dispatch/index.ts'
-import { captureUrlOf, learnSigningSecret, shreddedEndpointOf } from '../endpoints/index.ts'
+import { learnSigningSecret, requestUrlOf, shreddedEndpointOf } from '../endpoints/index.ts'
 import type { CapturedRequest } from '../engine/message/index.ts'
 import { shownAddress } from '../engine/storing/index.ts'
 import { type ChooseAnswer, createAnswering } from './answers/answering.ts'
@@ -144,7 +144,7 @@ export function createCaptures(
   }
 
   const capture: Captures['capture'] = async (given, request, { captureId, needsId = false, sender }) => {
-    const publicUrl = publicUrlOf(services.urls, captureId, request)
+    const publicUrl = requestUrlOf(services.urls, captureId, request)
     let settings: CaptureSettings | undefined = given
     for (let evaluations = 0; evaluations < EVALUATIONS_MAX; evaluations += 1) {
       if (settings === undefined) return { state: 'gone' }
@@ -236,8 +236,4 @@ const TRACE_CHARACTERS_MAX = 300
 
 function traceOf(address: string | null, reason: string): string {
   return `${address ?? 'unknown address'}: ${reason}`.slice(0, TRACE_CHARACTERS_MAX)
-}
-
-function publicUrlOf(urls: Urls, captureId: string, { path, queryString }: CapturedRequest): string {
-  return `${captureUrlOf(urls, captureId)}${path}${queryString === null ? '' : `?${queryString}`}`
 }

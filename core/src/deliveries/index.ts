@@ -4,7 +4,6 @@ export { AUTH_KINDS, type AuthSettings, authText, storedAuth } from './auth.ts'
 export { hasRecords, headersFromText, keepSentBodies, withSentBodies } from './details.ts'
 export { FORWARD_COLUMNS, type ForwardSettings } from './dueAttempts.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'
-export { deliveryFacts } from './facts.ts'
 export { watchFailing } from './failing.ts'
 export { finishNotify } from './finishNotify.ts'
 export {

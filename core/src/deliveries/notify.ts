@@ -7,8 +7,8 @@ import { planOf } from '../plans/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { type DataKeyRef, keyOfRow } from '../platform/secrets/index.ts'
 import { storedRequest } from '../requests/index.ts'
+import { deliveryFacts } from '../transformations/index.ts'
 import type { DueRow } from './dueAttempts.ts'
-import { deliveryFacts } from './facts.ts'
 import { removeDeliveries } from './queries.ts'
 
 /** The channel of each notify row, if it still exists. Takes one read for each workspace. */

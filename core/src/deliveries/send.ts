@@ -5,6 +5,7 @@ import { uuidV5 } from '../engine/uuidV5.ts'
 import { type SendResult, userAgent } from '../platform/outbound/index.ts'
 import {
   applyRules,
+  deliveryFacts,
   NO_RULES,
   type RulesApplied,
   ruleTurns,
@@ -12,7 +13,6 @@ import {
 } from '../transformations/index.ts'
 import { type Attempt, type AttemptResult, type SentMessage, TIMEOUT_SECONDS } from './attempt.ts'
 import { withHiddenAuth } from './auth.ts'
-import { deliveryFacts } from './facts.ts'
 import { creelHeaders, rehearsalHeader } from './forwardHeaders.ts'
 import { sendWithAuth } from './sendWithAuth.ts'
 

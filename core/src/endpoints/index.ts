@@ -51,4 +51,4 @@ export {
   type TakenOut,
   takenOutOf,
 } from './storing.ts'
-export { captureUrlOf, endpointView, storedSettings } from './view.ts'
+export { captureUrlOf, endpointView, requestUrlOf, storedSettings } from './view.ts'

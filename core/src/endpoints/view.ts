@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Services, Urls } from '../api/services.ts'
+import type { CapturedRequest } from '../engine/message/index.ts'
 import {
   MANUAL_DEFAULTS,
   type ManualScheme,
@@ -65,6 +66,15 @@ function manualOf(row: StoredVerification): ManualScheme | null {
 
 export function captureUrlOf(urls: Urls, captureId: string): string {
   return `${urls.captureUrl}/hook/${captureId}`
+}
+
+/** The URL of a request: its capture URL, with the path and the query that follow. */
+export function requestUrlOf(
+  urls: Urls,
+  captureId: string,
+  { path, queryString }: Pick<CapturedRequest, 'path' | 'queryString'>,
+): string {
+  return `${captureUrlOf(urls, captureId)}${path}${queryString === null ? '' : `?${queryString}`}`
 }
 
 /** Converts a row to the API's shape, without its secrets. */

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import type { Urls } from '../api/services.ts'
 import { isStorableTime } from '../api/values.ts'
-import { captureUrlOf } from '../endpoints/index.ts'
+import { requestUrlOf } from '../endpoints/index.ts'
 import { isCredentialName, MASK } from '../engine/credentials.ts'
 import { storedHeaders, type WireHeader } from '../engine/message/index.ts'
 import { isEventId } from '../engine/verification/index.ts'
@@ -17,21 +17,16 @@ interface Writing {
   readonly includeSecrets: boolean
 }
 
-export function exportedRequest(row: RequestRow, writing: Writing): ExportedRequest {
-  return { ...exportedHead(row, writing), body: row.body }
-}
-
-/** The same without the body. */
+/** A request for an export, without its body. */
 export function exportedHead(
   row: Omit<RequestRow, 'body'>,
   { captureId, urls, includeSecrets }: Writing,
 ): Omit<ExportedRequest, 'body'> {
-  const query = row.queryString === null ? '' : `?${row.queryString}`
   const headers = storedHeaders(row)
   return {
     receivedAt: row.receivedAt,
     method: row.method,
-    url: `${captureUrlOf(urls, captureId)}${row.path}${query}`,
+    url: requestUrlOf(urls, captureId, row),
     headers: includeSecrets ? headers : withoutSecrets(headers),
     contentType: row.contentType,
     label: row.label,

@@ -7,7 +7,7 @@ import { filterInput, findsRequest } from '../requests/index.ts'
 import { exportMany } from './exportMany.ts'
 import { FORMAT_NAMES, FORMATS, type Format } from './formats/index.ts'
 import { importRequests } from './importRequests.ts'
-import { exportedRequest } from './line.ts'
+import { exportedHead } from './line.ts'
 
 const includeSecrets = optional(z.boolean()).meta({
   description: 'Shows the values of headers with names of credentials; default masked',
@@ -41,12 +41,12 @@ export const exportRoutes = router({
     finds: findsRequest,
   }).query(({ ctx, input }) => {
     const format: Format = FORMATS[input.format]
-    const request = exportedRequest(ctx.request, {
+    const head = exportedHead(ctx.request, {
       captureId: ctx.endpoint.captureId,
       urls: ctx.urls,
       includeSecrets: input.includeSecrets ?? false,
     })
-    const written = format.write(request)
+    const written = format.write({ ...head, body: ctx.request.body })
     const encoding = typeof written === 'string' ? 'utf8' : 'base64'
     return {
       contentType: format.contentType,

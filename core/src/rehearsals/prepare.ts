@@ -1,5 +1,5 @@
 import type { Services } from '../api/services.ts'
-import { deliveryFacts, refusalOf, rehearsalHeader } from '../deliveries/index.ts'
+import { refusalOf, rehearsalHeader } from '../deliveries/index.ts'
 import { captureUrlOf, type EndpointRow, storedSettings } from '../endpoints/index.ts'
 import {
   type EvaluatedRequest,
@@ -12,7 +12,7 @@ import { SIGNATURE_HEADERS } from '../engine/providers/index.ts'
 import { resigned } from '../engine/verification/index.ts'
 import { isShredded } from '../platform/secrets/index.ts'
 import { storedRequest } from '../requests/index.ts'
-import { applyRules, ruleTurns } from '../transformations/index.ts'
+import { applyRules, deliveryFacts, ruleTurns } from '../transformations/index.ts'
 import { editRules, type ReplayOptions, urlTarget } from './options.ts'
 import type { findCaptured, ItemRow } from './queries.ts'
 

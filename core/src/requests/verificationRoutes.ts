@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { route, router } from '../api/route.ts'
 import { endpointId, Int64 } from '../api/values.ts'
-import { captureUrlOf, createInput, findsEndpoint, storedSettings } from '../endpoints/index.ts'
+import { createInput, findsEndpoint, requestUrlOf, storedSettings } from '../endpoints/index.ts'
 import {
   changedSettings,
   checkSettings,
@@ -53,10 +53,9 @@ export const verificationRoutes = router({
       const row = await findContent(ctx, ctx.endpoint.id, requestId)
       const settings = changedSettings(storedSettings(ctx.endpoint, ctx.secrets), members)
       const request = storedRequest(row)
-      const query = request.queryString === null ? '' : `?${request.queryString}`
       const prepared = prepareVerification(settings)
       const under = (captureId: string) =>
-        evaluate(prepared, request, `${captureUrlOf(ctx.urls, captureId)}${request.path}${query}`)
+        evaluate(prepared, request, requestUrlOf(ctx.urls, captureId, request))
       const { captureId, previousCaptureId } = ctx.endpoint
       const verification = under(captureId)
       if (previousCaptureId === null || verification?.verdict === 'verified') return { verification }

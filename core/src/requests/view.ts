@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { z } from 'zod'
 import type { Urls } from '../api/services.ts'
-import { captureUrlOf } from '../endpoints/index.ts'
+import { requestUrlOf } from '../endpoints/index.ts'
 import {
   asRead,
   decodedBody,
@@ -88,10 +88,9 @@ export function detailView(
 ): z.input<typeof RequestDetail> {
   const headers = storedHeaders(row)
   const bodyOmitted = typeof row.omittedBytes === 'number'
-  const query = row.queryString === null ? '' : `?${row.queryString}`
   return {
     ...summaryView(row, endpoint.id),
-    url: `${captureUrlOf(urls, endpoint.captureId)}${row.path}${query}`,
+    url: requestUrlOf(urls, endpoint.captureId, row),
     queryString: row.queryString,
     query: valuesByName(urlEncodedPairs(row.queryString ?? '')),
     headers: joinedHeaders(headers),

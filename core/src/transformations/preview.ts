@@ -9,7 +9,7 @@ import type { FoundSet } from './find.ts'
 import { findRule, listRules } from './queries.ts'
 import { createRuleTurns } from './ruleTurns.ts'
 import type { PreviewRequest } from './sample.ts'
-import { destinationOf, documentOf } from './save.ts'
+import { destinationOf } from './save.ts'
 import type { TransformationPreview } from './schema.ts'
 
 /** A rule in a preview: saved, or an unsaved document. */
@@ -113,11 +113,6 @@ function outputOf({ output }: RunResult, method: string): z.input<typeof Transfo
     decodedBody: decodedView({ body, bodyTruncated: false, headers: output.headers }),
     contentType: output.contentType,
   }
-}
-
-/** The document of a preview, already checked by `issuesOfDocument`. */
-export function previewedDocument(ctx: Context, document: unknown): PreviewRule {
-  return { ruleId: null, version: null, rule: documentOf(ctx, document, 'rule') }
 }
 
 /** Limit of rules in a preview if the plan has no practical one. */

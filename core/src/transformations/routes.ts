@@ -8,12 +8,13 @@ import type { InputIssue } from '../engine/issues.ts'
 import { ruleJsonSchema } from '../engine/rules/index.ts'
 import { findsFirstRule, findsFirstRuleToWrite, findsRule, findsSet, findsVersion } from './find.ts'
 import { firstRuleView, ruleView, setView, versionsView } from './outcomes.ts'
-import { issuesOfRules, preview, previewedDocument, rulesToPreview } from './preview.ts'
+import { issuesOfRules, preview, rulesToPreview } from './preview.ts'
 import { findDestination, listVersions } from './queries.ts'
 import { issuesOfSource, previewRequest } from './sample.ts'
 import {
   changeRule,
   createRule,
+  documentOf,
   firstRuleOf,
   issuesOfChanges,
   issuesOfDocument,
@@ -283,7 +284,7 @@ export const transformationRoutes = router({
   }).mutation(async ({ ctx, input }) => {
     const endpoint = ctx.namedEndpoint ?? null
     const destination = endpoint === null ? undefined : await findDestination(ctx.db, endpoint.id)
-    const rules = [previewedDocument(ctx, input.rule)]
+    const rules = [{ ruleId: null, version: null, rule: documentOf(ctx, input.rule, 'rule') }]
     return await preview(ctx, rules, () => previewRequest(ctx, input, endpoint, destination ?? null))
   }),
 })

@@ -7,7 +7,7 @@ import { listRulesOf, type RuleRow } from './queries.ts'
 type RuleState = Pick<RuleRow, 'id' | 'name' | 'version' | 'enabled' | 'disabledReason' | 'holdsDeliveries'>
 
 /** A saved rule at the start of an attempt, with its stored document. */
-export interface SavedRule extends Readonly<RuleState> {
+interface SavedRule extends Readonly<RuleState> {
   readonly text: string
 }
 

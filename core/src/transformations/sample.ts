@@ -2,13 +2,14 @@ import type { z } from 'zod'
 import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import { notAllowed, notFound } from '../api/errors.ts'
-import { captureUrlOf, type EndpointRow } from '../endpoints/index.ts'
-import type { DeliveryFacts } from '../engine/conditions/index.ts'
+import type { EndpointRow } from '../endpoints/index.ts'
+import { type DeliveryFacts, HEADER_NAME } from '../engine/conditions/index.ts'
 import { type InputIssue, issue } from '../engine/issues.ts'
 import { type EvaluatedRequest, wireField } from '../engine/message/index.ts'
 import { findProvider } from '../engine/providers/index.ts'
 import { labelOf } from '../engine/verification/index.ts'
 import { findContent, storedRequest } from '../requests/index.ts'
+import { deliveryFacts } from './facts.ts'
 import type { Destination } from './queries.ts'
 import type { previewedRequestInput, Sample } from './schema.ts'
 
@@ -20,6 +21,9 @@ export interface PreviewRequest {
 
 /** Placeholder for ids that a sample does not have. */
 const NO_ID = '00000000-0000-0000-0000-000000000000'
+
+/** Stands for the endpoint, and the action, of a sample without one. */
+const NONE = { id: NO_ID, name: 'Sample', captureId: NO_ID }
 
 /** The chosen request: a sample, or a stored one. */
 export type PreviewSource = z.output<z.ZodObject<typeof previewedRequestInput>>
@@ -52,7 +56,6 @@ function issuesOfSample({ body, bodyIsBinary, headers = {} }: Accepted<Sample>):
   return issues
 }
 
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const HEADER_VALUE = /^[^\r\n\0]*$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
@@ -71,20 +74,8 @@ export async function previewRequest(
 ): Promise<PreviewRequest> {
   const request = await requestOf(ctx, source, endpoint, takesTraces)
   const id = source.sample === undefined ? (source.requestId ?? 0) : 0
-  const url = captureUrlOf(ctx.urls, endpoint?.captureId ?? NO_ID)
-  const query = request.queryString === null ? '' : `?${request.queryString}`
-  return {
-    request,
-    facts: {
-      'request.id': id,
-      'request.url': `${url}${request.path}${query}`,
-      'request.receivedAt': request.receivedAt.toISOString(),
-      'endpoint.id': endpoint?.id ?? NO_ID,
-      'endpoint.name': endpoint?.name ?? 'Sample',
-      'action.id': destination?.id ?? NO_ID,
-      'action.name': destination?.name ?? 'Sample',
-    },
-  }
+  const delivered = { requestId: id, request, endpoint: endpoint ?? NONE, action: destination ?? NONE }
+  return { request, facts: deliveryFacts(ctx.urls, delivered) }
 }
 
 async function requestOf(

@@ -1,9 +1,9 @@
 import type { Urls } from '../../api/services.ts'
-import { deliveryFacts } from '../../deliveries/index.ts'
 import { type PreparedResponse, RESPONSE_LIMITS, type ServedResponse } from '../../endpoints/index.ts'
 import { requestRoot } from '../../engine/conditions/index.ts'
 import type { EvaluatedRequest } from '../../engine/message/index.ts'
 import { renderInSteps } from '../../engine/templates/index.ts'
+import { deliveryFacts } from '../../transformations/index.ts'
 
 export interface Answered {
   readonly requestId: number

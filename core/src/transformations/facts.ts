@@ -1,8 +1,8 @@
 import type { Urls } from '../api/services.ts'
-import { captureUrlOf } from '../endpoints/index.ts'
+import { requestUrlOf } from '../endpoints/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 
-export interface Delivered {
+interface Delivered {
   readonly requestId: number
   readonly request: Pick<EvaluatedRequest, 'path' | 'queryString' | 'receivedAt'>
   readonly endpoint: { readonly id: string; readonly name: string; readonly captureId: string }
@@ -11,10 +11,9 @@ export interface Delivered {
 
 /** Facts of a delivery for templates and rules, by the names that these use. */
 export function deliveryFacts(urls: Urls, { requestId, request, endpoint, action }: Delivered) {
-  const query = request.queryString === null ? '' : `?${request.queryString}`
   return {
     'request.id': requestId,
-    'request.url': `${captureUrlOf(urls, endpoint.captureId)}${request.path}${query}`,
+    'request.url': requestUrlOf(urls, endpoint.captureId, request),
     'request.receivedAt': request.receivedAt.toISOString(),
     'endpoint.id': endpoint.id,
     'endpoint.name': endpoint.name,
