@@ -1,3 +1,4 @@
+import { HEADER_NAME } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 
 /**
@@ -99,8 +100,6 @@ const REFUSED_HEADERS = [
 const REFUSED_NAMES = new Set(REFUSED_HEADERS.filter((name) => !name.endsWith('*')))
 const REFUSED_PREFIXES = REFUSED_HEADERS.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
 
-/** An RFC 9110 field name. */
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** Characters that RFC 9110 forbids in a field value: every control character but the tab. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const HEADER_CONTROLS = /[\x00-\x08\x0a-\x1f\x7f]/

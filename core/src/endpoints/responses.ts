@@ -2,15 +2,10 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Accepted } from '../api/checks.ts'
 import { gathering } from '../api/gathering.ts'
-import {
-  type Condition,
-  ConditionDocument,
-  parseCondition,
-  storedCondition,
-} from '../engine/conditions/index.ts'
+import { ConditionDocument, parseCondition, storedCondition } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { shownJson } from '../engine/json/index.ts'
-import { parseTemplate, type Template } from '../engine/templates/index.ts'
+import { parseTemplate } from '../engine/templates/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { type CaptureResponse, checkResponse, type ServedResponse, safeResponse } from './responseRules.ts'
 
@@ -171,19 +166,10 @@ export function responsesView(text: string, used: Readonly<Record<string, number
 }
 
 /** A scripted response, ready to answer captures. */
-export interface PreparedResponse {
-  readonly condition: Condition
-  readonly times: number | null
-  readonly delayMs: number
-  readonly close: (typeof ANSWER_CLOSES)[number] | null
-  /** The answer; its body is that of a response without placeholders. */
-  readonly served: ServedResponse
-  /** Set if the body has placeholders. */
-  readonly template: Template | null
-}
+export type PreparedResponse = Readonly<ReturnType<typeof preparedResponses>[number]>
 
 /** Prepares a stored list for captures. `own` is the answer of the endpoint, whose content type is the default. */
-export function preparedResponses(text: string, own: CaptureResponse): PreparedResponse[] {
+export function preparedResponses(text: string, own: CaptureResponse) {
   return storedResponses(text).map((response) => {
     const parsed = hasPlaceholder(response.body) ? parseTemplate(response.body) : undefined
     return {
@@ -191,7 +177,9 @@ export function preparedResponses(text: string, own: CaptureResponse): PreparedR
       times: response.times ?? null,
       delayMs: response.delayMs,
       close: response.close ?? null,
+      /** Its body is that of a response without placeholders. */
       served: servedAnswer(response, own),
+      /** Set if the body has placeholders. */
       template: parsed !== undefined && 'template' in parsed ? parsed.template : null,
     }
   })
