@@ -1,7 +1,7 @@
 import { gathering } from '../../api/gathering.ts'
 import type { Services } from '../../api/services.ts'
 import { type PreparedResponse, type ServedResponse, takeUse } from '../../endpoints/index.ts'
-import { type Db, run, shareOf, statement } from '../../platform/db/index.ts'
+import { run, shareOf, statement } from '../../platform/db/index.ts'
 import type { AnsweredCapture } from '../captureResult.ts'
 import type { Evaluations } from '../evaluations.ts'
 import type { Sender } from '../evaluationTurns.ts'
@@ -78,7 +78,7 @@ export function createAnswering(
   ) => {
     if (requestId === null) return
     try {
-      await noteAnswer(shareOf(services.db, workspaceId), endpointId, requestId, by)
+      await noteTogether(shareOf(services.db, workspaceId), endpointId, { endpointId, requestId, by })
       services.endpointChanges.announce([endpointId])
     } catch (err) {
       services.log.warn({ err, endpointId, requestId }, 'the answer of a request was not noted')
@@ -263,6 +263,7 @@ interface AnsweredBy {
   readonly note: string | null
 }
 
+/** Stores with a request what answered its sender. */
 const noteTogether = gathering<{ endpointId: string; requestId: number; by: AnsweredBy }, void>(
   async (db, answers) => {
     const ids = answers.map(({ requestId }) => requestId)
@@ -271,8 +272,3 @@ const noteTogether = gathering<{ endpointId: string; requestId: number; by: Answ
     return answers.map(() => undefined)
   },
 )
-
-/** Stores with a request what answered its sender. */
-function noteAnswer(db: Db, endpointId: string, requestId: number, by: AnsweredBy): Promise<void> {
-  return noteTogether(db, endpointId, { endpointId, requestId, by })
-}
