@@ -98,13 +98,10 @@ export async function findForExport(
   return rows.map(({ sealedBody, ...row }) => {
     // Without its content, it is never to be sent as a whole request.
     const shown = isShredded(row) ? { ...row, bodyTruncated: true } : row
-    return sealedBody === null ? shown : { ...shown, body: textOf(shown, sealedBody) }
+    if (sealedBody === null) return shown
+    // The text that PostgreSQL makes of a body that is not sealed.
+    return { ...shown, body: sealedBody.toString(isTextBody(shown) ? 'utf8' : 'base64') }
   })
-}
-
-/** The text that PostgreSQL makes of a body that is not sealed. */
-function textOf(row: Pick<RequestRow, 'bodyIsBinary' | 'bodyTruncated'>, body: Buffer): string {
-  return body.toString(isTextBody(row) ? 'utf8' : 'base64')
 }
 
 /** `$4` octets of a body from position `$3`, counted from 0: in base64, or sealed. */

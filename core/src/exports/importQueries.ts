@@ -153,8 +153,7 @@ export async function storeStaged(
   endpointId: string,
   { importId, number }: BatchName,
 ): Promise<StoredBatch | undefined> {
-  const rows = await run(trx, STORE, [importId, number, endpointId])
-  const [stored] = rows
+  const [stored] = await run(trx, STORE, [importId, number, endpointId])
   if (stored === undefined) return undefined
   await trx
     .deleteFrom('importBatches')
