@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type TrackedEnvelope, tracked } from '@trpc/server'
 import { z } from 'zod'
-import type { Context } from '../api/context.ts'
 import { Download, type EventOf, type Finds } from '../api/contract.ts'
 import { createdCursor } from '../api/cursors.ts'
 import { foundById } from '../api/errors.ts'
@@ -9,6 +8,7 @@ import { envelope, paged } from '../api/pagination.ts'
 import { requireFeature } from '../api/planGates.ts'
 import { route, router, stream } from '../api/route.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
+import type { Db } from '../platform/db/index.ts'
 import { type OpenStream, openStream } from '../streams/index.ts'
 import { checkStart } from './check.ts'
 import { type Change, changeState } from './control.ts'
@@ -161,7 +161,9 @@ export const replayRunRoutes = router({
     input: getInput,
     events: followEvents,
     finds: findsReplay,
-  }).subscription(({ ctx }) => openStream(ctx, (open) => followReplay(ctx, ctx.endpoint, ctx.replay, open))),
+  }).subscription(({ ctx }) =>
+    openStream(ctx, async (open) => followReplay(ctx.db, ctx.endpoint, ctx.replay, open)),
+  ),
 })
 
 /** Time between two looks. */
@@ -170,33 +172,30 @@ const POLL_MS = 500
 type Progress = TrackedEnvelope<EventOf<typeof followEvents>>
 
 /** Tells the progress of a replay: at once, at each change, and at its end, which ends the stream. */
-async function followReplay(
-  ctx: Context,
+async function* followReplay(
+  db: Db,
   endpoint: EndpointRow,
   { id }: ReplayRow,
   { ended, throwIfRefused }: OpenStream,
-): Promise<AsyncGenerator<Progress, void>> {
-  const { db } = ctx
-  return (async function* () {
-    let said = ''
-    let looks = 0
-    while (!ended.aborted) {
-      const row = await findReplay(db, endpoint.id, id)
-      if (row === undefined) return
-      const progress: z.output<typeof ReplayRun> = ReplayRun.parse(await readView(db, row))
-      const text = JSON.stringify(progress)
-      if (text !== said) {
-        said = text
-        looks += 1
-        yield tracked(String(looks), { kind: 'progress', ...progress })
-      }
-      const { state, reason } = progress
-      if (row.finishedAt !== null) {
-        yield tracked(String(looks + 1), { kind: 'ended', state, reason })
-        return
-      }
-      await delay(POLL_MS, undefined, { signal: ended }).catch(() => undefined)
+): AsyncGenerator<Progress, void> {
+  let said = ''
+  let looks = 0
+  while (!ended.aborted) {
+    const row = await findReplay(db, endpoint.id, id)
+    if (row === undefined) return
+    const progress: z.output<typeof ReplayRun> = ReplayRun.parse(await readView(db, row))
+    const text = JSON.stringify(progress)
+    if (text !== said) {
+      said = text
+      looks += 1
+      yield tracked(String(looks), { kind: 'progress', ...progress })
     }
-    throwIfRefused()
-  })()
+    const { state, reason } = progress
+    if (row.finishedAt !== null) {
+      yield tracked(String(looks + 1), { kind: 'ended', state, reason })
+      return
+    }
+    await delay(POLL_MS, undefined, { signal: ended }).catch(() => undefined)
+  }
+  throwIfRefused()
 }
