@@ -5,7 +5,7 @@ import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import { foundById, notFound } from '../api/errors.ts'
 import type { Page } from '../api/pagination.ts'
 import type { Plan } from '../plans/index.ts'
-import type { Db, Trx } from '../platform/db/index.ts'
+import { countOf, type Db, type Trx } from '../platform/db/index.ts'
 import { type Channel, type ChannelRow, channelOf, destinationOf, isConnected } from './channel.ts'
 import type { ChannelKindName } from './kinds/index.ts'
 
@@ -36,13 +36,7 @@ export async function countChannels(
   workspaceId: string,
   condition = sql<boolean>`true`,
 ): Promise<number> {
-  const { count } = await db
-    .selectFrom('alertChannels')
-    .where('workspaceId', '=', workspaceId)
-    .where(condition)
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return await countOf(db.selectFrom('alertChannels').where('workspaceId', '=', workspaceId).where(condition))
 }
 
 /** Whether as many older channels as the plan allows exist. */

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { KeyKind, KeyScope } from '../engine/words/index.ts'
-import type { ApiKeysTable, Db, Trx } from '../platform/db/index.ts'
+import { type ApiKeysTable, countOf, type Db, type Trx } from '../platform/db/index.ts'
 
 export interface KeyRow
   extends Omit<Selectable<ApiKeysTable>, 'sha256' | 'scope' | 'kind' | 'tokenExpiresAt'> {
@@ -40,15 +40,13 @@ export async function findKey(db: Db, workspaceId: string, id: string): Promise<
 
 /** Number of keys that count against `apiKeysMax`: neither ended nor replaced ones. */
 export async function countActiveKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
-  const { count } = await db
+  const active = db
     .selectFrom('apiKeys')
-    .select((select) => select.fn.countAll<number>().as('count'))
     .where('workspaceId', '=', workspaceId)
     .where('revokedAt', 'is', null)
     .where('replacedById', 'is', null)
     .where((where) => where.or([where('expiresAt', 'is', null), where('expiresAt', '>', now)]))
-    .executeTakeFirstOrThrow()
-  return count
+  return await countOf(active)
 }
 
 /** The columns of a new key; only its digest is stored. */

@@ -3,7 +3,7 @@ import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
 import type { Page } from '../api/pagination.ts'
 import type { Services } from '../api/services.ts'
-import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
+import { countOf, type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { type RequestDetail, readRequest, requestView } from '../requests/index.ts'
 import { knownTokens, tokenFingerprint } from '../sessions/index.ts'
 
@@ -80,12 +80,7 @@ const SWEEP = statement(
 /** Deletes the links of a workspace that have expired or whose request is gone, and counts the others. */
 export async function countAfterSweep(trx: Trx, workspaceId: string, now: Date): Promise<number> {
   await run(trx, SWEEP, [workspaceId, now])
-  const { count } = await trx
-    .selectFrom('shareLinks')
-    .where('workspaceId', '=', workspaceId)
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return await countOf(trx.selectFrom('shareLinks').where('workspaceId', '=', workspaceId))
 }
 
 export async function deleteShareLink(trx: Trx, id: string): Promise<void> {
