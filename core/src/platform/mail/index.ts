@@ -121,7 +121,8 @@ const UNCONFIGURED: Mailer = {
 
 /** 5xx is final, 4xx is temporary; without a code the server was not reached or broke off. */
 function failureOf(error: unknown) {
-  const { responseCode, response, code } = fields(error)
+  const members: Readonly<Record<string, unknown>> = error instanceof Error ? { ...error } : {}
+  const { responseCode, response, code } = members
   const statusCode = typeof responseCode === 'number' ? responseCode : null
   // A refused login is for the operator to fix, which may have happened by the next attempt.
   const isFinal = statusCode !== null && statusCode >= 500 && code !== 'EAUTH'
@@ -133,8 +134,4 @@ function wordsOf(code: unknown, response: unknown): string {
   if (code === 'EAUTH') return 'The mail server refused the login.'
   if (typeof response === 'string' && response !== '') return response
   return `The mail server could not be reached${typeof code === 'string' ? ` (${code})` : ''}.`
-}
-
-function fields(error: unknown): Readonly<Record<string, unknown>> {
-  return error instanceof Error ? { ...error } : {}
 }

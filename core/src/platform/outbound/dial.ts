@@ -165,7 +165,10 @@ function connectTo(
     }
     const onError = (error: NodeJS.ErrnoException) => {
       const refused = !target.secure || !connected
-      fail(refused && isSocketError(error) ? 'connect' : target.secure ? 'tls' : 'connect', wordsOf(error))
+      fail(
+        refused && isSocketError(error) ? 'connect' : target.secure ? 'tls' : 'connect',
+        error.code ?? error.message,
+      )
     }
     socket.setNoDelay(true)
     socket.on('error', onError)
@@ -205,8 +208,4 @@ function secureOptions({ tls, certificateAuthorities }: DialOptions): tls.Connec
 /** Errors of the network, as opposed to those of certificates and handshakes. */
 function isSocketError(error: NodeJS.ErrnoException): boolean {
   return /^E[A-Z]+$/.test(error.code ?? '') || error.syscall === 'connect'
-}
-
-function wordsOf(error: NodeJS.ErrnoException): string {
-  return error.code ?? error.message
 }

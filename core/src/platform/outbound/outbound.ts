@@ -5,7 +5,7 @@ import { checkDestinationUrl, type Destination, readDestination } from './destin
 import { createTlsAgents, guardedConnector, type TlsIdentity } from './dial.ts'
 import { exchange, type NoResponse, type Response } from './exchange.ts'
 import { type Resolve, systemResolve } from './resolve.ts'
-import { isAllowed, type OwnHost, parseAllowList } from './ssrfGuard.ts'
+import { isAllowed, parseAllowList, type SsrfGuard } from './ssrfGuard.ts'
 
 /** A request to another server, with its limits. */
 export interface OutboundRequest {
@@ -55,15 +55,9 @@ export interface Outbound {
 }
 
 /** Settings of the client: permitted destinations, and how a connection is made. */
-export interface OutboundOptions {
+export interface OutboundOptions extends Pick<SsrfGuard, 'ownHosts' | 'namesSetting' | 'isClosed'> {
   /** `CREEL_ALLOW_DESTINATIONS`: CIDRs, addresses and host names that may be reached although private. */
   readonly allowDestinations: readonly string[]
-  /** Called for every connection, since our port is known only after the start. */
-  readonly ownHosts: () => readonly OwnHost[]
-  /** Whether refusals name `CREEL_ALLOW_DESTINATIONS`. They do for callers on the operator's own machine. */
-  readonly namesSetting?: boolean
-  /** Refuses every destination, whatever else is permitted; default false. */
-  readonly isClosed?: boolean
   /** By default the system's resolver. */
   readonly resolve?: Resolve
   /** DNS, TCP and TLS together. Default 5 000. */
@@ -87,13 +81,7 @@ const DESTINATIONS_MAX = 256
 export function createOutbound(options: OutboundOptions): Outbound {
   const { connectTimeoutMs = 5000, resolve = systemResolve, certificateAuthorities } = options
   const trustsAnyCertificate = options.trustsAnyCertificate ?? false
-  const guard = {
-    isClosed: options.isClosed ?? false,
-    allow: parseAllowList(options.allowDestinations),
-    ownHosts: options.ownHosts,
-    resolve,
-    namesSetting: options.namesSetting ?? false,
-  }
+  const guard: SsrfGuard = { ...options, allow: parseAllowList(options.allowDestinations), resolve }
   const newAgent = (tls: TlsIdentity | null) =>
     new Agent({
       connect: guardedConnector({

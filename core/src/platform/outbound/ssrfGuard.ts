@@ -141,12 +141,13 @@ function isOfThisMachine(address: string): boolean {
 
 /** The SSRF guard: decides which addresses may be dialled. */
 export interface SsrfGuard {
-  /** Whether no address may be dialled at all. */
+  /** Refuses every destination, whatever else is permitted; default false. */
   readonly isClosed?: boolean
   readonly allow: AllowList
+  /** Called for every connection, since our port is known only after the start. */
   readonly ownHosts: () => readonly OwnHost[]
   readonly resolve: Resolve
-  /** Whether a refusal names the setting that lifts it. Only for callers who are the operator. */
+  /** Whether refusals name `CREEL_ALLOW_DESTINATIONS`. They do for callers on the operator's own machine. */
   readonly namesSetting?: boolean
 }
 
