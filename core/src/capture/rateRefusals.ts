@@ -1,7 +1,7 @@
 import { aheadMs, type Services } from '../api/services.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { gatherCounts } from './gatheredCounts.ts'
-import { type CountedRefusal, countRefused } from './refusalStatement.ts'
+import { countRefused } from './refusalStatement.ts'
 import type { RejectionHistory } from './rejectionHistory.ts'
 import { tellOfRejections } from './rejections.ts'
 
@@ -35,24 +35,16 @@ export function createRateRefusals(
   history: RejectionHistory,
 ): RateRefusals {
   const { db, clock } = services
-  const answerOf = (settings: CaptureSettings, counted: ReadonlyMap<string, CountedRefusal>) => {
-    const refusal = counted.get(settings.endpointId)
-    if (refusal !== undefined) {
-      return { state: 'limited', retryAfterSeconds: refusal.retryAfterSeconds } as const
-    }
-    settings.learned.overUntil = 0
-    return undefined
-  }
-
   const refuse = gatherCounts<EarlyRefusal | undefined>(async (batch) => {
     const refused = [...batch].map(([settings, { count }]) => ({ settings, count }))
     try {
       const counted = await countRefused(db, refused, aheadMs(clock))
       const byId = new Map(counted.map((refusal) => [refusal.endpointId, refusal]))
       for (const [settings, { answer, count }] of batch) {
-        const refusal = answerOf(settings, byId)
-        if (refusal !== undefined) history.note(settings.endpointId, { rejected: count })
-        answer.resolve(refusal)
+        const refusal = byId.get(settings.endpointId)
+        if (refusal === undefined) settings.learned.overUntil = 0
+        else history.note(settings.endpointId, { rejected: count })
+        answer.resolve(refusal && { state: 'limited', retryAfterSeconds: refusal.retryAfterSeconds })
       }
       const rejecting = counted.filter((refusal) => refusal.rejecting).map(({ endpointId }) => endpointId)
       if (rejecting.length > 0) void tellOfRejections(services, rejecting)
