@@ -90,7 +90,6 @@ const Selection = z.strictObject({
   }),
 })
 
-/** Name of the baseline that is the first answer to the same request in the same replay. */
 export const BASELINES = ['recorded', 'first'] as const
 
 const Comparing = z.strictObject({

@@ -18,7 +18,6 @@ import { answeredEnd, failedEnd, finishSends } from './finish.ts'
 import { storedOptions } from './options.ts'
 import { outgoingView, type Preparing, prepare } from './prepare.ts'
 import {
-  type ClaimedItem,
   claimItems,
   findCaptured,
   isOver,
@@ -91,10 +90,13 @@ async function look(ctx: Context, replay: Preparing, max: number) {
   // The next call finds where it is: the workspace may be in another cell by now.
   if (due === undefined) return { taken: { items: [], state: 'running' as const }, isOver: true }
   const { state, claimed, nextInMs } = due
+  const endpointId = replay.endpoint.id
   const items = []
   for (const item of claimed) {
-    const taken = await takeOne(ctx, replay, item)
-    if (taken !== undefined) items.push(taken)
+    const captured = await findCaptured(ctx.db, endpointId, item.requestId)
+    const prepared = await prepare(ctx, replay, item, captured)
+    if ('request' in prepared) items.push(outgoingView(replay.id, item, prepared))
+    else await finishSends(ctx, ctx.db, [{ endpointId, item, end: failedEnd(prepared.error) }])
   }
   const isOver = state !== 'running' && state !== 'paused' && state !== 'queued'
   // Requests that cannot be sent have ended already.
@@ -134,18 +136,6 @@ async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max:
     ...(firstEndsAt === null ? [] : [firstEndsAt.getTime() - now.getTime()]),
   ]
   return { state, claimed, nextInMs: waits.length === 0 ? undefined : Math.max(0, Math.min(...waits)) }
-}
-
-async function takeOne(
-  ctx: Context,
-  replay: Preparing,
-  item: ClaimedItem,
-): Promise<ReturnType<typeof outgoingView> | undefined> {
-  const captured = await findCaptured(ctx.db, replay.endpoint.id, item.requestId)
-  const prepared = await prepare(ctx, replay, item, captured)
-  if ('request' in prepared) return outgoingView(replay.id, item, prepared)
-  await finishSends(ctx, ctx.db, [{ endpointId: replay.endpoint.id, item, end: failedEnd(prepared.error) }])
-  return undefined
 }
 
 /** Stores what a listener's server answered, and ends the replay after the last answer. */
