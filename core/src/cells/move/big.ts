@@ -130,23 +130,25 @@ interface Seen {
   readonly sizes: readonly number[] | null
 }
 
+interface Pass {
+  readonly workspaceId: string
+  readonly endpointIds: readonly string[]
+  /** See {@link writtenSince}; attempts under way are copied, too, as the target's transaction hides them. */
+  readonly since: string
+  readonly there: KeysThere
+}
+
 /**
  * Copies what has changed in the big tables, and deletes in the target what is gone.
  *
  * @param source a snapshot
- * @param pass `since`: see {@link writtenSince}; attempts under way are copied, too, as the target's transaction hides them
  * @returns the number of copied rows, and the highest numbers by table
  * @throws Error when the target has other rows than the source
  */
 export async function copyChanged(
   { source, target }: Pair,
   tables: readonly MovedTable[],
-  pass: {
-    readonly workspaceId: string
-    readonly endpointIds: readonly string[]
-    readonly since: string
-    readonly there: KeysThere
-  },
+  pass: Pass,
 ): Promise<{ readonly copied: number; readonly highest: ReadonlyMap<string, string> }> {
   const { there } = pass
   const isCopied = (table: MovedTable) => `${writtenSince(pass.since)} or ${isUnderWay(table)}`
@@ -270,11 +272,7 @@ async function deleteGone(
   { source, target }: Pair,
   tables: readonly MovedTable[],
   seen: readonly Seen[],
-  {
-    workspaceId,
-    endpointIds,
-    there,
-  }: Pick<Parameters<typeof copyChanged>[2], 'workspaceId' | 'endpointIds' | 'there'>,
+  { workspaceId, endpointIds, there }: Pass,
 ): Promise<void> {
   const here = new Map(seen.map((one) => [placeOf(one), one]))
   const differing = () =>

@@ -1,13 +1,7 @@
-import type { Db } from '../../platform/db/index.ts'
+import type { Selectable } from 'kysely'
+import type { Db, WorkspaceMovesTable } from '../../platform/db/index.ts'
 import type { Cursor } from './big.ts'
 import { query } from './tables.ts'
-
-/**
- * `copying`: the workspace is in the source. `switching`: it is sealed, and is in the target if the target has it.
- * `moved`: it is in the target, and its captures are still stored in the source, too. `purged`: they are not. `aborted`:
- * it stayed.
- */
-type MoveState = 'copying' | 'switching' | 'moved' | 'purged' | 'aborted'
 
 /** Progress of the first pass. */
 export interface Progress {
@@ -17,19 +11,15 @@ export interface Progress {
   readonly cursor: Cursor | null
 }
 
-/** A move out of a cell, as its source keeps it. */
-export interface Move {
-  readonly id: string
-  readonly workspaceId: string
-  readonly workspaceName: string
-  readonly toCell: string
-  readonly state: MoveState
+/**
+ * A move out of a cell, as its source keeps it. `sealedMs`: time for which the workspace was sealed; null before the switch.
+ *
+ * `copying`: the workspace is in the source. `switching`: it is sealed, and is in the target if the target has it.
+ * `moved`: it is in the target, and its captures are still stored in the source, too. `purged`: they are not. `aborted`:
+ * it stayed.
+ */
+export interface Move extends Readonly<Omit<Selectable<WorkspaceMovesTable>, 'progress'>> {
   readonly progress: Progress
-  readonly copiedRows: number
-  readonly startedAt: Date
-  readonly changedAt: Date
-  /** Time for which the workspace was sealed; null before the switch. */
-  readonly sealedMs: number | null
 }
 
 const COLUMNS = `id, workspace_id as "workspaceId", workspace_name as "workspaceName", to_cell as "toCell", state,
