@@ -1,20 +1,15 @@
-import type { WireHeader } from '../../engine/message/index.ts'
+import type { EvaluatedRequest, WireHeader } from '../../engine/message/index.ts'
 import { CONNECTION_FIELDS } from '../../engine/words/index.ts'
 
-export interface ExportedRequest {
-  readonly receivedAt: Date
-  readonly method: string
+type Kept = 'receivedAt' | 'method' | 'headers' | 'contentType' | 'label' | 'bodyTruncated'
+
+/** A request as its formats write it. Secrets among its headers are masked by default. */
+export interface ExportedRequest extends Pick<EvaluatedRequest, Kept> {
   /** Address to send it to, with path and query as they were sent. */
   readonly url: string
-  /** In wire order, with spelling and repeats; values as latin1 byte strings. Secrets are masked by default. */
-  readonly headers: readonly WireHeader[]
-  readonly contentType: string | null
-  readonly label: string | null
   readonly body: Buffer
   /** Whether the body is UTF-8 text without NUL. */
   readonly isText: boolean
-  /** Whether only a prefix of the body was kept. */
-  readonly bodyTruncated: boolean
 }
 
 export interface Format {
