@@ -5,6 +5,7 @@ import type { Clock, Services } from '../api/services.ts'
 import {
   type DedupeSettings,
   dedupeSettings,
+  type EndpointRow,
   ensureDataKey,
   findDataKey,
   ORIGINAL_HOURS,
@@ -237,11 +238,7 @@ export const openRevisions = (clock: Clock) =>
 /** The data key of an endpoint that encrypts its captures, or has done so; null without one. */
 async function dataKeyOf(
   { db, secrets }: Pick<Services, 'db' | 'secrets'>,
-  {
-    id: endpointId,
-    workspaceId,
-    encryptBodies,
-  }: { readonly id: string; readonly workspaceId: string; readonly encryptBodies: boolean },
+  { id: endpointId, workspaceId, encryptBodies }: Pick<EndpointRow, 'id' | 'workspaceId' | 'encryptBodies'>,
 ): Promise<Sealing | null> {
   const of = { workspaceId, endpointId }
   const ref = encryptBodies ? await ensureDataKey(db, { ...of, secrets }) : await findDataKey(db, of)

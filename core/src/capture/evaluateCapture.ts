@@ -96,6 +96,11 @@ function* decideInSteps(settings: CaptureSettings, known: Known): Generator<void
   return evaluatedCapture(settings, known, dispatch, { criteriaIds, candidates, orderKeys, form })
 }
 
+/** Decisions by conditions, and the request as it is stored; null if the endpoint takes nothing out. */
+type Decided = Required<Pick<EvaluatedCapture, 'criteriaIds' | 'candidates' | 'orderKeys'>> & {
+  readonly form: StoredForm | null
+}
+
 /** Decisions before the conditions, which may depend on them. */
 interface Known {
   readonly request: EvaluatedRequest
@@ -123,18 +128,7 @@ function evaluatedCapture(
   settings: CaptureSettings,
   { request, claim, handshake }: Known,
   planned: DispatchPlan<LoadedAction>,
-  {
-    criteriaIds,
-    candidates,
-    orderKeys,
-    form,
-  }: {
-    readonly criteriaIds: readonly string[]
-    readonly candidates: readonly number[] | null
-    readonly orderKeys: ReadonlyMap<string, string | null>
-    /** The request as it is stored; null if the endpoint takes nothing out. */
-    readonly form: StoredForm | null
-  },
+  { criteriaIds, candidates, orderKeys, form }: Decided,
 ): EvaluatedCapture {
   const taken = form?.redaction ?? null
   const redactionFault = taken?.fault ?? null

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Services } from '../../api/services.ts'
 import { headersFromText, onFirstResult } from '../../deliveries/index.ts'
-import { type ReceivedResponse, relayedResponse, type ServedResponse } from '../../endpoints/index.ts'
+import { relayedResponse, type ServedResponse } from '../../endpoints/index.ts'
 import { type RowsOf, run, shareOf, statement } from '../../platform/db/index.ts'
+import type { Response } from '../../platform/outbound/index.ts'
 import { sealedColumns } from '../../platform/secrets/index.ts'
 import { findAnswer } from '../../requests/index.ts'
 
@@ -193,20 +194,10 @@ function recordedAnswer(row: RowsOf<typeof FIRST_ANSWERS>): Relayed | undefined 
   return answerOf({ statusCode, headers, body, bodyTruncated, isRefused })
 }
 
-function answerOf({
-  statusCode: status,
-  headers: fields,
-  body,
-  bodyTruncated,
-  isRefused,
-}: {
-  readonly statusCode: number
-  readonly headers: ReceivedResponse['fields']
-  readonly body: Uint8Array
-  readonly bodyTruncated: boolean
-  /** Whether the attempt has failed with it. */
-  readonly isRefused: boolean
-}): Relayed {
+/** `isRefused`: whether the attempt has failed with the response. */
+type Ended = Omit<Response, 'outcome'> & { readonly isRefused: boolean }
+
+function answerOf({ statusCode: status, headers: fields, body, bodyTruncated, isRefused }: Ended): Relayed {
   if (isRefused) return { reason: `http_${status}` }
   if (bodyTruncated) return { reason: 'answer_too_long' }
   const encoding = fields.find(([name]) => name.toLowerCase() === 'content-encoding')?.[1] ?? 'identity'
