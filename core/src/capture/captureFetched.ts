@@ -5,12 +5,11 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
 import { onOneConnection, PLAN_ONCE_FROM_HERE, run, statement, type Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { capturedEventIds, lockCounters } from '../requests/index.ts'
-import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
+import { type CaptureSettings, loadCaptureSettings, WINDOW_SECONDS } from './captureSettings.ts'
 import { type CaptureOutcome, STATEMENT_SECONDS_MAX, storeCaptures } from './captureStatement.ts'
 import { applyConsequences, storedOf } from './consequences.ts'
 import { type EvaluatedCapture, evaluateFetchedInSteps } from './evaluateCapture.ts'
 import { tellOfRedactionFaults } from './redactionFaults.ts'
-import { WINDOW_SECONDS } from './window.ts'
 
 export interface Fetched {
   /** In the form in which event ids are stored. */

@@ -35,6 +35,9 @@ import { type Repeating, repeatingOf } from './storedCapture.ts'
 
 const HOUR_MS = 3_600_000
 
+/** Length of the window of the capture rate, in seconds. It is fixed, and starts with its first capture. */
+export const WINDOW_SECONDS = 60
+
 /** Settings of an endpoint for evaluating and answering its captures. */
 export interface CaptureSettings {
   readonly endpointId: string

@@ -2,10 +2,9 @@ import { hasRecords, withSentBodies } from '../deliveries/index.ts'
 import { type CounterChange, updateCounters } from '../endpoints/index.ts'
 import { parameters, statement } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
-import { takesCaptures } from './captureSettings.ts'
+import { takesCaptures, WINDOW_SECONDS } from './captureSettings.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 import { COLUMN_NAMES, REQUEST_COLUMNS } from './requestColumns.ts'
-import { WINDOW_SECONDS } from './window.ts'
 
 /** Name of the parameter with a column of {@link REQUEST_COLUMNS}. */
 export const columnParameter = (name: string) => `requests.${name}` as const

@@ -13,6 +13,7 @@ import {
 } from '../platform/db/index.ts'
 import { evictedRequests } from '../requests/index.ts'
 import type { NewCapture } from './captureRow.ts'
+import { WINDOW_SECONDS } from './captureSettings.ts'
 import {
   CAPTURE,
   CAPTURE_ONCE,
@@ -21,7 +22,6 @@ import {
   columnParameter,
 } from './captureSql.ts'
 import { REQUEST_COLUMNS } from './requestColumns.ts'
-import { WINDOW_SECONDS } from './window.ts'
 
 /** Whether a capture was stored, or why not. */
 export type CaptureOutcome =

@@ -1,9 +1,8 @@
 import { hasRecords, withSentBodies } from '../deliveries/index.ts'
 import { type CounterChange, updateCounters } from '../endpoints/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
-import { takesCaptures } from './captureSettings.ts'
+import { takesCaptures, WINDOW_SECONDS } from './captureSettings.ts'
 import { COLUMN_NAMES } from './requestColumns.ts'
-import { WINDOW_SECONDS } from './window.ts'
 
 /**
  * The database's clock, which all gateways share: their rate windows must not differ with their own clocks. `$6` is how

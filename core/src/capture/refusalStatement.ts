@@ -1,8 +1,7 @@
 import { updateCounters } from '../endpoints/index.ts'
 import { type Db, encodeArray, INT4, INT8, type RowsOf, run, statement, UUID } from '../platform/db/index.ts'
-import { type CaptureSettings, takesCaptures } from './captureSettings.ts'
+import { type CaptureSettings, takesCaptures, WINDOW_SECONDS } from './captureSettings.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
-import { WINDOW_SECONDS } from './window.ts'
 
 /**
  * Counts refused captures of endpoints that are still over their rate, under the same settings: `$1` ids, `$2`
