@@ -48,7 +48,7 @@ export function signingColumns(
   if (previous === secret) return columns
   return {
     ...columns,
-    // Sealed anew: a change of the installation's keys may have passed the row since it was read.
+    // Sealed again: a change of the installation's keys may have passed the row since it was read.
     previousSigningSecret: previous === null ? null : secrets.seal(previous, workspaceId),
     previousSigningSecretUntil:
       previous === null ? null : new Date(now.getTime() + DUAL_SECRET_HOURS * 3_600_000),

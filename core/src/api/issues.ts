@@ -12,8 +12,7 @@ import {
 export const ISSUES_MAX = 1000
 
 /**
- * Zod's issues about an input as issues of the API (docs/errors.md), in document order. Of more than a thousand, the
- * others are left out.
+ * Zod's issues about an input as issues of the API (docs/errors.md), in document order. The first thousand are read.
  *
  * @param input the raw input: zod's issues do not say whether a member was missing or of the wrong type
  */

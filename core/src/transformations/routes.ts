@@ -59,7 +59,7 @@ const EXAMPLE_SAMPLE = {
   body: '{"id":"evt_1","type":"invoice.paid","data":{"amount":12.5}}',
 }
 
-/** What both routes that add a rule declare. */
+/** Declared by both routes that add a rule. */
 const CREATION = {
   input: createInput,
   body: 'rule',

@@ -121,7 +121,7 @@ export class RequestReader implements ParseEvents {
   /**
    * Continues a body.
    *
-   * @param isDropped whether nobody reads the payload; that of chunks is then not joined, but empty
+   * @param isDropped whether the payload is not read on; that of chunks is then empty, because it is not joined
    * @returns the payload that was available, maybe empty, or the reason why the rest is refused
    */
   readBody(bytes: Buffer, from: number, isDropped = false): Buffer | Refusal {
