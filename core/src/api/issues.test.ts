@@ -85,8 +85,9 @@ describe('widthIssues', () => {
   test('name the member with more values than any may have', () => {
     expect(widthIssues({ name: 'a', list: wide })).toMatchObject([{ path: ['list'], code: 'too_many' }])
     expect(widthIssues({ rule: { steps: [{ paths: wide }] } })).toMatchObject([{ path: ['rule'] }])
-    expect(widthIssues({ list: wide.slice(1) })).toEqual([])
-    expect(widthIssues({ one: wide.slice(1), other: [1] })).toMatchObject([{ path: ['other'] }])
+    expect(widthIssues({ list: wide.slice(2) })).toEqual([])
+    expect(widthIssues({ one: wide.slice(3), other: [1, 2] })).toMatchObject([{ path: ['other'] }])
+    expect(widthIssues({ ...wide })).toMatchObject([{ path: [], code: 'too_many' }])
   })
 
   test('a sample may hold any number, but not in its headers', () => {

@@ -138,11 +138,16 @@ const VALUES_MAX = 20_000
 const COUNTED_OF_SAMPLE = ['headers', 'query'] as const
 
 /**
- * The member with which an input holds over 20,000 values, if any. A body of 1 MiB may have 300,000, each of which
- * would be checked on its own.
+ * The member with which an input holds over 20,000 values, or the input itself, if any. A body of 1 MiB may have
+ * 300,000, each of which would be checked on its own.
  */
 export function widthIssues(input: unknown): InputIssue[] {
-  let count = 0
+  const tooMany = (path: InputIssue['path']) => [
+    issue(path, 'too_many', `${words(path)} must not hold over ${VALUES_MAX} values.`),
+  ]
+  const members = Object.entries(input ?? {})
+  let count = members.length
+  if (count > VALUES_MAX) return tooMany([])
   const isTooWide = (value: unknown): boolean => {
     if (typeof value !== 'object' || value === null) return false
     for (const name in value) {
@@ -151,10 +156,9 @@ export function widthIssues(input: unknown): InputIssue[] {
     }
     return false
   }
-  for (const [name, member] of Object.entries(input ?? {})) {
+  for (const [name, member] of members) {
     const counted = name === 'sample' ? COUNTED_OF_SAMPLE.map((part) => valueAt(member, [part])) : member
-    if (!isTooWide(counted)) continue
-    return [issue([name], 'too_many', `${words([name])} must not hold over ${VALUES_MAX} values.`)]
+    if (isTooWide(counted)) return tooMany([name])
   }
   return []
 }
