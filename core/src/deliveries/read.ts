@@ -2,7 +2,7 @@ import { type InferResult, type SqlBool, sql } from 'kysely'
 import { type Between, type IdPlace, isBetweenIds } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import type { AttemptState } from '../engine/words/index.ts'
-import type { Db } from '../platform/db/index.ts'
+import { countOf, type Db } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { RECORDED_BODY_BYTES } from './details.ts'
 
@@ -66,7 +66,7 @@ export async function listAttempts(
 
 /** Excludes the deleted requests, which are few, instead of looking up the request of each attempt. */
 async function countAttempts(db: Db, endpointId: string, { state, requestId, actionId }: AttemptFilters) {
-  const { count } = await db
+  const attempts = db
     .selectFrom('deliveryAttempts as t')
     .where('t.endpointId', '=', endpointId)
     .where(
@@ -76,9 +76,7 @@ async function countAttempts(db: Db, endpointId: string, { state, requestId, act
     .$if(state !== undefined, (query) => query.where('t.state', '=', state ?? ''))
     .$if(requestId !== undefined, (query) => query.where('t.requestId', '=', requestId ?? 0))
     .$if(actionId !== undefined, (query) => query.where('t.actionId', '=', actionId ?? ''))
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return await countOf(attempts)
 }
 
 /** Reads an attempt. Undefined if it is absent, another endpoint's, or its request is in the recycle bin. */

@@ -1,7 +1,7 @@
 import { sql, type Updateable } from 'kysely'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import type { Page } from '../api/pagination.ts'
-import type { Db, ReconciliationsTable, Trx } from '../platform/db/index.ts'
+import { countOf, type Db, type ReconciliationsTable, type Trx } from '../platform/db/index.ts'
 import type { SentEvent } from './senders/index.ts'
 import type { RunRow } from './view.ts'
 
@@ -143,7 +143,7 @@ export async function countOutstanding(
   { id, endpointId }: Pick<RunRow, 'id' | 'endpointId'>,
   states: readonly EventState[],
 ): Promise<number> {
-  const { count } = await db
+  const outstanding = db
     .selectFrom('reconciliationEvents as e')
     .where('e.reconciliationId', '=', id)
     .where('e.state', 'in', states)
@@ -163,9 +163,7 @@ export async function countOutstanding(
         ),
       ),
     )
-    .select((of) => of.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return count
+  return await countOf(outstanding)
 }
 
 /** Types of missing events with their counts, most frequent first. */
