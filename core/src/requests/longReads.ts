@@ -83,25 +83,25 @@ async function inPieces(
   { endpointId, requestId, from, length }: BodyRange,
   signal: AbortSignal | undefined,
 ): Promise<Buffer | null | undefined> {
-  const pieces: Buffer[] = []
-  for (let at = 0; at < length || at === 0; at += PIECE_BYTES) {
-    signal?.throwIfAborted()
-    const bytes = Math.min(PIECE_BYTES, length - at)
+  const piece = async (at: number, bytes: number) => {
     const [row] = await run(db, PART, [endpointId, requestId, from + at, bytes])
-    if (row === undefined) return undefined
-    if (isShredded(row)) return null
-    pieces.push(row.body)
-    if (row.body.length < bytes) break
+    return row !== undefined && isShredded(row) ? null : row?.body
   }
-  const isLong = length > LONG_BODY_BYTES
-  // The last piece, the joined body with its garbage, and what the caller makes of it: each has a turn of its own.
-  if (isLong) await setImmediate()
-  const [first] = pieces
-  const body = pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces)
-  if (!isLong) return body
-  countPiece(body.length * COPIES)
+  if (length <= LONG_BODY_BYTES) return await piece(0, length)
+  // Each piece is put in its place as it comes: joining them at the end would take long, and as much memory again.
+  const body = Buffer.allocUnsafe(length)
+  let at = 0
+  for (let bytes = 0; at < length; at += bytes) {
+    signal?.throwIfAborted()
+    const read = await piece(at, Math.min(PIECE_BYTES, length - at))
+    if (read === null || read === undefined) return read
+    if (read.length === 0) break
+    bytes = read.copy(body, at)
+  }
+  countPiece(at * COPIES)
+  // What the caller makes of the body has a turn of its own.
   await setImmediate()
-  return body
+  return body.subarray(0, at)
 }
 
 /** The most octets of long bodies in the answer of one batch, which is one text. */

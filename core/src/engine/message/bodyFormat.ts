@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { CapturedRequest } from './capturedRequest.ts'
 
 /** The parts of a request that reading its body needs. */
@@ -17,17 +18,14 @@ export type BodyKind = (typeof BODY_KINDS)[number]
 /** Deeper JSON is not read; `[]` has depth 1. */
 export const JSON_DEPTH_MAX = 256
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** A body as text; undefined when it is empty or binary: not valid UTF-8, or with a NUL in it. */
 export function textOf(body: Uint8Array): string | undefined {
-  if (body.length === 0 || body.includes(0)) return undefined
-  try {
-    return utf8.decode(body)
-  } catch {
-    return undefined
-  }
+  return isText(body) ? utf8.decode(body) : undefined
 }
+
+const isText = (body: Uint8Array): boolean => body.length > 0 && !body.includes(0) && isUtf8(body)
 
 /** The media type of a `Content-Type` value, lower case and without parameters; `''` when there is none. */
 function mediaType(contentType: string | null): string {
@@ -74,8 +72,8 @@ export function bodyKind(request: BodyOf, readJson: (body: Uint8Array) => unknow
   if (request.body.length === 0) return null
   const { kind } = bodyStructure(request, readJson)
   if (kind !== 'none') return kind
-  if (textOf(request.body) === undefined && labelOf(request.contentType) !== 'multipart') return 'binary'
-  return labelOf(request.contentType) === 'multipart' ? 'multipart' : 'text'
+  if (labelOf(request.contentType) === 'multipart') return 'multipart'
+  return isText(request.body) ? 'text' : 'binary'
 }
 
 /** Whether the media type says that the body is a form. Signatures over a form's fields depend on it. */

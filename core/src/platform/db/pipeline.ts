@@ -270,7 +270,8 @@ export class MessageBuffer {
 
   private reserve(bytes: number): void {
     if (this.end + bytes <= this.memory.length) return
-    const larger = Buffer.allocUnsafe(Math.max(this.memory.length * 2, this.end + bytes))
+    // What follows a large value is short, and must not have it copied once more.
+    const larger = Buffer.allocUnsafe(Math.max(this.memory.length * 2, this.end + bytes + FIRST_BYTES))
     this.memory.copy(larger, 0, 0, this.end)
     this.memory = larger
   }
