@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { formerHosts } from './formerHosts.ts'
 import type { RequestHandler, WireExchange } from './http/exchange.ts'
-import { countAnswer } from './http/pieceMemory.ts'
+import { answerOfText } from './http/longAnswer.ts'
 import { ReadyAnswer } from './http/readyAnswer.ts'
 import { type Listener, type ListenerOptions, listen } from './listener.ts'
 
@@ -401,7 +401,7 @@ test.each(['/hook/at-once', '/in-pieces'])(
     const refused = Promise.withResolvers<string>()
     const port = await start({
       capture: answering(text),
-      fetch: async () => countAnswer(new Response(text), text.length),
+      fetch: async () => answerOfText([text], 'utf8', {}),
       limits: { tickSeconds: 0.05, unsentTotalBytesMax: 1_000_000 },
       onRefused: ({ reason }) => refused.resolve(reason),
     })

@@ -23,7 +23,7 @@ import type { ElysiaAdapter } from 'elysia/adapter'
 import { z } from 'zod'
 import { type CallNotes, logged, noteError } from './callLog.ts'
 import { eventStream } from './eventStream.ts'
-import { countAnswer } from './http/pieceMemory.ts'
+import { answerOfText, streamOf } from './http/longAnswer.ts'
 import { inputReader } from './input.ts'
 import { presentedBy, traceIdOf } from './requestIdentity.ts'
 import { type Call, jsonOf } from './sharedCalls.ts'
@@ -134,7 +134,7 @@ function procedureOf(caller: unknown, name: string): (input: unknown) => Promise
   return (input) => found(input)
 }
 
-/** @param body JSON, or null for an answer without content */
+/** @param body JSON in pieces, or null for an answer without content */
 function answer(request: Request, route: Route, body: Awaited<ReturnType<typeof jsonOf>>) {
   if (body === null) return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
   const headers: Record<string, string> = {
@@ -142,12 +142,12 @@ function answer(request: Request, route: Route, body: Awaited<ReturnType<typeof 
     'Cache-Control': route.cacheControl ?? 'no-store',
   }
   if (route.cacheControl !== undefined) {
-    headers.ETag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+    headers.ETag = `"${createHash('sha256').update(body.join('')).digest('base64url').slice(0, 27)}"`
     if (matchesETag(request.headers.get('if-none-match'), headers.ETag)) {
       return new Response(null, { status: 304, headers })
     }
   }
-  return countAnswer(new Response(body, { status: route.status ?? 200, headers }), body.length)
+  return answerOfText(body, 'utf8', { status: route.status ?? 200, headers })
 }
 
 function matchesETag(ifNoneMatch: string | null, etag: string): boolean {
@@ -184,23 +184,23 @@ function downloadResponse(result: unknown): Response | Promise<Response> {
   const streamed = DownloadStream.safeParse(result)
   if (streamed.success) {
     const { parts, ...named } = streamed.data
-    return new Response(bytesOf(parts), { headers: headersOf(named) })
+    return new Response(streamOf(counted(parts)), { headers: headersOf(named) })
   }
   const { content, encoding, ...named } = Download.parse(result)
-  const bytes = Buffer.from(content, encoding)
+  const headers = headersOf(named)
   const part = Part.safeParse(result)
-  if (!part.success) return countAnswer(new Response(bytes, { headers: headersOf(named) }), bytes.length)
+  if (!part.success) return answerOfText([content], encoding, { headers })
   const { from, total } = part.data
-  const isWhole = bytes.length === total
-  const answer = new Response(bytes, {
+  const length = Buffer.byteLength(content, encoding)
+  const isWhole = length === total
+  return answerOfText([content], encoding, {
     status: isWhole ? 200 : 206,
     headers: {
-      ...headersOf(named),
+      ...headers,
       'Accept-Ranges': 'bytes',
-      ...(isWhole ? {} : { 'Content-Range': `bytes ${from}-${from + bytes.length - 1}/${total}` }),
+      ...(isWhole ? {} : { 'Content-Range': `bytes ${from}-${from + length - 1}/${total}` }),
     },
   })
-  return countAnswer(answer, bytes.length)
 }
 
 /** Headers that keep a browser from rendering the content. */
@@ -217,23 +217,9 @@ function headersOf({ contentType, fileName }: { contentType: string; fileName: s
 /** Memory that a part leaves behind, as a multiple of its size: the database's answer, its texts, and their JSON. */
 const COPIES = 3
 
-/** Makes each part only after the one before was read. */
-function bytesOf(parts: AsyncIterable<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const iterator = parts[Symbol.asyncIterator]()
-  return new ReadableStream<Uint8Array<ArrayBuffer>>(
-    {
-      async pull(controller) {
-        const { done, value } = await iterator.next()
-        if (done === true) controller.close()
-        else {
-          countPiece(value.length * COPIES)
-          controller.enqueue(value)
-        }
-      },
-      async cancel() {
-        await iterator.return?.()
-      },
-    },
-    { highWaterMark: 0 },
-  )
+async function* counted(parts: AsyncIterable<Uint8Array<ArrayBuffer>>) {
+  for await (const part of parts) {
+    countPiece(part.length * COPIES)
+    yield part
+  }
 }

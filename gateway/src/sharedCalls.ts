@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises'
 import { type Context, gathering, type Route } from '@creel/core'
+import { jsonInSlices } from './http/longAnswer.ts'
 
 /** A call of a procedure, ready to run. */
 export interface Call {
@@ -14,10 +14,10 @@ export interface Call {
  * call has been charged before.
  *
  * @param target path and query as they were sent; calls with the same spelling are identical
- * @returns the JSON of the answer; null for an answer without content
+ * @returns the JSON of the answer, in pieces; null for an answer without content
  * @throws the procedure's error
  */
-export async function jsonOf(route: Route, target: string, call: Call): Promise<Uint8Array | string | null> {
+export async function jsonOf(route: Route, target: string, call: Call): Promise<readonly string[] | null> {
   const { context, input } = call
   if (!isShared(route, input)) return await textOf(call)
   return await callTogether(context.db, `${context.callerId} ${route.name} ${target}`, call)
@@ -27,28 +27,23 @@ function isShared({ shared }: Route, input: unknown): boolean {
   return shared !== undefined && Object.keys(Object(input)).every((name) => shared.includes(name))
 }
 
-const callTogether = gathering<Call, Uint8Array | string | null>(async (_db, calls) => {
+const callTogether = gathering<Call, readonly string[] | null>(async (_db, calls) => {
   const [first] = calls
   if (calls.length === 1) return [await textOf(first)]
   const { signal, forget } = whenAllHaveGone(calls.map((call) => call.context.signal))
   try {
     const text = await textOf({ ...first, context: { ...first.context, signal } })
-    const bytes = text === null ? null : Buffer.from(text)
-    return calls.map(() => bytes)
+    return calls.map(() => text)
   } finally {
     forget()
   }
 })
 
-/** Makes a call, and the JSON of its result. With a long body each step takes long, and other work runs in between. */
-async function textOf({ context, input, make }: Call): Promise<string | null> {
+/** Makes a call, and the JSON of its result. */
+async function textOf({ context, input, make }: Call): Promise<readonly string[] | null> {
   const result = await make(context, input)
   if (result === null) return null
-  const isLong = context.longBodies.bytes > 0
-  if (isLong) await setImmediate()
-  const text = JSON.stringify(result)
-  if (isLong) await setImmediate()
-  return text
+  return context.longBodies.bytes > 0 ? await jsonInSlices(result) : [JSON.stringify(result)]
 }
 
 /** Aborts only when every client has disconnected. */

@@ -19,6 +19,7 @@ import { fetchRequestHandler } from '@trpc/server/adapters/fetch'
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
 import { type CallNotes, noteError } from './callLog.ts'
 import { isJson, isOwnPage, presentedSession } from './console/index.ts'
+import { answerOfText } from './http/longAnswer.ts'
 import { boundedRequest, refuseDeep } from './input.ts'
 import { addressOf, presentedKey, traceIdOf } from './requestIdentity.ts'
 
@@ -55,6 +56,7 @@ export function trpc(
     } catch (error) {
       return refusal(error, traceId)
     }
+    const longBodies = { bytes: 0 }
     const answer = await fetchRequestHandler({
       endpoint: '/trpc',
       req: bounded,
@@ -69,7 +71,7 @@ export function trpc(
             rawBody: null,
             body: null,
             eventsAhead: EVENTS_AHEAD,
-            longBodies: { bytes: 0 },
+            longBodies,
           })
         } catch (error) {
           const seconds = refusalOf(error)?.more.retryAfterSeconds
@@ -85,7 +87,9 @@ export function trpc(
     })
     // tRPC names no type for a call that it cannot read.
     if (!answer.headers.has('Content-Type')) answer.headers.set('Content-Type', 'application/json')
-    return answer
+    // tRPC makes the text of its answer in one turn of the event loop, and its bytes have turns of their own.
+    const isLong = longBodies.bytes > 0 && !answer.headers.has('Transfer-Encoding')
+    return isLong ? await answerOfText([await answer.text()], 'utf8', answer) : answer
   }
 }
 

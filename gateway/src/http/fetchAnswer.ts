@@ -1,10 +1,11 @@
 import { METHODS } from 'node:http'
 import { DomainError } from '@creel/core'
 import { CONNECTION_FIELDS } from '@creel/core/engine/words'
+import { slices } from '@creel/core/platform/turns'
 import type { FetchHandler } from '../fetchHandler.ts'
 import type { AnswerStream, Exchange } from './exchange.ts'
+import { heldBytesOf } from './longAnswer.ts'
 import { isOfApi, ownAnswer } from './ownAnswers.ts'
-import { heldBytesOf } from './pieceMemory.ts'
 import { connectionFields, currentDate, statusLine } from './readyAnswer.ts'
 import { pathOf } from './requestHead.ts'
 
@@ -107,7 +108,9 @@ async function sendAnswer(answer: Response, exchange: Exchange, signal: AbortSig
   const reader = body.getReader()
   const isHead = exchange.head.method === 'HEAD'
   const isStream = answer.headers.get('content-type') === EVENT_STREAM && !isHead
-  const start = isStream ? undefined : await readAvailable(reader, reader.read(), WHOLE_BYTES_MAX)
+  // What is known to be longer is not gathered first, which would take long.
+  const bytesMax = heldBytesOf(answer) > WHOLE_BYTES_MAX ? GATHERED_BYTES_MAX : WHOLE_BYTES_MAX
+  const start = isStream ? undefined : await readAvailable(reader, reader.read(), bytesMax)
   if (start?.isEnd === true) return sendWhole(answer, exchange, start.pieces)
   const stop = () => void reader.cancel().catch(() => {})
   if (signal.aborted) {
@@ -223,6 +226,8 @@ async function pour(
     if (length > 0) send(available.pieces)
     await stream.drained()
     if (available.isEnd) return
+    // A fast client takes a part within the turn that sent it.
+    if (slices.areDue) await slices.next()
     await available.next
   }
 }

@@ -7,11 +7,10 @@ beforeAll(async () => {
   service = await startService()
 })
 
-const at = (endpoint: TestEndpoint, path: string) => service.alice.baseUrl + endpoint.at(path)
-const read = (endpoint: TestEndpoint, id: number, range?: string) =>
-  fetch(at(endpoint, `/requests/${id}/body`), {
+const read = (endpoint: TestEndpoint, id: number, range?: string, { alice } = service) =>
+  fetch(alice.baseUrl + endpoint.at(`/requests/${id}/body`), {
     headers: {
-      Authorization: `Bearer ${service.alice.key}`,
+      Authorization: `Bearer ${alice.key}`,
       ...(range === undefined ? {} : { Range: range }),
     },
   })
@@ -54,6 +53,37 @@ describe('GET …/requests/{requestId}/body', () => {
     expect((await read(endpoint, id)).status).toBe(404)
   })
 })
+
+// Answers over 4 MiB are sent in chunks, shorter ones with their length.
+test.each([3_000_000, 9_000_000])(
+  'a long body of %d characters arrives as it came by every way',
+  async (length) => {
+    const large = await startService({ limits: { payloadBytesMax: 40_000_000 } })
+    const endpoint = await large.alice.endpoint()
+    const text = `x${'\u{1f60a}é"\n'.repeat(length / 5)}`
+    const octets = Buffer.from(text, 'utf16le')
+    const bodies = [
+      { sent: text, shown: text },
+      { sent: octets, shown: octets.toString('base64') },
+    ]
+    for (const { sent, shown } of bodies) {
+      const { id } = await endpoint.capture({ body: sent })
+      const detail = endpoint.at(`/requests/${id}`)
+      const input = encodeURIComponent(JSON.stringify({ endpointId: endpoint.id, requestId: id }))
+      // Two calls that are the same share their answer.
+      const answers = await Promise.all([
+        large.alice.get(detail),
+        large.alice.get(detail),
+        large.alice.get(`${detail}?bodyBytesMax=40000000`),
+        large.alice.get(`/trpc/requests.get?input=${input}`),
+      ])
+      for (const { text } of answers) expect(text.includes(JSON.stringify(shown))).toBeTrue()
+      const download = await read(endpoint, id, undefined, large)
+      expect(Buffer.from(sent).equals(Buffer.from(await download.arrayBuffer()))).toBeTrue()
+    }
+    await large.stop()
+  },
+)
 
 test('a body that is longer than was asked for is left out of the detail', async () => {
   const endpoint = await service.alice.endpoint()
