@@ -158,6 +158,44 @@ describe('what goes over the wire', () => {
     },
   )
 
+  const LONG = Buffer.alloc(3_000_000, 'long')
+
+  test.each(['POST', 'GET'])('%s: a long body is sent in pieces, with its length', async (method) => {
+    const { port, seen } = await receiver((socket, received) => {
+      if (received.endsWith('THE END')) socket.write('HTTP/1.1 204 No Content\r\n\r\n')
+    })
+    const body = Buffer.concat([LONG, Buffer.from('THE END')])
+    const result = await client().send({ method, url: `http://127.0.0.1:${port}/`, headers: [], body })
+    expect(result).toMatchObject({ outcome: 'response', statusCode: 204 })
+    const [head = '', sent] = seen.bytes.split('\r\n\r\n')
+    expect(result.sentHeaders.map(([name, value]) => `${name}: ${value}`)).toEqual(
+      head.split('\r\n').slice(1),
+    )
+    expect(sent === body.toString('latin1')).toBeTrue()
+  })
+
+  test('a long body that is answered before it has arrived has that answer', async () => {
+    const { port, seen } = await receiver((socket, received) => {
+      if (received.length > 500_000) return
+      socket.write('HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\nno')
+      socket.pause()
+    })
+    const result = await client().send(post(`http://127.0.0.1:${port}/`, { body: LONG }))
+    expect(result).toMatchObject({ outcome: 'response', statusCode: 413, bodyTruncated: false })
+    expect(seen.connections).toBe(1)
+  })
+
+  test('a long body that a receiver does not read ends with the time, or with its connection', async () => {
+    const body = Buffer.alloc(30_000_000, 'long')
+    const stuck = await receiver((socket) => void socket.pause())
+    const late = await client().send(post(`http://127.0.0.1:${stuck.port}/`, { body, totalTimeoutMs: 500 }))
+    expect(late).toMatchObject({ outcome: 'timeout' })
+    const rude = await receiver((socket) => void socket.resetAndDestroy())
+    expect(await client().send(post(`http://127.0.0.1:${rude.port}/`, { body }))).toMatchObject({
+      outcome: 'reset',
+    })
+  })
+
   test('a redirect to the metadata address is an answer, not an order', async () => {
     const { port, seen } = await receiver((socket) =>
       socket.write(

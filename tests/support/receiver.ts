@@ -37,7 +37,9 @@ export async function startReceiver(answer: ReceiverAnswer = { status: 200 }): P
   const received: Received[] = []
   let arrived = Promise.withResolvers<void>()
   const server = createServer(async (request, response) => {
-    const one = await readWhole(request)
+    // A sender that dies within its body has sent nothing.
+    const one = await readWhole(request).catch(() => undefined)
+    if (one === undefined) return
     received.push(one)
     arrived.resolve()
     arrived = Promise.withResolvers()

@@ -9,7 +9,7 @@ import {
   handshakeAnswer,
   labelOf,
 } from '../engine/verification/index.ts'
-import { sealedRow } from '../requests/index.ts'
+import { sealedRow, sealedRowInSteps } from '../requests/index.ts'
 import { responsesFor, responsesForInSteps } from './answers/script.ts'
 import { type CaptureRow, captureRow, type NewCapture } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
@@ -50,12 +50,14 @@ export function evaluateCapture(
   const known = readVerdict(settings, request, publicUrl)
   const root = requestRoot(known.request)
   const dispatch = planDispatch(settings.actions, root)
-  return evaluatedCapture(settings, known, dispatch, {
+  const plain = evaluatedCapture(settings, known, dispatch, {
     criteriaIds: settings.criteria.holding(root),
     candidates: settings.script === null ? null : responsesFor(settings.script, root),
     orderKeys: orderKeysOf(dispatch.actions, root),
     form: storedFormOf(settings, known.request), // Last: it changes the parsed body.
   })
+  const { sealing } = settings
+  return sealing === null ? plain : { ...plain, row: sealedRow(sealing, plain.row) }
 }
 
 /**
@@ -93,7 +95,9 @@ function* decideInSteps(settings: CaptureSettings, known: Known): Generator<void
   const candidates = settings.script === null ? null : yield* responsesForInSteps(settings.script, root)
   const orderKeys = orderKeysOf(dispatch.actions, root)
   const form = yield* storedFormInSteps(settings, known.request, settings.repeating)
-  return evaluatedCapture(settings, known, dispatch, { criteriaIds, candidates, orderKeys, form })
+  const plain = evaluatedCapture(settings, known, dispatch, { criteriaIds, candidates, orderKeys, form })
+  const { sealing } = settings
+  return sealing === null ? plain : { ...plain, row: yield* sealedRowInSteps(sealing, plain.row) }
 }
 
 /** Decisions by conditions, and the request as it is stored; null if the endpoint takes nothing out. */
@@ -124,6 +128,7 @@ function readVerdict(settings: CaptureSettings, request: CapturedRequest, public
   }
 }
 
+/** The capture with its row in plain. */
 function evaluatedCapture(
   settings: CaptureSettings,
   { request, claim, handshake }: Known,
@@ -140,7 +145,7 @@ function evaluatedCapture(
   const row = captureRow(form?.request ?? request, { redaction, columns })
   return {
     ...(keepsOriginal ? { original: request } : NOTHING),
-    row: sealing === null ? row : sealedRow(sealing, row),
+    row,
     revision: settings.revision,
     dispatchState: dispatch.state,
     settings,

@@ -1,5 +1,6 @@
 import type { Services } from '../api/services.ts'
 import { type CapturedRequest, readBytesMax } from '../engine/message/index.ts'
+import { atOnce } from '../platform/turns/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 import { evaluateSafely, evaluateSafelyInSteps } from './evaluateSafely.ts'
@@ -61,10 +62,7 @@ export function createEvaluations(services: Pick<Services, 'log'>): Evaluations 
       const units = unitsOf(request, looks)
       if (units > LIGHT_UNITS_MAX)
         return turns.run({ workspaceId, units, bytes: request.body.length, pieces })
-      for (;;) {
-        const piece = pieces.next()
-        if (piece.done === true) return piece.value
-      }
+      return atOnce(pieces)
     },
     close: turns.close,
   }

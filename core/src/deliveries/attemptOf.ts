@@ -56,6 +56,7 @@ export type ClaimedDelivery = Omit<
   | 'alertChannelId'
   | 'messageTemplate'
   | 'redaction'
+  | 'omittedBytes'
   | 'sealed'
   | 'flowState'
   | 'sealedUntil'

@@ -1,6 +1,12 @@
 import type { Services } from '../api/services.ts'
 import { run, statement } from '../platform/db/index.ts'
-import { findOriginals, hasOriginal, STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
+import {
+  findOriginals,
+  hasOriginal,
+  STORED_REQUEST_COLUMNS,
+  storedRequest,
+  withLongBodies,
+} from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf, forwardActions, leaseFrom, leaseSql, withOriginal } from './attemptOf.ts'
@@ -20,6 +26,7 @@ import type { LaneRow } from './flow/statements.ts'
  */
 const READ = [
   ...STORED_REQUEST_COLUMNS,
+  'omittedBytes',
   'deliveryId',
   'attempt',
   'trigger',
@@ -86,13 +93,15 @@ export async function claimForwards(
 ): Promise<Claimed> {
   if (due.length === 0) return { attempts: [], others: [] }
   const now = services.clock.now()
-  const rows = await run(services.db, CLAIM_FORWARDS, [
+  const found = await run(services.db, CLAIM_FORWARDS, [
     ...dueParameters(due),
     now,
     leaseFrom(now),
     services.workerId,
   ])
-  const shaped = rows.filter(({ attemptId, actionId }) => attemptId !== null && lanes.get(actionId)?.hasRules)
+  const begun = found.filter(({ attemptId }) => attemptId !== null)
+  const rows = await withLongBodies(services.db, begun)
+  const shaped = rows.filter(({ actionId }) => lanes.get(actionId)?.hasRules)
   const ruleSets = await loadRuleSets(
     services.db,
     shaped.map(({ actionId }) => actionId),
@@ -100,7 +109,7 @@ export async function claimForwards(
   const originals = await findOriginals(
     services,
     services.db,
-    rows.filter(({ attemptId, redaction }) => attemptId !== null && hasOriginal(redaction)),
+    rows.filter(({ redaction }) => hasOriginal(redaction)),
   )
   const attempts: Attempt[] = []
   const actionOf = forwardActions(services.secrets, now)
@@ -118,6 +127,6 @@ export async function claimForwards(
     }
   }
   // An attempt that is ready and has no row of this claim was taken by another worker.
-  const ready = new Set(rows.filter(({ isReady }) => isReady).map(({ deliveryId }) => deliveryId))
+  const ready = new Set(found.filter(({ isReady }) => isReady).map(({ deliveryId }) => deliveryId))
   return { attempts, others: due.filter(({ deliveryId }) => !ready.has(deliveryId)) }
 }

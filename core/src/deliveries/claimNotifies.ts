@@ -2,7 +2,7 @@ import type { ChannelState } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
 import { run, type Trx } from '../platform/db/index.ts'
 import { isShredded } from '../platform/secrets/index.ts'
-import { storedRequest } from '../requests/index.ts'
+import { storedRequest, withLongBodies } from '../requests/index.ts'
 import { NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf, forwardActions } from './attemptOf.ts'
@@ -22,7 +22,7 @@ export async function claimNotifies(
   due: readonly DueAttempt[],
 ): Promise<Claimed> {
   const now = services.clock.now()
-  const rows = await run(trx, FIND_DUE, dueParameters(due))
+  const rows = await withLongBodies(trx, await run(trx, FIND_DUE, dueParameters(due)))
   const channels = await channelsOf(services, trx, rows)
   const ids = await insertAttempts(
     trx,

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import { type ActionsTable, encodeArray, INT4, INT8, type RowsOf, statement } from '../platform/db/index.ts'
 import { sealedColumns } from '../platform/secrets/index.ts'
+import { SHORT_BODY } from '../requests/index.ts'
 
 /** An attempt of a delivery that is due. */
 export interface DueAttempt {
@@ -38,7 +39,7 @@ export type ForwardSettings = Pick<Selectable<ActionsTable>, (typeof FORWARD_COL
 
 /**
  * Reads deliveries `$1` whose attempts `$2` are due. Leaves out attempts that were made, and those
- * whose action, endpoint or request is gone.
+ * whose action, endpoint or request is gone, and long bodies.
  *
  * Each delivery is looked up by its key (`offset 0` keeps the planner from another order). Right after many captures
  * the planner's statistics do not include their deliveries yet, and it would read the whole table.
@@ -49,7 +50,7 @@ export const SELECT_DUE = `
          a.alert_channel_id, a.message_template, e.name as endpoint_name, coalesce(e.capture_id, e.id) as capture_id, w.plan,
          case when w.sealed_until > statement_timestamp() then w.sealed_until end as sealed_until,
          r.received_at, r.method, r.path, r.query_string, r.header_names, r.header_values, r.content_type,
-         r.body, r.size_bytes, r.body_truncated, r.ip, r.label, r.event_id, r.verdict, r.verdict_note, r.redaction,
+         ${SHORT_BODY}, r.size_bytes, r.body_truncated, r.ip, r.label, r.event_id, r.verdict, r.verdict_note, r.redaction,
          ${sealedColumns('r')}
   from unnest($1::bigint[], $2::int[]) as due (delivery_id, attempt)
   cross join lateral (select * from deliveries where id = due.delivery_id offset 0) d

@@ -1,7 +1,7 @@
 import type { Services } from '../api/services.ts'
 import { encodeArray, INT8, type RowsOf, run, statement, type Trx, UUID } from '../platform/db/index.ts'
 import { sealedColumns } from '../platform/secrets/index.ts'
-import { findOriginals, hasOriginal, storedRequest } from '../requests/index.ts'
+import { findOriginals, hasOriginal, SHORT_BODY, storedRequest, withLongBodies } from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET, type RuleSet } from '../transformations/index.ts'
 import { attemptOf, forwardAction, withOriginal } from './attemptOf.ts'
 import { forwardColumns } from './dueAttempts.ts'
@@ -39,7 +39,7 @@ const SELECT_BEGUN = statement(
         select from transformation_rules u where u.action_id = a.id and u.updated_at > t.at
       ) as has_changed,
       r.received_at, r.method, r.path, r.query_string, r.header_names, r.header_values, r.content_type,
-      r.body, r.size_bytes, r.body_truncated, r.ip, r.label, r.event_id, r.verdict, r.verdict_note, r.redaction,
+      ${SHORT_BODY}, r.size_bytes, r.body_truncated, r.ip, r.label, r.event_id, r.verdict, r.verdict_note, r.redaction,
       ${sealedColumns('r')}
     from ${GIVEN}
     join delivery_attempts t on t.endpoint_id = given.endpoint_id and t.id = given.id
@@ -69,7 +69,7 @@ export async function interruptedMessages(
 ): Promise<readonly Awaited<ReturnType<typeof messageOfRow>>[]> {
   if (attempts.length === 0) return []
   const read = await firstOf(trx, attempts)
-  const rows = await run(trx, SELECT_BEGUN, parametersOf(read))
+  const rows = await withLongBodies(trx, await run(trx, SELECT_BEGUN, parametersOf(read)))
   const byId = new Map(rows.map((row) => [row.id, row]))
   const ruleSets = await loadRuleSets(
     trx,

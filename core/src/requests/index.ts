@@ -3,7 +3,7 @@ export { applyFilters } from './filters.ts'
 export { findContent, findsRequest, requestView } from './find.ts'
 export { newestRequestId } from './followQueries.ts'
 export { newestMatching, searchHistory, searchNewest } from './history.ts'
-export { countLong, inTurn } from './longReads.ts'
+export { countLong, inTurn, SHORT_BODY, withLongBodies } from './longReads.ts'
 export { fillColumns } from './newest.ts'
 export { forgetNotes } from './note.ts'
 export {
@@ -42,7 +42,7 @@ export {
   requestIdsInput,
   requestIdsOf,
 } from './schema.ts'
-export { type Sealing, sealedRow, sealNext } from './sealStored.ts'
+export { type Sealing, sealedRow, sealedRowInSteps, sealNext } from './sealStored.ts'
 export { SEARCHED_BODY_BYTES } from './search.ts'
 export { searching } from './searching.ts'
 export { forgetPaged, makeSearchPages } from './searchPages/index.ts'

@@ -3,8 +3,15 @@ import type { Context } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { countPiece } from '../platform/memory/index.ts'
-import { isShredded, partColumns, sealedColumns, sealedPart } from '../platform/secrets/index.ts'
-import { Turns, WAIT_MS_MAX, type WorkOptions } from '../platform/turns/index.ts'
+import {
+  bodyBytesOf,
+  isShredded,
+  type KeyOfRow,
+  partColumns,
+  sealedColumns,
+  sealedPart,
+} from '../platform/secrets/index.ts'
+import { slices, Turns, WAIT_MS_MAX, type WorkOptions } from '../platform/turns/index.ts'
 
 /** A body of more octets than this is long: it is read in turn, and counted. */
 export const LONG_BODY_BYTES = 64 * 1024
@@ -22,19 +29,41 @@ const turns = new Turns({
   wait: { msMax: WAIT_MS_MAX, noun: 'long bodies' },
 })
 
-/** Octets that one statement reads, so that the event loop runs in between. */
+/** Octets that one row has, so that the event loop runs in between. */
 const PIECE_BYTES = 512 * 1024
 
 /** Garbage of reading a body, in body sizes: the database's hexadecimal text (two), the JSON text, and the octets. */
 const COPIES = 4
 
+/** SQL of the body of `r` that is left out, and not read, if it has more octets than the parameter. */
+export const shortBody = (bytesMax: string): string => `
+  case when octet_length(r.body) > ${bytesMax}::bigint then ''::bytea else r.body end as body,
+  case when octet_length(r.body) > ${bytesMax}::bigint then ${bodyBytesOf('r')} end as omitted_bytes`
+
+/** {@link shortBody} for rows that {@link withLongBodies} completes, which takes a statement for each longer one. */
+export const SHORT_BODY = shortBody(String(4 * PIECE_BYTES))
+
+const partOf = (from: string, bytes: string) => `
+  case when r.sealed_with is null then substring(r.body from ${from} + 1 for ${bytes})
+    else ${sealedPart('r', from, bytes)} end as body, ${partColumns('r', from, bytes)}, ${sealedColumns('r')}`
+
 /** Reads `$4` octets of a body from position `$3`, counted from 0, and no more; of a sealed one the segments with them. */
 const PART = statement(
   'part of body',
-  `select r.id, case when r.sealed_with is null then substring(r.body from $3::int + 1 for $4::int)
-    else ${sealedPart('r', '$3::int', '$4::int')} end as body, ${partColumns('r', '$3::int', '$4::int')}, ${sealedColumns('r')}
+  `select r.id, ${partOf('$3::int', '$4::int')}
   from requests r where r.endpoint_id = $1::uuid and r.id = $2::bigint`,
   { notNull: ['body'] },
+)
+
+/** The same in pieces of `$5` octets. PostgreSQL decompresses the body once, and not for each piece. */
+const PIECES = statement(
+  'pieces of body',
+  `select r.id, ${partOf('piece.at', 'least($5::int, $3::int + $4::int - piece.at)')}
+  from (
+    select id, body || ''::bytea as body, sealed_with, sealed
+    from requests where endpoint_id = $1::uuid and id = $2::bigint offset 0
+  ) r cross join generate_series($3::int, $3::int + $4::int - 1, $5::int) as piece (at)`,
+  { notNull: ['body', 'partFrom'] },
 )
 
 /**
@@ -72,36 +101,65 @@ export async function readOctets(
   { db, workspaceId, signal }: { db: Db; workspaceId: string; signal?: AbortSignal | undefined },
   range: BodyRange,
 ): Promise<Buffer | null | undefined> {
-  const read = () => inPieces(db, range, signal)
-  return range.length > LONG_BODY_BYTES
-    ? await inTurn(workspaceId, range.length, read, { signal })
-    : await read()
+  if (range.length <= LONG_BODY_BYTES) return await readPart(db, range)
+  const read = async () => {
+    const body = range.length <= PIECE_BYTES ? await readPart(db, range) : await readPieces(db, range, signal)
+    // What the caller makes of the body has a turn of its own.
+    await setImmediate()
+    return body
+  }
+  return await inTurn(workspaceId, range.length, read, { signal })
 }
 
-async function inPieces(
+async function readPart(db: Db, { endpointId, requestId, from, length }: BodyRange) {
+  const [row] = await run(db, PART, [endpointId, requestId, from, length])
+  countPiece(length * COPIES)
+  return row !== undefined && isShredded(row) ? null : row?.body
+}
+
+async function readPieces(
   db: Db,
   { endpointId, requestId, from, length }: BodyRange,
   signal: AbortSignal | undefined,
 ): Promise<Buffer | null | undefined> {
-  const piece = async (at: number, bytes: number) => {
-    const [row] = await run(db, PART, [endpointId, requestId, from + at, bytes])
-    return row !== undefined && isShredded(row) ? null : row?.body
-  }
-  if (length <= LONG_BODY_BYTES) return await piece(0, length)
-  // Each piece is put in its place as it comes: joining them at the end would take long, and as much memory again.
+  const pieces = await run(db, PIECES, [endpointId, requestId, from, length, PIECE_BYTES])
+  const [first] = pieces
+  if (first === undefined) return first
+  if (isShredded(first)) return null
   const body = Buffer.allocUnsafe(length)
-  let at = 0
-  for (let bytes = 0; at < length; at += bytes) {
+  let end = 0
+  for (const piece of pieces) {
+    if (slices.areDue) await slices.next()
     signal?.throwIfAborted()
-    const read = await piece(at, Math.min(PIECE_BYTES, length - at))
-    if (read === null || read === undefined) return read
-    if (read.length === 0) break
-    bytes = read.copy(body, at)
+    end += piece.body.copy(body, piece.partFrom - from)
+    countPiece(piece.body.length * COPIES)
   }
-  countPiece(at * COPIES)
-  // What the caller makes of the body has a turn of its own.
-  await setImmediate()
-  return body.subarray(0, at)
+  return body.subarray(0, end)
+}
+
+/**
+ * Reads the bodies that {@link SHORT_BODY} left out of rows, in pieces. They have no turns: the caller bounds how many
+ * are read.
+ *
+ * @returns the rows but those whose request was deleted meanwhile
+ */
+export async function withLongBodies<
+  Row extends KeyOfRow & {
+    readonly endpointId: string
+    readonly requestId: number
+    readonly body: Buffer
+    readonly omittedBytes: number | null
+  },
+>(db: Db, rows: readonly Row[]): Promise<Row[]> {
+  const whole: Row[] = []
+  for (const row of rows) {
+    const { omittedBytes: length, endpointId, requestId } = row
+    const body =
+      length === null ? row.body : await readPieces(db, { endpointId, requestId, from: 0, length }, undefined)
+    if (body === null) whole.push({ ...row, sealedKey: null })
+    else if (body !== undefined) whole.push({ ...row, body })
+  }
+  return whole
 }
 
 /** The most octets of long bodies in the answer of one batch, which is one text. */

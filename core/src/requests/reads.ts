@@ -1,8 +1,8 @@
 import type { Context } from '../api/context.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
-import { bodyBytesOf, sealedColumns } from '../platform/secrets/index.ts'
-import { LONG_BODY_BYTES, readOctets } from './longReads.ts'
+import { sealedColumns } from '../platform/secrets/index.ts'
+import { LONG_BODY_BYTES, readOctets, shortBody } from './longReads.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import type { IdRange } from './rangeTotals.ts'
 import type { Order } from './schema.ts'
@@ -22,11 +22,6 @@ const detailWith = (body: string) => `
   select ${SUMMARY}, r.query_string, r.header_names, r.header_values, ${body}
   from requests r
   where r.endpoint_id = $1::uuid and r.id = $2::bigint and ${IS_VISIBLE}`
-
-/** SQL of a body that is left out, and not read, if it has more octets than the parameter. */
-const shortBody = (bytesMax: string) => `
-  case when octet_length(r.body) > ${bytesMax}::bigint then ''::bytea else r.body end as body,
-  case when octet_length(r.body) > ${bytesMax}::bigint then ${bodyBytesOf('r')} end as omitted_bytes`
 
 const FIND_REQUEST = statement('find request', detailWith(shortBody('$3')))
 

@@ -10,7 +10,8 @@ import {
   statement,
   type Trx,
 } from '../platform/db/index.ts'
-import { type DataKeyRef, sealBody, sealMembers, sealNote } from '../platform/secrets/index.ts'
+import { type DataKeyRef, sealBodyInSteps, sealMembers, sealNote } from '../platform/secrets/index.ts'
+import { atOnce } from '../platform/turns/index.ts'
 import { lockCounters } from './queries.ts'
 import { forgetPaged } from './searchPages/index.ts'
 import { requestStorageBytes, type StoredParts, storageBytesOf } from './storageBytes.ts'
@@ -135,7 +136,12 @@ type PlainRow = StoredParts & {
  * Seals the content of a row: path, query, header values, body, and what repeats them. Method, names of headers, label,
  * event id, address, sizes and verdict stay in plain: lists filter by them.
  */
-export function sealedRow<Row extends PlainRow>({ id, key }: Pick<Sealing, 'id' | 'key'>, row: Row) {
+export function sealedRow<Row extends PlainRow>(sealing: Pick<Sealing, 'id' | 'key'>, row: Row) {
+  return atOnce(sealedRowInSteps(sealing, row))
+}
+
+/** {@link sealedRow} in steps that seal at most 64 KiB of the body. */
+export function* sealedRowInSteps<Row extends PlainRow>({ id, key }: Pick<Sealing, 'id' | 'key'>, row: Row) {
   const { path, queryString, contentType, userAgent, bodyIsBinary } = row
   const sealed = sealMembers(key, {
     path,
@@ -157,7 +163,7 @@ export function sealedRow<Row extends PlainRow>({ id, key }: Pick<Sealing, 'id' 
     columnValues: null,
     // Searches do not read binary bodies.
     bodyIsBinary: true,
-    body: row.body.length === 0 ? row.body : sealBody(key, row.body, sealed),
+    body: row.body.length === 0 ? row.body : yield* sealBodyInSteps(key, row.body, sealed),
     note: row.note && sealNote(key, row.note, sealed),
     sealedWith: id,
     sealed,

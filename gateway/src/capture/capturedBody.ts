@@ -1,4 +1,5 @@
 import type { WireHeader } from '@creel/core/engine/message'
+import { inSlices } from '@creel/core/platform/turns'
 import type { WireExchange } from '../http/exchange.ts'
 import { Segments } from '../http/segments.ts'
 import type { BodyShare } from './bodyBudget.ts'
@@ -16,6 +17,9 @@ export interface CapturedBody {
 
 /** Size of the prefix that is kept of an oversize body, unless the cap is smaller. */
 const OVERSIZE_PREFIX_BYTES = 65_536
+
+/** Joining the pieces of a longer body takes long, and other work runs in between. */
+const LONG_BODY_BYTES = 1024 * 1024
 
 const NO_TRAILERS: readonly WireHeader[] = []
 
@@ -99,10 +103,15 @@ function receivePieces(
     share.release()
     end.onError(error)
   }
-  const conclude = (trailers: readonly WireHeader[]) => {
+  const conclude = (trailers: readonly WireHeader[], bytes = prefix ?? kept.take()) => {
     if (isOver) return
     isOver = true
-    end.onBody({ bytes: prefix ?? kept.take(), sizeBytes, truncated: prefix !== undefined, trailers })
+    end.onBody({ bytes, sizeBytes, truncated: prefix !== undefined, trailers })
+  }
+  const concludeLater = async (trailers: readonly WireHeader[]) => {
+    await room
+    const isLong = prefix === undefined && kept.length >= LONG_BODY_BYTES
+    conclude(trailers, isLong ? await inSlices(kept.takeInSteps()) : undefined)
   }
   exchange.receive({
     onData(piece) {
@@ -114,8 +123,8 @@ function receivePieces(
       else room = awaitRoom(taken).catch(fail)
     },
     onEnd(trailers) {
-      if (room === undefined) conclude(trailers)
-      else room.then(() => conclude(trailers)).catch(fail)
+      if (room === undefined && kept.length < LONG_BODY_BYTES) conclude(trailers)
+      else concludeLater(trailers).catch(fail)
     },
     onAbort() {
       isOver = true

@@ -1,3 +1,5 @@
+import { atOnce } from '@creel/core/platform/turns'
+
 /**
  * A new segment is as large as all bytes before it, within these bounds. Its unfilled part is wasted until the body
  * ends.
@@ -44,18 +46,22 @@ export class Segments {
 
   /** Returns the first `bytesMax` bytes, by default all, and starts over. */
   take(bytesMax = this.#length): Buffer {
-    const segments = [...this.#full, this.#last.subarray(0, this.#lastLength)]
+    return atOnce(this.takeInSteps(bytesMax))
+  }
+
+  /** {@link take} in steps that copy one segment each. Nothing may be appended in between. */
+  *takeInSteps(bytesMax = this.#length): Generator<void, Buffer> {
     const taken = Buffer.allocUnsafeSlow(Math.min(bytesMax, this.#length))
+    this.#close()
     let at = 0
-    for (const segment of segments) {
+    for (const segment of this.#full) {
       if (at === taken.length) break
       const part = segment.subarray(0, taken.length - at)
       taken.set(part, at)
       at += part.length
+      yield
     }
     this.#full = []
-    this.#last = Buffer.alloc(0)
-    this.#lastLength = 0
     this.#length = 0
     return taken
   }

@@ -166,13 +166,13 @@ class Exchange {
   sentOn: Connection | undefined
   readonly rows = this.done.promise
 
-  constructor(private readonly messages: Uint8Array) {}
+  constructor(private readonly messages: readonly Uint8Array[]) {}
 
   /** Sends the messages. Further calls are no-ops. */
   submit(connection: Connection): void {
     if (this.sentOn !== undefined) return
     this.sentOn = connection
-    connection.stream.write(this.messages)
+    for (const piece of this.messages) connection.stream.write(piece)
   }
 
   handleDataRow({ fields }: { readonly fields: TextRow }): void {
@@ -197,20 +197,33 @@ class Exchange {
 const FIRST_BYTES = 64 * 1024
 /** Memory above this size, from a large batch, is released by {@link MessageBuffer.clear}. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024
+/** Longer values are sent from where they are: copying them takes more than a write of their own. */
+const COPIED_BYTES_MAX = 256 * 1024
 const NULL_LENGTH = -1
 
 /** Buffer for consecutive messages of PostgreSQL's protocol. It grows as needed. */
 export class MessageBuffer {
   private memory = Buffer.allocUnsafe(FIRST_BYTES)
   private end = 0
+  /** Long values, and the places in the memory before which they are sent. */
+  private apart: { readonly at: number; readonly bytes: Uint8Array }[] = []
+  private bytesApart = 0
 
   /** Everything that was written; valid until {@link clear}. */
-  get written(): Buffer {
-    return this.memory.subarray(0, this.end)
+  get written(): readonly Uint8Array[] {
+    let from = 0
+    const pieces = this.apart.flatMap(({ at, bytes }) => {
+      const before = this.memory.subarray(from, at)
+      from = at
+      return [before, bytes]
+    })
+    return [...pieces, this.memory.subarray(from, this.end)]
   }
 
   clear(): void {
     this.end = 0
+    this.apart = []
+    this.bytesApart = 0
     if (this.memory.length > KEPT_BYTES_MAX) this.memory = Buffer.allocUnsafe(FIRST_BYTES)
   }
 
@@ -219,9 +232,10 @@ export class MessageBuffer {
     this.reserve(5)
     this.memory[this.end] = type
     const start = this.end + 1
+    const apartBefore = this.bytesApart
     this.end += 5
     write(this)
-    this.memory.writeInt32BE(this.end - start, start)
+    this.memory.writeInt32BE(this.end - start + this.bytesApart - apartBefore, start)
   }
 
   /** Appends a value after its length: a parameter, or a field of a row. */
@@ -229,6 +243,11 @@ export class MessageBuffer {
     if (value === null) return this.int32(NULL_LENGTH)
     const length = type.byteLength(value)
     this.int32(length)
+    if (value instanceof Uint8Array && length > COPIED_BYTES_MAX) {
+      this.apart.push({ at: this.end, bytes: value })
+      this.bytesApart += length
+      return this
+    }
     this.reserve(length)
     type.write(this.memory, this.end, value)
     this.end += length
@@ -270,8 +289,7 @@ export class MessageBuffer {
 
   private reserve(bytes: number): void {
     if (this.end + bytes <= this.memory.length) return
-    // What follows a large value is short, and must not have it copied once more.
-    const larger = Buffer.allocUnsafe(Math.max(this.memory.length * 2, this.end + bytes + FIRST_BYTES))
+    const larger = Buffer.allocUnsafe(Math.max(this.memory.length * 2, this.end + bytes))
     this.memory.copy(larger, 0, 0, this.end)
     this.memory = larger
   }

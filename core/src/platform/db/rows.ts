@@ -51,6 +51,7 @@ export interface StatementRows {
     readonly headerValues: Buffer
     readonly contentType: string | null
     readonly body: Buffer
+    readonly omittedBytes: number | null
     readonly sizeBytes: number
     readonly bodyTruncated: boolean
     readonly ip: string | null
@@ -143,6 +144,7 @@ export interface StatementRows {
     readonly eventId: string | null
     readonly verdict: string | null
     readonly verdictNote: string | null
+    readonly omittedBytes: number | null
     readonly deliveryId: number
     readonly attempt: number
     readonly trigger: string
@@ -341,6 +343,7 @@ export interface StatementRows {
     readonly headerValues: Buffer
     readonly contentType: string | null
     readonly body: Buffer
+    readonly omittedBytes: number | null
     readonly sizeBytes: number
     readonly bodyTruncated: boolean
     readonly ip: string | null
@@ -1079,6 +1082,16 @@ export interface StatementRows {
   'pause actions': {
     readonly id: string
     readonly name: string
+  }
+  'pieces of body': {
+    readonly id: number
+    readonly body: Buffer
+    readonly partFrom: number
+    readonly partBytes: number | null
+    readonly segments: number
+    readonly sealedWith: string | null
+    readonly sealed: Buffer | null
+    readonly sealedKey: Buffer | null
   }
   'position of primary': {
     readonly position: string

@@ -1,6 +1,8 @@
+import { Readable } from 'node:stream'
 import { Agent } from 'undici/index.js'
 import type { InputIssue } from '../../engine/issues.ts'
 import type { WireHeader } from '../../engine/message/index.ts'
+import { slices } from '../turns/index.ts'
 import { checkDestinationUrl, type Destination, readDestination } from './destination.ts'
 import { createTlsAgents, guardedConnector, type TlsIdentity } from './dial.ts'
 import { exchange, type NoResponse, type Response } from './exchange.ts'
@@ -70,6 +72,8 @@ export interface OutboundOptions extends Pick<SsrfGuard, 'ownHosts' | 'namesSett
 
 /** The longest response header section that is read, in bytes. */
 const MAX_HEADER_BYTES = 65_536
+/** A longer body is written in pieces, and other work runs in between. */
+const PIECE_BYTES = 256 * 1024
 /** The most parsed URLs that are kept. */
 const DESTINATIONS_MAX = 256
 
@@ -136,6 +140,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
         }
 
       const bytes = body ?? new Uint8Array()
+      const isLong = bytes.length > PIECE_BYTES
       const result = await exchange(
         tls === null ? agent : tlsAgents.agentOf(tls),
         {
@@ -143,8 +148,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
           path: destination.target,
           method,
           // In undici's format: name, value, name, value.
-          headers: ['host', destination.hostHeader, ...headers.flat()],
-          body: bytes,
+          headers: ['host', destination.hostHeader, ...headers.flat(), ...(isLong ? lengthOf(bytes) : [])],
+          body: isLong ? Readable.from(inPieces(bytes)) : bytes,
           reset: closesAfter(method),
         },
         { totalTimeoutMs, maxResponseBytes, signal },
@@ -166,6 +171,15 @@ export function createOutbound(options: OutboundOptions): Outbound {
     async close() {
       await Promise.all([agent.destroy(), tlsAgents.close()])
     },
+  }
+}
+
+const lengthOf = (bytes: Uint8Array): string[] => ['content-length', String(bytes.length)]
+
+async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    if (slices.areDue) await slices.next()
+    yield bytes.subarray(at, at + PIECE_BYTES)
   }
 }
 

@@ -93,7 +93,7 @@ export function sealMembers(key: Uint8Array, members: Readonly<Record<string, Me
 const PLAIN = { sealedWith: null, sealed: null } as const
 
 /** Columns by which a row that was read names its key; see {@link sealedColumns}. */
-interface KeyOfRow {
+export interface KeyOfRow {
   readonly sealedWith: string | null
   readonly sealedKey: Buffer | null
 }
@@ -129,15 +129,22 @@ function openMembers(key: Uint8Array, sealed: Uint8Array): Readonly<Record<strin
   )
 }
 
-/** Seals the body of a row apart from its other members, to which it is bound, in segments. */
-export function sealBody(key: Uint8Array, body: Uint8Array, sealed: Uint8Array): Buffer {
-  const segments: Buffer[] = []
-  for (let from = 0; from < body.length; from += SEGMENT_BYTES) {
-    const to = from + SEGMENT_BYTES
-    const binding = bindingOf(sealed, segments.length, to >= body.length)
-    segments.push(sealBytes(key, body.subarray(from, to), binding))
+/** Seals the body of a row apart from its other members, to which it is bound, in segments: one a step. */
+export function* sealBodyInSteps(
+  key: Uint8Array,
+  body: Uint8Array,
+  sealed: Uint8Array,
+): Generator<void, Buffer> {
+  const count = Math.ceil(body.length / SEGMENT_BYTES)
+  const segments = Buffer.allocUnsafe(body.length + count * SEAL_BYTES)
+  for (let index = 0; index < count; index += 1) {
+    const from = index * SEGMENT_BYTES
+    const binding = bindingOf(sealed, index, index === count - 1)
+    const segment = sealBytes(key, body.subarray(from, from + SEGMENT_BYTES), binding)
+    segments.set(segment, from + index * SEAL_BYTES)
+    yield
   }
-  return Buffer.concat(segments)
+  return segments
 }
 
 /** Nonce and tag of the sealed members, which no other row has, and the place of the segment: none can be moved, or cut off. */

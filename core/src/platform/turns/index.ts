@@ -1,2 +1,2 @@
-export { inSlices, slices } from './slices.ts'
+export { atOnce, inSlices, slices } from './slices.ts'
 export { LineTooLong, Turns, WAIT_MS_MAX, type WorkOptions } from './turns.ts'

@@ -23,6 +23,19 @@ export const slices = {
 } as const
 
 /**
+ * Runs work that yields between short steps, without a pause.
+ *
+ * @throws what the work throws
+ * @returns what the work returns
+ */
+export function atOnce<Result>(work: Iterator<unknown, Result, undefined>): Result {
+  for (;;) {
+    const step = work.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/**
  * Runs work that yields between short steps, in slices.
  *
  * @throws what the work throws
