@@ -62,6 +62,13 @@ export interface AttackedService {
   attackedBy(attack: () => Promise<void>, busyMs?: number): Promise<void>
   /** Waits for rounds of the bystander's calls, some fourteen a second: an attack is as long as it is looked at. */
   rounds(count: number): Promise<void>
+  /** A call of the API by the attacker, with a body of JSON if there is one. */
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Response>
   /** Opens a connection of the attacker and writes these bytes. Nothing is read until the caller does. */
   dial(bytes: string | Buffer): Socket
   /** Opens several such connections. */
@@ -170,6 +177,17 @@ export async function startAttackedService(options: AttackedServiceOptions = {})
     innocents,
     rounds,
     credentials: `Authorization: Bearer ${attackersKey}\r\nContent-Type: application/json\r\n`,
+    call: (method, path, body, headers = {}) =>
+      fetch(creel.baseUrl + path, {
+        method,
+        headers: {
+          Authorization: `Bearer ${attackersKey}`,
+          'X-Forwarded-For': ATTACKER,
+          'Content-Type': 'application/json',
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
     dial,
     many: (count, bytes) => Array.from({ length: count }, () => dial(bytes)),
     async attackedBy(attack, busyMs) {

@@ -18,11 +18,7 @@ afterAll(() => service.stop())
 
 /** Calls the API as the attacker. */
 async function post(path: string, body: unknown): Promise<string> {
-  const answer = await fetch(`${service.creel.baseUrl}/api/v1${path}`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${service.attackersKey}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+  const answer = await service.call('POST', `/api/v1${path}`, body)
   expect(answer.status).toBeLessThan(300)
   return z.looseObject({ id: z.string() }).parse(await answer.json()).id
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { ATTACKER, type AttackedService, startAttackedService } from './attackedService.ts'
+import { type AttackedService, startAttackedService } from './attackedService.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -17,20 +17,9 @@ const ids: number[] = []
 /** Requests of an endpoint that encrypts, and the id of one with a body of 8 MiB. */
 let sealed: { readonly requests: string; readonly id: number }
 
-const send = (path: string, init: RequestInit = {}) =>
-  fetch(service.creel.baseUrl + path, {
-    ...init,
-    headers: {
-      Authorization: `Bearer ${service.attackersKey}`,
-      'X-Forwarded-For': ATTACKER,
-      'Content-Type': 'application/json',
-      ...init.headers,
-    },
-  })
-
 /** Reads an answer and drops it. */
 async function read(path: string, headers: Readonly<Record<string, string>> = {}) {
-  const answer = await send(path, { headers })
+  const answer = await service.call('GET', path, undefined, headers)
   let length = 0
   for await (const chunk of answer.body ?? []) length += chunk.length
   return { status: answer.status, length, retryAfter: answer.headers.get('retry-after') }
@@ -49,12 +38,13 @@ beforeAll(async () => {
     expect((await fetch(url, { method: 'POST', body })).status).toBe(200)
   }
   const Listed = z.looseObject({ items: z.tuple([z.looseObject({ id: z.int() })], z.unknown()) })
-  const newest = async (path: string) => Listed.parse(await (await send(path)).json()).items[0].id
+  const newest = async (path: string) =>
+    Listed.parse(await (await service.call('GET', path)).json()).items[0].id
   for (const bytes of [8 * MIB, 1000 * KIB, 8 * MIB]) {
     await capture(bytes)
     ids.push(await newest(requests))
   }
-  const made = await send('/api/v1/endpoints', { method: 'POST', body: '{"encryptBodies":true}' })
+  const made = await service.call('POST', '/api/v1/endpoints', { encryptBodies: true })
   const endpoint = z.looseObject({ id: z.string() }).parse(await made.json())
   const path = `/api/v1/endpoints/${endpoint.id}/requests`
   await capture(8 * MIB, `${creel.captureUrl}/hook/${endpoint.id}`)

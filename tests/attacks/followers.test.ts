@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { ATTACKER, type AttackedService, forwarded, startAttackedService } from './attackedService.ts'
+import { type AttackedService, forwarded, startAttackedService } from './attackedService.ts'
 
 const BODY_BYTES = 15_000_000
 const CAPTURES = 3
@@ -13,15 +13,7 @@ let endpointId: string
 const keys: string[] = []
 
 const call = async (path: string, body: object) => {
-  const answer = await fetch(`${service.creel.baseUrl}${path}`, {
-    method: 'POST',
-    body: JSON.stringify(body),
-    headers: {
-      Authorization: `Bearer ${service.attackersKey}`,
-      'Content-Type': 'application/json',
-      'X-Forwarded-For': ATTACKER,
-    },
-  })
+  const answer = await service.call('POST', path, body)
   return z.looseObject({ id: z.string(), key: z.string().optional() }).parse(await answer.json())
 }
 

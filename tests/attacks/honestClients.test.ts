@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { ATTACKER, type AttackedService, startAttackedService } from './attackedService.ts'
+import { type AttackedService, startAttackedService } from './attackedService.ts'
 
 const MIB = 1024 * 1024
 const READS = 230
@@ -14,15 +14,7 @@ let requestId: number
 /** A call whose answer is read and dropped. */
 async function call(path: string, body?: object) {
   const startedAt = performance.now()
-  const answer = await fetch(service.creel.baseUrl + path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      Authorization: `Bearer ${service.attackersKey}`,
-      'Content-Type': 'application/json',
-      'X-Forwarded-For': ATTACKER,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
+  const answer = await service.call(body === undefined ? 'GET' : 'POST', path, body)
   const { length } = await answer.bytes()
   const retryAfter = answer.headers.get('retry-after')
   return {
@@ -38,14 +30,12 @@ const atOnce = <Result>(count: number, make: (at: number) => Promise<Result>) =>
 
 beforeAll(async () => {
   service = await startAttackedService()
-  const { creel, attackersKey, attackedPath } = service
+  const { creel, attackedPath } = service
   const [endpointId] = attackedPath.split('/').slice(-1)
   requests = `/api/v1/endpoints/${endpointId}/requests`
   const url = `${creel.captureUrl}${attackedPath}`
   expect((await fetch(url, { method: 'POST', body: 'x'.repeat(2 * MIB) })).status).toBe(200)
-  const listed = await fetch(`${creel.baseUrl}${requests}`, {
-    headers: { Authorization: `Bearer ${attackersKey}` },
-  })
+  const listed = await service.call('GET', requests)
   const Listed = z.looseObject({ items: z.array(z.looseObject({ id: z.int() })) })
   requestId = Listed.parse(await listed.json()).items[0]?.id ?? 0
 })

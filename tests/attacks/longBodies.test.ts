@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
-import { ATTACKER, type AttackedService, startAttackedService } from './attackedService.ts'
+import { type AttackedService, startAttackedService } from './attackedService.ts'
 
 /** Captures of long bodies, and their deliveries. */
 
@@ -36,15 +36,7 @@ afterAll(async () => {
 })
 
 async function call(method: string, path: string, body?: object) {
-  const answer = await fetch(`${service.creel.baseUrl}/api/v1/endpoints${path}`, {
-    method,
-    headers: {
-      Authorization: `Bearer ${service.attackersKey}`,
-      'X-Forwarded-For': ATTACKER,
-      'Content-Type': 'application/json',
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
+  const answer = await service.call(method, `/api/v1/endpoints${path}`, body)
   expect(answer.status).toBeLessThan(300)
   return await answer.json()
 }

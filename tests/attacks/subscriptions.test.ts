@@ -37,20 +37,8 @@ afterAll(async () => {
   await service.stop()
 })
 
-async function call(method: string, path: string, body?: unknown): Promise<Response> {
-  return await fetch(`${service.creel.baseUrl}${path}`, {
-    method,
-    headers: {
-      Authorization: `Bearer ${service.attackersKey}`,
-      'X-Forwarded-For': ATTACKER,
-      'Content-Type': 'application/json',
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-}
-
 test('an innocent bystander notices nothing of a hundred subscriptions to long captures that are never answered', async () => {
-  const { events } = Types.parse(await (await call('GET', '/api/v1/events/types')).json())
+  const { events } = Types.parse(await (await service.call('GET', '/api/v1/events/types')).json())
   const name = events[0]?.name ?? ''
   const delivery = {
     mode: 'webhook',
@@ -58,7 +46,7 @@ test('an innocent bystander notices nothing of a hundred subscriptions to long c
     secret: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
   }
   const subscribe = (at: number) =>
-    call('POST', '/api/v1/subscriptions', { name, arguments: { fields: [`body.f${at}`] }, delivery })
+    service.call('POST', '/api/v1/subscriptions', { name, arguments: { fields: [`body.f${at}`] }, delivery })
   // The check of the callback counts for the others.
   const statuses = new Set([(await subscribe(0)).status])
   for (let from = 1; from < SUBSCRIPTIONS; from += CALLS_AT_ONCE) {
