@@ -103,8 +103,10 @@ export async function readOctets(
 ): Promise<Buffer | null | undefined> {
   if (range.length <= LONG_BODY_BYTES) return await readPart(db, range)
   const read = async () => {
-    const body = range.length <= PIECE_BYTES ? await readPart(db, range) : await readPieces(db, range, signal)
-    // What the caller makes of the body has a turn of its own.
+    const isShort = range.length <= PIECE_BYTES
+    const body = isShort ? await readPart(db, range) : await readPieces(db, range, signal)
+    if (isShort) countPiece(range.length * COPIES)
+    // The caller's work on the body has a turn of its own.
     await setImmediate()
     return body
   }
@@ -113,7 +115,6 @@ export async function readOctets(
 
 async function readPart(db: Db, { endpointId, requestId, from, length }: BodyRange) {
   const [row] = await run(db, PART, [endpointId, requestId, from, length])
-  countPiece(length * COPIES)
   return row !== undefined && isShredded(row) ? null : row?.body
 }
 
@@ -137,6 +138,15 @@ async function readPieces(
   return body.subarray(0, end)
 }
 
+/** A row with the body that its statement left out, as it was read; undefined if it was purged meanwhile. */
+export function completed<Row extends KeyOfRow>(
+  row: Row,
+  body: Buffer | null | undefined,
+): (Row & { readonly omittedBytes: null }) | undefined {
+  if (body === undefined) return body
+  return { ...row, ...(body === null ? { sealedKey: null } : { body }), omittedBytes: null }
+}
+
 /**
  * Reads the bodies that {@link SHORT_BODY} left out of rows, in pieces. They have no turns: the caller bounds how many
  * are read.
@@ -154,10 +164,11 @@ export async function withLongBodies<
   const whole: Row[] = []
   for (const row of rows) {
     const { omittedBytes: length, endpointId, requestId } = row
-    const body =
-      length === null ? row.body : await readPieces(db, { endpointId, requestId, from: 0, length }, undefined)
-    if (body === null) whole.push({ ...row, sealedKey: null })
-    else if (body !== undefined) whole.push({ ...row, body })
+    const one =
+      length === null
+        ? row
+        : completed(row, await readPieces(db, { endpointId, requestId, from: 0, length }, undefined))
+    if (one !== undefined) whole.push(one)
   }
   return whole
 }

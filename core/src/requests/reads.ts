@@ -2,7 +2,7 @@ import type { Context } from '../api/context.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { sealedColumns } from '../platform/secrets/index.ts'
-import { LONG_BODY_BYTES, readOctets, shortBody } from './longReads.ts'
+import { completed, LONG_BODY_BYTES, readOctets, shortBody } from './longReads.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import type { IdRange } from './rangeTotals.ts'
 import type { Order } from './schema.ts'
@@ -105,11 +105,7 @@ async function withBody<Row extends RequestRow>(
 ): Promise<Row | undefined> {
   const { endpointId, id: requestId, omittedBytes: length = null } = row
   if (length === null) return row
-  const body = await readOctets(reading, { endpointId, requestId, from: 0, length })
-  if (body === undefined) return body
-  return body === null
-    ? { ...row, sealedKey: null, omittedBytes: null }
-    : { ...row, body, omittedBytes: null }
+  return completed(row, await readOctets(reading, { endpointId, requestId, from: 0, length }))
 }
 
 /**

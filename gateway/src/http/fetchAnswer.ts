@@ -108,7 +108,7 @@ async function sendAnswer(answer: Response, exchange: Exchange, signal: AbortSig
   const reader = body.getReader()
   const isHead = exchange.head.method === 'HEAD'
   const isStream = answer.headers.get('content-type') === EVENT_STREAM && !isHead
-  // What is known to be longer is not gathered first, which would take long.
+  // Gathering a long answer before its first part is sent would take long.
   const bytesMax = heldBytesOf(answer) > WHOLE_BYTES_MAX ? GATHERED_BYTES_MAX : WHOLE_BYTES_MAX
   const start = isStream ? undefined : await readAvailable(reader, reader.read(), bytesMax)
   if (start?.isEnd === true) return sendWhole(answer, exchange, start.pieces)

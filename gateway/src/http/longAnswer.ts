@@ -20,8 +20,8 @@ const lengths = new WeakMap<Response, number>()
 type TextEncoding = 'utf8' | 'base64'
 
 /**
- * An answer with the bytes of a text. Those of a long one are made in pieces, as the client takes them: all at once would
- * hold the event loop, and be held in memory. Its memory is counted.
+ * An answer with the bytes of a text. A long text is encoded in pieces, as the client takes them. All of them at once
+ * would hold the event loop, and take memory. The memory of a long text is counted.
  *
  * @param texts the text, cut within no character and no group of base64
  * @returns a long one in a later turn of the event loop, because making its text took a turn of its own

@@ -243,7 +243,7 @@ export class MessageBuffer {
     if (value === null) return this.int32(NULL_LENGTH)
     const length = type.byteLength(value)
     this.int32(length)
-    if (value instanceof Uint8Array && length > COPIED_BYTES_MAX) {
+    if (length > COPIED_BYTES_MAX && value instanceof Uint8Array) {
       this.apart.push({ at: this.end, bytes: value })
       this.bytesApart += length
       return this
