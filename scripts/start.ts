@@ -2,7 +2,7 @@
  * `bun run start`: installs missing packages, then serves. It is one process, so that signals reach the service itself.
  */
 import { join } from 'node:path'
-import { runWithServingEnvironment } from '../creel/src/compileLater.ts'
+import { runWithServingEnvironment } from '../creel/src/servingEnvironment.ts'
 import { bundledProgram, compileBundle } from './bundle.ts'
 import { packedConsole } from './console/packed.ts'
 import { installMissing } from './install.ts'

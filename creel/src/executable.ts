@@ -2,10 +2,10 @@
 import { join } from 'node:path'
 import consolePack from '../../dist/console.pack' with { type: 'file' }
 import postgres from '../../dist/postgres.tar.zst' with { type: 'file' }
-import { runWithServingEnvironment } from './compileLater.ts'
 import { type ArchiveLabel, archiveRuntime, withoutRuntime } from './embeddedPostgres/index.ts'
 import { runProgram } from './program.ts'
 import { shellWord } from './readyBlock.ts'
+import { runWithServingEnvironment } from './servingEnvironment.ts'
 
 /** Inserted by `scripts/build.ts`; null for an executable without PostgreSQL. */
 declare const CREEL_POSTGRES_LABEL: ArchiveLabel | null

@@ -7,8 +7,8 @@ import {
 import { backoffMs } from '@creel/core/platform/time'
 import { CountsHub, createCountsMember, gatewayRestarts } from '@creel/gateway'
 import type { Logger } from 'pino'
-import { servingEnvironment } from '../compileLater.ts'
 import type { GatewayProcesses, ProcessStates, RunningService } from '../service/index.ts'
+import { servingEnvironment } from '../servingEnvironment.ts'
 import { StartupError } from '../startupError.ts'
 import { answerOrNull, ChildProcess, type FromMember, type MemberSettings } from './childProcess.ts'
 
