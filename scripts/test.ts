@@ -13,6 +13,7 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
+import { KEPT_MEMORY } from '../creel/src/servingEnvironment.ts'
 import { errorsOutside, failureLines, failuresOf, filesToRepeat, type Ran, summaryOf } from './failures.ts'
 import { installMissing } from './install.ts'
 import { keepRecord, writeTimingsForBun } from './testTimings.ts'
@@ -94,6 +95,7 @@ try {
     )
   }
   const environment = {
+    ...KEPT_MEMORY,
     TMPDIR: folder.temporary,
     ...(database === undefined
       ? {}

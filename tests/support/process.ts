@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
+import { KEPT_MEMORY } from '../../creel/src/servingEnvironment.ts'
 import { atEnd } from './atEnd.ts'
 import type { TestDatabase } from './database.ts'
 
@@ -14,7 +15,11 @@ export const executable = process.env.CREEL_TEST_EXECUTABLE
 export const PROGRAM: readonly string[] = executable === undefined ? [process.execPath, MAIN] : [executable]
 
 /** The environment of a short-lived program, for which only the first compiler tier pays off. */
-export const BRIEF: Readonly<Record<string, string>> = { BUN_JSC_useFTLJIT: '0', BUN_JSC_useDFGJIT: '0' }
+export const BRIEF: Readonly<Record<string, string>> = {
+  BUN_JSC_useFTLJIT: '0',
+  BUN_JSC_useDFGJIT: '0',
+  ...KEPT_MEMORY,
+}
 
 /** The environment of a server: the shipped one if this process has it, for measurements. See `scripts/test.ts`. */
 const LIGHT: Readonly<Record<string, string>> = process.env.BUN_JSC_useFTLJIT === undefined ? {} : BRIEF
