@@ -1,6 +1,5 @@
 import type { Updateable } from 'kysely'
 import { listChannelStates } from '../alertChannels/index.ts'
-import { closeIncidentsSilently } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
@@ -144,7 +143,6 @@ export async function dropAction(
   { endpointId, id }: ActionRow,
 ): Promise<void> {
   await dropDeliveries(ctx, trx, [id])
-  await closeIncidentsSilently(ctx, trx, { kind: 'certificate.expiring', subjectIds: [id] })
   await deleteAction(trx, id)
   await numberActions(
     trx,

@@ -50,12 +50,12 @@ export async function tellOfCertificates(
   trx: Trx,
   actionId: string,
 ): Promise<void> {
-  const incident = { kind: 'certificate.expiring', subjectIds: [actionId] } as const
   const expiresAt = await findExpiry(trx, actionId)
-  if (expiresAt === null) await closeIncidentsSilently(services, trx, incident)
+  if (expiresAt === null) await closeIncidentsSilently(services, trx, 'certificate.expiring', [actionId])
   else if (new Date(expiresAt) > expiringUntil(services.clock.now()))
     await closeIncidents(services, trx, {
-      ...incident,
+      kind: 'certificate.expiring',
+      subjectIds: [actionId],
       reason: `The certificate is valid until ${expiresAt}.`,
     })
 }

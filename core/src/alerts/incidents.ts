@@ -39,7 +39,7 @@ export async function openIncident(services: RaiseServices, trx: Trx, cause: Cau
   await raiseAlert(services, trx, { ...cause, severity, status: 'open', count, incident })
 }
 
-export interface Recovery {
+interface Recovery {
   readonly kind: OpeningKind
   /** Recovered subjects; those without an open incident are skipped. */
   readonly subjectIds: readonly string[]
@@ -57,7 +57,7 @@ export interface Recovery {
  */
 export async function closeIncidents(services: RaiseServices, trx: Trx, recovery: Recovery): Promise<number> {
   if (recovery.subjectIds.length === 0) return 0
-  const closed = await closeOpen(trx, recovery.kind, recovery.subjectIds, services.clock.now())
+  const closed = await closeOpen(trx, [recovery.kind], recovery.subjectIds, services.clock.now())
   for (const incident of closed) {
     await raiseAlert(services, trx, {
       workspaceId: incident.workspaceId,
@@ -81,9 +81,10 @@ export async function closeIncidents(services: RaiseServices, trx: Trx, recovery
 export async function closeIncidentsSilently(
   services: RaiseServices,
   trx: Trx,
-  { kind, subjectIds }: Pick<Recovery, 'kind' | 'subjectIds'>,
+  kind: OpeningKind | readonly OpeningKind[],
+  subjectIds: readonly string[],
 ): Promise<void> {
-  if (subjectIds.length > 0) await closeOpen(trx, kind, subjectIds, services.clock.now())
+  if (subjectIds.length > 0) await closeOpen(trx, [kind].flat(), subjectIds, services.clock.now())
 }
 
 /** A stored severity; {@link storedWord}. */

@@ -28,11 +28,11 @@ export async function openOrCount(trx: Trx, incident: Omit<Insertable<IncidentsT
 }
 
 /** Closes the open incidents of these subjects; served by `incidents_open`, cheap if there is none. */
-export function closeOpen(trx: Trx, kind: OpeningKind, subjectIds: readonly string[], now: Date) {
+export function closeOpen(trx: Trx, kinds: readonly OpeningKind[], subjectIds: readonly string[], now: Date) {
   return trx
     .updateTable('incidents')
     .set({ closedAt: now })
-    .where('kind', '=', kind)
+    .where('kind', 'in', kinds)
     .where('subjectId', 'in', subjectIds)
     .where('closedAt', 'is', null)
     .returningAll()

@@ -89,7 +89,7 @@ export async function watchFailing(services: Services): Promise<void> {
   await services.db.transaction().execute(async (trx) => {
     const gone = await run(trx, FORGET_GONE, [])
     const subjectIds = gone.map(({ actionId }) => actionId)
-    await closeIncidentsSilently(services, trx, { kind: 'delivery.failing', subjectIds })
+    await closeIncidentsSilently(services, trx, 'delivery.failing', subjectIds)
   })
   while ((await openSome(services)) === BATCH);
 }

@@ -14,7 +14,7 @@ export {
 } from './firstAttempts.ts'
 export { onFirstResult } from './firstResults.ts'
 export { Backlog, readBacklog, readFlowFigures } from './flow/backlog.ts'
-export { applyPolicy, FLOW_INCIDENTS, lockFlow } from './flow/control.ts'
+export { ACTION_INCIDENTS, applyPolicy, lockFlow } from './flow/control.ts'
 export { flowSends } from './flow/flowSends.ts'
 export { admitGuests, finishGuests, type GuestStarts, startGuests, tellGuests } from './flow/guests.ts'
 export { type OrderKeyOf, orderKeyReader, rekeyDeliveries } from './flow/orderKey.ts'

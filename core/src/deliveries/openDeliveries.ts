@@ -2,7 +2,7 @@ import { closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
-import { closeFlowIncidents } from './flow/control.ts'
+import { ACTION_INCIDENTS } from './flow/control.ts'
 import { LANES_OF_ACTIONS } from './flow/statements.ts'
 import { flowsOf, wakeFlows } from './flow/wake.ts'
 import {
@@ -17,7 +17,7 @@ import { countAttempts } from './storageBytes.ts'
 type DeliveryServices = Pick<Services, 'clock' | 'enqueue'>
 
 /** A delivery that waits in its lane. */
-export type WaitingDelivery = Pick<OpenDelivery, 'id' | 'actionId' | 'workspaceId' | 'flowState'>
+type WaitingDelivery = Pick<OpenDelivery, 'id' | 'actionId' | 'workspaceId' | 'flowState'>
 
 /** Makes waiting deliveries `$1` due at `$2`. */
 const MAKE_DUE = statement(
@@ -81,8 +81,7 @@ export async function dropDeliveries(
 ): Promise<void> {
   if (actionIds.length === 0) return
   await trx.deleteFrom('deliveries').where('actionId', 'in', actionIds).execute()
-  await closeIncidentsSilently(services, trx, { kind: 'delivery.parked', subjectIds: actionIds })
-  await closeFlowIncidents(services, trx, actionIds)
+  await closeIncidentsSilently(services, trx, ACTION_INCIDENTS, actionIds)
 }
 
 /**

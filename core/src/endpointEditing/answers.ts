@@ -61,7 +61,7 @@ export async function settleAnswers(
 ): Promise<void> {
   if (input.responses !== undefined) await forgetUses(trx, endpointId)
   if (input.answerFrom !== undefined)
-    await closeIncidentsSilently(ctx, trx, { kind: 'answer.unavailable', subjectIds: [endpointId] })
+    await closeIncidentsSilently(ctx, trx, 'answer.unavailable', [endpointId])
 }
 
 /**

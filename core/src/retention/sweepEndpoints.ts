@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { closeIncidentsSilently } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
-import { FLOW_INCIDENTS } from '../deliveries/index.ts'
+import { ACTION_INCIDENTS } from '../deliveries/index.ts'
 import { reapplyPlanLimits } from '../planLimits/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { Failures, run, statement } from '../platform/db/index.ts'
@@ -138,16 +138,13 @@ async function purgeEndpoint(services: SweepServices, endpointId: string): Promi
     }
     await sql`delete from event_claims where endpoint_id = ${endpointId}`.execute(trx)
     await sql`delete from attempt_bytes where endpoint_id = ${endpointId}`.execute(trx)
-    for (const [kind, table] of [
-      ...(['delivery.parked', 'certificate.expiring', ...FLOW_INCIDENTS] as const).map(
-        (kind) => [kind, 'actions'] as const,
-      ),
-      ['watchdog.alarmed', 'watchdogs'],
-    ] as const) {
-      const subjects = await trx.selectFrom(table).where('endpointId', '=', endpointId).select('id').execute()
-      await closeIncidentsSilently(services, trx, { kind, subjectIds: subjects.map(({ id }) => id) })
+    const idsOf = async (table: 'actions' | 'watchdogs') => {
+      const rows = await trx.selectFrom(table).where('endpointId', '=', endpointId).select('id').execute()
+      return rows.map(({ id }) => id)
     }
-    await closeIncidentsSilently(services, trx, { kind: 'answer.unavailable', subjectIds: [endpointId] })
+    await closeIncidentsSilently(services, trx, ACTION_INCIDENTS, await idsOf('actions'))
+    await closeIncidentsSilently(services, trx, 'watchdog.alarmed', await idsOf('watchdogs'))
+    await closeIncidentsSilently(services, trx, 'answer.unavailable', [endpointId])
     await trx.deleteFrom('endpoints').where('id', '=', endpointId).execute()
     sweptRows.inc({ sweep: 'endpoints' })
   })

@@ -43,7 +43,7 @@ async function removeWatchdog(ctx: Context, watchdog: WatchdogRow): Promise<void
   await ctx.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, ctx.workspace.id)
     await deleteWatchdog(trx, watchdog)
-    await closeIncidentsSilently(ctx, trx, { kind: 'watchdog.alarmed', subjectIds: [watchdog.id] })
+    await closeIncidentsSilently(ctx, trx, 'watchdog.alarmed', [watchdog.id])
     await applyWatchdogLimit(ctx, trx, { workspaceId: ctx.workspace.id, plan: ctx.plan })
     await announceEndpointChange(trx, watchdog.endpointId)
     await recordChange(trx, ctx, watchdogChange('watchdogs.remove', watchdog, null))

@@ -105,7 +105,6 @@ async function tell(
   trx: Trx,
   { row, clock, event }: { row: WatchdogRow; clock: WatchdogClock; event: WatchdogEvent | null },
 ): Promise<void> {
-  const incident = { kind: 'watchdog.alarmed', subjectIds: [row.id] } as const
   const contactIds = contactIdsOf(row)
   switch (event) {
     case null:
@@ -123,13 +122,14 @@ async function tell(
       return
     case 'recovered':
       await closeIncidents(services, trx, {
-        ...incident,
+        kind: 'watchdog.alarmed',
+        subjectIds: [row.id],
         contactIds,
         ...(clock.lastMatchedRequestId === null ? {} : { requestId: clock.lastMatchedRequestId }),
       })
       return
     case 'silenced':
-      await closeIncidentsSilently(services, trx, incident)
+      await closeIncidentsSilently(services, trx, 'watchdog.alarmed', [row.id])
   }
 }
 

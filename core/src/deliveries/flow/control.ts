@@ -4,10 +4,10 @@ import { run, statement, type Trx } from '../../platform/db/index.ts'
 import { storedPolicy } from '../policy.ts'
 import { free } from './held.ts'
 
-type ControlServices = Pick<Services, 'clock' | 'enqueue'>
-
-/** Kinds of incidents about the waiting and failing deliveries of an action. */
-export const FLOW_INCIDENTS = [
+/** Kinds of incidents about an action. */
+export const ACTION_INCIDENTS = [
+  'certificate.expiring',
+  'delivery.parked',
   'delivery.failing',
   'delivery.held',
   'delivery.backlog',
@@ -35,7 +35,7 @@ export async function lockFlow(trx: Trx, actionId: string): Promise<void> {
  * breaker the open one is closed. Deliveries that were queued under an order keep their places.
  */
 export async function applyPolicy(
-  services: ControlServices,
+  services: Pick<Services, 'clock' | 'enqueue'>,
   trx: Trx,
   actionId: string,
   policyText: string | null,
@@ -46,16 +46,5 @@ export async function applyPolicy(
     await run(trx, CLOSE_BREAKER, [actionId])
     await closeIncidents(services, trx, { kind: 'breaker.opened', subjectIds: [actionId] })
   }
-  if (!backlogAlertSeconds)
-    await closeIncidentsSilently(services, trx, { kind: 'delivery.backlog', subjectIds: [actionId] })
-}
-
-/** Closes the incidents of the flows of deleted actions. No alert is sent. */
-export async function closeFlowIncidents(
-  services: ControlServices,
-  trx: Trx,
-  actionIds: readonly string[],
-): Promise<void> {
-  for (const kind of FLOW_INCIDENTS)
-    await closeIncidentsSilently(services, trx, { kind, subjectIds: actionIds })
+  if (!backlogAlertSeconds) await closeIncidentsSilently(services, trx, 'delivery.backlog', [actionId])
 }
