@@ -7,7 +7,7 @@ import { AUTH_KINDS, type AuthSettings, authText, storedAuth } from '../deliveri
 import type { InputIssue, ItemCode } from '../engine/issues.ts'
 import { CONNECTION_FIELDS } from '../engine/words/index.ts'
 import type { ActionsTable } from '../platform/db/index.ts'
-import type { SecretBox } from '../platform/secrets/index.ts'
+import type { Sealing } from './declarations.ts'
 
 const TEXT_MAX = 8192
 
@@ -21,22 +21,23 @@ const fieldText = z
 
 const secretText = fieldText.min(1)
 
+const Members = z.object({
+  token: optional(secretText).meta({ description: 'bearer; write-only' }),
+  username: optional(fieldText).meta({ description: 'basic' }),
+  password: optional(secretText).meta({ description: 'basic; write-only' }),
+  name: optional(z.string().max(256)).meta({ description: 'header: its name' }),
+  value: optional(secretText).meta({ description: 'header; write-only' }),
+  tokenUrl: optional(z.string()).meta({ description: 'oauth2ClientCredentials: token endpoint, https' }),
+  clientId: optional(secretText).meta({ description: 'oauth2ClientCredentials' }),
+  clientSecret: optional(secretText).meta({ description: 'oauth2ClientCredentials; write-only' }),
+  scope: optional(fieldText).meta({
+    description: 'oauth2ClientCredentials: scopes, with spaces between; "" for none',
+  }),
+})
+
 /** Input of an action's credentials. The members of each kind are checked after parsing. */
 export const AuthInput = z
-  .object({
-    kind: z.enum(AUTH_KINDS),
-    token: optional(secretText).meta({ description: 'bearer; write-only' }),
-    username: optional(fieldText).meta({ description: 'basic' }),
-    password: optional(secretText).meta({ description: 'basic; write-only' }),
-    name: optional(z.string().max(256)).meta({ description: 'header: its name' }),
-    value: optional(secretText).meta({ description: 'header; write-only' }),
-    tokenUrl: optional(z.string()).meta({ description: 'oauth2ClientCredentials: token endpoint, https' }),
-    clientId: optional(secretText).meta({ description: 'oauth2ClientCredentials' }),
-    clientSecret: optional(secretText).meta({ description: 'oauth2ClientCredentials; write-only' }),
-    scope: optional(fieldText).meta({
-      description: 'oauth2ClientCredentials: scopes, with spaces between; "" for none',
-    }),
-  })
+  .object({ kind: z.enum(AUTH_KINDS), ...Members.shape })
   .nullish()
   .meta({
     description:
@@ -61,7 +62,7 @@ export const Auth = z
   .meta({ id: 'ActionAuth' })
 
 type Kind = (typeof AUTH_KINDS)[number]
-type Member = Exclude<keyof NonNullable<AuthInput>, 'kind'>
+type Member = keyof typeof Members.shape
 type AuthColumns = Pick<Selectable<ActionsTable>, 'authSettings' | 'authSecrets' | 'authSetAt'>
 type Stored = AuthColumns & Pick<Selectable<ActionsTable>, 'url'>
 
@@ -79,17 +80,7 @@ const PARTS: Readonly<
   oauth2ClientCredentials: { secret: 'clientSecret', needed: ['tokenUrl', 'clientId'], taken: ['scope'] },
 }
 
-const MEMBERS: readonly Member[] = [
-  'token',
-  'username',
-  'password',
-  'name',
-  'value',
-  'tokenUrl',
-  'clientId',
-  'clientSecret',
-  'scope',
-]
+const MEMBERS = Members.keyof().options
 
 /** Given members over stored ones: complete when {@link authIssues} finds nothing. */
 type Merged = Readonly<Partial<Record<Member, string>>>
@@ -167,11 +158,7 @@ function memberIssues({ username, name, token }: Merged): InputIssue[] {
 export function authColumns(
   auth: AuthInput,
   stored: AuthColumns | undefined,
-  {
-    secrets,
-    workspaceId,
-    now,
-  }: { readonly secrets: SecretBox; readonly workspaceId: string; readonly now: Date },
+  { secrets, workspaceId, now }: Sealing,
 ): Partial<AuthColumns> {
   if (auth === undefined) return {}
   const before = settingsOf(stored)

@@ -2,7 +2,7 @@ import type { Updateable } from 'kysely'
 import { listChannelStates } from '../alertChannels/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
-import { recordChange } from '../audit/index.ts'
+import { changeOf, recordChange } from '../audit/index.ts'
 import {
   applyPolicy,
   dropDeliveries,
@@ -18,7 +18,7 @@ import type { ActionsTable, Trx } from '../platform/db/index.ts'
 import { authColumns } from './auth.ts'
 import { warningsMember } from './check.ts'
 import { tellOfCertificates } from './checkCertificates.ts'
-import { actionChange, placed } from './create.ts'
+import { placed } from './create.ts'
 import { isOn } from './dispatchActions.ts'
 import {
   type ActionRow,
@@ -45,9 +45,7 @@ export async function changeAction(
   input: UpdateInput,
 ) {
   return await ctx.db.transaction().execute(async (trx) => {
-    const actions = await lockActions(trx, endpointId)
-    const stored = actions.find((action) => action.id === id)
-    if (stored === undefined) throw notFound('action')
+    const { actions, stored } = await lockAction(trx, { endpointId, id })
     await writeAction(ctx, trx, stored, changedColumns(ctx, stored, input))
     if (input.tls !== undefined) await tellOfCertificates(ctx, trx, stored.id)
     const ids = actions.map((action) => action.id)
@@ -62,9 +60,20 @@ export async function recordActionChange(ctx: Context, trx: Trx, action: string,
   const row = await findAction(trx, stored.endpointId, stored.id)
   if (row === undefined) throw notFound('action')
   const channels = await listChannelStates({ ...ctx, db: trx }, ctx.workspace.id, ctx.plan)
-  const [before, view] = [actionView(stored, channels), actionView(row, channels)]
-  await recordChange(trx, ctx, actionChange(action, { row, before, after: view }))
-  return { row, view }
+  const viewOf = (one: ActionRow) => actionView(one, channels)
+  await recordChange(trx, ctx, changeOf(['action', action], stored, row, viewOf))
+  return { row, view: viewOf(row) }
+}
+
+/**
+ * Locks the actions of an endpoint, and finds one of them.
+ * @throws DomainError `not_found` when it was deleted meanwhile
+ */
+export async function lockAction(trx: Trx, { endpointId, id }: Pick<ActionRow, 'endpointId' | 'id'>) {
+  const actions = await lockActions(trx, endpointId)
+  const stored = actions.find((action) => action.id === id)
+  if (stored === undefined) throw notFound('action')
+  return { actions, stored }
 }
 
 /**
@@ -120,22 +129,18 @@ function changedColumns(ctx: Context, stored: ActionRow, input: UpdateInput): Up
  * Deletes an action with its rules and queued deliveries; stored captures and attempts stay. The positions of the
  * others close up, and a suspended action may have room again.
  */
-export async function removeAction(ctx: Context, { endpointId, id }: ActionRow): Promise<void> {
-  await dropMost(ctx.db, id)
+export async function removeAction(ctx: Context, action: ActionRow): Promise<void> {
+  await dropMost(ctx.db, action.id)
   await ctx.db.transaction().execute(async (trx) => {
-    const actions = await lockActions(trx, endpointId)
-    const stored = actions.find((action) => action.id === id)
-    if (stored === undefined) throw notFound('action')
+    const { actions, stored } = await lockAction(trx, action)
     await dropAction(ctx, trx, actions, stored)
     const channels = await listChannelStates({ ...ctx, db: trx }, ctx.workspace.id, ctx.plan)
-    const before = actionView(stored, channels)
-    await recordChange(trx, ctx, actionChange('actions.remove', { row: stored, before, after: null }))
+    const viewOf = (one: ActionRow) => actionView(one, channels)
+    await recordChange(trx, ctx, changeOf(['action', 'actions.remove'], stored, null, viewOf))
   })
 }
 
-/**
- * Deletes one of an endpoint's actions, all of which are locked.
- */
+/** Deletes one of an endpoint's actions, all of which are locked. */
 export async function dropAction(
   ctx: Context,
   trx: Trx,

@@ -11,7 +11,7 @@ import {
 } from '../deliveries/index.ts'
 import { conditionWarnings, type EndpointRow, type TakenOut, takenOutOf } from '../endpoints/index.ts'
 import { readCondition, storedCondition } from '../engine/conditions/index.ts'
-import type { InputIssue, ItemCode } from '../engine/issues.ts'
+import { type InputIssue, type ItemCode, issue as issueOf } from '../engine/issues.ts'
 import { takesOutText } from '../engine/storing/index.ts'
 import { parseTemplate } from '../engine/templates/index.ts'
 import { retentionMs } from '../plans/index.ts'
@@ -24,15 +24,10 @@ import { tlsIssues } from './tls.ts'
 import { kindsOf } from './view.ts'
 
 /**
- * Contradictions in a delivery policy that its schema cannot express.
+ * One issue for the first delay that leads past the retention of a request.
  *
  * @param keptMs retention of requests under the plan: no attempt is made after that
  */
-function deliveryIssues(policy: Accepted<DeliveryPolicy>, keptMs: number): InputIssue[] {
-  return [...delayIssues(policy, keptMs), ...statusIssues(policy)]
-}
-
-/** One issue for the first delay that leads past the retention of a request. */
 function delayIssues({ retry }: Accepted<DeliveryPolicy>, keptMs: number): InputIssue[] {
   const delays = (retry?.delays ?? []).flatMap((text, at) =>
     retryDelaysOf(text).map((seconds) => ({ at, seconds })),
@@ -43,7 +38,7 @@ function delayIssues({ retry }: Accepted<DeliveryPolicy>, keptMs: number): Input
     if (passedMs < keptMs) continue
     const days = keptMs / DAY_MS
     const detail = `The delays together must be shorter than the retention of the plan: ${days} days.`
-    return [{ path: ['delivery', 'retry', 'delays', at], code: 'out_of_range', detail }]
+    return [issueOf(['delivery', 'retry', 'delays', at], 'out_of_range', detail)]
   }
   return []
 }
@@ -51,8 +46,8 @@ function delayIssues({ retry }: Accepted<DeliveryPolicy>, keptMs: number): Input
 function statusIssues({ retry }: Accepted<DeliveryPolicy>): InputIssue[] {
   const detail =
     '410 always ends a delivery and cannot be retried. Set `delivery.gone` to pause the action as well.'
-  return (retry?.on ?? []).flatMap((status, at): InputIssue[] =>
-    status === GONE ? [{ path: ['delivery', 'retry', 'on', at], code: 'not_allowed', detail }] : [],
+  return (retry?.on ?? []).flatMap((status, at) =>
+    status === GONE ? [issueOf(['delivery', 'retry', 'on', at], 'not_allowed', detail)] : [],
   )
 }
 
@@ -100,16 +95,13 @@ async function checkMembers(
     const parsed = readCondition(ctx.rawBody, 'condition', condition)
     if ('issues' in parsed) issues.push(...parsed.issues)
   }
-  if (kind !== 'notify' && url !== undefined && url !== stored?.url)
-    issues.push(...(await ctx.outbound.checkDestination(url)))
-  if (kind !== 'notify' && delivery !== undefined && delivery !== null)
-    issues.push(...deliveryIssues(delivery, retentionMs(ctx.plan.limits)))
-  if (kind !== 'notify')
-    issues.push(
-      ...signingIssues(ctx, input, stored),
-      ...(await authIssues(ctx, input, stored)),
-      ...tlsIssues(ctx, input, stored),
-    )
+  if (kind !== 'notify') {
+    if (url !== undefined && url !== stored?.url) issues.push(...(await ctx.outbound.checkDestination(url)))
+    if (delivery !== undefined && delivery !== null)
+      issues.push(...delayIssues(delivery, retentionMs(ctx.plan.limits)), ...statusIssues(delivery))
+    issues.push(...signingIssues(ctx, input, stored))
+    issues.push(...(await authIssues(ctx, input, stored)), ...tlsIssues(ctx, input, stored))
+  }
   if (kind !== 'forward' && alertChannelId !== undefined && alertChannelId !== stored?.alertChannelId) {
     const channels = await listChannelStates(ctx, ctx.workspace.id, ctx.plan)
     if (!channels.some(({ id }) => id === alertChannelId))
@@ -123,9 +115,7 @@ async function checkMembers(
   return issues
 }
 
-function issue(member: string, code: ItemCode, detail: string): InputIssue {
-  return { path: [member], code, detail }
-}
+const issue = (member: string, code: ItemCode, detail: string) => issueOf([member], code, detail)
 
 type Reader = Pick<ActionRow, 'name' | 'condition' | 'deliveryPolicy'>
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { listChannelStates } from '../alertChannels/index.ts'
 import type { Context } from '../api/context.ts'
 import { requireRoom } from '../api/planGates.ts'
-import { type Change, recordChange } from '../audit/index.ts'
+import { changeOf, recordChange } from '../audit/index.ts'
 import { policyText } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { ALWAYS, readCondition } from '../engine/conditions/index.ts'
@@ -15,27 +15,6 @@ import type { CreateInput } from './schema.ts'
 import { schemeColumns, signingColumns } from './signing.ts'
 import { tlsColumns } from './tls.ts'
 import { actionView } from './view.ts'
-
-type View = ReturnType<typeof actionView>
-
-/** The audit entry of a change of an action. */
-export function actionChange(
-  action: string,
-  {
-    row,
-    before,
-    after,
-  }: { readonly row: ActionRow; readonly before: View | null; readonly after: View | null },
-): Change {
-  return {
-    action,
-    workspaceId: row.workspaceId,
-    subject: { type: 'action', id: row.id, name: row.name },
-    endpointId: row.endpointId,
-    before,
-    after,
-  }
-}
 
 /**
  * The order of ids after one was put at a position. Positions count from 1; one past the end means last. The others
@@ -77,7 +56,11 @@ export async function createAction(ctx: Context, endpoint: EndpointRow, input: C
     const row = await findAction(trx, endpoint.id, id)
     if (row === undefined) throw new Error('The action that was just inserted is gone.')
     const view = actionView(row, channels)
-    await recordChange(trx, ctx, actionChange('actions.create', { row, before: null, after: view }))
+    await recordChange(
+      trx,
+      ctx,
+      changeOf(['action', 'actions.create'], null, row, () => view),
+    )
     return { ...view, ...warningsMember(endpoint, row) }
   })
 }

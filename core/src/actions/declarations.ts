@@ -1,11 +1,18 @@
 import { sweepQueue } from '../platform/queues.ts'
-import { sealedTable } from '../platform/secrets/index.ts'
+import { type SecretBox, sealedTable } from '../platform/secrets/index.ts'
 
 /**
  * Raises alerts about certificates of actions that are about to expire. Singleton; the next run resumes where this
  * one stopped.
  */
 export const CERTIFICATE_CHECK = sweepQueue('certificates.check', 600, '23 * * * *')
+
+/** What seals the secrets of an action, and when they are set. */
+export interface Sealing {
+  readonly secrets: SecretBox
+  readonly workspaceId: string
+  readonly now: Date
+}
 
 /** Secrets that the noun stores. */
 export const SEALED_ACTIONS = sealedTable('actions', [

@@ -1,14 +1,13 @@
 import type { Updateable } from 'kysely'
 import { raiseSingle } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
-import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import { lockFlow, type PauseGone } from '../deliveries/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable } from '../platform/db/index.ts'
-import { recordActionChange, writeAction } from './change.ts'
-import { type ActionRow, lockActions, pauseActions } from './queries.ts'
+import { lockAction, recordActionChange, writeAction } from './change.ts'
+import { type ActionRow, pauseActions } from './queries.ts'
 
 /** Refuses to pause an action that is no forward: the sends of a notify action belong to its channel. */
 export function checkPausable({ kind }: ActionRow): InputIssue[] {
@@ -40,14 +39,13 @@ export function resumeAction(ctx: Context, action: ActionRow, perSecond: number 
 
 async function setPause(
   ctx: Context,
-  { endpointId, id }: ActionRow,
+  action: ActionRow,
   name: string,
   columnsOf: (stored: ActionRow) => Updateable<ActionsTable>,
 ) {
   return await ctx.db.transaction().execute(async (trx) => {
-    const stored = (await lockActions(trx, endpointId)).find((action) => action.id === id)
-    if (stored === undefined) throw notFound('action')
-    await lockFlow(trx, id)
+    const { stored } = await lockAction(trx, action)
+    await lockFlow(trx, stored.id)
     await writeAction(ctx, trx, stored, columnsOf(stored))
     return (await recordActionChange(ctx, trx, name, stored)).view
   })

@@ -87,11 +87,7 @@ const PAUSE = statement(
  *
  * @returns the actions that were not paused before
  */
-export async function pauseActions(
-  trx: Trx,
-  ids: readonly string[],
-  now: Date,
-): Promise<readonly { readonly id: string; readonly name: string }[]> {
+export async function pauseActions(trx: Trx, ids: readonly string[], now: Date) {
   return await run(trx, PAUSE, [now, ids])
 }
 
@@ -115,8 +111,7 @@ const LOCK_EXPIRING = statement(
  * are locked.
  */
 export async function lockExpiring(trx: Trx, until: Date, limit: number) {
-  const rows = await run(trx, LOCK_EXPIRING, [until, limit])
-  return rows
+  return await run(trx, LOCK_EXPIRING, [until, limit])
 }
 
 const FIND_EXPIRY = statement(
@@ -143,8 +138,6 @@ export async function numberActions(trx: Trx, ids: readonly string[]): Promise<v
     from unnest(${ids}::uuid[]) with ordinality as u (id, position)
     where a.id = u.id and a.position <> u.position`.execute(trx)
 }
-
-export type ActionsOf = { readonly endpointId: string } | { readonly workspaceId: string }
 
 /** `$1` is the value of `column`, `$2` the most actions of an endpoint, `$3` now. */
 const fitText = (column: string) =>
@@ -176,7 +169,7 @@ const FIT_OF_WORKSPACE = statement('fit actions of workspace', fitText('workspac
 export async function fitActions(
   trx: Trx,
   who: Pick<Services, 'clock' | 'actor'>,
-  of: ActionsOf,
+  of: { readonly endpointId: string } | { readonly workspaceId: string },
   actionsMax: number,
 ): Promise<string[]> {
   const at = who.clock.now()

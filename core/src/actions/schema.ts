@@ -15,7 +15,7 @@ export type ActionKind = (typeof ACTION_KINDS)[number]
 export const SIGNING_SECRET = { min: 16, max: 512 } as const
 
 /** A write-only signing secret: '' or 16 to 512 characters. */
-export const signingSecretInput = z
+const signingSecretInput = z
   .string()
   .max(SIGNING_SECRET.max)
   .refine((secret) => secret === '' || secret.length >= SIGNING_SECRET.min, {

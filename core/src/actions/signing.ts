@@ -4,14 +4,14 @@ import type { Context } from '../api/context.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { secretProblem, signingSchemeOf } from '../engine/signing/index.ts'
 import type { ActionsTable } from '../platform/db/index.ts'
-import type { SecretBox } from '../platform/secrets/index.ts'
+import type { Sealing } from './declarations.ts'
 import type { CreateInput } from './schema.ts'
 
 /** Hours after a rotation for which the previous secret signs too. */
 const DUAL_SECRET_HOURS = 24
 
 /** Signing settings of an action. An absent member does not change. */
-export type SigningInput = CreateInput['signing']
+type SigningInput = CreateInput['signing']
 
 type SigningColumns = Pick<
   Selectable<ActionsTable>,
@@ -26,11 +26,7 @@ type SigningColumns = Pick<
 export function signingColumns(
   secret: string | undefined,
   stored: Pick<Selectable<ActionsTable>, 'signingSecret'> | undefined,
-  {
-    secrets,
-    workspaceId,
-    now,
-  }: { readonly secrets: SecretBox; readonly workspaceId: string; readonly now: Date },
+  { secrets, workspaceId, now }: Sealing,
 ): Partial<SigningColumns> {
   if (secret === undefined) return {}
   if (secret === '') {

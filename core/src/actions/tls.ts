@@ -5,10 +5,10 @@ import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import { optional, Timestamp } from '../api/values.ts'
 import { storedTls, type TlsSettings, tlsText } from '../deliveries/index.ts'
-import type { InputIssue, ItemCode } from '../engine/issues.ts'
+import { type InputIssue, type ItemCode, issue as issueOf } from '../engine/issues.ts'
 import type { ActionsTable } from '../platform/db/index.ts'
 import type { TlsIdentity } from '../platform/outbound/index.ts'
-import type { SecretBox } from '../platform/secrets/index.ts'
+import type { Sealing } from './declarations.ts'
 
 /** The longest PEM text, in characters. */
 const PEM_MAX = 65_536
@@ -55,10 +55,7 @@ export const Tls = z
 type TlsColumns = Pick<Selectable<ActionsTable>, 'tlsCertificates' | 'tlsClientKey' | 'tlsSetAt'>
 type Stored = TlsColumns & Pick<Selectable<ActionsTable>, 'url'>
 
-interface Sealing {
-  readonly secrets: SecretBox
-  readonly workspaceId: string
-}
+type Opening = Omit<Sealing, 'now'>
 
 /** Given members over stored ones. */
 type Merged = TlsIdentity
@@ -78,13 +75,7 @@ export function tlsIssues(
   const isPlain = URL.parse(url ?? stored?.url ?? '')?.protocol === 'http:'
   if (tls === undefined)
     return isPlain && url !== undefined && (stored?.tlsCertificates ?? null) !== null
-      ? [
-          {
-            path: ['url'],
-            code: 'not_allowed',
-            detail: 'The action has TLS settings, which need an https URL.',
-          },
-        ]
+      ? [issueOf(['url'], 'not_allowed', 'The action has TLS settings, which need an https URL.')]
       : []
   if (tls === null) return []
   const merged = mergedWith(tls, stored, { secrets, workspaceId: workspace.id })
@@ -101,35 +92,21 @@ function identityIssues(given: Accepted<NonNullable<TlsInput>>, merged: Merged, 
       ? []
       : [issue(['clientCertificate'], 'required', 'A client key goes with its certificate.')]
   const [own] = certificatesOf(clientCertificate) ?? []
-  if (own === undefined)
-    return [
-      issue(
-        ['clientCertificate'],
-        'bad_format',
-        'clientCertificate must be certificates in PEM, the client certificate first.',
-      ),
-    ]
+  if (own === undefined) {
+    const detail = 'clientCertificate must be certificates in PEM, the client certificate first.'
+    return [issue(['clientCertificate'], 'bad_format', detail)]
+  }
   const issues: InputIssue[] = []
   if (own.validTo <= now) issues.push(expired('clientCertificate', own))
+  const wrongKey = (code: ItemCode, detail: string) => [...issues, issue(['clientKey'], code, detail)]
   if (clientKey === null)
-    return [
-      ...issues,
-      issue(['clientKey'], 'required', 'clientKey is required: the key of the client certificate.'),
-    ]
+    return wrongKey('required', 'clientKey is required: the key of the client certificate.')
   const key = privateKeyOf(clientKey)
-  if (key === null)
-    issues.push(issue(['clientKey'], 'bad_format', 'A private key in PEM is needed, without a passphrase.'))
-  else if (!own.isOf(key))
-    issues.push(
-      given.clientKey === undefined
-        ? issue(
-            ['clientKey'],
-            'required',
-            'The stored key belongs to another certificate. Give clientKey as well.',
-          )
-        : issue(['clientKey'], 'not_allowed', 'The key is of another certificate.'),
-    )
-  return issues
+  if (key === null) return wrongKey('bad_format', 'A private key in PEM is needed, without a passphrase.')
+  if (own.isOf(key)) return issues
+  return given.clientKey === undefined
+    ? wrongKey('required', 'The stored key belongs to another certificate. Give clientKey as well.')
+    : wrongKey('not_allowed', 'The key is of another certificate.')
 }
 
 function authorityIssues({ certificateAuthority }: Merged, now: Date): InputIssue[] {
@@ -150,7 +127,7 @@ function authorityIssues({ certificateAuthority }: Merged, now: Date): InputIssu
 export function tlsColumns(
   tls: TlsInput,
   stored: TlsColumns | undefined,
-  { now, ...sealing }: Sealing & { readonly now: Date },
+  sealing: Sealing,
 ): Partial<TlsColumns> {
   if (tls === undefined) return {}
   const merged = tls === null ? null : mergedWith(tls, stored, sealing)
@@ -159,7 +136,7 @@ export function tlsColumns(
   const text = tlsText({ ...certificates, expiresAt: endOf(certificates).toISOString() })
   if (text === stored?.tlsCertificates && clientKey === openedKey(stored, sealing)) return {}
   const sealed = clientKey === null ? null : sealing.secrets.seal(clientKey, sealing.workspaceId)
-  return { tlsCertificates: text, tlsClientKey: sealed, tlsSetAt: now }
+  return { tlsCertificates: text, tlsClientKey: sealed, tlsSetAt: sealing.now }
 }
 
 /** Converts TLS settings to the API's shape, without the key; null without any. */
@@ -173,14 +150,14 @@ export function tlsView(row: TlsColumns): z.input<typeof Tls> | null {
 function mergedWith(
   tls: Accepted<NonNullable<TlsInput>>,
   stored: TlsColumns | undefined,
-  sealing: Sealing,
+  opening: Opening,
 ): Merged {
   const before = settingsOf(stored)
   const next = (given: string | undefined, kept: string | null) =>
     given === undefined ? kept : given || null
   const clientCertificate = next(tls.clientCertificate, before?.clientCertificate ?? null)
   // The key is removed with its certificate.
-  const keptKey = clientCertificate === null ? null : openedKey(stored, sealing)
+  const keptKey = clientCertificate === null ? null : openedKey(stored, opening)
   return {
     clientCertificate,
     clientKey: next(tls.clientKey, keptKey),
@@ -188,7 +165,7 @@ function mergedWith(
   }
 }
 
-function openedKey(stored: TlsColumns | undefined, { secrets, workspaceId }: Sealing): string | null {
+function openedKey(stored: TlsColumns | undefined, { secrets, workspaceId }: Opening): string | null {
   const sealed = stored?.tlsClientKey ?? null
   return sealed === null ? null : secrets.open(sealed, workspaceId)
 }
@@ -205,9 +182,8 @@ function expired(member: 'clientCertificate' | 'certificateAuthority', { validTo
   return issue([member], 'not_allowed', `The certificate expired on ${validTo.toISOString()}.`)
 }
 
-function issue(path: readonly string[], code: ItemCode, detail: string): InputIssue {
-  return { path: ['tls', ...path], code, detail }
-}
+const issue = (path: readonly string[], code: ItemCode, detail: string) =>
+  issueOf(['tls', ...path], code, detail)
 
 interface Certificate {
   readonly subject: string
@@ -248,10 +224,7 @@ function privateKeyOf(pem: string): KeyObject | null {
 }
 
 /** The expiry of valid settings: that of our own certificate, or of the last authority, whichever is first. */
-function endOf(certificates: {
-  readonly clientCertificate: string | null
-  readonly certificateAuthority: string | null
-}): Date {
+function endOf(certificates: Omit<Merged, 'clientKey'>): Date {
   const [own] = certificatesOf(certificates.clientCertificate ?? '') ?? []
   const authorities = certificatesOf(certificates.certificateAuthority ?? '') ?? []
   const lastAuthority = Math.max(...authorities.map(({ validTo }) => validTo.getTime()))
