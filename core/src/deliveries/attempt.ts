@@ -89,6 +89,21 @@ export interface Ended {
   readonly result: AttemptResult
 }
 
+export const hasSucceeded = ({ result }: Pick<Ended, 'result'>): boolean => result.error === null
+
+/** The code of an attempt's error, without details. */
+export const errorCodeOf = ({ result }: Pick<Ended, 'result'>): string | null =>
+  result.error?.split(':', 1)[0] ?? null
+
+/** The facts of an ended attempt that an incident of its action shows. */
+export const occasionOf = ({ attempt, result }: Ended) => ({
+  workspaceId: attempt.workspaceId,
+  subject: attempt.action,
+  endpoint: attempt.endpoint,
+  requestId: attempt.requestId,
+  reason: errorCodeOf({ result }),
+})
+
 /** A message that was sent, or would have been. */
 export interface SentMessage {
   readonly method: string

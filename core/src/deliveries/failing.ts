@@ -1,7 +1,7 @@
 import { closeIncidents, closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
-import type { Ended } from './attempt.ts'
+import { type Ended, errorCodeOf, hasSucceeded } from './attempt.ts'
 
 /** An action is failing when it has had no success for so long … */
 const FAILING_MS = 600_000
@@ -75,11 +75,9 @@ export async function countFailures(services: Services, trx: Trx, ended: readonl
     failures.map(({ first }) => first.result.finishedAt),
     failures.map(({ count }) => count),
     failures.map(({ last }) => last.attempt.requestId),
-    failures.map(({ last }) => last.result.error?.split(':', 1)[0] ?? null),
+    failures.map(({ last }) => errorCodeOf(last)),
   ])
 }
-
-const hasSucceeded = ({ result }: Ended): boolean => result.error === null
 
 /**
  * Opens an incident for each action of which no attempt has succeeded for ten minutes, and at least five have failed.

@@ -5,7 +5,7 @@ import type { AttemptState } from '../engine/words/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { keepAnswer } from '../requests/index.ts'
 import { recordRuleOutcomes } from '../transformations/index.ts'
-import type { Attempt, Ended } from './attempt.ts'
+import { type Attempt, type Ended, occasionOf } from './attempt.ts'
 import { countFailures } from './failing.ts'
 import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
 import { isFirst, tellFirstResults } from './firstResults.ts'
@@ -234,17 +234,8 @@ async function tellIncidents(services: Services, trx: Trx, concluded: readonly C
     if (group.at(-1)?.outcome.state === 'Succeeded') recoveredLast.push(actionId)
   }
   await closeIncidents(services, trx, { kind: 'delivery.parked', subjectIds: recoveredFirst })
-  for (const [{ attempt, result }, count] of outages) {
-    await openIncident(services, trx, {
-      kind: 'delivery.parked',
-      workspaceId: attempt.workspaceId,
-      subject: attempt.action,
-      endpoint: attempt.endpoint,
-      requestId: attempt.requestId,
-      reason: result.error?.split(':', 1)[0] ?? null,
-      count,
-    })
-  }
+  for (const [deadLetter, count] of outages)
+    await openIncident(services, trx, { kind: 'delivery.parked', ...occasionOf(deadLetter), count })
   await closeIncidents(services, trx, { kind: 'delivery.parked', subjectIds: recoveredLast })
 }
 

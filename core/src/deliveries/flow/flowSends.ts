@@ -12,9 +12,9 @@ import {
 import { sendAttempt } from '../send.ts'
 import { isOfGoverned } from './outcomes.ts'
 import { type FlowSend, lookAtFlow, lookAtFlows } from './pick.ts'
-import { flowSignalOf } from './signals.ts'
 import { LANES_OF_WORKSPACE, OVERDUE_LANES, WAITING } from './statements.ts'
 import { postponeFirst, reserveStart } from './upkeep.ts'
+import { flowSignalOf } from './wake.ts'
 
 /** Delay until a delivery that could not be begun is looked at again. */
 const UNREADABLE_MS = 60_000

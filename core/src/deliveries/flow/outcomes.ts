@@ -2,13 +2,13 @@ import { closeIncidents, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { retryAfterOf, retryAfterSeconds } from '../../dispatch/index.ts'
 import { run, statement, type Trx } from '../../platform/db/index.ts'
-import type { Ended } from '../attempt.ts'
+import { type Ended, hasSucceeded, occasionOf } from '../attempt.ts'
 import type { DeliveryPolicy } from '../policy.ts'
 import { GONE } from '../states.ts'
 import { breakerAfter } from './breaker.ts'
 import { BREAKER_STATES } from './decide.ts'
 import { freeHeld, tellHeld } from './held.ts'
-import { flowSignal } from './signals.ts'
+import { flowSignal } from './wake.ts'
 
 /** Statuses whose `Retry-After` delays the whole action. */
 const SLOWING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504])
@@ -72,8 +72,6 @@ function holdsKeys({ order }: DeliveryPolicy): boolean {
   return order?.onDeadLetter === 'hold'
 }
 
-const hasSucceeded = ({ result }: Ended): boolean => result.error === null
-
 const attemptOf = ({ attempt }: Ended) => attempt
 
 async function slowDown(trx: Trx, actionId: string, group: readonly Ended[]): Promise<void> {
@@ -113,15 +111,8 @@ async function moveBreaker(
   ])
   const wasClosed = before.state === 'closed'
   if (wasClosed && after.state !== 'closed') {
-    const { attempt, result } = group.at(-1) ?? first
-    await openIncident(services, trx, {
-      kind: 'breaker.opened',
-      workspaceId: attempt.workspaceId,
-      subject: attempt.action,
-      endpoint: attempt.endpoint,
-      requestId: attempt.requestId,
-      reason: result.error?.split(':', 1)[0] ?? null,
-    })
+    const last = group.at(-1) ?? first
+    await openIncident(services, trx, { kind: 'breaker.opened', ...occasionOf(last) })
   }
   if (!wasClosed && after.state === 'closed')
     await closeIncidents(services, trx, { kind: 'breaker.opened', subjectIds: [actionId] })
