@@ -1,13 +1,13 @@
 import { type ChannelState, listChannelStates, queueNotifies, renderMessage } from '../alertChannels/index.ts'
 import type { Services, Urls } from '../api/services.ts'
 import { requestRoot } from '../engine/conditions/index.ts'
-import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { parseTemplate } from '../engine/templates/index.ts'
 import { planOf } from '../plans/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { type DataKeyRef, keyOfRow } from '../platform/secrets/index.ts'
+import { keyOfRow } from '../platform/secrets/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import { deliveryFacts } from '../transformations/index.ts'
+import type { Attempt } from './attempt.ts'
 import type { DueRow } from './dueAttempts.ts'
 import { removeDeliveries } from './queries.ts'
 
@@ -62,16 +62,11 @@ export async function startNotifies(
   )
 }
 
-export interface NotifyFacts {
-  readonly workspaceId: string
-  readonly endpoint: { readonly id: string; readonly name: string; readonly captureId: string }
-  readonly requestId: number
-  readonly request: EvaluatedRequest
+interface NotifyFacts
+  extends Pick<Attempt, 'workspaceId' | 'endpoint' | 'requestId' | 'request' | 'sealing'> {
   readonly action: { readonly id: string; readonly name: string; readonly messageTemplate: string | null }
   readonly channel: ChannelState
   readonly attemptId: number
-  /** The key that seals the request; null without. */
-  readonly sealing: DataKeyRef | null
 }
 
 /** The message for the outbox, with the template rendered in the channel's markup. */

@@ -14,32 +14,19 @@ import { giveUpDeadWorkers } from './workers.ts'
 const BATCH = 500
 
 /**
- * Ends the leases of dead processes, then recovers all overdue attempts.
- *
- * @returns the number of recovered attempts
- */
-export async function recoverInterrupted(services: Services): Promise<number> {
-  if (services.workerId !== null) await giveUpDeadWorkers(services.db, services.workerId)
-  return await recoverOverdue(services)
-}
-
-/**
- * Marks attempts whose lease has ended without a result as Interrupted, and queues their deliveries at once. An
- * interrupted attempt counts. If it was the last one, a single extra attempt follows; after that the delivery becomes a
+ * Ends the leases of dead processes. Marks attempts whose lease has ended without a result as Interrupted, and queues
+ * their deliveries at once. An interrupted attempt counts. If it was the last one, a single extra attempt follows; after that the delivery becomes a
  * dead letter. An inline replay is marked only. The record of the sent message is computed again, because the process
  * that sent it is gone.
  *
  * Several processes may call it at the same time.
- *
- * @returns the number of recovered attempts
  */
-export async function recoverOverdue(services: Services): Promise<number> {
-  let count = 0
+export async function recoverInterrupted(services: Services): Promise<void> {
+  if (services.workerId !== null) await giveUpDeadWorkers(services.db, services.workerId)
   for (;;) {
     const { recovered, left } = await recoverSome(services)
     services.endpointChanges.announce(recovered.map(({ endpointId }) => endpointId))
-    count += recovered.length
-    if (left === 0) return count
+    if (left === 0) return
   }
 }
 

@@ -15,6 +15,7 @@ import { type Attempt, type AttemptResult, type SentMessage, TIMEOUT_SECONDS } f
 import { withHiddenAuth } from './auth.ts'
 import { creelHeaders, rehearsalHeader } from './forwardHeaders.ts'
 import { sendWithAuth } from './sendWithAuth.ts'
+import { GONE } from './states.ts'
 
 const NOTHING_WRITTEN: ReadonlySet<string> = new Set()
 
@@ -166,7 +167,7 @@ function errorOf(result: SendResult): string | null {
   }
   const { statusCode } = result
   if (statusCode >= 200 && statusCode <= 299) return null
-  if (statusCode === 410) return 'gone'
+  if (statusCode === GONE) return 'gone'
   if (statusCode >= 300 && statusCode <= 399) return `redirect: ${statusCode} is not followed`
   return `http_${statusCode}`
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { headerText, joinedHeaders, shownFields, type WireHeader } from '../engine/message/index.ts'
+import { joinedHeaders, shownFields } from '../engine/message/index.ts'
 import { attemptStateOf, storedWord } from '../engine/words/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { decodedView } from '../requests/index.ts'
@@ -30,35 +30,30 @@ export async function attemptWithRecord(
   }
 }
 
-function sentView(detail: DetailRow) {
-  const headers = headersFromText(detail.sentHeaders)
+function sentView({ sentMethod, sentUrl, sentHeaders, sentBody, sentBodyTruncated }: DetailRow) {
+  return { method: sentMethod, url: sentUrl, ...messageView(sentHeaders, sentBody, sentBodyTruncated) }
+}
+
+function receivedView({ receivedStatusCode: statusCode, receivedHeaders, ...detail }: DetailRow) {
+  if (statusCode === null) return null
+  const { receivedBody, receivedBodyTruncated } = detail
+  const message = messageView(
+    receivedHeaders ?? '[]',
+    receivedBody ?? new Uint8Array(),
+    receivedBodyTruncated,
+  )
+  const type = message.rawHeaders.find(({ name }) => name.toLowerCase() === 'content-type')
+  return { statusCode, contentType: type?.value ?? null, ...message }
+}
+
+function messageView(headersText: string, body: Uint8Array, isCut: boolean | null) {
+  const headers = headersFromText(headersText)
+  const bodyTruncated = isCut ?? false
   return {
-    method: detail.sentMethod,
-    url: detail.sentUrl,
     headers: joinedHeaders(headers),
     rawHeaders: shownFields(headers),
-    ...bodyView(detail.sentBody, detail.sentBodyTruncated, headers),
+    ...recordedBody(body, bodyTruncated),
+    bodyTruncated,
+    decodedBody: decodedView({ body, bodyTruncated, headers }),
   }
-}
-
-function receivedView(detail: DetailRow) {
-  if (detail.receivedStatusCode === null) return null
-  const headers = headersFromText(detail.receivedHeaders ?? '[]')
-  return {
-    statusCode: detail.receivedStatusCode,
-    contentType: contentTypeOf(headers),
-    headers: joinedHeaders(headers),
-    rawHeaders: shownFields(headers),
-    ...bodyView(detail.receivedBody ?? new Uint8Array(), detail.receivedBodyTruncated ?? false, headers),
-  }
-}
-
-function bodyView(body: Uint8Array, bodyTruncated: boolean, headers: readonly WireHeader[]) {
-  const decodedBody = decodedView({ body, bodyTruncated, headers })
-  return { ...recordedBody(body, bodyTruncated), bodyTruncated, decodedBody }
-}
-
-function contentTypeOf(headers: readonly WireHeader[]): string | null {
-  const value = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1]
-  return value === undefined ? null : headerText(value)
 }

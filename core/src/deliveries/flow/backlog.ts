@@ -1,13 +1,14 @@
+import type { Selectable } from 'kysely'
 import { z } from 'zod'
 import type { Services } from '../../api/services.ts'
 import { Int64, Timestamp } from '../../api/values.ts'
 import { storedWord } from '../../engine/words/index.ts'
-import { type Db, run, statement } from '../../platform/db/index.ts'
+import { type ActionsTable, type Db, run, statement } from '../../platform/db/index.ts'
 import { type DeliveryPolicy, storedPolicy } from '../policy.ts'
 import { BREAKER_STATES, spacingOf } from './decide.ts'
 
 /** The most deliveries that are counted, so that reading a long backlog stays fast. */
-export const BACKLOG_COUNTED_MAX = 100_000
+const BACKLOG_COUNTED_MAX = 100_000
 /** The most held keys in one answer. */
 const HELD_SHOWN_MAX = 100
 /** Look-ahead for expiring deliveries if the end of the backlog is unknown, as for a paused action. */
@@ -53,11 +54,8 @@ export const Backlog = z
   .meta({ id: 'Backlog' })
 
 /** An action whose backlog is read. */
-export interface BacklogOf {
-  readonly id: string
-  readonly deliveryPolicy: string | null
-  readonly pausedAt: Date | null
-  readonly drainPerSecond: number | null
+interface BacklogOf
+  extends Pick<Selectable<ActionsTable>, 'id' | 'deliveryPolicy' | 'pausedAt' | 'drainPerSecond'> {
   /** Retention of requests under the plan. */
   readonly retentionMs: number
 }
@@ -125,10 +123,7 @@ export async function readBacklog(
   const [expiring] =
     row.oldestWaitingAt === null ? [] : await run(db, COUNT_EXPIRING, [action.id, receivedBefore])
   return {
-    waiting: row.waiting,
-    inFlight: row.inFlight,
-    oldestWaitingAt: row.oldestWaitingAt,
-    keysWaiting: row.keysWaiting,
+    ...row,
     keysHeld: [...keysHeld],
     breaker: { state, openedAt: row.openedAt, nextProbeAt: row.nextProbeAt },
     rate: paceOf(action.drainPerSecond, policy.rate ?? null),

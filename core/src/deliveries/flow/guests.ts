@@ -22,8 +22,6 @@ export interface GuestStarts {
   readonly isStrict: boolean
 }
 
-const UNBOUND = { firstAt: 0, spacingMs: 0, isStrict: false } as const
-
 /**
  * Decides how many guests may send through the flow of an action now: within its rate and concurrency, while its
  * breaker is closed, and after all deliveries that are due. The caller has found that the action is on and not paused.
@@ -49,7 +47,7 @@ export async function admitGuests(
     return Math.min(LOOK_MS.longest, Math.max(LOOK_MS.shortest, waitMs))
   }
   const found = await look()
-  if (found === undefined) return { ...UNBOUND, limit: room.slots }
+  if (found === undefined) return { limit: room.slots, firstAt: 0, spacingMs: 0, isStrict: false }
   if (typeof found === 'number') return found
   const [next] = await run(trx, NEXT_DUE, [actionId])
   if (next?.dueAt && next.dueAt <= clock.now()) return YIELD_MS

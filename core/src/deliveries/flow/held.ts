@@ -80,22 +80,19 @@ export async function freeHeld(
  * Frees keys of an action, and closes the incident when no key is held any more.
  *
  * @param requestIds requests whose dead letters hold the keys; null frees all
- * @returns the number of keys freed
  */
 export async function free(
   services: HeldServices,
   trx: Trx,
   actionId: string,
   requestIds: readonly number[] | null,
-): Promise<number> {
-  const freed =
+): Promise<void> {
+  const [first] =
     requestIds === null
       ? await run(trx, FREE_ALL, [actionId])
       : await run(trx, FREE_REQUESTS, [actionId, requestIds])
-  const [first] = freed
-  if (first === undefined) return 0
+  if (first === undefined) return
   await wakeFlows(services, trx, [{ id: actionId, workspaceId: first.workspaceId }], 'end')
   if ((await run(trx, IS_ANY_HELD, [actionId])).length === 0)
     await closeIncidents(services, trx, { kind: 'delivery.held', subjectIds: [actionId] })
-  return freed.length
 }
