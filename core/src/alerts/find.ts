@@ -3,6 +3,7 @@ import type { AlertsTable, Db } from '../platform/db/index.ts'
 import { type DataKeyRef, keyOfRow, sealedMembers } from '../platform/secrets/index.ts'
 import { EVENTS, type EventKind, isEventKind, type Severity, type SubjectType } from './events.ts'
 import { severityOf } from './incidents.ts'
+import type { Raised } from './raise.ts'
 
 /** One alert, in the form that channels and contacts get. */
 export interface Alert {
@@ -62,7 +63,7 @@ function alertOf(row: Selectable<AlertsTable>, workspaceName: string): Alert {
   const { eventKind: kind } = row
   if (!isEventKind(kind)) throw new Error(`The alert ${row.id} has the unknown kind ${kind}.`)
   return {
-    ...wordsOf({ kind, subjectName: row.subjectName, count: row.count, reason: row.reason }),
+    ...wordsOf({ ...row, kind }),
     id: row.id,
     kind,
     severity: severityOf(row.severity),
@@ -81,17 +82,7 @@ function alertOf(row: Selectable<AlertsTable>, workspaceName: string): Alert {
 }
 
 /** Input of an alert's texts. */
-interface Cause {
-  readonly kind: EventKind
-  readonly subjectName: string
-  /** Number of deliveries or captures behind it. */
-  readonly count: number
-  /**
-   * Text about the cause: a dead letter's last error, sentences about a rule or watchdog, a notify action's rendered
-   * message. Null for none.
-   */
-  readonly reason: string | null
-}
+type Cause = Pick<Raised, 'kind' | 'count' | 'reason'> & { readonly subjectName: string }
 
 const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
