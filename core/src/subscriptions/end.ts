@@ -1,5 +1,5 @@
 import type { Services } from '../api/services.ts'
-import { recordChange } from '../audit/index.ts'
+import { changeOf, recordChange } from '../audit/index.ts'
 import { isHere, isLive } from '../keys/index.ts'
 import { PLAN_KEYS } from '../plans/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
@@ -79,14 +79,7 @@ async function endIn(
 ): Promise<SubscriptionRow | undefined> {
   const ended = await deleteSubscription(trx, id)
   if (ended === undefined) return undefined
-  await recordChange(trx, who, {
-    action: 'subscriptions.end',
-    workspaceId: ended.workspaceId,
-    subject: { type: 'subscription', id, name: ended.name },
-    endpointId: ended.endpointId,
-    before: auditedView(ended),
-    after: null,
-  })
+  await recordChange(trx, who, changeOf(['subscription', 'subscriptions.end'], ended, null, auditedView))
   return ended
 }
 

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { DomainError, notFound } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
-import { recordChange } from '../audit/index.ts'
+import { changeOf, recordChange } from '../audit/index.ts'
 import { canonicalJson, parseJson } from '../engine/json/index.ts'
 import { type EventArguments, filterOf, findType, readPage } from '../events/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
@@ -130,14 +130,8 @@ export async function subscribe(ctx: Context, input: CreateInput): Promise<z.inp
       })
       .returningAll()
       .executeTakeFirstOrThrow()
-    await recordChange(trx, ctx, {
-      action: 'subscriptions.create',
-      workspaceId: workspace.id,
-      subject: { type: 'subscription', id, name: input.name },
-      endpointId,
-      before: null,
-      after: auditedView(added),
-    })
+    const change = changeOf(['subscription', 'subscriptions.create'], null, added, auditedView)
+    await recordChange(trx, ctx, change)
     return undefined
   })
   ctx.endpointChanges.announce([endpointId])
@@ -220,12 +214,7 @@ async function refresh(
     .where('id', '=', row.id)
     .execute()
   if (!isNew) return
-  await recordChange(trx, ctx, {
-    action: 'subscriptions.rotateSecret',
-    workspaceId: workspace.id,
-    subject: { type: 'subscription', id: row.id, name: row.name },
-    endpointId: row.endpointId,
-    before: { secretSetAt: row.refreshedAt },
-    after: { secretSetAt: members.refreshedAt },
-  })
+  const shown = ({ refreshedAt }: SubscriptionRow) => ({ secretSetAt: refreshedAt })
+  const of = ['subscription', 'subscriptions.rotateSecret'] as const
+  await recordChange(trx, ctx, changeOf(of, row, { ...row, ...members }, shown))
 }
