@@ -4,7 +4,7 @@ import { everySubscription, storedSubscriptions } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
-import { type Change, recordChange } from '../audit/index.ts'
+import { changeOf, recordChange } from '../audit/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { type Channel, channelOf, channelView, settingsView } from './channel.ts'
 import { UNTESTED } from './health.ts'
@@ -14,15 +14,8 @@ import type { CreateInput, SubscriptionInput, UpdateInput } from './schema.ts'
 import { readSettings } from './settings.ts'
 
 /** A channel's change for the audit log: its settings, without the results of sends. */
-export function channelChange(action: string, before: Channel | null, after: Channel | null): Change {
-  const { id = '', name = '', workspaceId = null } = after ?? before ?? {}
-  return {
-    action,
-    workspaceId,
-    subject: { type: 'alertChannel', id, name },
-    before: before && settingsView(before),
-    after: after && settingsView(after),
-  }
+export function channelChange(action: string, before: Channel | null, after: Channel | null) {
+  return changeOf(['alertChannel', action], before, after, settingsView)
 }
 
 /**

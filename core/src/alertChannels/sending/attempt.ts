@@ -181,13 +181,22 @@ async function findOpenChannel(
   const row = await channelRow(db, workspaceId, channelId).executeTakeFirst()
   if (row === undefined) return { outcome: 'failed', detail: 'The channel was deleted.' }
   const channel = channelOf(row, secrets)
-  const suppressed = (detail: string) => ({ outcome: 'suppressed' as const, detail })
-  if (!channel.enabled) return suppressed('The channel is switched off.')
-  if (!isConnected(channel)) return suppressed('The channel has no credential.')
-  if (await isOverPlan(db, channel, await planOfWorkspace(db, plans, workspaceId)))
-    return suppressed('The channel is over the limit of the plan.')
-  if (isMuted(channel, clock.now())) return { outcome: 'muted', detail: 'The channel is muted.' }
-  return channel
+  if (!channel.enabled) return { outcome: 'suppressed', detail: 'The channel is switched off.' }
+  const isOver = await isOverPlan(db, channel, await planOfWorkspace(db, plans, workspaceId))
+  const state = { inPlan: !isOver, connected: isConnected(channel), muted: isMuted(channel, clock.now()) }
+  return reasonNot(state) ?? channel
+}
+
+/** Why a channel that is on does not get an alert; null when it does. */
+export function reasonNot(of: {
+  readonly inPlan: boolean
+  readonly connected: boolean
+  readonly muted: boolean
+}) {
+  if (!of.inPlan)
+    return { outcome: 'suppressed', detail: 'The channel is over the limit of the plan.' } as const
+  if (!of.connected) return { outcome: 'suppressed', detail: 'The channel has no credential.' } as const
+  return of.muted ? ({ outcome: 'muted', detail: 'The channel is muted.' } as const) : null
 }
 
 /** The plan of a workspace, for jobs, which have no caller. */

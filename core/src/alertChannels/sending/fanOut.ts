@@ -20,7 +20,7 @@ import { DAY_MS } from '../../platform/time/index.ts'
 import { type Channel, channelOf, isConnected, isMuted } from '../channel.ts'
 import { channelKind } from '../kinds/index.ts'
 import { allChannelRows } from '../queries.ts'
-import { planOfWorkspace } from './attempt.ts'
+import { planOfWorkspace, reasonNot } from './attempt.ts'
 import { ATTEMPTS_MAX, channelsNotified, forgetErrorsBefore, insertSends, type NewSend } from './queries.ts'
 
 const ContactIds = z.array(z.string())
@@ -161,13 +161,6 @@ export function recipientsOf({ alert, channels, contacts, namedContacts }: Audie
 }
 
 const SENT = { outcome: null, detail: null } as const
-
-/** Why a subscribed channel does not get an alert; null when it does. */
-function reasonNot({ inPlan, connected, muted }: Candidate) {
-  if (!inPlan) return { outcome: 'suppressed', detail: 'The channel is over the limit of the plan.' } as const
-  if (!connected) return { outcome: 'suppressed', detail: 'The channel has no credential.' } as const
-  return muted ? ({ outcome: 'muted', detail: 'The channel is muted.' } as const) : null
-}
 
 /** Retention of the history. */
 const HISTORY_DAYS = 30
