@@ -307,8 +307,9 @@ describe('a search with pages', () => {
   test.each([
     [
       'erased',
-      (trx: Trx, endpointId: string, ids: readonly number[]) =>
-        eraseRequests(service.running.services, trx, endpointId, ids),
+      async (trx: Trx, endpointId: string, ids: readonly number[]) => {
+        await eraseRequests(service.running.services, trx, endpointId, ids)
+      },
     ],
     ['reduced to traces', reduceRequests],
   ])('keeps no signature of requests that are %s', async (_, forget) => {

@@ -8,10 +8,10 @@ import type { Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { forgetAnswers, nextAnswers } from '../rehearsals/index.ts'
 import { forgetKeptAnswers, forgetNotes, forgetOriginals, nextKeptAnswers } from '../requests/index.ts'
-import { eraseAttempts, eraseRequests, reduceRequests } from '../retention/index.ts'
+import { eraseRequests, reduceRequests, removeAttempts } from '../retention/index.ts'
 import { forgetAgentEvents, nextAgentEvents } from '../subscriptions/index.ts'
 import { anyOf, type Search, type ValueFinder } from './match.ts'
-import { NOTHING_FOUND, type Part, type Progress } from './progress.ts'
+import { Counts, type Part, type Progress } from './progress.ts'
 import {
   attemptHolds,
   attemptsWhere,
@@ -47,10 +47,17 @@ export interface Step {
   readonly erase: (trx: Trx) => Promise<unknown>
 }
 
-const nothing = async () => {}
+type PartOf<Name extends Part['part']> = Extract<Part, { part: Name }>
+
+/** The step of a part that is done. */
+const DONE: Step = { counts: {}, next: null, erase: async () => {} }
+
+const idsOf = <Id>(rows: readonly { readonly id: Id }[]): Id[] => rows.map(({ id }) => id)
 
 /** Reads the next rows of a part, finds the value in them, and returns how to erase them. Changes nothing. */
 export async function stepOf(work: Work, part: Part): Promise<Step> {
+  const { services, workspaceId, finder } = work
+  const { db } = services
   switch (part.part) {
     case 'attempts':
       return await attemptStep(work, part)
@@ -58,34 +65,82 @@ export async function stepOf(work: Work, part: Part): Promise<Step> {
       return await requestStep(work, part)
     case 'late':
       return await lateStep(work, part)
+    // Answers beside originals, which no record of an attempt repeats. They are no counted things: they end with their deliveries.
     case 'keptAnswers':
-      return await keptAnswerStep(work, part)
+      return await rowStep(await nextKeptAnswers(services, part), {
+        *holds({ answer }) {
+          if (answer === null) return true
+          const headers = answer.headers.map(([, value]) => finder.inText(headerText(value)))
+          return yield* anyOf([...headers, finder.inBytes(answer.body)])
+        },
+        next: ({ requestId }) => ({ ...part, afterId: requestId }),
+        erase: (trx, found) =>
+          forgetKeptAnswers(
+            trx,
+            part.endpointId,
+            found.map(({ requestId }) => requestId),
+          ),
+      })
     case 'texts':
       return await textStep(work, part)
     case 'incidents':
-      return await incidentStep(work, part)
+      return await rowStep(await nextIncidentReasons(db, workspaceId, part.afterId, ROWS_MAX), {
+        holds: ({ reason }) => finder.inText(reason),
+        count: 'alerts',
+        next: ({ id }) => ({ ...part, afterId: id }),
+        erase: (trx, found) => forgetIncidentReasons(trx, idsOf(found)),
+      })
     case 'answers':
-      return await answerStep(work, part)
+      return await rowStep(await nextAnswers(db, workspaceId, part, ROWS_MAX), {
+        holds: ({ error, headers, differences, body }) =>
+          anyOf([...[error, headers, differences].map(finder.inText), finder.inBytes(body)]),
+        count: 'replayResults',
+        next: ({ replayId, position }) => ({ ...part, replayId, position }),
+        erase: forgetAnswers,
+      })
     case 'alerts':
       return await alertStep(work, part)
     case 'agentEvents':
-      return await agentEventStep(work, part)
+      return await rowStep(await nextAgentEvents(db, workspaceId, part.afterId, ROWS_MAX), {
+        holds: ({ body, attempts }) => anyOf([body, attempts].map(finder.inText)),
+        count: 'agentEvents',
+        next: ({ id }) => ({ ...part, afterId: id }),
+        erase: (trx, found) => forgetAgentEvents(trx, idsOf(found)),
+      })
   }
 }
 
-async function attemptStep(
-  { services: { db }, finder }: Work,
-  part: Extract<Part, { part: 'attempts' }>,
+/** The step over the next rows of a part, each of which is erased alone. */
+async function rowStep<Row>(
+  rows: readonly Row[],
+  of: {
+    readonly holds: (row: Row) => Search
+    /** What a row with the value counts as. */
+    readonly count?: keyof Progress['counts']
+    /** The part after the last row. */
+    readonly next: (last: Row) => Part
+    readonly erase: (trx: Trx, found: readonly Row[]) => Promise<unknown>
+  },
 ): Promise<Step> {
+  const last = rows.at(-1)
+  if (last === undefined) return DONE
+  const found = await matching(rows, of.holds)
+  return {
+    counts: of.count === undefined ? {} : { [of.count]: found.length },
+    next: of.next(last),
+    erase: (trx) => of.erase(trx, found),
+  }
+}
+
+async function attemptStep({ services: { db }, finder }: Work, part: PartOf<'attempts'>): Promise<Step> {
   const { rows, lastId } = await nextAttempts(db, part)
-  if (lastId === null) return { counts: {}, next: null, erase: nothing }
-  const found = await matching(rows, (row) => attemptHolds(finder, row))
-  const ids = found.map(({ id }) => id)
+  if (lastId === null) return DONE
+  const ids = idsOf(await matching(rows, (row) => attemptHolds(finder, row)))
   return {
     scannedAttempts: rows.length,
     counts: { attempts: ids.length },
     next: { ...part, afterId: lastId },
-    erase: (trx) => eraseAttempts(trx, part.endpointId, ids),
+    erase: (trx) => removeAttempts(trx, part.endpointId, { attemptIds: ids }),
   }
 }
 
@@ -93,49 +148,24 @@ async function attemptStep(
  * Looks at the attempts again that were under way: their records may have come after the rows were looked at. It begins
  * when they have ended.
  */
-async function lateStep(work: Work, part: Extract<Part, { part: 'late' }>): Promise<Step> {
+async function lateStep(work: Work, part: PartOf<'late'>): Promise<Step> {
   const { db } = work.services
   const { endpointId, afterId } = part
   const upToId = part.upToId ?? (await lastAttemptId(db, endpointId))
   if (await isAnyPending(db, { endpointId, afterId, upToId }))
-    return { counts: {}, next: { ...part, upToId }, isWaiting: true, erase: nothing }
+    return { ...DONE, next: { ...part, upToId }, isWaiting: true }
   const step = await attemptStep(work, { part: 'attempts', endpointId, afterId, upToId })
   const next = step.next?.part === 'attempts' ? { ...part, upToId, afterId: step.next.afterId } : null
   return { ...step, next }
 }
 
-/** Answers beside originals, which no record of an attempt repeats. They are no counted things: they end with their deliveries. */
-async function keptAnswerStep(
-  { services, finder }: Work,
-  part: Extract<Part, { part: 'keptAnswers' }>,
-): Promise<Step> {
-  const rows = await nextKeptAnswers(services, part)
-  const last = rows.at(-1)
-  if (last === undefined) return { counts: {}, next: null, erase: nothing }
-  const found = await matching(rows, function* ({ answer }) {
-    if (answer === null) return true
-    const headers = answer.headers.map(([, value]) => finder.inText(headerText(value)))
-    return yield* anyOf([...headers, finder.inBytes(answer.body)])
-  })
-  const ids = found.map(({ requestId }) => requestId)
-  return {
-    counts: {},
-    next: { ...part, afterId: last.requestId },
-    erase: (trx) => forgetKeptAnswers(trx, part.endpointId, ids),
-  }
-}
-
 /** Labels and names of fields that event types list, and the last refused sender. They are no counted things: captures have shown them. */
-async function textStep(
-  { services: { db }, finder }: Work,
-  { endpointId }: Extract<Part, { part: 'texts' }>,
-): Promise<Step> {
+async function textStep({ services: { db }, finder }: Work, { endpointId }: PartOf<'texts'>): Promise<Step> {
   const labels = await matching(await listedLabels(db, endpointId), finder.inText)
   const isField = await inSlices(finder.inText(await listedFields(db, endpointId)))
   const isRefusal = await inSlices(finder.inText(await lastRefusal(db, endpointId)))
   return {
-    counts: {},
-    next: null,
+    ...DONE,
     erase: async (trx) => {
       await forgetLabels(trx, endpointId, labels)
       if (isField) await forgetFields(trx, endpointId)
@@ -144,36 +174,17 @@ async function textStep(
   }
 }
 
-async function incidentStep(
-  { services: { db }, workspaceId, finder }: Work,
-  part: Extract<Part, { part: 'incidents' }>,
-): Promise<Step> {
-  const rows = await nextIncidentReasons(db, workspaceId, part.afterId, ROWS_MAX)
-  const last = rows.at(-1)
-  if (last === undefined) return { counts: {}, next: null, erase: nothing }
-  const ids = (await matching(rows, ({ reason }) => finder.inText(reason))).map(({ id }) => id)
-  return {
-    counts: { alerts: ids.length },
-    next: { part: 'incidents', afterId: last.id },
-    erase: (trx) => forgetIncidentReasons(trx, ids),
-  }
-}
-
-async function requestStep(
-  { services, finder, mode }: Work,
-  part: Extract<Part, { part: 'requests' }>,
-): Promise<Step> {
+async function requestStep({ services, finder, mode }: Work, part: PartOf<'requests'>): Promise<Step> {
   const { endpointId } = part
-  const { db } = services
   const { rows, lastId } = await nextRequests(services, part)
-  if (lastId === null) return { counts: {}, next: null, erase: nothing }
+  if (lastId === null) return DONE
   const found = await matching(rows, ({ request, original }) =>
     anyOf([request, original].filter((each) => each !== undefined).map(finder.inRequest)),
   )
-  const ids = found.map(({ id }) => id)
-  const noted = (await matching(rows, ({ note }) => finder.inText(note))).map(({ id }) => id)
+  const ids = idsOf(found)
+  const noted = idsOf(await matching(rows, ({ note }) => finder.inText(note)))
   // Attempts that hold the value themselves were counted before.
-  const attempts = ids.length === 0 ? [] : await attemptsWhere(db, endpointId, { requestIds: ids })
+  const attempts = ids.length === 0 ? [] : await attemptsWhere(services.db, endpointId, { requestIds: ids })
   const others = await matching(attempts, function* (attempt) {
     return !(yield* attemptHolds(finder, attempt))
   })
@@ -198,61 +209,25 @@ async function requestStep(
   }
 }
 
-async function answerStep(
-  { services: { db }, workspaceId, finder }: Work,
-  part: Extract<Part, { part: 'answers' }>,
-): Promise<Step> {
-  const rows = await nextAnswers(db, workspaceId, part, ROWS_MAX)
-  const last = rows.at(-1)
-  if (last === undefined) return { counts: {}, next: null, erase: nothing }
-  const found = await matching(rows, ({ error, headers, differences, body }) =>
-    anyOf([...[error, headers, differences].map(finder.inText), finder.inBytes(body)]),
-  )
-  return {
-    counts: { replayResults: found.length },
-    next: { part: 'answers', replayId: last.replayId, position: last.position },
-    erase: (trx) => forgetAnswers(trx, found),
-  }
-}
-
 async function alertStep(
   { services: { db }, workspaceId, finder }: Work,
-  part: Extract<Part, { part: 'alerts' }>,
+  part: PartOf<'alerts'>,
 ): Promise<Step> {
   const rows = await nextReasons(db, workspaceId, part.afterId, ROWS_MAX)
-  const last = rows.at(-1)
-  if (last === undefined) {
-    const errors = await matching(await lastErrors(db, workspaceId), ({ lastError }) =>
-      finder.inText(lastError),
-    )
-    const ids = errors.map(({ id }) => id)
-    return { counts: {}, next: null, erase: (trx) => forgetLastErrors(trx, ids) }
+  if (rows.length === 0) {
+    const errors = await lastErrors(db, workspaceId)
+    const ids = idsOf(await matching(errors, ({ lastError }) => finder.inText(lastError)))
+    return { ...DONE, erase: (trx) => forgetLastErrors(trx, ids) }
   }
-  const ids = (await matching(rows, ({ reason }) => finder.inText(reason))).map(({ id }) => id)
-  return {
-    counts: { alerts: ids.length },
-    next: { part: 'alerts', afterId: last.id },
-    erase: async (trx) => {
-      await forgetWords(trx, { alertIds: ids })
-      await forgetReasons(trx, ids)
+  return await rowStep(rows, {
+    holds: ({ reason }) => finder.inText(reason),
+    count: 'alerts',
+    next: ({ id }) => ({ ...part, afterId: id }),
+    erase: async (trx, found) => {
+      await forgetWords(trx, { alertIds: idsOf(found) })
+      await forgetReasons(trx, idsOf(found))
     },
-  }
-}
-
-async function agentEventStep(
-  { services: { db }, workspaceId, finder }: Work,
-  part: Extract<Part, { part: 'agentEvents' }>,
-): Promise<Step> {
-  const rows = await nextAgentEvents(db, workspaceId, part.afterId, ROWS_MAX)
-  const last = rows.at(-1)
-  if (last === undefined) return { counts: {}, next: null, erase: nothing }
-  const found = await matching(rows, ({ body, attempts }) => anyOf([body, attempts].map(finder.inText)))
-  const ids = found.map(({ id }) => id)
-  return {
-    counts: { agentEvents: ids.length },
-    next: { part: 'agentEvents', afterId: last.id },
-    erase: (trx) => forgetAgentEvents(trx, ids),
-  }
+  })
 }
 
 /** Filters rows with pauses for other work of the process. */
@@ -297,10 +272,8 @@ export function partsOf(
 }
 
 export function progressed(progress: Progress, step: Step): Progress {
-  const counts = { ...NOTHING_FOUND, ...progress.counts }
-  for (const name of Object.keys(NOTHING_FOUND)) {
-    if (isCount(name)) counts[name] += step.counts[name] ?? 0
-  }
+  const counts = { ...progress.counts }
+  for (const name of Counts.keyof().options) counts[name] += step.counts[name] ?? 0
   const found = (step.counts.requests ?? 0) + (step.counts.binnedRequests ?? 0)
   const { endpointId } = step
   const endpoints =
@@ -315,8 +288,4 @@ export function progressed(progress: Progress, step: Step): Progress {
     counts,
     endpoints,
   }
-}
-
-function isCount(name: string): name is keyof Progress['counts'] {
-  return name in NOTHING_FOUND
 }

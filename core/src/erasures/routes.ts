@@ -1,3 +1,4 @@
+import type { Context } from '../api/context.ts'
 import { Download, type Finds } from '../api/contract.ts'
 import { createdCursor, pageByTime } from '../api/cursors.ts'
 import { foundById } from '../api/errors.ts'
@@ -8,9 +9,11 @@ import type { ErasureRow } from './run.ts'
 import { Erasure, erasureInput, listInput, startInput } from './schema.ts'
 import { startErasure } from './start.ts'
 
+const erasuresOf = ({ db, workspace }: Pick<Context, 'db' | 'workspace'>) =>
+  db.selectFrom('erasures').selectAll().where('workspaceId', '=', workspace.id)
+
 const findsErasure: Finds<{ erasure: ErasureRow }> = async (ctx, ids) => {
-  const ofWorkspace = ctx.db.selectFrom('erasures').selectAll().where('workspaceId', '=', ctx.workspace.id)
-  const find = (id: string) => ofWorkspace.where('id', '=', id).executeTakeFirst()
+  const find = (id: string) => erasuresOf(ctx).where('id', '=', id).executeTakeFirst()
   return { erasure: await foundById(ids.erasureId, 'erasure', find) }
 }
 
@@ -38,8 +41,7 @@ export const erasureRoutes = router({
     scope: 'admin',
     output: envelope(Erasure),
   }).query(async ({ ctx, input }) => {
-    const ofWorkspace = ctx.db.selectFrom('erasures').selectAll().where('workspaceId', '=', ctx.workspace.id)
-    const found = await pageByTime(ofWorkspace, ['createdAt', 'id'], input)
+    const found = await pageByTime(erasuresOf(ctx), ['createdAt', 'id'], input)
     return paged(found, input, { view: erasureView, cursorOf: createdCursor })
   }),
 

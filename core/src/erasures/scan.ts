@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { headersFromText } from '../deliveries/index.ts'
-import type { EvaluatedRequest } from '../engine/message/index.ts'
-import { headerText } from '../engine/message/index.ts'
+import { type EvaluatedRequest, headerText } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { findOriginals, STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
@@ -18,7 +17,7 @@ export interface Range {
   readonly upToId: number
 }
 
-export interface ScannedRequest {
+interface ScannedRequest {
   readonly id: number
   readonly isBinned: boolean
   readonly note: string | null
@@ -78,7 +77,7 @@ export async function nextRequests(
 }
 
 /** An attempt with everything that it recorded. */
-export type ScannedAttempt = Awaited<ReturnType<typeof attemptsWhere>>[number]
+type ScannedAttempt = Awaited<ReturnType<typeof attemptsWhere>>[number]
 
 /** The next attempts of a range. */
 export async function nextAttempts(db: Db, range: Range): Promise<Read<ScannedAttempt>> {
@@ -106,9 +105,8 @@ export async function nextAttempts(db: Db, range: Range): Promise<Read<ScannedAt
 
 export async function lastAttemptId(db: Db, endpointId: string): Promise<number> {
   const { rows } = await sql<{ id: number }>`
-    select coalesce(max(id), 0)::bigint as id from delivery_attempts where endpoint_id = ${endpointId}`.execute(
-    db,
-  )
+    select coalesce(max(id), 0)::bigint as id from delivery_attempts
+    where endpoint_id = ${endpointId}`.execute(db)
   return rows[0]?.id ?? 0
 }
 

@@ -8,7 +8,7 @@ import { forgetPaged, lockCounters, storageBytesOf, TRACE_STORAGE_BYTES } from '
 import { getWorkspace } from '../workspaces/index.ts'
 import { BATCH_ROWS, type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
 import { purgeClaims } from './eventClaims.ts'
-import { removeAttempts, removeDeliveryRecords, removeRecords, removeRequests } from './removal.ts'
+import { removeDeliveryRecords, removeRecords, removeRequests } from './removal.ts'
 
 /** Target of an operator's purge: a request, all captures of an endpoint, or all captures of a workspace. */
 export interface PurgeTarget {
@@ -199,24 +199,12 @@ const ALL_PATHS = ['body', 'query', 'headers', 'path', 'ip']
 /**
  * Reduces requests of an endpoint to traces: method, time, size and verdict are left. Their attempts lose their
  * records.
- *
- * @returns the number of reduced requests
  */
-export async function reduceRequests(trx: Trx, endpointId: string, ids: readonly number[]): Promise<number> {
+export async function reduceRequests(trx: Trx, endpointId: string, ids: readonly number[]): Promise<void> {
   await lockCounters(trx, endpointId)
-  const rows = await run(trx, REDUCE, [endpointId, ids, JSON.stringify({ paths: ALL_PATHS, fault: null })])
+  await run(trx, REDUCE, [endpointId, ids, JSON.stringify({ paths: ALL_PATHS, fault: null })])
   await removeRecords(trx, endpointId, { requestIds: ids })
   await run(trx, UNNAME_KEYS, [endpointId, ids])
   await forgetPaged(trx, endpointId, ids)
   await announceEndpointChange(trx, endpointId)
-  return rows.length
-}
-
-/** Deletes attempts of an endpoint, with their records. */
-export async function eraseAttempts(
-  trx: Trx,
-  endpointId: string,
-  attemptIds: readonly number[],
-): Promise<void> {
-  await removeAttempts(trx, endpointId, { attemptIds })
 }

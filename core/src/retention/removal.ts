@@ -123,6 +123,7 @@ export async function removeDeliveryRecords(
 /** Attempts of an endpoint: all attempts of some requests, or single ones. */
 type AttemptsOf = { readonly requestIds: readonly number[] } | { readonly attemptIds: readonly number[] }
 
+/** Deletes attempts, with their records. */
 export async function removeAttempts(trx: Trx, endpointId: string, of: AttemptsOf): Promise<void> {
   await removeRecords(trx, endpointId, of)
   await removeAttemptRows(trx, endpointId, 'delivery_attempts', of)
