@@ -1,19 +1,11 @@
 import { sql } from 'kysely'
-import { type Db, run, statement } from '../platform/db/index.ts'
+import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
 import { stateOf } from '../platform/stateOf.ts'
 import { storageBytesOf } from '../requests/index.ts'
 import { CLAIM_BYTES } from './eventClaims.ts'
 
-/** Storage of a workspace's captures. */
-export interface WorkspaceStorage {
-  readonly workspaceId: string
-  readonly plan: string
-  /** Bytes of its stored requests, their attempts and the claims of its events, limited by `storedBytesMax`. */
-  readonly storageBytes: number
-}
-
 export interface Storage {
-  readonly workspaces: readonly WorkspaceStorage[]
+  readonly workspaces: readonly RowsOf<typeof STORAGE>[]
   /** All bytes, including the recycle bin and hidden requests, limited by `CREEL_STORAGE_MAX`. */
   readonly totalBytes: number
 }
@@ -23,6 +15,10 @@ const COUNTED = `(c.storage_bytes + c.claim_count * ${CLAIM_BYTES})`
 
 const BYTES = `coalesce(sum(${storageBytesOf('r')}), 0)::bigint`
 
+/**
+ * Storage of workspaces. `storage_bytes`: stored requests, their attempts and the claims of events, limited by
+ * `storedBytesMax`. `held_bytes`: the same with those of deleted endpoints.
+ */
 const STORAGE = statement(
   'storage of workspaces',
   `select w.id as workspace_id, w.plan,
@@ -88,13 +84,10 @@ async function readBinBytes(db: Db): Promise<number> {
  * from their rows: hidden ones are few, and of bins only those that have changed.
  */
 export async function readStorage(db: Db): Promise<Storage> {
-  const rows = await run(db, STORAGE, [])
+  const workspaces = await run(db, STORAGE, [])
   const [hidden] = await run(db, HIDDEN_REQUESTS, [])
-  const counted = rows.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
-  return {
-    workspaces: rows.map(({ workspaceId, plan, storageBytes }) => ({ workspaceId, plan, storageBytes })),
-    totalBytes: counted + (hidden?.bytes ?? 0) + (await readBinBytes(db)),
-  }
+  const counted = workspaces.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
+  return { workspaces, totalBytes: counted + (hidden?.bytes ?? 0) + (await readBinBytes(db)) }
 }
 
 const STORAGE_OF = statement(
