@@ -40,14 +40,7 @@ export async function replayRequest(
 ): Promise<Replay> {
   const chosen = chooseActions(await listActions(ctx.db, endpoint.id), actionId)
   if (request.bodyTruncated) throw refusedAsOversize()
-  const target: ReplayTarget = {
-    workspaceId: ctx.workspace.id,
-    plan: ctx.plan,
-    endpoint,
-    requestId: request.id,
-    sealing: keyOfRow(request),
-    ...(await requestToSend(ctx, request)),
-  }
+  const target = { ...targetOf(ctx, endpoint, request), ...(await requestToSend(ctx, request)) }
   const runs = actionId === undefined ? matcherOf(chosen).matching(target.request) : chosen
   return await inReplaySlot(ctx, chosen, async (signal) => {
     const tried = await replayThrough(ctx, target, runs, signal)
@@ -55,6 +48,15 @@ export async function replayRequest(
     return { state: worstOf(outcomes), outcomes }
   })
 }
+
+/** The target of a replay, without the request that it sends. */
+export const targetOf = ({ workspace, plan }: Context, endpoint: EndpointRow, row: RequestRow) => ({
+  workspaceId: workspace.id,
+  plan,
+  endpoint,
+  requestId: row.id,
+  sealing: keyOfRow(row),
+})
 
 /**
  * The actions of a replay.

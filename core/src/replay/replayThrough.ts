@@ -17,22 +17,13 @@ import {
   storedPolicy,
   type Trigger,
 } from '../deliveries/index.ts'
-import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { type Plan, retentionMs } from '../plans/index.ts'
-import type { DataKeyRef } from '../platform/secrets/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 
 /** The request to send again. */
-export interface ReplayTarget {
-  readonly workspaceId: string
+export interface ReplayTarget
+  extends Pick<Attempt, 'workspaceId' | 'endpoint' | 'requestId' | 'request' | 'stored' | 'sealing'> {
   readonly plan: Plan
-  readonly endpoint: { readonly id: string; readonly name: string; readonly captureId: string }
-  readonly requestId: number
-  readonly request: EvaluatedRequest
-  /** The request as it is stored, if `request` is its original. */
-  readonly stored?: EvaluatedRequest
-  /** The key that seals the request; null without. */
-  readonly sealing: DataKeyRef | null
   /** Set if it is part of a replay of many requests. */
   readonly rehearsal?: {
     readonly id: string

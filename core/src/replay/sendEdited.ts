@@ -3,10 +3,10 @@ import type { Context } from '../api/context.ts'
 import { notAllowed, notFound, shredded } from '../api/errors.ts'
 import { attemptWithRecord, findAttempt } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
-import { isShredded, keyOfRow } from '../platform/secrets/index.ts'
+import { isShredded } from '../platform/secrets/index.ts'
 import { type RequestRow, storedRequest } from '../requests/index.ts'
 import { type Edits, editedRequest } from './editedRequest.ts'
-import { chooseActions, refusedAsOversize } from './replayRequest.ts'
+import { chooseActions, refusedAsOversize, targetOf } from './replayRequest.ts'
 import { inReplaySlot } from './replaySlot.ts'
 import { type ReplayTarget, replayForward } from './replayThrough.ts'
 
@@ -36,20 +36,8 @@ export async function sendEdited(
   const request = editedRequest(storedRequest(row), edits)
   if (request.bodyTruncated) throw refusedAsOversize()
   return await inReplaySlot(ctx, [action], async (signal) => {
-    const id = await replayForward(
-      ctx,
-      {
-        workspaceId: ctx.workspace.id,
-        plan: ctx.plan,
-        endpoint,
-        requestId: row.id,
-        sealing: keyOfRow(row),
-        request,
-        edited,
-      },
-      action,
-      signal,
-    )
+    const target = { ...targetOf(ctx, endpoint, row), request, edited }
+    const id = await replayForward(ctx, target, action, signal)
     const attempt = await findAttempt(ctx.db, endpoint.id, id)
     if (attempt === undefined) throw notFound('request')
     return await attemptWithRecord(ctx.db, endpoint.id, attempt)
