@@ -11,11 +11,10 @@ import { baselineAction } from './options.ts'
 import { findReplay } from './queries.ts'
 import type { StartInput } from './schema.ts'
 
+type Asked = Context & { readonly endpoint: EndpointRow }
+
 /** Checks of an input that the schema cannot express; every wrong part is named. */
-export async function checkStart(
-  ctx: Context & { readonly endpoint: EndpointRow },
-  input: Accepted<StartInput>,
-): Promise<InputIssue[]> {
+export async function checkStart(ctx: Asked, input: Accepted<StartInput>): Promise<InputIssue[]> {
   const issues: InputIssue[] = []
   const { select, edit, sign, faults, concurrency = 1 } = input
   if (!ctx.endpoint.allowRehearsal)
@@ -43,10 +42,7 @@ function isAmbiguous(select: Accepted<StartInput['select']> | undefined): boolea
   return (select.requestIds === undefined) === (select.filter === undefined)
 }
 
-async function compareIssues(
-  ctx: Context & { readonly endpoint: EndpointRow },
-  input: Accepted<StartInput>,
-): Promise<InputIssue[]> {
+async function compareIssues(ctx: Asked, input: Accepted<StartInput>): Promise<InputIssue[]> {
   const { compare, faults } = input
   if (compare === undefined) return []
   const unknown =
@@ -68,10 +64,7 @@ async function compareIssues(
 }
 
 /** Recorded answers are those of one action: two actions answer the same request differently. */
-async function recordedIssues(
-  { db, endpoint }: Context & { readonly endpoint: EndpointRow },
-  input: Accepted<StartInput>,
-): Promise<InputIssue[]> {
+async function recordedIssues({ db, endpoint }: Asked, input: Accepted<StartInput>): Promise<InputIssue[]> {
   const { compare } = input
   const path = ['compare', 'actionId']
   const forwards = await forwardActions(db, endpoint.id)
@@ -88,10 +81,7 @@ export async function forwardActions(db: Db, endpointId: string) {
   return (await listActions(db, endpointId)).filter(({ kind }) => kind === 'forward')
 }
 
-async function targetIssues(
-  ctx: Context & { readonly endpoint: EndpointRow },
-  { to, sign }: Accepted<StartInput>,
-): Promise<InputIssue[]> {
+async function targetIssues(ctx: Asked, { to, sign }: Accepted<StartInput>): Promise<InputIssue[]> {
   if (to === undefined) return []
   if ('actionId' in to) {
     const action = await findAction(ctx.db, ctx.endpoint.id, to.actionId)

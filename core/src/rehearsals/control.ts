@@ -34,7 +34,7 @@ export async function changeState(
   const { from, to } = CHANGES[change]
   const view = await ctx.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, ctx.workspace.id)
-    const row = await lockReplay(trx, id)
+    const row = await lockReplay(trx, id).executeTakeFirst()
     if (row === undefined) throw notFound('replay')
     if (!from.some((state) => state === row.state))
       throw notAllowed(
@@ -83,7 +83,7 @@ export async function pauseAbandoned({ db, clock }: Pick<Services, 'db' | 'clock
   for (const { id, workspaceId } of abandoned) {
     await db.transaction().execute(async (trx) => {
       await lockWorkspace(trx, workspaceId)
-      const row = await lockReplay(trx, id)
+      const row = await lockReplay(trx, id).executeTakeFirst()
       if (row?.state !== 'running' || row.listenedAt === null || row.listenedAt >= before) return
       await releaseItems(trx, id)
       await updateReplay(trx, id, { state: 'paused', baseAt: null })
@@ -91,13 +91,18 @@ export async function pauseAbandoned({ db, clock }: Pick<Services, 'db' | 'clock
   }
 }
 
-/** Ends a locked replay for good, and wakes the next ones of its workspace. */
+/**
+ * Ends a locked replay for good, and wakes the next ones of its workspace.
+ *
+ * @param reason why it failed; null if it is done
+ */
 export async function endReplay(
   trx: Trx,
   services: Pick<Services, 'clock' | 'enqueue'>,
   { id, workspaceId }: Pick<ReplayRow, 'id' | 'workspaceId'>,
-  { state, reason }: { readonly state: 'done' | 'failed'; readonly reason: string | null },
+  reason: string | null = null,
 ): Promise<void> {
+  const state = reason === null ? 'done' : 'failed'
   await updateReplay(trx, id, { state, reason, finishedAt: services.clock.now() })
   await wake(trx, services, workspaceId)
 }

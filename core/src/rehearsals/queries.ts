@@ -14,6 +14,7 @@ import {
 } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { STORED_REQUEST_COLUMNS, visibleRequests } from '../requests/index.ts'
+import { RUNNING_MAX } from './declarations.ts'
 import type { ScheduledItem } from './schedule.ts'
 
 export type ReplayRow = Selectable<ReplaysTable>
@@ -77,21 +78,20 @@ export async function countItems(db: Db, ids: readonly string[]): Promise<Map<st
   return new Map(rows.map((row) => [row.replayId, row]))
 }
 
-/** Whether a replay of many requests may begin: the workspace has fewer than `most` that the service sends now. */
-export async function hasRoom(trx: Trx, workspaceId: string, most: number): Promise<boolean> {
+/** Whether a replay of many requests may begin: the service sends fewer than {@link RUNNING_MAX} of the workspace now. */
+export async function hasRoom(trx: Trx, workspaceId: string): Promise<boolean> {
   const running = trx
     .selectFrom('replays')
     .where('workspaceId', '=', workspaceId)
     .where('state', '=', 'running')
     .where('listenedAt', 'is', null)
     .where('requestCount', '>', 1)
-  return (await countOf(running)) < most
+  return (await countOf(running)) < RUNNING_MAX
 }
 
-/** Locks a replay, whatever its state; undefined when it is gone. */
-export async function lockReplay(trx: Trx, id: string): Promise<ReplayRow | undefined> {
-  return await trx.selectFrom('replays').where('id', '=', id).selectAll().forUpdate().executeTakeFirst()
-}
+/** The query that locks a replay, whatever its state. */
+export const lockReplay = (trx: Trx, id: string) =>
+  trx.selectFrom('replays').where('id', '=', id).selectAll().forUpdate()
 
 export function updateReplay(db: Db, id: string, changes: Updateable<ReplaysTable>): Promise<ReplayRow> {
   return db.updateTable('replays').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()

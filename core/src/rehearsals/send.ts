@@ -33,16 +33,10 @@ export async function makeSend(
 ): Promise<{ readonly attempt: Attempt; readonly result: AttemptResult }> {
   const of = { workspaceId, endpoint, requestId, request, sealing }
   const timeoutSeconds = options.timeoutSeconds ?? undefined
-  const attempt =
-    action === null ? urlAttempt() : await beginReplay(services, { ...of, plan, rehearsal: guest() }, action)
+  const signing = options.sign !== 'creel' ? 'none' : fault === 'bad-signature' ? 'wrong' : 'own'
+  const target: ReplayTarget = { ...of, plan, rehearsal: { id, signing, timeoutSeconds } }
+  const attempt = action === null ? urlAttempt() : await beginReplay(services, target, action)
   return { attempt, result: await sendAttempt(services, attempt, signal, ready) }
-
-  function guest() {
-    const isWrong = fault === 'bad-signature'
-    const signing =
-      options.sign === 'creel' ? (isWrong ? ('wrong' as const) : ('own' as const)) : ('none' as const)
-    return { id, signing, timeoutSeconds }
-  }
 
   function urlAttempt(): Attempt {
     const startedAt = services.clock.now()

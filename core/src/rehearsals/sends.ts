@@ -27,7 +27,7 @@ import { isPassing, run, statement, type Trx } from '../platform/db/index.ts'
 import { keyOfRow } from '../platform/secrets/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { endReplay } from './control.ts'
-import { LEASE_GRACE_MS, LOST_MAX, REPLAY_LANES, RUNNING_MAX } from './declarations.ts'
+import { LEASE_GRACE_MS, LOST_MAX, REPLAY_LANES } from './declarations.ts'
 import { answeredEnd, CUT_OFF, failedEnd, finishSends, receivedOf, type SendEnd } from './finish.ts'
 import { type ReplayOptions, storedOptions } from './options.ts'
 import { prepare } from './prepare.ts'
@@ -37,6 +37,7 @@ import {
   findCaptured,
   hasRoom,
   isOver,
+  lockReplay,
   type Progress,
   progressOf,
   type ReplayRow,
@@ -96,7 +97,7 @@ export const REHEARSAL_SENDS: Adapter<RehearsalSend, RehearsalResult> = {
     if (progress === undefined) return NOTHING
     if (progress.isSealed) return { sends: [], nextInMs: SEALED_MS }
     if (isOver(progress)) {
-      await endReplay(trx, services, row, { state: 'done', reason: null })
+      await endReplay(trx, services, row)
       return NOTHING
     }
     const leaseInMs = progress.leaseEndsAt === null ? null : progress.leaseEndsAt.getTime() - now.getTime()
@@ -110,7 +111,7 @@ export const REHEARSAL_SENDS: Adapter<RehearsalSend, RehearsalResult> = {
     if (typeof sending === 'string') {
       // Its last answers come first.
       if (progress.underWay > 0) return { sends: [], nextInMs: leaseInMs }
-      await endReplay(trx, services, row, { state: 'failed', reason: sending })
+      await endReplay(trx, services, row, sending)
       return NOTHING
     }
     const { action } = sending
@@ -193,28 +194,19 @@ async function lockRunning(
   trx: Trx,
   { id, workspaceId }: Lane,
 ): Promise<ReplayRow | undefined> {
-  const running = await lockSent(trx, id, 'running')
+  // Those for listeners are not sent by the service.
+  const lockSent = (state: 'running' | 'queued') =>
+    lockReplay(trx, id).where('state', '=', state).where('listenedAt', 'is', null).executeTakeFirst()
+  const running = await lockSent('running')
   if (running !== undefined) return running
   // Before the replay, as a call that changes its state does.
   await lockWorkspace(trx, workspaceId)
-  const row = await lockSent(trx, id, 'queued')
+  const row = await lockSent('queued')
   if (row === undefined) return undefined
-  if (row.requestCount > 1 && !(await hasRoom(trx, workspaceId, RUNNING_MAX))) return undefined
+  if (row.requestCount > 1 && !(await hasRoom(trx, workspaceId))) return undefined
   const changes = { state: 'running' as const, startedAt: row.startedAt ?? clock.now() }
   await updateReplay(trx, id, changes)
   return { ...row, ...changes }
-}
-
-/** Locks a replay in this state that the service sends. */
-async function lockSent(trx: Trx, id: string, state: 'running' | 'queued'): Promise<ReplayRow | undefined> {
-  return await trx
-    .selectFrom('replays')
-    .selectAll()
-    .where('id', '=', id)
-    .where('state', '=', state)
-    .where('listenedAt', 'is', null)
-    .forUpdate()
-    .executeTakeFirst()
 }
 
 /** Time of offset 0, in milliseconds. It moves on after a hold-up, so that the distances between sends stay. */

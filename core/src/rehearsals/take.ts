@@ -109,7 +109,7 @@ async function look(ctx: Context, replay: Preparing, max: number) {
  * @returns undefined if the replay is gone
  */
 async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max: number) {
-  const row = await lockReplay(trx, id)
+  const row = await lockReplay(trx, id).executeTakeFirst()
   if (row === undefined) return undefined
   const { state } = row
   const nothing = { claimed: [], nextInMs: undefined }
@@ -118,7 +118,7 @@ async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max:
   const progress = await progressOf(trx, id, now)
   if (progress === undefined) return undefined
   if (isOver(progress)) {
-    await endReplay(trx, ctx, row, DONE)
+    await endReplay(trx, ctx, row)
     return { state: 'done' as const, ...nothing }
   }
   const { dueMs, underWay, leaseEndsAt: firstEndsAt, isSealed } = progress
@@ -167,16 +167,14 @@ export async function answerItem(
   })
   await ctx.db.transaction().execute(async (trx) => {
     await finishSends(ctx, trx, [{ endpointId: endpoint.id, item, end }])
-    const locked = await lockReplay(trx, row.id)
+    const locked = await lockReplay(trx, row.id).executeTakeFirst()
     if (locked?.state !== 'running') return
     const now = ctx.clock.now()
     const progress = await progressOf(trx, row.id, now)
-    if (progress !== undefined && isOver(progress)) await endReplay(trx, ctx, locked, DONE)
+    if (progress !== undefined && isOver(progress)) await endReplay(trx, ctx, locked)
     else await updateReplay(trx, row.id, { listenedAt: now })
   })
   // Other calls wait for room, for the second of a pair, or for the end.
   ctx.endpointChanges.announce([endpoint.id])
   return null
 }
-
-const DONE = { state: 'done', reason: null } as const
