@@ -5,9 +5,9 @@ import { pageInput } from '../api/pagination.ts'
 import { endpointId, InstantInput, Int64, optional, Timestamp } from '../api/values.ts'
 import { RUN_ERRORS, type RunErrorCode } from './senders/index.ts'
 
-export const RUN_STATES = ['queued', 'running', 'done', 'failed'] as const
+const RUN_STATES = ['queued', 'running', 'done', 'failed'] as const
 
-export const LISTING_SENDERS = ['stripe', 'github'] as const
+const LISTING_SENDERS = ['stripe', 'github'] as const
 
 /** The most types that Stripe takes in one call. */
 const TYPES_MAX = 20

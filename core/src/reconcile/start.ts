@@ -28,19 +28,17 @@ export function checkStart(
   if (sender === undefined || ctx.endpoint.eventIdPath !== null) {
     const detail =
       'Only endpoints with the provider stripe or github, and without an eventIdPath of their own, can be reconciled.'
-    issues.push({ path: ['credentials'], code: 'not_allowed', detail })
-  } else if (credentials !== undefined) {
-    issues.push(...credentialIssues(ctx, sender, credentials))
-  }
+    issues.push(issue(['credentials'], 'not_allowed', detail))
+  } else if (credentials !== undefined) issues.push(...credentialIssues(ctx, sender, credentials))
   const now = ctx.clock.now().getTime()
   const { limits } = ctx.plan
   if (since !== undefined && until !== undefined && until < since)
-    issues.push({ path: ['until'], code: 'out_of_range', detail: 'until is before since.' })
+    issues.push(issue(['until'], 'out_of_range', 'until is before since.'))
   if (since !== undefined && since.getTime() > now)
-    issues.push({ path: ['since'], code: 'out_of_range', detail: 'since is in the future.' })
+    issues.push(issue(['since'], 'out_of_range', 'since is in the future.'))
   if (since !== undefined && since.getTime() < now - retentionMs(limits)) {
     const detail = `since must be within the last ${limits.retentionDays} days, the retention of requests. Older events would all count as missing.`
-    issues.push({ path: ['since'], code: 'out_of_range', detail })
+    issues.push(issue(['since'], 'out_of_range', detail))
   }
   return issues
 }
@@ -63,7 +61,7 @@ function credentialIssues(
   const { hookUrl } = credentials
   if (sender === 'github' && hookUrl !== undefined && !isHookUrl(hookUrl, baseUrl)) {
     const detail = `The hook's address in the API is needed: ${baseUrl}/repos/<owner>/<repository>/hooks/<id> or ${baseUrl}/orgs/<organisation>/hooks/<id>.`
-    issues.push({ path: ['credentials', 'hookUrl'], code: 'bad_url', detail })
+    issues.push(issue(['credentials', 'hookUrl'], 'bad_url', detail))
   }
   return issues
 }

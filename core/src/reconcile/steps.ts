@@ -183,29 +183,23 @@ async function redeliverNext(work: Work, sender: Redelivering): Promise<Next> {
   })
   if (isPresent) return AT_ONCE
   const answer = await sender.redeliver(reference)
-  switch (answer.outcome) {
-    case 'ok':
-      await whileHeld(work, (trx, now) =>
-        updateRun(trx, row.id, { redeliveredCount: now.redeliveredCount + 1, failureCount: 0 }),
-      )
-      return AT_ONCE
-    case 'unknown':
-      return await afterFailure(work, answer)
-    case 'wait':
-    case 'again':
-      await whileHeld(work, (trx) => setEventStates(trx, row.id, [eventId], 'missing'))
-      return await afterFailure(work, answer)
-    case 'failed':
-      if (isForAll(answer.failure)) {
-        await whileHeld(work, (trx) => setEventStates(trx, row.id, [eventId], 'missing'))
-        return await end(work, answer.failure)
-      }
-      await whileHeld(work, async (trx, now) => {
-        await setEventStates(trx, row.id, [eventId], 'refused')
-        await updateRun(trx, row.id, { refusedCount: now.refusedCount + 1 })
-      })
-      return AT_ONCE
+  if (answer.outcome === 'ok') {
+    await whileHeld(work, (trx, now) =>
+      updateRun(trx, row.id, { redeliveredCount: now.redeliveredCount + 1, failureCount: 0 }),
+    )
+    return AT_ONCE
   }
+  if (answer.outcome === 'failed' && !isForAll(answer.failure)) {
+    await whileHeld(work, async (trx, now) => {
+      await setEventStates(trx, row.id, [eventId], 'refused')
+      await updateRun(trx, row.id, { refusedCount: now.refusedCount + 1 })
+    })
+    return AT_ONCE
+  }
+  // Nothing was done about the event.
+  if (answer.outcome !== 'unknown')
+    await whileHeld(work, (trx) => setEventStates(trx, row.id, [eventId], 'missing'))
+  return await afterFailure(work, answer)
 }
 
 /** Whether a refusal of one event applies to all events. */
