@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { MAX_PROBLEM_ITEMS } from '../api/errors.ts'
 import { issuesOf } from '../api/issues.ts'
-import type { InputIssue, ItemCode } from '../engine/issues.ts'
+import { type InputIssue, type ItemCode, issue } from '../engine/issues.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { ImportLine } from './line.ts'
 import { CUT_BODY, LineReader, type RawLine, type RefusedLine } from './lineReader.ts'
@@ -14,7 +14,7 @@ export interface CheckedLine {
   readonly body: Buffer
 }
 
-export interface WrongLine {
+interface WrongLine {
   readonly number: number
   readonly issues: readonly InputIssue[]
 }
@@ -64,7 +64,7 @@ function* next<Line>(lines: Iterator<Line | undefined, void, undefined>): Steps<
 }
 
 function wrong(number: number, code: ItemCode, predicate: string): WrongLine {
-  return { number, issues: [{ path: ['lines', number], code, detail: `Line ${number} ${predicate}.` }] }
+  return { number, issues: [issue(['lines', number], code, `Line ${number} ${predicate}.`)] }
 }
 
 function* checkedLine(raw: RawLine | RefusedLine): Steps<CheckedLine | WrongLine> {
@@ -84,11 +84,9 @@ function* checkedLine(raw: RawLine | RefusedLine): Steps<CheckedLine | WrongLine
     const issues = issuesOf(decoded.error, value).slice(0, MAX_PROBLEM_ITEMS)
     return {
       number,
-      issues: issues.map((issue) => ({
-        ...issue,
-        path: ['lines', number, ...issue.path],
-        detail: `Line ${number}: ${issue.detail}`,
-      })),
+      issues: issues.map(({ path, code, detail }) =>
+        issue(['lines', number, ...path], code, `Line ${number}: ${detail}`),
+      ),
     }
   }
   const line = decoded.data
@@ -96,8 +94,8 @@ function* checkedLine(raw: RawLine | RefusedLine): Steps<CheckedLine | WrongLine
   if (!isUtf8(text)) return wrong(number, 'bad_format', 'is not UTF-8')
   const octets = line.bodyEncoding === 'base64' ? yield* decodedBase64(text) : text
   if (octets !== null) return { number, line: { ...line, body: null }, body: octets }
-  const issue = { path: ['lines', number, 'body'], code: 'not_allowed' as const }
-  return { number, issues: [{ ...issue, detail: `Line ${number}: body must be base64.` }] }
+  const detail = `Line ${number}: body must be base64.`
+  return { number, issues: [issue(['lines', number, 'body'], 'not_allowed', detail)] }
 }
 
 /**

@@ -140,8 +140,6 @@ const STORE = statement(
   { isPrepared: false, notNull: ['firstId', 'lastId'] },
 )
 
-export type StoredBatch = RowsOf<typeof STORE>
-
 /**
  * Stores a staged batch in the order of its lines, keeps the counters equal to the rows, and notifies followers. The
  * caller holds the counters' lock. The rows never leave the database.
@@ -152,7 +150,7 @@ export async function storeStaged(
   trx: Trx,
   endpointId: string,
   { importId, number }: BatchName,
-): Promise<StoredBatch | undefined> {
+): Promise<RowsOf<typeof STORE> | undefined> {
   const [stored] = await run(trx, STORE, [importId, number, endpointId])
   if (stored === undefined) return undefined
   await trx

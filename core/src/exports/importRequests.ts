@@ -8,7 +8,6 @@ import {
   storedFormInSteps,
   tellOfRedactionFaults,
 } from '../capture/index.ts'
-import type { EndpointRow } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { inSlices, Turns } from '../platform/turns/index.ts'
@@ -16,7 +15,13 @@ import { sealedRow } from '../requests/index.ts'
 import { type CheckedLine, linesOf } from './importLines.ts'
 import { dropImport, stageBatch, stagedHead, storedCount } from './importQueries.ts'
 import { headersOf } from './line.ts'
-import { acceptImport, type Imported, storeImport } from './storeImport.ts'
+import {
+  acceptImport,
+  type Imported,
+  type ImportedInto,
+  NOTHING_IMPORTED,
+  storeImport,
+} from './storeImport.ts'
 
 const IMPORT_BATCH_LINES = 500
 /** Bytes in one batch. Captures of the endpoint wait while a batch is stored, and the limit also bounds memory. */
@@ -52,8 +57,6 @@ export async function importRequests(
   })
 }
 
-type ImportedInto = Pick<EndpointRow, 'id' | 'captureId' | 'storeRules' | 'dropHeaders' | 'encryptBodies'>
-
 async function importInTurn(
   ctx: Context,
   endpoint: ImportedInto,
@@ -66,7 +69,7 @@ async function importInTurn(
   try {
     const staged = await stage(ctx, settings, importId, body)
     const { count } = staged
-    if (count === 0) return { importedCount: 0, firstId: null, lastId: null }
+    if (count === 0) return NOTHING_IMPORTED
     await acceptImport(ctx, { importId, endpoint, count })
     await tellOfRedactionFaults(ctx, settings, [staged])
   } catch (error) {

@@ -8,6 +8,7 @@ import { exportMany } from './exportMany.ts'
 import { FORMAT_NAMES, FORMATS, type Format } from './formats/index.ts'
 import { importRequests } from './importRequests.ts'
 import { exportedHead } from './line.ts'
+import { Imported } from './storeImport.ts'
 
 const includeSecrets = optional(z.boolean()).meta({
   description: 'Shows the values of headers with names of credentials; default masked',
@@ -15,12 +16,6 @@ const includeSecrets = optional(z.boolean()).meta({
 
 const NDJSON = 'application/x-ndjson'
 const [firstType, ...otherTypes] = [...new Set(Object.values(FORMATS).map(({ contentType }) => contentType))]
-
-const Imported = z.object({
-  importedCount: z.int(),
-  firstId: Int64.nullable().meta({ description: 'Id of the first request that was stored' }),
-  lastId: Int64.nullable(),
-})
 
 export const exportRoutes = router({
   export: route({

@@ -1,6 +1,8 @@
+import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
+import { Int64 } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { Failures } from '../platform/db/index.ts'
@@ -8,18 +10,23 @@ import { sweepQueue } from '../platform/queues.ts'
 import { lockCounters } from '../requests/index.ts'
 import { dropImport, storedCount, storeStaged } from './importQueries.ts'
 
-export interface Imported {
-  readonly importedCount: number
-  /** Id of the first stored request; null if there is none. `lastId` is that of the last one. */
-  readonly firstId: number | null
-  readonly lastId: number | null
-}
+export const Imported = z.object({
+  importedCount: z.int(),
+  firstId: Int64.nullable().meta({ description: 'Id of the first request that was stored' }),
+  lastId: Int64.nullable(),
+})
+export type Imported = z.output<typeof Imported>
+
+export const NOTHING_IMPORTED: Imported = { importedCount: 0, firstId: null, lastId: null }
 
 /** Time without progress after which an accepted import counts as abandoned by its process. */
 const RESUMED_AFTER_MS = 60_000
 
 /** An endpoint with the settings under which lines were staged. */
-type StagedFor = Pick<EndpointRow, 'id' | 'storeRules' | 'dropHeaders' | 'encryptBodies'>
+export type ImportedInto = Pick<
+  EndpointRow,
+  'id' | 'captureId' | 'storeRules' | 'dropHeaders' | 'encryptBodies'
+>
 
 /**
  * Accepts a staged import, so that all of it will be stored.
@@ -29,7 +36,7 @@ type StagedFor = Pick<EndpointRow, 'id' | 'storeRules' | 'dropHeaders' | 'encryp
  */
 export async function acceptImport(
   { db, clock, plan }: Pick<Context, 'db' | 'clock' | 'plan'>,
-  { importId, endpoint, count }: { importId: string; endpoint: StagedFor; count: number },
+  { importId, endpoint, count }: { importId: string; endpoint: ImportedInto; count: number },
 ): Promise<void> {
   const { id: endpointId, storeRules, dropHeaders, encryptBodies } = endpoint
   await db.transaction().execute(async (trx) => {
@@ -65,7 +72,7 @@ export async function storeImport(
   who: Storing,
   { importId, endpointId, workspaceId }: Readonly<Record<'importId' | 'endpointId' | 'workspaceId', string>>,
 ): Promise<Imported> {
-  let imported: Imported = { importedCount: 0, firstId: null, lastId: null }
+  let imported = NOTHING_IMPORTED
   for (;;) {
     const stored = await who.db.transaction().execute(async (trx) => {
       // Ids are drawn under the lock, like those of captures, so that they commit in order.
