@@ -22,7 +22,6 @@ import { placed } from './create.ts'
 import { isOn } from './dispatchActions.ts'
 import {
   type ActionRow,
-  deleteAction,
   findAction,
   fitActions,
   lockActions,
@@ -148,7 +147,8 @@ export async function dropAction(
   { endpointId, id }: ActionRow,
 ): Promise<void> {
   await dropDeliveries(ctx, trx, [id])
-  await deleteAction(trx, id)
+  // Its rules go with it.
+  await trx.deleteFrom('actions').where('id', '=', id).execute()
   await numberActions(
     trx,
     actions.filter((action) => action.id !== id).map((action) => action.id),

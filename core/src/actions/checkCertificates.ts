@@ -1,13 +1,37 @@
 import { closeIncidents, closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
-import type { Trx } from '../platform/db/index.ts'
+import { run, statement, type Trx } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
-import { findExpiry, lockExpiring } from './queries.ts'
 
 /** Days before its expiry on which an alert about a certificate is raised. */
 const BEFORE_DAYS = 14
 /** The most actions of one transaction. */
 const BATCH = 100
+
+/**
+ * Locks forwards in use whose certificates expire before `$1` and that have no open incident, `$2` at most. Skips rows
+ * that are locked.
+ */
+const LOCK_EXPIRING = statement(
+  'lock expiring certificates',
+  `select a.id, a.name, a.workspace_id, a.endpoint_id, e.name as endpoint_name,
+    a.tls_certificates::json ->> 'expiresAt' as expires_at
+  from actions a join endpoints e on e.id = a.endpoint_id and e.deleted_at is null
+  where a.tls_certificates is not null and a.is_active and not a.suspended_by_plan
+    and (a.tls_certificates::json ->> 'expiresAt')::timestamptz <= $1
+    and not exists (
+      select from incidents i
+      where i.kind = 'certificate.expiring' and i.subject_id = a.id and i.closed_at is null)
+  order by a.id limit $2
+  for no key update of a skip locked`,
+  { isPrepared: false, notNull: ['expiresAt'] },
+)
+
+const FIND_EXPIRY = statement(
+  'find expiry of certificates',
+  `select tls_certificates::json ->> 'expiresAt' as expires_at from actions where id = $1`,
+  { isPrepared: false },
+)
 
 /** Certificates that expire before this time need an alert now. */
 function expiringUntil(now: Date): Date {
@@ -25,7 +49,7 @@ export async function checkCertificates(
   const until = expiringUntil(services.clock.now())
   while (!signal.aborted) {
     const looked = await services.db.transaction().execute(async (trx) => {
-      const rows = await lockExpiring(trx, until, BATCH)
+      const rows = await run(trx, LOCK_EXPIRING, [until, BATCH])
       for (const { id, name, workspaceId, endpointId, endpointName, expiresAt } of rows)
         await openIncident(services, trx, {
           kind: 'certificate.expiring',
@@ -50,7 +74,8 @@ export async function tellOfCertificates(
   trx: Trx,
   actionId: string,
 ): Promise<void> {
-  const expiresAt = await findExpiry(trx, actionId)
+  const [row] = await run(trx, FIND_EXPIRY, [actionId])
+  const expiresAt = row?.expiresAt ?? null
   if (expiresAt === null) await closeIncidentsSilently(services, trx, 'certificate.expiring', [actionId])
   else if (new Date(expiresAt) > expiringUntil(services.clock.now()))
     await closeIncidents(services, trx, {

@@ -10,7 +10,7 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { authColumns } from './auth.ts'
 import { warningsMember } from './check.ts'
-import { type ActionRow, findAction, insertAction, lockActions, numberActions } from './queries.ts'
+import { type ActionRow, findAction, lockActions, numberActions } from './queries.ts'
 import type { CreateInput } from './schema.ts'
 import { schemeColumns, signingColumns } from './signing.ts'
 import { tlsColumns } from './tls.ts'
@@ -88,7 +88,7 @@ export async function addAction(
   const isForward = action.kind === 'forward'
   const isActive = action.isActive ?? true
   const sealing = { secrets: ctx.secrets, workspaceId: ctx.workspace.id, now }
-  await insertAction(trx, {
+  const row = {
     ...signingColumns(isForward ? action.signingSecret || undefined : undefined, undefined, sealing),
     ...authColumns(isForward ? action.auth : undefined, undefined, sealing),
     ...tlsColumns(isForward ? action.tls : undefined, undefined, sealing),
@@ -109,7 +109,8 @@ export async function addAction(
     alertChannelId: isForward ? null : (action.alertChannelId ?? null),
     messageTemplate: isForward ? null : (action.messageTemplate ?? DEFAULT_TEMPLATE),
     createdAt: now,
-  })
+  }
+  await trx.insertInto('actions').values(row).execute()
   const ids = others.map((other) => other.id)
   await numberActions(trx, placed(ids, id, action.position))
   await announceEndpointChange(trx, action.endpointId)

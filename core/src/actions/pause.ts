@@ -5,9 +5,9 @@ import { recordChange } from '../audit/index.ts'
 import { lockFlow, type PauseGone } from '../deliveries/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import type { ActionsTable } from '../platform/db/index.ts'
+import { type ActionsTable, run, statement } from '../platform/db/index.ts'
 import { lockAction, recordActionChange, writeAction } from './change.ts'
-import { type ActionRow, pauseActions } from './queries.ts'
+import type { ActionRow } from './queries.ts'
 
 /** Refuses to pause an action that is no forward: the sends of a notify action belong to its channel. */
 export function checkPausable({ kind }: ActionRow): InputIssue[] {
@@ -51,6 +51,18 @@ async function setPause(
   })
 }
 
+/** Pauses those of the actions `$2` that are not paused, at `$1`. Rows are locked in the order of ids. */
+const PAUSE = statement(
+  'pause actions',
+  `update actions a set paused_at = $1
+  from (
+    select id from actions where id = any($2::uuid[]) and paused_at is null order by id for no key update
+  ) running
+  where a.id = running.id
+  returning a.id, a.name`,
+  { isPrepared: false },
+)
+
 const REASON = 'The receiver answered 410 Gone. Deliveries of this action wait until it is resumed.'
 
 /**
@@ -60,11 +72,7 @@ const REASON = 'The receiver answered 410 Gone. Deliveries of this action wait u
 export const pauseGone: PauseGone = async (services, trx, gone) => {
   if (gone.length === 0) return
   const now = services.clock.now()
-  const paused = await pauseActions(
-    trx,
-    gone.map(({ action }) => action.id),
-    now,
-  )
+  const paused = await run(trx, PAUSE, [now, gone.map(({ action }) => action.id)])
   for (const { id, name } of paused) {
     const cause = gone.findLast(({ action }) => action.id === id)
     if (cause === undefined) continue

@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { type Selectable, sql, type Updateable } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { recordSuspensions } from '../audit/index.ts'
 import { resumeDeliveries } from '../deliveries/index.ts'
@@ -60,75 +60,10 @@ export async function lockActions(trx: Trx, endpointId: string): Promise<ActionR
   return await listActions(trx, endpointId)
 }
 
-/** Inserts a row. The positions of other actions do not change. */
-export async function insertAction(trx: Trx, row: Insertable<ActionsTable>): Promise<void> {
-  await trx.insertInto('actions').values(row).execute()
-}
-
 /** Changes the named columns only. */
 export async function updateAction(trx: Trx, id: string, changes: Updateable<ActionsTable>): Promise<void> {
   if (Object.keys(changes).length > 0)
     await trx.updateTable('actions').set(changes).where('id', '=', id).execute()
-}
-
-const PAUSE = statement(
-  'pause actions',
-  `update actions a set paused_at = $1
-  from (
-    select id from actions where id = any($2::uuid[]) and paused_at is null order by id for no key update
-  ) running
-  where a.id = running.id
-  returning a.id, a.name`,
-  { isPrepared: false },
-)
-
-/**
- * Pauses actions that are not paused. Rows are locked in the order of ids.
- *
- * @returns the actions that were not paused before
- */
-export async function pauseActions(trx: Trx, ids: readonly string[], now: Date) {
-  return await run(trx, PAUSE, [now, ids])
-}
-
-const LOCK_EXPIRING = statement(
-  'lock expiring certificates',
-  `select a.id, a.name, a.workspace_id, a.endpoint_id, e.name as endpoint_name,
-    a.tls_certificates::json ->> 'expiresAt' as expires_at
-  from actions a join endpoints e on e.id = a.endpoint_id and e.deleted_at is null
-  where a.tls_certificates is not null and a.is_active and not a.suspended_by_plan
-    and (a.tls_certificates::json ->> 'expiresAt')::timestamptz <= $1
-    and not exists (
-      select from incidents i
-      where i.kind = 'certificate.expiring' and i.subject_id = a.id and i.closed_at is null)
-  order by a.id limit $2
-  for no key update of a skip locked`,
-  { isPrepared: false, notNull: ['expiresAt'] },
-)
-
-/**
- * Locks forwards in use whose certificates expire before a given time and that have no open incident. Skips rows that
- * are locked.
- */
-export async function lockExpiring(trx: Trx, until: Date, limit: number) {
-  return await run(trx, LOCK_EXPIRING, [until, limit])
-}
-
-const FIND_EXPIRY = statement(
-  'find expiry of certificates',
-  `select tls_certificates::json ->> 'expiresAt' as expires_at from actions where id = $1`,
-  { isPrepared: false },
-)
-
-/** Expiry of the certificates of an action; null without any. */
-export async function findExpiry(trx: Trx, id: string): Promise<string | null> {
-  const rows = await run(trx, FIND_EXPIRY, [id])
-  return rows[0]?.expiresAt ?? null
-}
-
-/** Deletes an action; its rules go with it. */
-export async function deleteAction(trx: Trx, id: string): Promise<void> {
-  await trx.deleteFrom('actions').where('id', '=', id).execute()
 }
 
 /** Numbers the actions 1, 2, 3… in the given order. Positions are compared when the transaction ends. */
