@@ -1,33 +1,23 @@
 import { sql } from 'kysely'
 import type { Context } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
-import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import { foundById, notFound } from '../api/errors.ts'
-import type { Page } from '../api/pagination.ts'
 import type { Plan } from '../plans/index.ts'
 import { countOf, type Db, type Trx } from '../platform/db/index.ts'
 import { type Channel, type ChannelRow, channelOf, destinationOf, isConnected } from './channel.ts'
 import type { ChannelKindName } from './kinds/index.ts'
 
+/** The query of the channels of a workspace. */
+export const channelRows = (db: Db, workspaceId: string) =>
+  db.selectFrom('alertChannels').selectAll().where('workspaceId', '=', workspaceId)
+
 /** The query of a channel, which has no row if it is absent or another workspace's. */
 export const channelRow = (db: Db, workspaceId: string, id: string) =>
-  db.selectFrom('alertChannels').selectAll().where('workspaceId', '=', workspaceId).where('id', '=', id)
-
-/** One page, newest first. */
-export async function listChannelRows(db: Db, workspaceId: string, page: Page & Between<TimePlace>) {
-  const ofWorkspace = db.selectFrom('alertChannels').selectAll().where('workspaceId', '=', workspaceId)
-  return await pageByTime(ofWorkspace, ['createdAt', 'id'], page)
-}
+  channelRows(db, workspaceId).where('id', '=', id)
 
 /** All channels, oldest first: those beyond the plan's limit come last. */
 export function allChannelRows(db: Db, workspaceId: string): Promise<ChannelRow[]> {
-  return db
-    .selectFrom('alertChannels')
-    .selectAll()
-    .where('workspaceId', '=', workspaceId)
-    .orderBy('createdAt')
-    .orderBy('id')
-    .execute()
+  return channelRows(db, workspaceId).orderBy('createdAt').orderBy('id').execute()
 }
 
 /** Counts every channel of the workspace, including those that are switched off or over the plan's limit. */

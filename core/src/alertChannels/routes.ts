@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EVENTS, isEventKind, SUBSCRIBABLE_KINDS, severityOf } from '../alerts/index.ts'
-import { createdCursor, idCursor, timeCursorInput } from '../api/cursors.ts'
+import { createdCursor, idCursor, pageByTime, timeCursorInput } from '../api/cursors.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { hasFeature, requireFeature } from '../api/planGates.ts'
 import { route, router } from '../api/route.ts'
@@ -9,7 +9,7 @@ import type { Plan } from '../plans/index.ts'
 import { channelOf, channelView } from './channel.ts'
 import { checkChannelChange, checkConnected, checkNewChannel } from './check.ts'
 import { CHANNEL_KIND_NAMES, channelKind } from './kinds/index.ts'
-import { deleteChannel, findsChannel, listChannelRows } from './queries.ts'
+import { channelRows, deleteChannel, findsChannel } from './queries.ts'
 import { changeChannel, channelChange, createChannel } from './save.ts'
 import {
   AlertChannel,
@@ -48,7 +48,9 @@ export const alertChannelRoutes = router({
     input: z.object({ ...pageInput, ...timeCursorInput }),
     output: envelope(AlertChannel),
   }).query(async ({ ctx, input }) => {
-    const found = await ctx.reads.run(({ db }) => listChannelRows(db, ctx.workspace.id, input))
+    const found = await ctx.reads.run(({ db }) =>
+      pageByTime(channelRows(db, ctx.workspace.id), ['createdAt', 'id'], input),
+    )
     return paged(found, input, {
       view: (row) => channelView(channelOf(row, ctx.secrets)),
       cursorOf: createdCursor,

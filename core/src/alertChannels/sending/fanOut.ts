@@ -21,7 +21,7 @@ import { type Channel, channelOf, isConnected, isMuted } from '../channel.ts'
 import { channelKind } from '../kinds/index.ts'
 import { allChannelRows } from '../queries.ts'
 import { planOfWorkspace, reasonNot } from './attempt.ts'
-import { ATTEMPTS_MAX, channelsNotified, forgetErrorsBefore, insertSends, type NewSend } from './queries.ts'
+import { ATTEMPTS_MAX, channelsNotified, forgetErrorsBefore, insertSends } from './queries.ts'
 
 const ContactIds = z.array(z.string())
 
@@ -56,30 +56,23 @@ async function fanOut(services: Services, trx: Trx, alert: Selectable<AlertsTabl
   await insertSends(
     services,
     trx,
-    planned.map((delivery) => deliveryRow(delivery, { alertId: id, workspaceId, now })),
+    planned.map(({ channel, recipient, outcome, detail }) => ({
+      alertId: id,
+      workspaceId,
+      at: now,
+      channelId: channel?.id ?? null,
+      channelName: channel?.name ?? null,
+      channelKind: recipient === null ? (channel?.kind ?? '') : 'email',
+      recipient,
+      outcome,
+      detail,
+      emailFallback: recipient !== null && channel !== null,
+      attemptsMax: ATTEMPTS_MAX,
+      // One that is not to be sent has ended.
+      nextAttemptAt: outcome === null ? now : null,
+    })),
   )
   await markFannedOut(trx, id, now)
-}
-
-/** The row of a planned delivery: due at once, or already finished if it is not to be sent. */
-function deliveryRow(
-  { channel, recipient, outcome, detail }: PlannedDelivery,
-  { alertId, workspaceId, now }: { alertId: string; workspaceId: string; now: Date },
-): NewSend {
-  return {
-    alertId,
-    workspaceId,
-    at: now,
-    channelId: channel?.id ?? null,
-    channelName: channel?.name ?? null,
-    channelKind: recipient === null ? (channel?.kind ?? '') : 'email',
-    recipient,
-    outcome,
-    detail,
-    emailFallback: recipient !== null && channel !== null,
-    attemptsMax: ATTEMPTS_MAX,
-    nextAttemptAt: outcome === null ? now : null,
-  }
 }
 
 /** @param closing the incident that the alert closes; null if it closes none */
