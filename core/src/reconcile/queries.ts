@@ -1,18 +1,11 @@
 import { sql, type Updateable } from 'kysely'
-import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
-import type { Page } from '../api/pagination.ts'
 import { countOf, type Db, type ReconciliationsTable, type Trx } from '../platform/db/index.ts'
 import type { SentEvent } from './senders/index.ts'
 import type { RunRow } from './view.ts'
 
-export async function findRun(db: Db, endpointId: string, id: string): Promise<RunRow | undefined> {
-  return await db
-    .selectFrom('reconciliations')
-    .where('endpointId', '=', endpointId)
-    .where('id', '=', id)
-    .selectAll()
-    .executeTakeFirst()
-}
+/** The query of the runs of an endpoint; served by `reconciliations_by_endpoint`. */
+export const runsOf = (db: Db, endpointId: string) =>
+  db.selectFrom('reconciliations').selectAll().where('endpointId', '=', endpointId)
 
 /** Locks a run, whatever its state; undefined when it is gone. */
 export async function lockRun(trx: Trx, id: string): Promise<RunRow | undefined> {
@@ -22,12 +15,6 @@ export async function lockRun(trx: Trx, id: string): Promise<RunRow | undefined>
     .selectAll()
     .forUpdate()
     .executeTakeFirst()
-}
-
-/** One page of an endpoint's runs, newest first; served by `reconciliations_by_endpoint`. */
-export async function listRuns(db: Db, endpointId: string, page: Page & Between<TimePlace>) {
-  const ofEndpoint = db.selectFrom('reconciliations').selectAll().where('endpointId', '=', endpointId)
-  return await pageByTime(ofEndpoint, ['createdAt', 'id'], page)
 }
 
 /** Endpoints of the running runs of a workspace. */
@@ -55,7 +42,7 @@ export async function updateRun(
 }
 
 /** States of a listed event. `asked`: its sender was asked to send it again; `brought`: it was fetched and captured. */
-export type EventState = 'present' | 'old' | 'missing' | 'asked' | 'brought' | 'refused'
+type EventState = 'present' | 'old' | 'missing' | 'asked' | 'brought' | 'refused'
 
 export interface StagedEvent extends SentEvent {
   readonly digest: string | null

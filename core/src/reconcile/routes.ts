@@ -1,10 +1,10 @@
-import { createdCursor } from '../api/cursors.ts'
+import { createdCursor, pageByTime } from '../api/cursors.ts'
 import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { readGaps } from './gaps.ts'
-import { findRun, listRuns } from './queries.ts'
+import { runsOf } from './queries.ts'
 import { Gaps, gapsInput, getInput, listInput, Reconciliation, startInput } from './schema.ts'
 import { checkStart, startReconciliation } from './start.ts'
 import { runView } from './view.ts'
@@ -37,9 +37,10 @@ export const reconcileRoutes = router({
     input: listInput,
     output: envelope(Reconciliation),
     finds: findsEndpoint,
-  }).query(async ({ ctx, input }) =>
-    paged(await listRuns(ctx.db, ctx.endpoint.id, input), input, { view: runView, cursorOf: createdCursor }),
-  ),
+  }).query(async ({ ctx, input }) => {
+    const found = await pageByTime(runsOf(ctx.db, ctx.endpoint.id), ['createdAt', 'id'], input)
+    return paged(found, input, { view: runView, cursorOf: createdCursor })
+  }),
 
   get: route({
     method: 'GET',
@@ -49,7 +50,7 @@ export const reconcileRoutes = router({
     output: Reconciliation,
     finds: async (ctx, ids) => {
       const { endpoint } = await findsEndpoint(ctx, ids)
-      const find = (id: string) => findRun(ctx.db, endpoint.id, id)
+      const find = (id: string) => runsOf(ctx.db, endpoint.id).where('id', '=', id).executeTakeFirst()
       return { endpoint, run: await foundById(ids.reconciliationId, 'reconciliation', find) }
     },
   }).query(({ ctx }) => runView(ctx.run)),
