@@ -1,6 +1,4 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
-import type { Page } from '../api/pagination.ts'
 import { isSealed } from '../keys/index.ts'
 import {
   countOf,
@@ -37,19 +35,12 @@ export async function insertReplay(
   return inserted
 }
 
-export async function findReplay(db: Db, endpointId: string, id: string) {
-  return await db
-    .selectFrom('replays')
-    .where('endpointId', '=', endpointId)
-    .where('id', '=', id)
-    .selectAll()
-    .executeTakeFirst()
-}
+/** The query of the replays of an endpoint; served by `replays_by_endpoint`. */
+export const replaysOf = (db: Db, endpointId: string) =>
+  db.selectFrom('replays').selectAll().where('endpointId', '=', endpointId)
 
-/** One page of an endpoint's replays, newest first; served by `replays_by_endpoint`. */
-export async function listReplays(db: Db, endpointId: string, page: Page & Between<TimePlace>) {
-  const ofEndpoint = db.selectFrom('replays').selectAll().where('endpointId', '=', endpointId)
-  return await pageByTime(ofEndpoint, ['createdAt', 'id'], page)
+export async function findReplay(db: Db, endpointId: string, id: string) {
+  return await replaysOf(db, endpointId).where('id', '=', id).executeTakeFirst()
 }
 
 const COUNT_ITEMS = statement(

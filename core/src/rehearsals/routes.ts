@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type TrackedEnvelope, tracked } from '@trpc/server'
 import { z } from 'zod'
 import { Download, type EventOf, type Finds } from '../api/contract.ts'
-import { createdCursor } from '../api/cursors.ts'
+import { createdCursor, pageByTime } from '../api/cursors.ts'
 import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { requireFeature } from '../api/planGates.ts'
@@ -12,7 +12,7 @@ import type { Db } from '../platform/db/index.ts'
 import { type OpenStream, openStream } from '../streams/index.ts'
 import { checkStart } from './check.ts'
 import { type Change, changeState } from './control.ts'
-import { countItems, findReplay, listReplays, type ReplayRow } from './queries.ts'
+import { countItems, findReplay, type ReplayRow, replaysOf } from './queries.ts'
 import { listResults, reportOf } from './report.ts'
 import {
   answerInput,
@@ -83,7 +83,7 @@ export const replayRunRoutes = router({
     output: envelope(ReplayRun),
     finds: findsEndpoint,
   }).query(async ({ ctx, input }) => {
-    const found = await listReplays(ctx.db, ctx.endpoint.id, input)
+    const found = await pageByTime(replaysOf(ctx.db, ctx.endpoint.id), ['createdAt', 'id'], input)
     const counts = await countItems(
       ctx.db,
       found.rows.map(({ id }) => id),

@@ -8,7 +8,7 @@ import { filterInput } from '../requests/index.ts'
 import { PER_SECOND_DEFAULT, REQUESTS_MAX, SHOWN_MAX } from './declarations.ts'
 
 /** States of a replay, in their order. */
-export const REPLAY_STATES = ['queued', 'running', 'paused', 'done', 'cancelled', 'failed'] as const
+const REPLAY_STATES = ['queued', 'running', 'paused', 'done', 'cancelled', 'failed'] as const
 export type ReplayState = (typeof REPLAY_STATES)[number]
 
 export const ORDERS = ['arrival', 'shuffled'] as const
@@ -25,7 +25,7 @@ export const OUTCOMES = ['equal', 'changed', 'failed', 'slower'] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
 /** States of one send. `errored`: it could not be sent, and `error` says why. */
-export const ITEM_STATES = ['waiting', 'sending', 'done', 'errored'] as const
+const ITEM_STATES = ['waiting', 'sending', 'done', 'errored'] as const
 
 const replayId = z.string().meta({ format: 'uuid', description: 'Id of the replay' })
 
@@ -277,7 +277,7 @@ export const ReplayResults = z.object({
 })
 
 /** Formats of a report: `junit` is XML for test runners, `md` is Markdown. */
-export const REPORT_FORMATS = ['junit', 'md'] as const
+const REPORT_FORMATS = ['junit', 'md'] as const
 
 export const reportInput = z.object({ endpointId, replayId, format: z.enum(REPORT_FORMATS) })
 
