@@ -1,7 +1,8 @@
 import type { Services } from '../api/services.ts'
 import type { Db, Trx } from '../platform/db/index.ts'
-import type { DueLane, Lane, LaneQueue } from './jobs.ts'
+import type { DueLane, LaneQueue } from './jobs.ts'
 import type { PacedStart, StartPlace } from './pacing.ts'
+import type { Lane } from './slots.ts'
 
 export const LANE_KINDS = ['delivery', 'alert', 'event', 'rehearsal'] as const
 export type LaneKind = (typeof LANE_KINDS)[number]

@@ -3,7 +3,6 @@ export { SIGNALS, waitingOf } from './adapter.ts'
 export {
   type DueLane,
   LANE_SWEEP,
-  type Lane,
   LaneJobs,
   laneQueue,
   queueLanes,
@@ -20,4 +19,4 @@ export {
   retryAfterSeconds,
 } from './retryPolicy.ts'
 export type { RunningLanes, SendSlot } from './scheduler.ts'
-export { dividedLimits, Slots } from './slots.ts'
+export { dividedLimits, type Lane, Slots } from './slots.ts'

@@ -3,10 +3,7 @@ import { z } from 'zod'
 import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { type Job, NO_PAYLOAD, type Queue, queue } from '../platform/queues.ts'
-import type { SlotLane } from './slots.ts'
-
-/** Unit of order, policy and fairness: an action, an alert channel, a subscription. Ids are unique over all kinds. */
-export type Lane = SlotLane
+import type { Lane } from './slots.ts'
 
 /** A lane with work that is due at `dueAt`. */
 export interface DueLane extends Lane {

@@ -13,11 +13,11 @@ import {
   type Signal,
 } from './adapter.ts'
 import { LaneGroups } from './groups.ts'
-import { type DueLane, type Lane, LaneJobs, type LaneQueue, queueRecovery } from './jobs.ts'
+import { type DueLane, LaneJobs, type LaneQueue, queueRecovery } from './jobs.ts'
 import { laneLooks, sendsInFlight } from './metrics.ts'
 import { Pacing, type StartPlace } from './pacing.ts'
 import { Recorder } from './recorder.ts'
-import type { HeldSlot, Slots } from './slots.ts'
+import type { HeldSlot, Lane, Slots } from './slots.ts'
 
 /** The most sends that one look claims: the first one few, further ones up to twice as many as the one before. */
 const LOOK_SENDS_MIN = 16

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { dividedLimits, SLOT_LIMITS, type SlotLane, Slots } from './slots.ts'
+import { dividedLimits, type Lane, SLOT_LIMITS, Slots } from './slots.ts'
 
 const MINUTE_MS = 60_000
 
@@ -10,17 +10,17 @@ function make(limits = SLOT_LIMITS) {
   return { clock, limits, slots: new Slots(limits, () => clock.ms) }
 }
 
-const lane = (workspaceId: string, id = workspaceId): SlotLane => ({
+const lane = (workspaceId: string, id = workspaceId): Lane => ({
   workspaceId,
   id: `${workspaceId} ${id}`,
 })
 
 /** Asks `count` times for a slot; returns the number of slots. */
-const fill = (slots: Slots, of: SlotLane, count: number): number =>
+const fill = (slots: Slots, of: Lane, count: number): number =>
   Array.from({ length: count }, () => slots.admit(of, 1)).filter((isTaken) => isTaken).length
 
 /** Makes a lane known for answers that take as long. */
-function answered(slots: Slots, of: SlotLane, durationMs: number): void {
+function answered(slots: Slots, of: Lane, durationMs: number): void {
   slots.take(of, 1)
   slots.release(of, 1, { durationMs, answered: true })
 }
@@ -137,7 +137,7 @@ describe('lanes that wait', () => {
     const { slots } = make()
     for (let at = 0; at < 1536; at += 1) slots.take(lane('busy'), 1)
     const order: string[] = []
-    const wait = async (of: SlotLane) => {
+    const wait = async (of: Lane) => {
       const held = await slots.hold(of, 16)
       order.push(of.id)
       slots.giveBack(of, held)
@@ -230,8 +230,8 @@ test('whatever comes and ends: bounds hold, a newcomer gets a slot while few hol
   fc.assert(
     fc.property(fc.array(event, { maxLength: 80 }), (events) => {
       const { slots, clock, limits } = make()
-      const held: SlotLane[] = []
-      const count = (is: (of: SlotLane) => boolean) => held.filter(is).length
+      const held: Lane[] = []
+      const count = (is: (of: Lane) => boolean) => held.filter(is).length
       for (const { what, workspace, lane: id, durationMs, passedMs, count: times } of events) {
         clock.ms += passedMs
         const of = lane(workspace, String(id))

@@ -58,8 +58,8 @@ const AHEAD_MS = 250
 /** The most lanes whose answers are remembered. The one that is idle for longest is dropped first. */
 const LANES_MAX = 10_000
 
-/** A lane, as far as its slots need it. */
-export interface SlotLane {
+/** Unit of order, policy and fairness: an action, an alert channel, a subscription. Ids are unique over all kinds. */
+export interface Lane {
   readonly id: string
   readonly workspaceId: string
 }
@@ -124,7 +124,7 @@ export class Slots {
   /** The workspace that asked for slots last, and another one that asked before it. */
   #asked = { id: '', atMs: Number.NEGATIVE_INFINITY }
   #askedBefore = this.#asked
-  readonly #line = new Line<SlotLane>({
+  readonly #line = new Line<Lane>({
     own: (lane) => this.#own(this.#lane(lane)),
     shared: (workspaceId) => this.#shared(workspaceId),
     take: (lane, slots) => this.#count(lane, slots, 0),
@@ -147,7 +147,7 @@ export class Slots {
    *
    * @returns false if it took none: the send waits in its lane
    */
-  takeIdle(lane: SlotLane, bytes: number): boolean {
+  takeIdle(lane: Lane, bytes: number): boolean {
     const state = this.#lane(lane)
     const isBusy =
       state.failures > 0 ||
@@ -159,7 +159,7 @@ export class Slots {
   }
 
   /** Takes a slot if there is one. Give it back through {@link release}. */
-  admit(lane: SlotLane, bytes: number): boolean {
+  admit(lane: Lane, bytes: number): boolean {
     const now = this.#now()
     const state = this.#lane(lane)
     const room = this.#room(lane.workspaceId, bytes, now)
@@ -172,7 +172,7 @@ export class Slots {
    * Waits for the lane's turn and holds slots for it: at most `most`, at least one, none once the signal has aborted.
    * Each held slot is used by a send, see {@link use}, or given back, see {@link giveBack}.
    */
-  async hold(lane: SlotLane, most: number, signal?: AbortSignal): Promise<number> {
+  async hold(lane: Lane, most: number, signal?: AbortSignal): Promise<number> {
     const held = this.#line.isEmpty && signal?.aborted !== true ? this.#hold(lane, most) : 0
     if (held > 0) return held
     const state = this.#lane(lane)
@@ -184,17 +184,17 @@ export class Slots {
     }
   }
 
-  use(lane: SlotLane, bytes: number): void {
+  use(lane: Lane, bytes: number): void {
     this.#count(lane, 0, bytes)
   }
 
   /** Gives back held slots that no send has used. */
-  giveBack(lane: SlotLane, slots: number): void {
+  giveBack(lane: Lane, slots: number): void {
     if (slots > 0) this.#count(lane, -slots, 0)
   }
 
   /** Takes a slot, whatever the limits. */
-  take(lane: SlotLane, bytes: number): void {
+  take(lane: Lane, bytes: number): void {
     this.#count(lane, 1, bytes)
   }
 
@@ -203,7 +203,7 @@ export class Slots {
    *
    * @param held how long it was held; null when nothing was sent
    */
-  release(lane: SlotLane, bytes: number, held: HeldSlot | null): void {
+  release(lane: Lane, bytes: number, held: HeldSlot | null): void {
     const state = this.#lane(lane)
     if (held !== null) {
       const { durationMs, answered } = held
@@ -214,7 +214,7 @@ export class Slots {
     this.#count(lane, -1, -bytes)
   }
 
-  #hold(lane: SlotLane, most: number): number {
+  #hold(lane: Lane, most: number): number {
     const state = this.#lane(lane)
     const own = this.#own(state)
     const held = own <= 0 ? 0 : Math.min(most, own, this.#shared(lane.workspaceId)?.(lane) ?? 0)
@@ -230,7 +230,7 @@ export class Slots {
   }
 
   /** Further slots that lanes of the workspace may have; null if none may have any. */
-  #shared(workspaceId: string): ((lane: SlotLane) => number) | null {
+  #shared(workspaceId: string): ((lane: Lane) => number) | null {
     if (this.#running >= this.limits.total) return null
     const now = this.#now()
     const room = this.#room(workspaceId, 0, now)
@@ -281,7 +281,7 @@ export class Slots {
     return isFast ? this.limits.perFastLane : this.limits.perLane
   }
 
-  #count(lane: SlotLane, slots: number, bytes: number): void {
+  #count(lane: Lane, slots: number, bytes: number): void {
     const state = this.#lane(lane)
     if (slots < 0 || state.running === 0) state.movedAtMs = this.#now()
     state.running += slots
@@ -303,7 +303,7 @@ export class Slots {
     return this.#workspaces.get(workspaceId) ?? { running: 0, bytes: 0 }
   }
 
-  #lane({ id }: SlotLane): LaneState {
+  #lane({ id }: Lane): LaneState {
     let state = this.#lanes.get(id)
     if (state === undefined) {
       state = {
