@@ -54,16 +54,12 @@ export function eventIdHeader(eventId: string | null): WireHeader | null {
  */
 export function creelHeaders(
   secrets: Pick<SecretBox, 'mark'>,
-  {
-    id,
-    requestId,
-    attemptNumber,
-    request,
-  }: Pick<Attempt, 'id' | 'requestId' | 'attemptNumber'> & {
+  attempt: Pick<Attempt, 'id' | 'requestId' | 'attemptNumber'> & {
     readonly request: Pick<Attempt['request'], 'eventId' | 'headers'>
   },
   deliveryId: string,
 ): WireHeader[] {
+  const { id, requestId, attemptNumber, request } = attempt
   const eventId = eventIdHeader(request.eventId)
   return [
     ['creel-attempt-id', String(id)],
