@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import type { Page } from '../api/pagination.ts'
-import { countOf, type Db, type EventSubscriptionsTable, type Trx } from '../platform/db/index.ts'
+import type { Db, EventSubscriptionsTable, Trx } from '../platform/db/index.ts'
 
 /** A subscription as it is stored. */
 export type SubscriptionRow = Selectable<EventSubscriptionsTable>
@@ -62,13 +62,6 @@ export async function hasCallback(
     .select('id')
     .executeTakeFirst()
   return row !== undefined
-}
-
-/** Live subscriptions of a workspace. */
-export async function countSubscriptions(db: Db, workspaceId: string, now: Date): Promise<number> {
-  return await countOf(
-    db.selectFrom('eventSubscriptions').where('workspaceId', '=', workspaceId).where('expiresAt', '>', now),
-  )
 }
 
 /** Locks a subscription, live or not. */

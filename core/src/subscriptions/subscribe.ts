@@ -6,14 +6,13 @@ import { requireRoom } from '../api/planGates.ts'
 import { changeOf, recordChange } from '../audit/index.ts'
 import { canonicalJson, parseJson } from '../engine/json/index.ts'
 import { type EventArguments, filterOf, findType, readPage } from '../events/index.ts'
-import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
+import { countOf, type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { newestRequestId } from '../requests/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { type Callback, callbackDigest, openCallback, sealCallback } from './callback.ts'
 import { checkCallback } from './check.ts'
 import { PREVIOUS_SECRET_MS, TTL_MS } from './declarations.ts'
 import {
-  countSubscriptions,
   deleteSubscription,
   findSubscription,
   hasCallback,
@@ -153,19 +152,17 @@ export async function subscribe(ctx: Context, input: CreateInput): Promise<z.inp
  */
 export async function identityOf(
   { db, key, workspace }: Context,
-  {
-    name,
-    arguments: given,
-    delivery: { url },
-  }: Pick<CreateInput, 'name' | 'arguments'> & { readonly delivery: { readonly url: string } },
+  input: Pick<CreateInput, 'name' | 'arguments'> & { readonly delivery: { readonly url: string } },
 ): Promise<Identity> {
   if (key === null) throw new DomainError('forbidden', 'A subscription belongs to an API key: call with one.')
   const principalId = await rootOfKey(db, workspace.id, key.id)
-  return { principalId, url, name, arguments: canonicalArguments(given) }
+  const { name, delivery } = input
+  return { principalId, url: delivery.url, name, arguments: canonicalArguments(input.arguments) }
 }
 
 async function requireMore({ plan, workspace, clock }: Context, db: Context['db'] | Trx): Promise<void> {
-  const count = await countSubscriptions(db, workspace.id, clock.now())
+  const ofWorkspace = db.selectFrom('eventSubscriptions').where('workspaceId', '=', workspace.id)
+  const count = await countOf(ofWorkspace.where('expiresAt', '>', clock.now()))
   requireRoom(plan, 'eventSubscriptionsMax', count, 'event subscriptions')
 }
 
