@@ -128,6 +128,20 @@ async function* chunksFor(
   }
   const inTurnOfAll = <Result>(bytes: number, read: () => Promise<Result>) =>
     inTurn(workspaceId, bytes, () => readAll(read), { signal, isAdmitted: true })
+  /** A request whose body is read and written piece by piece. */
+  async function* inPieces(row: ExportRow): Chunks {
+    // Placeholder of the body. It is random, so it occurs nowhere else in a sender's data.
+    const mark = randomUUID()
+    const [before = '', after = ''] = written(row, mark).split(mark)
+    yield bytesOf([before])
+    const pieces = bodyPieces(db, row)
+    for (;;) {
+      const { done, value } = await inTurnOfAll(SLICE_BYTES, () => pieces.next())
+      if (done === true) break
+      yield bytesOf([value])
+    }
+    yield bytesOf([after])
+  }
   if (format === 'har') yield bytesOf([HAR_START])
   while (untilId !== undefined && afterId < untilId) {
     signal.throwIfAborted()
@@ -141,37 +155,12 @@ async function* chunksFor(
         return bytesOf(rows.map((row) => written(row, row.body ?? '')))
       })
       // A long body gets a chunk of its own.
-      if (!(chunk instanceof Uint8Array)) yield* inPieces(db, chunk, { written, inTurnOfAll })
+      if (!(chunk instanceof Uint8Array)) yield* inPieces(chunk)
       else if (chunk.length > 0) yield chunk
     }
     afterId = end
   }
   if (format === 'har') yield bytesOf([HAR_END])
-}
-
-/** A request whose body is read and written piece by piece. */
-async function* inPieces(
-  db: Db,
-  row: ExportRow,
-  {
-    written,
-    inTurnOfAll,
-  }: {
-    written: (row: ExportRow, text: string) => string
-    inTurnOfAll: <Result>(bytes: number, read: () => Promise<Result>) => Promise<Result>
-  },
-): Chunks {
-  // Placeholder of the body. It is random, so it occurs nowhere else in a sender's data.
-  const mark = randomUUID()
-  const [before = '', after = ''] = written(row, mark).split(mark)
-  yield bytesOf([before])
-  const pieces = bodyPieces(db, row)
-  for (;;) {
-    const { done, value } = await inTurnOfAll(SLICE_BYTES, () => pieces.next())
-    if (done === true) break
-    yield bytesOf([value])
-  }
-  yield bytesOf([after])
 }
 
 /** Concatenates texts with one copy; joining and then encoding would copy each twice more. */
