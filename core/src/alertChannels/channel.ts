@@ -76,10 +76,14 @@ export function settingsView(channel: Channel) {
 
 /** A channel in the API's format, without its secret. */
 export function channelView(channel: Channel): z.input<typeof AlertChannel> {
-  const { secret: _secret, ...shown } = channel
+  const { health, lastSuccessAt, lastFailureAt, lastError, consecutiveFailures } = channel
   return {
-    ...shown,
     ...settingsView(channel),
+    health,
+    lastSuccessAt,
+    lastFailureAt,
+    lastError,
+    consecutiveFailures,
     connected: isConnected(channel),
     destination: destinationOf(channel),
   }

@@ -15,9 +15,9 @@ const BATCH = 500
 
 /**
  * Ends the leases of dead processes. Marks attempts whose lease has ended without a result as Interrupted, and queues
- * their deliveries at once. An interrupted attempt counts. If it was the last one, a single extra attempt follows; after that the delivery becomes a
- * dead letter. An inline replay is marked only. The record of the sent message is computed again, because the process
- * that sent it is gone.
+ * their deliveries at once. An interrupted attempt counts. If it was the last one, a single extra attempt follows; after
+ * that the delivery becomes a dead letter. An inline replay is marked only. The record of the sent message is computed
+ * again, because the process that sent it is gone.
  *
  * Several processes may call it at the same time.
  */

@@ -45,14 +45,20 @@ export function reportOf(row: ErasureRow, names: ReadonlyMap<string, string>): z
 }
 
 /** Converts a row to the API's shape, without the value. */
-export function erasureView({ value: _sealed, ...row }: ErasureRow): z.input<typeof Erasure> {
+export function erasureView(row: ErasureRow): z.input<typeof Erasure> {
   const progress = Progress.parse(JSON.parse(row.progress))
   const { left, counts, endpoints, scannedRequests, scannedAttempts } = progress
   return {
-    ...row,
+    id: row.id,
+    state: row.state,
+    dryRun: row.dryRun,
+    mode: row.mode,
+    valueHash: row.valueHash,
     paths: JSON.parse(row.paths),
     counts,
     progress: { scannedRequests, scannedAttempts, partsLeft: left.length },
     endpoints: Object.entries(endpoints).map(([endpointId, requests]) => ({ endpointId, requests })),
+    createdAt: row.createdAt,
+    finishedAt: row.finishedAt,
   }
 }
