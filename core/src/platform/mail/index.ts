@@ -16,7 +16,7 @@ export interface Mail {
 export type MailResult =
   | { readonly outcome: 'sent'; readonly durationMs: number }
   | {
-      /** `rejected` is final (5xx); `failed` may be temporary (4xx, no connection). */
+      /** `rejected` is final (5xx to this mail); `failed` may be temporary (4xx, no connection, no session). */
       readonly outcome: 'rejected' | 'failed' | 'notConfigured'
       /** The server's reply, without credentials. */
       readonly detail: string
@@ -119,19 +119,21 @@ const UNCONFIGURED: Mailer = {
   close: () => {},
 }
 
+/** Codes of refusals of this mail. A refused greeting, STARTTLS or login may have been mended by the next attempt. */
+const REFUSED = new Set<unknown>(['EENVELOPE', 'EMESSAGE'])
+
 /** 5xx is final, 4xx is temporary; without a code the server was not reached or broke off. */
 function failureOf(error: unknown) {
   const members: Readonly<Record<string, unknown>> = error instanceof Error ? { ...error } : {}
-  const { responseCode, response, code } = members
+  const { responseCode, response, code, originalCode = code } = members
   const statusCode = typeof responseCode === 'number' ? responseCode : null
-  // A refused login is for the operator to fix, which may have happened by the next attempt.
-  const isFinal = statusCode !== null && statusCode >= 500 && code !== 'EAUTH'
-  return { outcome: isFinal ? 'rejected' : 'failed', detail: wordsOf(code, response), statusCode } as const
+  const isFinal = statusCode !== null && statusCode >= 500 && REFUSED.has(code)
+  const detail = code === 'EAUTH' ? 'The mail server refused the login.' : wordsOf(originalCode, response)
+  return { outcome: isFinal ? 'rejected' : 'failed', detail, statusCode } as const
 }
 
 /** The server's reply, if any. The server's address and our login are left out: they concern only the operator. */
 function wordsOf(code: unknown, response: unknown): string {
-  if (code === 'EAUTH') return 'The mail server refused the login.'
   if (typeof response === 'string' && response !== '') return response
   return `The mail server could not be reached${typeof code === 'string' ? ` (${code})` : ''}.`
 }

@@ -77,6 +77,38 @@ describe('a mail ends within its time', () => {
   })
 })
 
+describe('a mail is tried again', () => {
+  const send = async (url: string) => await createMailer({ smtpUrl: url, from: undefined }).send(MAIL)
+
+  test('after a 5xx to the greeting or to STARTTLS, which is no answer to the mail', async () => {
+    const busy = await startServer((socket) => socket.end('554 no service\r\n'))
+    expect(await send(busy)).toMatchObject({ outcome: 'failed', statusCode: 554, detail: '554 no service' })
+    server?.close()
+    const withoutTls = await startServer((socket) => {
+      socket.write('220 ready\r\n')
+      socket.once('data', () => {
+        socket.write('250-hello\r\n250 STARTTLS\r\n')
+        socket.on('data', () => socket.write('554 no TLS\r\n'))
+      })
+    })
+    expect(await send(withoutTls)).toMatchObject({ outcome: 'failed', statusCode: 554, detail: '554 no TLS' })
+  })
+
+  test('but not after a 5xx to its recipient', async () => {
+    const url = await startServer((socket) => dialogue(socket, 'RCPT', () => socket.write('550 no such\r\n')))
+    expect(await send(url)).toMatchObject({ outcome: 'rejected', statusCode: 550 })
+  })
+})
+
+test('a mail whose connection fails names the cause', async () => {
+  const url = await startServer(() => {})
+  server?.close()
+  expect(await createMailer({ smtpUrl: url, from: undefined }).send(MAIL)).toMatchObject({
+    outcome: 'failed',
+    detail: 'The mail server could not be reached (ECONNREFUSED).',
+  })
+})
+
 test('a mail that is cut off is no result, and its connection ends', async () => {
   const began = Promise.withResolvers<void>()
   const closed = Promise.withResolvers<void>()
