@@ -5,7 +5,7 @@
  * It works without `bun` on the PATH (`npx -y bun@… run …`), since it uses the Bun that runs it.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeClientCalls } from './client/types.ts'
 
@@ -15,9 +15,10 @@ const STAMP = join(ROOT, 'node_modules', '.installed')
 /** Installs what is missing; a no-op of some milliseconds when nothing is. Exits the process when it fails. */
 export function installMissing(): void {
   makeClientCalls()
-  const wanted = createHash('sha256')
-    .update(readFileSync(join(ROOT, 'bun.lock')))
-    .digest('hex')
+  const hash = createHash('sha256').update(readFileSync(join(ROOT, 'bun.lock')))
+  const patches = join(ROOT, 'patches')
+  for (const name of readdirSync(patches).sort()) hash.update(readFileSync(join(patches, name)))
+  const wanted = hash.digest('hex')
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return
   // Its progress belongs to stderr: stdout carries the ready line, or the output of a `--json` command.
   // Its summary would count install scripts that are not run: none is needed.
