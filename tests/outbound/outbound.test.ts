@@ -250,6 +250,27 @@ describe('hostile receivers', () => {
     expect(result.bodyTruncated).toBe(true)
   })
 
+  test('a body in very many pieces is cut there', async () => {
+    const { port } = await receiver((socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(20_000)}`),
+    )
+    const result = await client().send(post(`http://127.0.0.1:${port}/`))
+    expect(result).toMatchObject({ outcome: 'response', bodyTruncated: true, statusCode: 200 })
+    if (result.outcome === 'response') expect(result.body.length).toBeLessThan(20_000)
+  })
+
+  test('a body in some pieces is whole', async () => {
+    const pieces = Array.from({ length: 300 }, (_, at) => `<${at}>`)
+    const { port } = await receiver((socket) =>
+      socket.write(
+        `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`).join('')}0\r\n\r\n`,
+      ),
+    )
+    const result = await client().send(post(`http://127.0.0.1:${port}/`))
+    expect(result).toMatchObject({ outcome: 'response', bodyTruncated: false })
+    if (result.outcome === 'response') expect(Buffer.from(result.body).toString()).toBe(pieces.join(''))
+  })
+
   test('a body of exactly the limit is whole', async () => {
     const { port } = await receiver((socket) =>
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfour'),
@@ -281,6 +302,7 @@ describe('hostile receivers', () => {
   test.each([
     ['one huge field', `X-Bomb: ${'a'.repeat(1 << 20)}\r\n`],
     ['very many fields', 'X-Bomb: a\r\n'.repeat(100_000)],
+    ['many fields of one character', 'x:\r\n'.repeat(5_000)],
   ])('a header bomb of %s is refused', async (_, fields) => {
     const { port } = await receiver((socket) => socket.write(`HTTP/1.1 200 OK\r\n${fields}\r\n`))
     const result = await client().send(post(`http://127.0.0.1:${port}/`, { totalTimeoutMs: 2000 }))

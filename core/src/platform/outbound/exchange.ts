@@ -2,6 +2,11 @@ import { type Dispatcher, errors } from 'undici/index.js'
 import type { WireHeader } from '../../engine/message/index.ts'
 import { DialError, type DialOutcome } from './dial.ts'
 
+/** The most interim responses that are read. Thousands arrive at once, and are read in one turn of the event loop. */
+const INTERIM_MAX = 32
+/** The most pieces of a body that are read. Chunks of one byte arrive at once, too, and cost as much as long ones. */
+const PIECES_MAX = 10_000
+
 export interface Response {
   readonly outcome: 'response'
   readonly statusCode: number
@@ -9,7 +14,7 @@ export interface Response {
   readonly headers: readonly WireHeader[]
   /** As received: never decompressed, never decoded. */
   readonly body: Uint8Array
-  /** The body was longer than the limit, or had not ended when the time was up or the connection broke. */
+  /** The body was longer than the limit, came in very many pieces, or had not ended when the time was up or the connection broke. */
   readonly bodyTruncated: boolean
 }
 
@@ -39,8 +44,10 @@ export function exchange(
   return new Promise((resolve) => {
     let controller: Dispatcher.DispatchController | undefined
     let head: Pick<Response, 'statusCode' | 'headers'> | undefined
-    const chunks: Uint8Array[] = []
+    let body = new Uint8Array()
     let size = 0
+    let pieces = 0
+    let interim = 0
     let settled = false
 
     const settle = (result: Response | NoResponse) => {
@@ -54,7 +61,7 @@ export function exchange(
       settle(
         head === undefined
           ? otherwise
-          : { outcome: 'response', ...head, body: joined(chunks), bodyTruncated },
+          : { outcome: 'response', ...head, body: body.subarray(0, size), bodyTruncated },
       )
     const cut = (otherwise: NoResponse) => {
       finish(true, otherwise)
@@ -77,13 +84,17 @@ export function exchange(
       onResponseStart(started, statusCode) {
         // 100, 102 and 103 are interim responses.
         if (statusCode >= 200) head = { statusCode, headers: wireHeaders(started.rawHeaders) }
+        else if (++interim > INTERIM_MAX) cut({ outcome: 'reset', detail: 'too many interim responses' })
       },
       onResponseData(_, chunk) {
-        const room = limits.maxResponseBytes - size
+        const taken = chunk.subarray(0, limits.maxResponseBytes - size)
+        const end = size + taken.length
+        if (end > body.length) body = grown(body, end, limits.maxResponseBytes)
         // A copy: undici reuses the memory of its parser.
-        chunks.push(new Uint8Array(chunk.subarray(0, room)))
-        size += chunk.length
-        if (size > limits.maxResponseBytes) cut({ outcome: 'reset', detail: 'the response was too long' })
+        body.set(taken, size)
+        size = end
+        if (taken.length < chunk.length || ++pieces > PIECES_MAX)
+          cut({ outcome: 'reset', detail: 'the response was too long' })
       },
       onResponseEnd: () => finish(false, { outcome: 'reset', detail: 'no response' }),
       onResponseError: (_, error) => finish(true, failureOf(error)),
@@ -96,9 +107,11 @@ export function exchange(
   })
 }
 
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  const [only] = chunks
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
+/** Bytes with room for as many as `end`: exactly so many at first, later for some of those that may follow. */
+function grown(bytes: Uint8Array, end: number, max: number): Uint8Array<ArrayBuffer> {
+  const longer = new Uint8Array(Math.max(end, Math.min(bytes.length * 2, max)))
+  longer.set(bytes)
+  return longer
 }
 
 function failureOf(error: unknown): NoResponse {
