@@ -48,7 +48,8 @@ function labelOf(contentType: string | null): Label {
  * also if the type is a form's, `text/*`, `application/octet-stream` or absent and the bytes are a JSON object or
  * array. Only a body that is not JSON can be a form. So a sender cannot bypass a rule by mislabelling a body.
  *
- * JSON that nests too deep to be read is not a form either: no rule could address its parts.
+ * JSON that nests too deep to be read is not a form either: no rule could address its parts. Nor is one of more than
+ * {@link FIELDS_MAX} fields.
  *
  * @param readJson returns undefined for bytes that are not JSON; called at most once
  */
@@ -64,7 +65,7 @@ export function bodyStructure<Json>(
   const json = opensLikeJson ? readJson(body) : undefined
   if (json !== undefined) return { kind: 'json', json }
   if (label !== 'form') return { kind: 'none' }
-  return { kind: opensLikeJson && isTooDeep(body) ? 'none' : 'form' }
+  return { kind: (opensLikeJson && isTooDeep(body)) || hasTooManyFields(body) ? 'none' : 'form' }
 }
 
 /** Kind of a body, for display; null when it is empty. A prefix of a body is text or binary. */
@@ -109,6 +110,15 @@ export function isTooDeep(bytes: Uint8Array): boolean {
   return hasMoreOf(OPENING_BRACKETS, bytes, JSON_DEPTH_MAX) && nestsTooDeep(bytes)
 }
 
+/** The most fields of a form that are read. Millions, which fit a body, would hold the event loop for seconds. */
+const FIELDS_MAX = 10_000
+
+/** Whether a form has more fields than are read. */
+export function hasTooManyFields(bytes: Uint8Array): boolean {
+  return hasMoreOf(AMPERSAND, bytes, FIELDS_MAX)
+}
+
+const AMPERSAND = [0x26]
 const OPENING_BRACKETS = [0x5b, 0x7b]
 
 /** Few bodies have enough brackets. Finding those that there are costs a fraction of a walk over all bytes. */

@@ -31,7 +31,7 @@ import { placedValue, placesOf } from './nodes.ts'
 
 type Document =
   | { readonly kind: 'json' | 'form'; root: LazyJson; readonly original: string }
-  | { readonly kind: 'empty' | 'unstructured' }
+  | { readonly kind: 'empty' | 'unstructured' | 'tooLong' }
 
 /** A request while rules change it. Paths always read the latest values. */
 export class Draft implements ReadRoot {
@@ -97,10 +97,10 @@ export class Draft implements ReadRoot {
   /**
    * The body as a tree that steps may change.
    *
-   * @throws Fault `not_structured` when it is neither JSON nor a form
+   * @throws Fault `not_structured` when it is neither JSON nor a form, `too_large` over 10 MiB
    */
   root(): LazyJson {
-    const document = this.read()
+    const document = this.readable()
     if ('root' in document) return document.root
     const what = document.kind === 'empty' ? 'empty' : 'neither JSON nor a form'
     throw new Fault('not_structured', `The body is ${what}: a path cannot lead into it.`)
@@ -156,7 +156,7 @@ export class Draft implements ReadRoot {
   bodyDocument(): { value: LazyJson; isForm: boolean } | undefined {
     // Conditions and templates call this for each of their paths.
     this.meter.checkTime()
-    const document = this.read()
+    const document = this.readable()
     return 'root' in document ? { value: document.root, isForm: document.kind === 'form' } : undefined
   }
 
@@ -173,7 +173,7 @@ export class Draft implements ReadRoot {
         return this.fact(path.fact) ?? null
       case 'body': {
         if (path.segments.length === 0) return this.bodyText() ?? null
-        const document = this.read()
+        const document = this.readable()
         const [place] = 'root' in document ? placesOf(document.root, path.segments, this.meter) : []
         return place === undefined ? null : placedValue(place)
       }
@@ -311,6 +311,16 @@ export class Draft implements ReadRoot {
     return document.root instanceof Map ? writeForm(document.root, document.original) : ''
   }
 
+  /** @throws Fault `too_large`: what no rule may write takes too long to read, too */
+  private readable(): Document {
+    const document = this.read()
+    if (document.kind !== 'tooLong') return document
+    throw new Fault(
+      'too_large',
+      `The body is over ${RUN_LIMITS.outputBytes} bytes: no path can lead into it.`,
+    )
+  }
+
   private read(): Document {
     this.document ??= this.meter.reading(() => readDocument(this.asRead, this.isForStoring))
     return this.document
@@ -328,6 +338,8 @@ function checkHeader(name: string, value: string): void {
 /** The body, of the kind that `bodyStructure` decides, up to the payload cap; digits and order kept. */
 function readDocument(request: EvaluatedRequest, isForStoring: boolean): Document {
   if (request.body.length === 0) return { kind: 'empty' }
+  const isLong = request.body.length > RUN_LIMITS.outputBytes
+  if (isLong && bodyStructure(request, () => true).kind !== 'none') return { kind: 'tooLong' }
   const structure = bodyStructure(request, (body) => {
     const taken = isForStoring ? takeJson(request) : undefined
     if (taken !== undefined && isLossless(taken.value, taken.text, MAX_JSON_DEPTH))

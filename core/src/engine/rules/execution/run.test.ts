@@ -10,6 +10,8 @@ function hmac(text: string): string {
   return createHmac('sha256', 'a signing secret').update(text).digest('hex')
 }
 
+const FORM = 'application/x-www-form-urlencoded'
+
 const sign = (path: string) => ({
   op: 'compute',
   path,
@@ -372,15 +374,31 @@ describe('bounds', () => {
     ).toBe('fault: too_large')
   })
 
-  test('a form that repeats one name hundreds of thousands of times', () => {
-    const form = `${'a=1&'.repeat(300_000)}b=2`
-    const contentType = 'application/x-www-form-urlencoded'
+  test('a form that repeats one name thousands of times', () => {
+    const form = `${'a=1&'.repeat(10_000)}b=2`
+    expect(bodyAfter(form, [{ op: 'set', path: 'body.b', value: 3 }], FORM)).toHaveLength(form.length)
+    expect(bodyAfter(form, [{ op: 'set', path: 'body.a[0]', value: 3 }], FORM)).toHaveLength(form.length)
+  })
+
+  test.each([
+    ['a form of too many fields', '%41=%zz&'.repeat(1_000_000), FORM, 'not_structured'],
+    ['a form that is too long', `a=${'+'.repeat(10_500_000)}`, FORM, 'too_large'],
+    ['JSON that is too long', `{${'"1":1.0,'.repeat(1_400_000)}"a":1}`, 'application/json', 'too_large'],
+  ])('%s is refused unread', (_, body, contentType, code) => {
     const used = processorTime()
-    expect(bodyAfter(form, [{ op: 'set', path: 'body.b', value: 3 }], contentType)).toHaveLength(form.length)
-    expect(bodyAfter(form, [{ op: 'set', path: 'body.a[0]', value: 3 }], contentType)).toHaveLength(
-      form.length,
-    )
-    expect(used()).toBeLessThan(20_000)
+    const { rules } = runOn({ body, contentType }, [ruleOf([{ op: 'remove', paths: ['body.a'] }])])
+    expect(rules[0]?.fault).toMatchObject({ code, counted: false })
+    expect(used()).toBeLessThan(300)
+  })
+
+  test('a condition on a body that is too long is a fault, and one on a header is not', () => {
+    const body = `["${'x'.repeat(10_500_000)}"]`
+    const after = (path: string) =>
+      runOn({ body }, [
+        ruleOf([{ op: 'set', path: 'headers.X', value: 'x' }], { path, op: 'eq', value: 'b' }),
+      ])
+    expect(after('body.a').rules[0]?.fault?.code).toBe('too_large')
+    expect(after('headers.Y').output?.body).toHaveLength(body.length)
   })
 
   test('whatever the document and the body: a result or a fault, in time', () => {
