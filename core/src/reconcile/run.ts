@@ -1,6 +1,6 @@
 import type { Services } from '../api/services.ts'
 import { hashWith } from '../engine/storing/index.ts'
-import { isDatabaseOutage } from '../platform/db/index.ts'
+import { isDatabaseOutage, isDeadlock } from '../platform/db/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { requeueLost } from '../runs/index.ts'
 import { openHashKey } from '../workspaces/index.ts'
@@ -45,7 +45,11 @@ export async function runReconciliation(
 async function workOn(services: Services, lease: Lease, signal: AbortSignal): Promise<Next> {
   const endsAt = performance.now() + SLICE_MS
   for (;;) {
-    const next = await step(services, lease)
+    const next = await step(services, lease).catch((error: unknown): Next => {
+      // Nothing of the step is stored. It succeeds when it is taken again.
+      if (!isDeadlock(error)) throw error
+      return { after: 'wait', milliseconds: PAUSE_MS }
+    })
     if (next.after === 'ended' || next.milliseconds > PAUSE_MS) return next
     if (next.milliseconds > 0) await sleep(next.milliseconds)
     if (performance.now() >= endsAt || signal.aborted || services.stopping.aborted)

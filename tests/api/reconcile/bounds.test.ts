@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import {
   PAGE_BYTES_MAX,
   PAGES_MAX,
@@ -123,6 +124,30 @@ test('types and cursors that PostgreSQL cannot hold as they are end no run', asy
   const run = await reconciled(ofGithub, senders.githubOrder({ dryRun: true }))
   github.interfere = undefined
   expect(run).toMatchObject({ state: 'done', missingTypes: [{ type: 'a\ufffdb\ufffd', count: 2 }] })
+})
+
+test('deadlocks while a page is stored and while its events are captured end no run', async () => {
+  stripe.events.splice(0, stripe.events.length, stripeEvent(1, hoursAgo(1)))
+  const endpoint = await service.alice.endpoint({ provider: 'stripe' })
+  await sql`create sequence deadlocks`.execute(service.db)
+  await sql`create function meet_deadlock() returns trigger language plpgsql as $$
+    begin
+      if nextval('deadlocks') in (1, 3) then raise exception 'deadlock' using errcode = 'deadlock_detected'; end if;
+      return new;
+    end $$`.execute(service.db)
+  await sql`create trigger meet_deadlock before insert on reconciliation_events for each row
+    execute function meet_deadlock()`.execute(service.db)
+  await sql`create trigger meet_deadlock before insert on requests for each row
+    when (new.endpoint_id = ${sql.lit(endpoint.id)}) execute function meet_deadlock()`.execute(service.db)
+  const run = await reconciled(endpoint, senders.stripeOrder())
+  expect(run).toMatchObject({
+    state: 'done',
+    error: null,
+    counts: { missing: 1, captured: 1, outstanding: 0 },
+  })
+  const { rows } = await sql<{ met: number }>`select last_value as met from deadlocks`.execute(service.db)
+  expect(rows).toEqual([{ met: 4 }])
+  await sql`drop function meet_deadlock cascade`.execute(service.db)
 })
 
 const findRun = (id: string) =>
