@@ -69,12 +69,7 @@ function Contacts() {
           <li key={id} className="item">
             <span className="item-name">{email}</span>
             <span className="item-what">{name}</span>
-            <Button
-              look="small"
-              aria-label={`Remove ${email}`}
-              disabled={remove.isPending}
-              onClick={() => remove.mutate(id)}
-            >
+            <Button look="small" aria-label={`Remove ${email}`} {...remove.button(id)}>
               Remove
             </Button>
           </li>
@@ -100,14 +95,7 @@ function Sessions() {
   const invite = useCall(() => creel.sessions.invite.mutate({}))
   const end = useCall((sessionId: string) => creel.sessions.end.mutate({ sessionId }), [['sessions']])
   return (
-    <Card
-      title="Sessions"
-      acts={
-        <Button disabled={invite.isPending} onClick={() => invite.mutate()}>
-          Create sign-in link
-        </Button>
-      }
-    >
+    <Card title="Sessions" acts={<Button {...invite.button()}>Create sign-in link</Button>}>
       <Problem error={sessions.error ?? invite.error ?? end.error} />
       {invite.data !== undefined && (
         <div className="one-time">
@@ -127,7 +115,7 @@ function Sessions() {
             <td>{ago(seenAt)}</td>
             <td className="end">
               {!isCurrent && (
-                <Button look="small" disabled={end.isPending} onClick={() => end.mutate(id)}>
+                <Button look="small" {...end.button(id)}>
                   Sign out
                 </Button>
               )}
@@ -185,7 +173,7 @@ function Subscriptions({ mayEnd }: { readonly mayEnd: boolean }) {
               <td title={fullTime(one.expiresAt)}>{ago(one.expiresAt)}</td>
               <td className="end">
                 {mayEnd && (
-                  <Button look="small" disabled={end.isPending} onClick={() => end.mutate(one.id)}>
+                  <Button look="small" {...end.button(one.id)}>
                     End
                   </Button>
                 )}

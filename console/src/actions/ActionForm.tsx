@@ -6,7 +6,7 @@ import { CheckField, named, SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
 import { Segments } from '../parts/Segments.tsx'
 import { toast } from '../parts/Toasts.tsx'
-import { useCall, useForm } from '../parts/useForm.ts'
+import { useForm } from '../parts/useForm.ts'
 import { type Action, type Answers, creel, type Endpoint } from '../trpc.ts'
 import { draftOfAction, membersOf, NO_SECRETS, newDraft } from './draft.ts'
 import { ForwardTerms } from './ForwardTerms.tsx'
@@ -23,7 +23,6 @@ export function ActionForm({ endpoint, action, options, onClose }: Props) {
   const [params] = useAddress()
   // Secrets are never kept in the browser.
   const [secrets, setSecrets] = useState(NO_SECRETS)
-  const stale = [['actions', endpoint.id]]
   const form = useForm({
     keptAs: `action form ${endpoint.id} ${action?.id ?? `new ${params.get('path') ?? ''}`}`,
     begin: () => (action === undefined ? newDraft(params) : draftOfAction(action)),
@@ -41,7 +40,11 @@ export function ActionForm({ endpoint, action, options, onClose }: Props) {
         ? creel.actions.create.mutate({ endpointId: endpoint.id, kind: draft.kind, ...members })
         : creel.actions.update.mutate({ endpointId: endpoint.id, actionId: action.id, ...members })
     },
-    stale,
+    remove:
+      action === undefined
+        ? undefined
+        : () => creel.actions.remove.mutate({ endpointId: endpoint.id, actionId: action.id }),
+    stale: [['actions', endpoint.id]],
     onSaved: ({ name, warnings = [] }) => {
       toast([`${name} saved.`, ...warnings].join(' '))
       form.close()
@@ -49,11 +52,6 @@ export function ActionForm({ endpoint, action, options, onClose }: Props) {
     onClose,
   })
   const { draft } = form
-  const removal = useCall(
-    () => creel.actions.remove.mutate({ endpointId: endpoint.id, actionId: action?.id ?? '' }),
-    stale,
-    form.close,
-  )
   const channels = options.channels.map(({ id, name, kind }) => ({ id, name: `${name} (${kind})` }))
   return (
     <form className="form" onSubmit={form.submit} aria-label={action?.name ?? 'New action'}>
@@ -121,12 +119,7 @@ export function ActionForm({ endpoint, action, options, onClose }: Props) {
           onSecrets={(typed) => setSecrets({ ...secrets, ...typed })}
         />
       )}
-      <FormFoot
-        form={form}
-        submit="Save"
-        removal={action === undefined ? undefined : removal}
-        removalWords="Confirm: delete action and rules"
-      />
+      <FormFoot form={form} submit="Save" removalWords="Confirm: delete action and rules" />
     </form>
   )
 }

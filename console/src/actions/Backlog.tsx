@@ -58,12 +58,12 @@ export function Backlog({ endpoint, action }: { endpoint: Endpoint; action: Acti
               value={perSecond}
               onChange={({ target }) => setPerSecond(target.value)}
             />
-            <Button look="small" disabled={resume.isPending} onClick={() => resume.mutate()}>
+            <Button look="small" {...resume.button()}>
               Resume
             </Button>
           </>
         ) : (
-          <Button look="small" disabled={pause.isPending} onClick={() => pause.mutate()}>
+          <Button look="small" {...pause.button()}>
             Pause
           </Button>
         )}
@@ -124,7 +124,7 @@ function Held({ endpoint, backlog, stale }: HeldProps) {
           </Link>{' '}
           since {ago(since)}
           {attemptId !== null && (
-            <Button look="small" disabled={skip.isPending} onClick={() => skip.mutate(attemptId)}>
+            <Button look="small" {...skip.button(attemptId)}>
               Skip
             </Button>
           )}

@@ -4,7 +4,7 @@ import { CheckField, choices, Select, SelectField, TextField } from '../parts/Fi
 import { FormFoot } from '../parts/FormFoot.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/Toasts.tsx'
-import { useCall, useForm } from '../parts/useForm.ts'
+import { useForm } from '../parts/useForm.ts'
 import { type Answers, creel } from '../trpc.ts'
 import { ago } from '../words/format.ts'
 import { headerLines, headersOf } from '../words/headers.ts'
@@ -65,6 +65,7 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
       const tested = saved.connected ? await creel.alertChannels.test.mutate({ id: saved.id }) : null
       return { saved, tested }
     },
+    remove: channel === undefined ? undefined : () => creel.alertChannels.remove.mutate({ id: channel.id }),
     stale: [CHANNELS],
     onSaved: ({ saved, tested }) => {
       const refused = `. The test alert was refused: ${tested?.detail ?? ''}`
@@ -76,11 +77,6 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
   })
   const { change, draft } = form
   const kind = kindOf(draft.kind)
-  const removal = useCall(
-    () => creel.alertChannels.remove.mutate({ id: channel?.id ?? '' }),
-    [CHANNELS],
-    form.close,
-  )
   const options = kinds.data?.items.map((one) => ({ value: one.kind, words: one.displayName })) ?? []
   return (
     <form className="form" onSubmit={form.submit} aria-label={channel?.name ?? 'New channel'}>
@@ -130,7 +126,6 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
         form={form}
         submit={channel === undefined ? 'Create and test' : 'Save'}
         isOff={kind === undefined}
-        removal={channel === undefined ? undefined : removal}
         removalWords={`Confirm: delete ${channel?.name ?? ''}`}
       />
     </form>

@@ -6,7 +6,7 @@ import { useSettled } from '../parts/usePersisted.ts'
 import { creel } from '../trpc.ts'
 import { count } from '../words/format.ts'
 import { isRecord, parsed } from '../words/json.ts'
-import type { ProblemWords } from '../words/problem.ts'
+import { itemsAt, type ProblemWords } from '../words/problem.ts'
 import { ConditionBuilder } from './ConditionBuilder.tsx'
 import { ALWAYS, conditionOf, draftOf, EMPTY_LEAF, type GroupDraft } from './model.ts'
 
@@ -62,9 +62,7 @@ export function ConditionField({ endpointId, label, value, onChange, member, pro
   const name = useId()
   const [refusal, setRefusal] = useState('')
   const prefix = `#/${member}`
-  const items = (problems?.items ?? []).filter(
-    ({ pointer }) => pointer === prefix || pointer.startsWith(`${prefix}/`),
-  )
+  const items = itemsAt(problems, member)
   const document = documentOfText(value)
   const show = (as: 'builder' | 'json') => {
     setRefusal('')

@@ -126,9 +126,7 @@ function DeadLetters({ endpointId }: { endpointId: string }) {
         Dead letters ({about}
         {count})
       </Link>
-      <Button disabled={replay.isPending} onClick={() => replay.mutate()}>
-        Replay all {count}
-      </Button>
+      <Button {...replay.button()}>Replay all {count}</Button>
     </>
   )
 }

@@ -73,7 +73,7 @@ function Counts({ endpoint }: { endpoint: Endpoint }) {
   return (
     <p className="acts">
       <span className="hint">Answered so far: {counted.join(', ')}</span>
-      <Button look="small" disabled={reset.isPending} onClick={() => reset.mutate()}>
+      <Button look="small" {...reset.button()}>
         Reset the counts
       </Button>
     </p>

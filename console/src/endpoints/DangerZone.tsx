@@ -23,7 +23,7 @@ export function DangerZone({ endpoint }: { endpoint: Endpoint }) {
   return (
     <Card title="Clear or delete" name="Danger">
       <div className="acts">
-        <Button disabled={clear.isPending} onClick={() => clear.mutate()}>
+        <Button {...clear.button()}>
           Move all {plural(endpoint.storedRequestCount, 'request')} to the recycle bin
         </Button>
         {endpoint.encryptBodies && (

@@ -101,9 +101,7 @@ function TryVerification({ endpoint, members }: Props) {
   const verification = tried.data?.verification
   return (
     <div className="try">
-      <Button disabled={tried.isPending} onClick={() => tried.mutate(requestId)}>
-        {tried.isPending ? 'Testing…' : `Test on #${requestId}`}
-      </Button>
+      <Button {...tried.button(requestId)}>{tried.isPending ? 'Testing…' : `Test on #${requestId}`}</Button>
       <output aria-live="polite">
         {tried.error !== null && (
           <span className="bad">

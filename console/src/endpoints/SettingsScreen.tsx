@@ -129,7 +129,7 @@ function NameSettings({ endpoint, form }: { endpoint: Endpoint; form: SettingsFo
         <Dialog title={`Stop capturing with ${name}?`} onClose={() => setAsking(false)}>
           <p>Senders get 404 until you switch it on again. What they send meanwhile is lost.</p>
           <div className="form-foot">
-            <Button look="danger" disabled={turn.isPending} onClick={() => turn.mutate(false)}>
+            <Button look="danger" {...turn.button(false)}>
               Stop capturing
             </Button>
             <Button onClick={() => setAsking(false)}>Cancel</Button>

@@ -69,9 +69,9 @@ export interface Traffic {
 
 /** The captures of an endpoint, from the API. */
 export function captureSource(endpointId: string, filters: Filters): CaptureSource {
+  const isFiltered = Object.values(filters).some((value) => value !== undefined)
   return {
     async newest(limit) {
-      const isFiltered = Object.values(filters).some((value) => value !== undefined)
       // Read first, so that captures that arrive between the two calls are not skipped.
       const before = isFiltered ? await creel.requests.list.query({ endpointId, page: 1, pageSize: 1 }) : null
       const list = await creel.requests.list.query({ endpointId, ...filters, partial: true, pageSize: limit })
@@ -95,8 +95,7 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
       return { items, below: nextBeforeId === null ? null : { beforeId: nextBeforeId } }
     },
     async traffic(from) {
-      if (Object.values(filters).some((value) => value !== undefined))
-        return { bars: [], rejected: new Map() }
+      if (isFiltered) return { bars: [], rejected: new Map() }
       const period = { from: new Date(from).toISOString(), to: new Date(from + BARS * BAR_MS).toISOString() }
       const { buckets } = await creel.endpoints.traffic.query({ endpointId, ...period, buckets: BARS })
       const first = from / BAR_MS

@@ -7,7 +7,7 @@ import { Table } from './Table.tsx'
 import type { Conflict, Form } from './useForm.ts'
 
 interface Props {
-  readonly form: Pick<Form<object, unknown>, 'beside' | 'close' | 'conflict' | 'isSaving'>
+  readonly form: Pick<Form<object, unknown>, 'beside' | 'close' | 'conflict' | 'isSaving' | 'removal'>
   readonly submit: string
   readonly busy?: string
   readonly look?: 'primary' | 'danger'
@@ -17,8 +17,6 @@ interface Props {
   /** Whether there is nothing to give up. */
   readonly isSettled?: boolean
   readonly onCancel?: () => void
-  /** The call that deletes; undefined if there is nothing to delete. */
-  readonly removal?: { readonly error: unknown; readonly mutate: () => void } | undefined
   /** Label of the delete button's confirmation. */
   readonly removalWords?: string
 }
@@ -33,9 +31,9 @@ export function FormFoot({
   cancel = 'Cancel',
   isSettled = false,
   onCancel = form.close,
-  removal,
   removalWords = 'Confirm: delete',
 }: Props) {
+  const { removal } = form
   const refusal = removal === undefined || removal.error === null ? null : problemOf(removal.error)
   const wrong = [...form.beside(), ...problemBeside(refusal, [])]
   return (

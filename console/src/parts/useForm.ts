@@ -15,11 +15,14 @@ export function useCall<Answer, Input = void>(
   onSuccess: (answer: Answer, input: Input) => unknown = () => undefined,
 ) {
   const queries = useQueryClient()
-  return useMutation({
+  const made = useMutation({
     mutationFn: call,
     onSuccess,
     onSettled: () => Promise.all(stale.map((queryKey) => queries.invalidateQueries({ queryKey }))),
   })
+  /** A button that makes the call, and is disabled while one is under way. */
+  const button = (input: Input) => ({ disabled: made.isPending, onClick: () => made.mutate(input) })
+  return { ...made, button }
 }
 
 interface Options<Draft, Saved> {
@@ -32,7 +35,9 @@ interface Options<Draft, Saved> {
   readonly preset?: Partial<Draft>
   /** Saves the draft. `before` is the stored version that it began with. */
   readonly save: (draft: Draft, before: Draft) => Promise<Saved>
-  /** Beginnings of the keys of the queries that saving may change. */
+  /** Deletes the stored version; undefined if there is none. */
+  readonly remove?: (() => Promise<unknown>) | undefined
+  /** Beginnings of the keys of the queries that saving or deleting may change. */
   readonly stale?: readonly QueryKey[]
   /** Called after the API accepted the draft. Only `forget` and `close` delete the kept draft. */
   readonly onSaved?: (saved: Saved) => unknown
@@ -83,6 +88,8 @@ export interface Form<Draft, Saved> extends Part<Draft> {
   readonly conflict: Conflict | null
   /** Starts over with the stored version. */
   readonly reset: (stored: Draft) => void
+  /** The call that deletes and closes; undefined if there is nothing to delete. */
+  readonly removal: { readonly error: unknown; readonly mutate: () => void } | undefined
   /** Saves, one save at a time. `members` are sent in place of the draft's. */
   readonly submit: (event?: FormEvent, members?: Partial<Draft>) => void
   /** Deletes the kept draft, after it was saved or discarded. */
@@ -124,6 +131,7 @@ export function useForm<Draft extends object, Saved>({
   preset,
   stored,
   save,
+  remove,
   stale = [],
   onSaved,
   onClose,
@@ -151,6 +159,11 @@ export function useForm<Draft extends object, Saved>({
       await onSaved?.(outcome.answer)
     },
   )
+  const close = () => {
+    forget()
+    onClose?.()
+  }
+  const removing = useCall(async () => await remove?.(), stale, close)
   const problem = saving.error === null ? null : problemOf(saving.error)
   const settle = (next: Draft, now: Draft) => {
     setTheirs(undefined)
@@ -177,16 +190,14 @@ export function useForm<Draft extends object, Saved>({
             takeTheirs: () => settle(theirs, theirs),
             keepMine: () => settle(overwritten(draft, began, theirs), theirs),
           },
+    removal: remove === undefined ? undefined : removing,
     reset: (now) => settle(now, now),
     submit: (event, members) => {
       event?.preventDefault()
       if (!saving.isPending) saving.mutate(members)
     },
     forget,
-    close: () => {
-      forget()
-      onClose?.()
-    },
+    close,
   }
 }
 

@@ -73,7 +73,7 @@ export function Erasures() {
               </th>
               <td>{wordsOf(erasure)}</td>
               <td className="end">
-                <Button look="small" disabled={report.isPending} onClick={() => report.mutate(erasure.id)}>
+                <Button look="small" {...report.button(erasure.id)}>
                   Report
                 </Button>
               </td>

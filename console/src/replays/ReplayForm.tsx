@@ -168,7 +168,7 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
           Dry run
         </Button>
         {planned !== undefined && (
-          <Button look="primary" disabled={start.isPending} onClick={() => start.mutate(planned.seed)}>
+          <Button look="primary" {...start.button(planned.seed)}>
             Rehearse: send {plural(planned.sendCount, 'request')}
           </Button>
         )}

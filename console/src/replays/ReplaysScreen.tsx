@@ -163,7 +163,7 @@ function ResultItem({
       )}
       {/* Only a program that takes requests can send those of listeners. */}
       {!('listeners' in Object(run.to)) && (
-        <Button look="small" disabled={again.isPending} onClick={() => again.mutate()}>
+        <Button look="small" {...again.button()}>
           Send this one again
         </Button>
       )}

@@ -13,6 +13,7 @@ import { useForm } from '../parts/useForm.ts'
 import { actionsQuery } from '../queries.ts'
 import { type AttemptDetail, creel, type Endpoint, type RequestDetail } from '../trpc.ts'
 import { bytes, duration, plural, withoutScheme } from '../words/format.ts'
+import { linesOf } from '../words/headers.ts'
 import { attemptErrorWords, type ProblemWords } from '../words/problem.ts'
 import { changedLines, draftOfRequest, isEditable, laidOut, membersOfDraft } from './editedDraft.ts'
 
@@ -129,7 +130,7 @@ function Headers({ value, problems, onChange }: HeadersProps) {
     if (line === null) return []
     return [line[1] === undefined ? detail : `Line ${Number(line[1]) + 1}: ${detail}`]
   })
-  const count = value.split('\n').filter((line) => line.trim() !== '').length
+  const count = linesOf(value).length
   const [isOpen, setOpen] = useState(false)
   return (
     <details open={isOpen || wrong.length > 0} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>

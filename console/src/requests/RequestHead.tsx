@@ -174,11 +174,7 @@ export function HandshakeLine({ endpointId, request }: { endpointId: string; req
         The sender takes a confirmation at <code>{visible(callback.value)}</code>
       </span>
       <Writes>
-        <Button
-          disabled={confirm.isPending}
-          onClick={() => confirm.mutate()}
-          title="Calls this URL once, with GET"
-        >
+        <Button {...confirm.button()} title="Calls this URL once, with GET">
           {confirm.isPending ? 'Calling…' : 'Confirm the handshake'}
         </Button>
       </Writes>

@@ -77,8 +77,7 @@ export function RequestTools({
         <span className="split">
           <Button
             look="primary"
-            onClick={() => replay.mutate(undefined)}
-            disabled={replay.isPending}
+            {...replay.button(undefined)}
             title="Replay through all matching actions (r)"
           >
             <Play size={13} /> {replay.isPending ? 'Sending…' : 'Replay'}

@@ -64,7 +64,7 @@ export function ShareRequest({ endpointId, requestId, onClose }: Props) {
                 {createdBy ?? 'Made'} {ago(createdAt)}, ends{' '}
                 <span title={fullTime(expiresAt)}>{ago(expiresAt)}</span>
               </span>
-              <Button look="small" disabled={revoke.isPending} onClick={() => revoke.mutate(id)}>
+              <Button look="small" {...revoke.button(id)}>
                 Revoke
               </Button>
             </li>

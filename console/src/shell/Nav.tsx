@@ -26,11 +26,7 @@ import { Mark } from '../signIn/Mark.tsx'
 import { hasPlan } from '../words/format.ts'
 import { applyTheme } from './applyTheme.ts'
 
-const THEMES = {
-  system: { Icon: SunMoon, words: 'Change theme (now: system)' },
-  light: { Icon: Sun, words: 'Change theme (now: light)' },
-  dark: { Icon: MoonStar, words: 'Change theme (now: dark)' },
-} as const
+const THEMES = { system: SunMoon, light: Sun, dark: MoonStar } as const
 
 /** The sidebar: the workspace, its endpoints, its other pages. */
 export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) {
@@ -105,7 +101,7 @@ function Place({ to, icon: Icon, badge = 0, about = '', name }: PlaceProps) {
 function Footer({ onKeys }: { onKeys: () => void }) {
   const [theme, next] = useTheme()
   const [, navigate] = useLocation()
-  const { Icon, words } = THEMES[theme]
+  const Icon = THEMES[theme]
   const leave = async () => {
     await fetch('/console/session', { method: 'DELETE' })
     queryClient.clear()
@@ -114,7 +110,7 @@ function Footer({ onKeys }: { onKeys: () => void }) {
   }
   return (
     <footer>
-      <Button look="quiet" onClick={next} title={words}>
+      <Button look="quiet" onClick={next} title={`Change theme (now: ${theme})`}>
         <Icon size={15} /> Theme
       </Button>
       <span className="acts">

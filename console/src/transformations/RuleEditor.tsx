@@ -243,7 +243,7 @@ function RuleVersions({ endpointId, actionId, rule, onRestored }: RuleVersionsPr
                 Compare v{version} with v{rule.version}
               </Button>
               <Writes>
-                <Button look="small" disabled={restore.isPending} onClick={() => restore.mutate(version)}>
+                <Button look="small" {...restore.button(version)}>
                   Restore v{version}
                 </Button>
               </Writes>

@@ -12,7 +12,7 @@ import { DurationField, inUnits, secondsOf } from '../parts/DurationField.tsx'
 import { CheckField, named, SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
 import { toast } from '../parts/Toasts.tsx'
-import { type Bound, useCall, useForm } from '../parts/useForm.ts'
+import { type Bound, useForm } from '../parts/useForm.ts'
 import { endpointsQuery } from '../queries.ts'
 import { type Answers, creel } from '../trpc.ts'
 import { interval, plural } from '../words/format.ts'
@@ -21,7 +21,6 @@ import { isRecord } from '../words/json.ts'
 export type Watchdog = Answers['watchdogs']['list']['items'][number]
 
 const HOUR_SECONDS = 3600
-const STALE = [['watchdogs']]
 
 function draftOf(watchdog: Watchdog | undefined, params: URLSearchParams) {
   return {
@@ -61,22 +60,23 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
         ? creel.watchdogs.create.mutate({ endpointId: endpointOf(draft), ...members })
         : creel.watchdogs.update.mutate({ id: watchdog.id, ...members })
     },
-    stale: STALE,
-    onSaved: ({ name }) => done(`${name} saved`),
+    remove:
+      watchdog === undefined
+        ? undefined
+        : async () => {
+            await creel.watchdogs.remove.mutate({ id: watchdog.id })
+            toast('Deleted')
+          },
+    stale: [['watchdogs']],
+    onSaved: ({ name }) => {
+      toast(`${name} saved`)
+      form.close()
+    },
     onClose,
   })
   const { change, draft } = form
   const endpointId = endpointOf(draft)
   const match = documentOfText(draft.match)
-  const done = (words: string) => {
-    toast(words)
-    form.close()
-  }
-  const removal = useCall(
-    () => creel.watchdogs.remove.mutate({ id: watchdog?.id ?? '' }),
-    STALE,
-    () => done('Deleted'),
-  )
   return (
     <form className="form card" onSubmit={form.submit} aria-label={watchdog?.name ?? 'New watchdog'}>
       <div className="row-2">
@@ -123,7 +123,6 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
         form={form}
         submit={watchdog === undefined ? 'Create watchdog' : 'Save'}
         isOff={!isRecord(match)}
-        removal={watchdog === undefined ? undefined : removal}
       />
     </form>
   )

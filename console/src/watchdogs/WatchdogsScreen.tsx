@@ -83,7 +83,7 @@ function Item({ watchdog, isOpen, onClose }: { watchdog: Watchdog; isOpen: boole
           </Link>
         </span>
         <span className="acts">
-          <Button look="small" disabled={turn.isPending} onClick={() => turn.mutate()}>
+          <Button look="small" {...turn.button()}>
             {watchdog.active ? 'Pause' : 'Resume'}
           </Button>
           <Link className="button small" href={isOpen ? '/watchdogs' : `/watchdogs/${watchdog.id}`}>

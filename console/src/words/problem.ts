@@ -63,20 +63,22 @@ export function problemOf(error: unknown): ProblemWords {
 /** Text without the marks of code, which the page shows as text. */
 const plain = (text: string): string => text.replaceAll('`', '')
 
-/** The API's messages about one member of the input and everything below it; empty if there are none. */
-export function problemAt(problem: ProblemWords | null, member: string): string {
-  const below = `#/${member}`
-  return (problem?.items ?? [])
-    .filter(({ pointer }) => pointer === below || pointer.startsWith(`${below}/`))
+const isAt = (pointer: string, member: string) =>
+  pointer === `#/${member}` || pointer.startsWith(`#/${member}/`)
+
+/** The API's messages about one member of the input and everything below it. */
+export const itemsAt = (problem: ProblemWords | null, member: string): ProblemWords['items'] =>
+  (problem?.items ?? []).filter(({ pointer }) => isAt(pointer, member))
+
+/** The same as one text, empty if there are none. */
+export const problemAt = (problem: ProblemWords | null, member: string): string =>
+  itemsAt(problem, member)
     .map(({ detail }) => detail)
     .join(' ')
-}
 
 /** The API's messages about everything but these members, to be shown for the form as a whole. */
 export function problemBeside(problem: ProblemWords | null, members: readonly string[]): string[] {
   if (problem === null) return []
-  const elsewhere = problem.items.filter(({ pointer }) =>
-    members.every((member) => pointer !== `#/${member}` && !pointer.startsWith(`#/${member}/`)),
-  )
+  const elsewhere = problem.items.filter(({ pointer }) => !members.some((member) => isAt(pointer, member)))
   return problem.items.length === 0 ? [problem.detail] : elsewhere.map(({ detail }) => detail)
 }
