@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Creel, createCreel, type Endpoint } from 'creel-client'
 import { resumed } from '../../clients/typescript/src/resumed.ts'
-import { serverEvents } from '../../clients/typescript/src/sse.ts'
+import { blocksOf } from '../../clients/typescript/src/sse.ts'
 import { createTransport } from '../../clients/typescript/src/transport.ts'
 import { anHourAgo } from '../support/clock.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -279,7 +279,7 @@ describe('follow()', () => {
     })
     const seen: string[] = []
     const read = async () => {
-      for await (const { data } of serverEvents(silent, 50)) seen.push(data)
+      for await (const event of blocksOf(silent, 50)) if (event !== null) seen.push(event.data)
     }
     await expect(read()).rejects.toThrow('nothing came for 0.05 s')
     expect(seen).toEqual(['1'])

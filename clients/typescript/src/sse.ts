@@ -19,18 +19,6 @@ const EVENT_CHARACTERS_MAX = 400 * 1024 * 1024
 const END = /(?:\r\n|\n|\r(?!\n)){2}/
 
 /**
- * Yields the events of a stream until it ends, like {@link blocksOf} without its heartbeats.
- *
- * @throws Error when nothing arrives for `silenceMs` while the reader waits
- */
-export async function* serverEvents(
-  body: ReadableStream<Uint8Array>,
-  silenceMs?: number,
-): AsyncGenerator<ServerEvent, void, undefined> {
-  for await (const event of blocksOf(body, silenceMs)) if (event !== null) yield event
-}
-
-/**
  * The events of a stream, until it ends, and null for each heartbeat. Unknown fields are passed over.
  *
  * @throws Error when nothing comes for `silenceMs` while the reader waits
