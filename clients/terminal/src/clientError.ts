@@ -34,6 +34,10 @@ export function usageError(message: string, ...nextStep: string[]): ClientError 
   return new ClientError(message, nextStep, EXIT.usage)
 }
 
+/** Error for an option whose text has not the form that it needs. */
+export const cannotRead = (option: string, text: string, nextStep: string): ClientError =>
+  usageError(`${option} cannot read "${text}".`, nextStep)
+
 /**
  * Lines for stderr about a failed command; undefined for any other error.
  *

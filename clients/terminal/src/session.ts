@@ -2,12 +2,10 @@ import type { Command } from 'commander'
 import { ApiClient } from './api/apiClient.ts'
 import { type ConnectionOptions, resolveConnection } from './connection/connection.ts'
 import { EXIT } from './exitCodes.ts'
-import { printHint, printJson } from './output/print.ts'
+import { type JsonOption, printHint, printJson } from './output/print.ts'
 import type { TerminalTools } from './tools.ts'
 
-export interface ClientOptions extends ConnectionOptions {
-  readonly json?: boolean
-}
+export type ClientOptions = ConnectionOptions & JsonOption
 
 /** The option that names an endpoint. */
 export const ENDPOINT_OPTION = [

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { InvalidArgumentError } from 'commander'
-import { usageError } from './clientError.ts'
+import { cannotRead, usageError } from './clientError.ts'
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -62,13 +62,8 @@ export function momentOf(text: string, now: number): string | undefined {
  */
 export function requiredMoment(text: string, option: string): string {
   const moment = momentOf(text, Date.now())
-  if (moment === undefined) {
-    throw usageError(
-      `${option} cannot read "${text}".`,
-      'Give a time like 10m, 2h, 2026-11-01 or 2026-11-01T08:00Z.',
-    )
-  }
-  return moment
+  if (moment !== undefined) return moment
+  throw cannotRead(option, text, 'Give a time like 10m, 2h, 2026-11-01 or 2026-11-01T08:00Z.')
 }
 
 /**
@@ -101,7 +96,7 @@ export function assignments(texts: readonly string[], example: string): Record<s
   const assigned: Record<string, unknown> = {}
   for (const text of texts) {
     const at = text.indexOf('=')
-    if (at < 1) throw usageError(`--set cannot read "${text}".`, `Write it like ${example}.`)
+    if (at < 1) throw cannotRead('--set', text, `Write it like ${example}.`)
     assigned[text.slice(0, at)] = jsonOrText(text.slice(at + 1))
   }
   return assigned

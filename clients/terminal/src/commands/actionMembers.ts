@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { givesMembers, usageError } from '../clientError.ts'
+import { cannotRead, givesMembers, usageError } from '../clientError.ts'
 import { countOption, given, spanOption, textOfFile } from '../words.ts'
 
 /** Members of a forward action as options; those of one document are put together. */
@@ -107,20 +107,17 @@ export async function actionMembers(
   options: ActionOptions,
   stored: unknown,
 ): Promise<Record<string, unknown>> {
-  const members: Record<string, unknown> = { ...given({ name: options.name }) }
-  if (options.to !== undefined) {
-    members.url = options.to
-    if (stored === undefined) members.kind = 'forward'
-  }
-  const delivery = deliveryOf(options, stored === undefined ? null : (Stored.parse(stored).delivery ?? null))
-  if (delivery !== undefined) members.delivery = delivery
-  const auth = await authOf(options)
-  if (auth !== undefined) members.auth = auth
-  const tls = await tlsOf(options)
-  if (tls !== undefined) members.tls = tls
-  if (options.signingSecret !== undefined) members.signingSecret = await secretOf(options.signingSecret)
-  if (options.signingScheme !== undefined) members.signing = { scheme: options.signingScheme }
-  return members
+  const { name, to: url, signingSecret, signingScheme: scheme } = options
+  return given({
+    name,
+    url,
+    kind: url !== undefined && stored === undefined ? 'forward' : undefined,
+    delivery: deliveryOf(options, stored === undefined ? null : (Stored.parse(stored).delivery ?? null)),
+    auth: await authOf(options),
+    tls: await tlsOf(options),
+    signingSecret: signingSecret === undefined ? undefined : await secretOf(signingSecret),
+    signing: scheme === undefined ? undefined : { scheme },
+  })
 }
 
 function deliveryOf(
@@ -128,23 +125,24 @@ function deliveryOf(
   stored: z.infer<typeof Stored>['delivery'],
 ): Record<string, unknown> | undefined {
   const { timeout, concurrency, rate, orderBy, onDeadLetter, retry, retryOn, breaker, gone } = options
-  const changed: Record<string, unknown> = {}
-  if (timeout !== undefined) changed.timeoutSeconds = timeout / 1000
-  if (concurrency !== undefined) changed.concurrency = concurrency
-  if (rate !== undefined) changed.rate = orNone(rate, rateOf)
-  if (breaker !== undefined) changed.breaker = orNone(breaker, breakerOf)
-  if (gone !== undefined) changed.gone = gone
-  if (orderBy !== undefined || onDeadLetter !== undefined) {
-    const order = { ...stored?.order, ...given({ by: orderBy, onDeadLetter }) }
-    changed.order = orderBy === 'none' ? null : order
-  }
-  if (retry !== undefined || retryOn !== undefined)
-    changed.retry = {
-      ...stored?.retry,
-      ...given({ delays: retry === undefined ? undefined : listOf(retry) }),
-      ...given({ on: retryOn === undefined ? undefined : listOf(retryOn).map(statusOf) }),
-    }
-  return Object.keys(changed).length === 0 ? undefined : { ...stored, ...changed }
+  return changed(stored, {
+    timeoutSeconds: timeout === undefined ? undefined : timeout / 1000,
+    concurrency,
+    rate: orNone(rate, rateOf),
+    breaker: orNone(breaker, breakerOf),
+    gone,
+    order: orderBy === 'none' ? null : changed(stored?.order, { by: orderBy, onDeadLetter }),
+    retry: changed(stored?.retry, {
+      delays: retry === undefined ? undefined : listOf(retry),
+      on: retryOn === undefined ? undefined : listOf(retryOn).map(statusOf),
+    }),
+  })
+}
+
+/** A stored document with the members that options name; undefined if they name none. */
+function changed(stored: object | null | undefined, named: Readonly<Record<string, unknown>>) {
+  const members = given(named)
+  return Object.keys(members).length === 0 ? undefined : { ...stored, ...members }
 }
 
 async function authOf(options: ActionOptions): Promise<Record<string, unknown> | null | undefined> {
@@ -172,10 +170,7 @@ async function authOf(options: ActionOptions): Promise<Record<string, unknown> |
   }
   const at = oauth.indexOf('@http')
   if (at < 1)
-    throw usageError(
-      `--oauth cannot read "${oauth}".`,
-      'Write it like my-client@https://id.example.com/oauth/token.',
-    )
+    throw cannotRead('--oauth', oauth, 'Write it like my-client@https://id.example.com/oauth/token.')
   const client = { clientId: oauth.slice(0, at), tokenUrl: oauth.slice(at + 1) }
   return { kind: 'oauth2ClientCredentials', ...client, ...secret, ...given({ scope }) }
 }
@@ -185,11 +180,11 @@ async function tlsOf({ tls, clientCert, clientKey, ca }: ActionOptions) {
   const [clientCertificate, key, certificateAuthority] = await Promise.all(
     [clientCert, clientKey, ca].map(async (file) => (file ? await textOfFile(file) : file)),
   )
-  const members = given({ clientCertificate, clientKey: key, certificateAuthority })
-  return Object.keys(members).length === 0 ? undefined : members
+  return changed({}, { clientCertificate, clientKey: key, certificateAuthority })
 }
 
-const orNone = (text: string, read: (text: string) => unknown) => (text === 'none' ? null : read(text))
+const orNone = (text: string | undefined, read: (text: string) => unknown) =>
+  text === undefined ? undefined : text === 'none' ? null : read(text)
 
 const listOf = (text: string): string[] => (text === 'none' ? [] : text.split(',').map((word) => word.trim()))
 
@@ -212,14 +207,14 @@ function breakerOf(text: string) {
 
 function numberOf(text: string, option: string, example: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw usageError(`${option} cannot read "${text}".`, `Write it like ${example}.`)
+  throw cannotRead(option, text, `Write it like ${example}.`)
 }
 
 function secondsOf(text: string, option: string, example: string): number {
   try {
     return spanOption(text) / 1000
   } catch {
-    throw usageError(`${option} cannot read "${text}".`, `Write it like ${example}.`)
+    throw cannotRead(option, text, `Write it like ${example}.`)
   }
 }
 

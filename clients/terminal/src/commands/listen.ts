@@ -8,7 +8,7 @@ import { openRelay } from '../api/relay.ts'
 import { ClientError, usageError } from '../clientError.ts'
 import { NoService } from '../connection/connection.ts'
 import { openCheckpoint } from '../listen/checkpoint.ts'
-import { readFilter } from '../listen/filter.ts'
+import { FILTER_OPTION, readFilter } from '../listen/filter.ts'
 import { type ListenerOptions, listen } from '../listen/listener.ts'
 import { createLocalSender, type LocalMessage, type LocalSender } from '../listen/localSender.ts'
 import { findStart } from '../listen/start.ts'
@@ -48,10 +48,7 @@ export function addListenCommand(command: Command, tools: TerminalTools): void {
       )
       .option('--concurrency <n>', 'requests in flight at once; default 1, strictly in order', countOption)
       .option('--plain', 'print lines, also on a terminal')
-      .option(
-        '--filter <words...>',
-        'only matching captures: method:POST label:order.paid text, or a condition as JSON',
-      )
+      .option(...FILTER_OPTION)
       .option('--retry', 'repeat until the local server answers')
       .option('--report', 'record answers to captures as delivery attempts, as is done for replays')
       .option('--timeout <span>', 'timeout for an answer; default 60s', spanOption)
@@ -162,28 +159,13 @@ const REPORT_MILLISECONDS = 30_000
 /** Wait for pending reports when listening ends. */
 const FINISH_MILLISECONDS = 5_000
 
-/** Reports the local server's answers to the service. */
-interface Reporter {
-  readonly take: (shown: Shown) => void
-  /**
-   * Waits for pending reports, for a few seconds.
-   *
-   * @returns the number of dropped answers
-   */
-  finish(): Promise<number>
-}
-
 /**
- * Creates a reporter that sends one report at a time. Reports are best effort: one that fails, or that would wait
+ * Creates a reporter of the local server's answers, which sends one report at a time. Reports are best effort: one that fails, or that would wait
  * behind a thousand others, is dropped, and listening goes on.
  *
  * @param options `captures`: reports answers to captures too, not only those to replays
  */
-function createReporter(
-  api: ApiClient,
-  listener: string,
-  { captures }: { readonly captures: boolean },
-): Reporter {
+function createReporter(api: ApiClient, listener: string, { captures }: { readonly captures: boolean }) {
   let last = Promise.resolve()
   let waitingCount = 0
   let droppedCount = 0
@@ -195,7 +177,7 @@ function createReporter(
     if (!isDone) droppedCount += 1
   }
   return {
-    take(shown) {
+    take(shown: Shown): void {
       if (shown.replayId === undefined && !captures) return
       if (waitingCount >= WAITING_MAX) {
         droppedCount += 1
@@ -204,7 +186,8 @@ function createReporter(
       waitingCount += 1
       last = last.then(() => report(shown))
     },
-    async finish() {
+    /** Waits for pending reports, for a few seconds. @returns the number of dropped answers */
+    async finish(): Promise<number> {
       await Promise.race([last, sleep(FINISH_MILLISECONDS, undefined, { ref: false })])
       const missingCount = droppedCount + waitingCount
       ended.abort()

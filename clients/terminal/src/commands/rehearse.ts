@@ -114,7 +114,12 @@ export function addRehearseCommand(command: Command, tools: TerminalTools): void
       termsOf(options)
       const api = await openApi(options, tools)
       const endpoint = await chooseEndpoint(api, wanted)
-      const terms = termsOf(options, await actionIdOf(api, endpoint.id, options.action))
+      const { action: wantedAction } = options
+      const action =
+        wantedAction === undefined
+          ? undefined
+          : await chooseItem(api, ACTIONS, { wanted: wantedAction, options: { endpoint: endpoint.id } })
+      const terms = termsOf(options, action?.id)
       const to = isLocal
         ? { listeners: true as const }
         : { url: localTarget(options.to).url, appendPath: true }
@@ -157,24 +162,11 @@ export function addRehearseCommand(command: Command, tools: TerminalTools): void
     })
 }
 
-async function actionIdOf(
-  api: ApiClient,
-  endpointId: string,
-  wanted: string | undefined,
-): Promise<string | undefined> {
-  if (wanted === undefined) return undefined
-  return (await chooseItem(api, ACTIONS, { wanted, options: { endpoint: endpointId } })).id
-}
-
-function shownLine({
-  position,
-  requestId,
-  fault,
-  method,
-  path,
-  error,
-}: CallAnswer<'replays_start'>['shown'][number]) {
-  return `  ${position}  request ${requestId}  ${method} ${path}${fault === null ? '' : `  ${fault}`}${error === null ? '' : `  ${error}`}`
+function shownLine(send: CallAnswer<'replays_start'>['shown'][number]) {
+  const { position, requestId, fault, method, path, error } = send
+  return [`  ${position}`, `request ${requestId}`, `${method} ${path}`, fault, error]
+    .filter((part) => part !== null)
+    .join('  ')
 }
 
 async function followLocally(

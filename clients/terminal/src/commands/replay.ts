@@ -3,7 +3,7 @@ import type { ApiClient } from '../api/apiClient.ts'
 import { endpointIdOf } from '../api/endpointChoice.ts'
 import { ClientError } from '../clientError.ts'
 import { EXIT } from '../exitCodes.ts'
-import { createLocalSender } from '../listen/localSender.ts'
+import { createLocalSender, type LocalSender } from '../listen/localSender.ts'
 import { isTarget } from '../listen/localTarget.ts'
 import { printJson, printText } from '../output/print.ts'
 import { lackOf } from '../output/requestText.ts'
@@ -70,8 +70,10 @@ async function replayer(
   { to, skipVerify, openOutbound }: ReplayOptions & Pick<TerminalTools, 'openOutbound'>,
 ): Promise<Replayer> {
   if (to === 'listeners') return { one: (id) => toListeners(api, endpointId, id) }
-  if (to !== undefined && isTarget(to))
-    return fromHere(api, endpointId, { to, skipVerify: skipVerify === true, openOutbound })
+  if (to !== undefined && isTarget(to)) {
+    const sender = createLocalSender({ target: to, skipVerify: skipVerify === true, openOutbound })
+    return { one: (id) => fromHere(api, endpointId, id, sender), close: () => sender.close() }
+  }
   const actionId = to === undefined ? undefined : await actionNamed(api, endpointId, to)
   return { one: (id) => throughActions(api, endpointId, id, actionId) }
 }
@@ -122,25 +124,20 @@ async function toListeners(api: ApiClient, endpointId: string, requestId: number
 }
 
 /** Sends the captured bytes from this machine. */
-function fromHere(
+async function fromHere(
   api: ApiClient,
   endpointId: string,
-  { to, skipVerify, openOutbound }: { to: string; skipVerify: boolean } & Pick<TerminalTools, 'openOutbound'>,
-): Replayer {
-  const sender = createLocalSender({ target: to, skipVerify, openOutbound })
+  requestId: number,
+  sender: LocalSender,
+): Promise<Replayed> {
+  const request = await api.calls.requests.get({ endpointId, requestId })
+  const lack = lackOf(request)
+  if (lack !== undefined) throw new ClientError(`#${requestId} cannot be sent: ${lack}.`)
+  const answer = await sender.send(request)
+  const { durationMs, error, method, statusCode, url } = answer
   return {
-    async one(requestId) {
-      const request = await api.calls.requests.get({ endpointId, requestId })
-      const lack = lackOf(request)
-      if (lack !== undefined) throw new ClientError(`#${requestId} cannot be sent: ${lack}.`)
-      const answer = await sender.send(request)
-      const said = answer.statusCode === null ? answer.error : String(answer.statusCode)
-      return {
-        isGood: answer.statusCode !== null && answer.statusCode < 400,
-        lines: [`#${requestId}  ${said}  ${answer.durationMs} ms  ${answer.method} ${answer.url}`],
-        json: { requestId, ...answer },
-      }
-    },
-    close: () => sender.close(),
+    isGood: statusCode !== null && statusCode < 400,
+    lines: [`#${requestId}  ${statusCode ?? error}  ${durationMs} ms  ${method} ${url}`],
+    json: { requestId, ...answer },
   }
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
-import { readFilter } from '../listen/filter.ts'
+import { FILTER_OPTION, readFilter } from '../listen/filter.ts'
 import { listen } from '../listen/listener.ts'
 import { findStart } from '../listen/start.ts'
 import { withView } from '../screen/withView.ts'
@@ -19,10 +19,7 @@ export function addTailCommand(command: Command, tools: TerminalTools): void {
       .argument('[endpoint]', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
       .option('--since <when>', 'start at an id, 10m, 2026-11-01, now or start; default now')
       .option('--plain', 'print lines, also on a terminal')
-      .option(
-        '--filter <words...>',
-        'only matching captures: method:POST label:order.paid text, or a condition as JSON',
-      ),
+      .option(...FILTER_OPTION),
     {
       json: 'print one JSON object per line, each with "event"',
       examples: [

@@ -3,6 +3,12 @@ import { usageError } from '../clientError.ts'
 import type { TerminalTools } from '../tools.ts'
 import { requiredMoment } from '../words.ts'
 
+/** The option that names filters. */
+export const FILTER_OPTION = [
+  '--filter <words...>',
+  'only matching captures: method:POST label:order.paid text, or a condition as JSON',
+] as const
+
 /** The filter words of the list's search, by the API's name of each filter. */
 const WORDS: Readonly<Record<string, string>> = {
   method: 'method',

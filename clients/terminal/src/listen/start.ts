@@ -1,6 +1,6 @@
 import { itemsByIdOf, type RequestFilters } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
-import { usageError } from '../clientError.ts'
+import { cannotRead } from '../clientError.ts'
 import { momentOf } from '../words.ts'
 import type { Progress } from './checkpoint.ts'
 import { RESUMED } from './view.ts'
@@ -45,12 +45,8 @@ export async function findStart(
   const [, id] = /^#?(\d+)$/.exec(since) ?? []
   if (id !== undefined) return await after({ done: Math.max(0, Number(id) - 1), beyond: [] }, `#${id}`)
   const moment = momentOf(since, Date.now())
-  if (moment === undefined) {
-    throw usageError(
-      `--since cannot read "${since}".`,
-      'Give the id of a request, 10m, 2026-11-01, now, last or start.',
-    )
-  }
+  if (moment === undefined)
+    throw cannotRead('--since', since, 'Give the id of a request, 10m, 2026-11-01, now, last or start.')
   const oldest = await oldestIdSince(api, endpointId, moment)
   const done = oldest === undefined ? await newestId(api, endpointId) : oldest - 1
   return await after({ done, beyond: [] }, moment)

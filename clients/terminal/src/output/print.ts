@@ -1,16 +1,10 @@
 import { SafeText, type Text } from './safeText.ts'
-import { writeJson, writeLines } from './write.ts'
+import { writeLines } from './write.ts'
+
+export { printJson } from './write.ts'
 
 export interface JsonOption {
   readonly json?: boolean
-}
-
-/**
- * Prints one JSON value on one line; a command prints nothing else to stdout then. Hidden characters of strings are
- * `\u` escapes.
- */
-export function printJson(value: unknown): void {
-  writeJson(value)
 }
 
 /** Prints lines to stdout. Strings are escaped: control characters become visible, line breaks too. */

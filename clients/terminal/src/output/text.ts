@@ -1,14 +1,8 @@
 /** `1.4 kB`: a size in at most six characters. */
 export function sizeText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
-  for (const [unit, factor] of [
-    ['kB', 1e3],
-    ['MB', 1e6],
-  ] as const) {
-    const size = bytes / factor
-    if (size < 1000 || unit === 'MB') return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`
-  }
-  return ''
+  const [size, unit] = bytes < 1e6 ? [bytes / 1e3, 'kB'] : [bytes / 1e6, 'MB']
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`
 }
 
 /** A duration for display: `12 s`, `4 min`, `3 h`, `2 d`. */

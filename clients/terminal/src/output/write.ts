@@ -6,24 +6,19 @@ export function writeLines(stream: NodeJS.WriteStream, lines: readonly Text[]): 
   stream.write(`${lines.map((line) => SafeText.of(line).toString()).join('\n')}\n`)
 }
 
-/** Writes a value as one line of JSON to stdout. */
-export function writeJson(value: unknown): void {
+/**
+ * Prints one JSON value on one line; a command prints nothing else to stdout then. Hidden characters of strings are
+ * `\u` escapes.
+ */
+export function printJson(value: unknown): void {
   process.stdout.write(`${jsonText(value)}\n`)
-}
-
-/** Stdout for bytes from elsewhere. */
-export interface ByteOutput {
-  /** Resolves when stdout accepts more. */
-  write(bytes: Uint8Array): Promise<void>
-  /** Flushes the rest of an incomplete character. */
-  end(): void
 }
 
 /**
  * Opens stdout for untrusted bytes. A pipe or a file receives them byte for byte; a terminal shows their text as UTF-8
  * with hidden characters escaped.
  */
-export function byteOutput(): ByteOutput {
+export function byteOutput() {
   const { stdout } = process
   const isTerminal = stdout.isTTY === true
   const decoder = new TextDecoder()
@@ -31,7 +26,8 @@ export function byteOutput(): ByteOutput {
   let heldBack = ''
   const shown = (text: string) => SafeText.lines(text).join('\n')
   return {
-    async write(bytes) {
+    /** Resolves when stdout accepts more. */
+    async write(bytes: Uint8Array): Promise<void> {
       if (!isTerminal) {
         // Back-pressure: waits for a full pipe, so that nothing piles up here.
         if (!stdout.write(bytes)) await once(stdout, 'drain')
@@ -41,7 +37,8 @@ export function byteOutput(): ByteOutput {
       heldBack = text.endsWith('\r') ? '\r' : ''
       if (!stdout.write(shown(text.slice(0, text.length - heldBack.length)))) await once(stdout, 'drain')
     },
-    end() {
+    /** Flushes the rest of an incomplete character. */
+    end(): void {
       if (isTerminal) stdout.write(shown(heldBack + decoder.decode()))
     },
   }
