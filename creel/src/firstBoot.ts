@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createCaller, type Services } from '@creel/core'
+import { contextOf, createCaller, type Services } from '@creel/core'
 import { createOperatorCaller } from '@creel/core/operator'
 import { planOf } from '@creel/core/plans'
 import { sql } from 'kysely'
@@ -41,8 +41,7 @@ async function greet(services: Services, hasConsole: boolean): Promise<FirstBoot
   const workspace = await operator.workspaces.create({ name: WORKSPACE_NAME })
   const { key } = await operator.keys.create({ workspace: workspace.id, name: NAME })
   const [stored] = await operator.keys.list({ workspace: workspace.id })
-  const caller = createCaller({
-    ...services,
+  const caller = {
     workspace,
     callerId: stored?.id ?? '',
     key: { id: stored?.id ?? '', name: NAME, prefix: stored?.prefix ?? '', expiresAt: null },
@@ -52,14 +51,10 @@ async function greet(services: Services, hasConsole: boolean): Promise<FirstBoot
     address: null,
     actor: services.actor,
     plan: planOf(services.plans, workspace.plan),
-    signal: new AbortController().signal,
-    traceId: randomBytes(16).toString('hex'),
-    rawBody: null,
-    body: null,
-    eventsAhead: 0,
-    longBodies: { bytes: 0 },
-  })
-  const endpoint = await caller.endpoints.create({ name: 'My first endpoint' })
+  } as const
+  const { signal } = new AbortController()
+  const context = contextOf(services, caller, { signal, traceId: randomBytes(16).toString('hex') })
+  const endpoint = await createCaller(context).endpoints.create({ name: 'My first endpoint' })
   const { captureUrl } = services.urls
   return {
     key,

@@ -17,14 +17,13 @@ import {
   type Stream,
   toProblem,
 } from '@creel/core'
-import { countPiece } from '@creel/core/platform/memory'
 import { Elysia } from 'elysia'
 import type { ElysiaAdapter } from 'elysia/adapter'
 import { z } from 'zod'
 import { type CallNotes, logged, noteError } from './callLog.ts'
 import { eventStream } from './eventStream.ts'
 import { answerOfText, streamOf } from './http/longAnswer.ts'
-import { inputReader } from './input.ts'
+import { counted, inputReader } from './input.ts'
 import { presentedBy, traceIdOf } from './requestIdentity.ts'
 import { type Call, jsonOf } from './sharedCalls.ts'
 
@@ -101,14 +100,7 @@ function bound(
       try {
         const identity = await authenticate(services, presentedBy(request))
         notes.caller = identity
-        const context = contextOf(services, identity, {
-          signal: request.signal,
-          traceId,
-          rawBody: null,
-          body: null,
-          eventsAhead: 0,
-          longBodies: { bytes: 0 },
-        })
+        const context = contextOf(services, identity, { signal: request.signal, traceId })
         const raw = await reader.all(request, params).catch(async (error: unknown) => {
           // If the path names nothing, the 404 takes precedence over an unreadable body.
           await route.finds?.(context, params)
@@ -184,7 +176,7 @@ function downloadResponse(result: unknown): Response | Promise<Response> {
   const streamed = DownloadStream.safeParse(result)
   if (streamed.success) {
     const { parts, ...named } = streamed.data
-    return new Response(streamOf(counted(parts)), { headers: headersOf(named) })
+    return new Response(streamOf(counted(parts, COPIES)), { headers: headersOf(named) })
   }
   const { content, encoding, ...named } = Download.parse(result)
   const headers = headersOf(named)
@@ -216,10 +208,3 @@ function headersOf({ contentType, fileName }: { contentType: string; fileName: s
 
 /** Memory that a part leaves behind, as a multiple of its size: the database's answer, its texts, and their JSON. */
 const COPIES = 3
-
-async function* counted(parts: AsyncIterable<Uint8Array<ArrayBuffer>>) {
-  for await (const part of parts) {
-    countPiece(part.length * COPIES)
-    yield part
-  }
-}

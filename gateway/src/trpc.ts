@@ -68,8 +68,6 @@ export function trpc(
           return contextOf(services, caller, {
             signal: request.signal,
             traceId,
-            rawBody: null,
-            body: null,
             eventsAhead: EVENTS_AHEAD,
             longBodies,
           })

@@ -58,11 +58,9 @@ export interface Context extends Services, Caller {
   readonly body: AsyncIterable<Uint8Array> | null
 }
 
-/** The part of the context that belongs to the call but not to the caller. */
-export type CallDetails = Pick<
-  Context,
-  'signal' | 'traceId' | 'rawBody' | 'body' | 'eventsAhead' | 'longBodies'
->
+/** The part of the context that belongs to the call but not to the caller. Without more there is no body. */
+type CallDetails = Pick<Context, 'signal' | 'traceId'> &
+  Partial<Pick<Context, 'rawBody' | 'body' | 'eventsAhead' | 'longBodies'>>
 
 /** Builds the context of a call: services and caller, with the workspace's share of the database connections. */
 export function contextOf(services: Services, caller: Caller, details: CallDetails): Context {
@@ -70,6 +68,10 @@ export function contextOf(services: Services, caller: Caller, details: CallDetai
   return {
     ...services,
     ...caller,
+    rawBody: null,
+    body: null,
+    eventsAhead: 0,
+    longBodies: { bytes: 0 },
     ...details,
     db: shared(services.db),
     searches: shared(services.searches),
