@@ -4,14 +4,8 @@ const DAYS_OF_YEAR = 365
 /** No plan keeps captures for longer, whatever its number. */
 const DAYS_MAX = 36_500
 
-/** A retention that users may not expect. */
-export interface LongRetention {
-  readonly found: string
-  readonly change: string
-}
-
 /** Says for how long a plan keeps captures, and how to change that; null for a plan that deletes within ten years. */
-export function longRetention(planKey: string, retentionDays: number): LongRetention | null {
+export function longRetention(planKey: string, retentionDays: number) {
   if (retentionDays < LONG_DAYS) return null
   const years = Math.floor(Math.min(retentionDays, DAYS_MAX) / DAYS_OF_YEAR)
   return {

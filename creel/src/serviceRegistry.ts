@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writePrivately } from '@creel/terminal/connection/profile'
+import { jsonOrText } from '@creel/terminal/words'
 import { z } from 'zod'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -46,15 +48,12 @@ export async function registerService(
 ): Promise<void> {
   const folder = registryFolder(environment)
   if (folder === undefined) return
-  await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = fileOf(folder, service.dataDir)
   for (const { file: other, entry } of await entriesOf(folder)) {
     if (entry.url === service.url && other !== file) await rm(other, { force: true })
   }
   const entry = { ...service, pid: process.pid, startedAt: new Date().toISOString() }
-  const unfinished = `${file}.${process.pid}`
-  await writeFile(unfinished, `${JSON.stringify(entry)}\n`, { mode: 0o600 })
-  await rename(unfinished, file)
+  await writePrivately(file, `${JSON.stringify(entry)}\n`)
 }
 
 export async function unregisterService(environment: Environment, dataDir: string): Promise<void> {
@@ -77,18 +76,10 @@ async function entriesOf(folder: string): Promise<{ file: string; entry: Registe
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'))
   const read = names.slice(0, ENTRIES_MAX).map(async (name) => {
     const file = join(folder, name)
-    const entry = Entry.safeParse(jsonOf(await readFile(file, 'utf8').catch(() => '')))
+    const entry = Entry.safeParse(jsonOrText(await readFile(file, 'utf8').catch(() => '')))
     return entry.success ? [{ file, entry: entry.data }] : []
   })
   return (await Promise.all(read)).flat()
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /**

@@ -1,6 +1,7 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { type Cell, cellNameOf, parseCells } from '@creel/core/cells'
 import { migrationState } from '@creel/migrations'
+import { writePrivately } from '@creel/terminal/connection/profile'
 import { type JsonOption, printJson, printTable, printText } from '@creel/terminal/output/print'
 import { type Command, InvalidArgumentError } from 'commander'
 import { pino } from 'pino'
@@ -119,9 +120,7 @@ async function changeFile(change: (cells: readonly FileCell[]) => readonly FileC
   const cells = change(parseCells(await readFile(file, 'utf8')))
   const text = `${JSON.stringify({ cells }, null, 2)}\n`
   parseCells(text)
-  const unfinished = `${file}.${process.pid}`
-  await writeFile(unfinished, text, { mode: 0o600 })
-  await rename(unfinished, file)
+  await writePrivately(file, text)
 }
 
 type FileCell = Omit<Cell, 'readUrl'> & { readonly readUrl?: string | null }

@@ -13,16 +13,11 @@ const ORPHAN_PAUSE_MILLISECONDS = 200
 /** Above this size, PostgreSQL's log is truncated at the next start. */
 const LOG_BYTES_MAX = 10 * 1024 * 1024
 
-/** Contents of `postmaster.pid`, by which PostgreSQL marks a cluster as running. */
-export interface PidFile {
-  readonly pid: number
-  readonly socketFolder: string
-  /** `starting`, `ready`, `stopping`, `standby`; "" while it is being written. */
-  readonly status: string
-}
-
-/** Reads `postmaster.pid`; undefined when there is none or it is incomplete. */
-export async function readPidFile(clusterFolder: string): Promise<PidFile | undefined> {
+/**
+ * Reads `postmaster.pid`, by which PostgreSQL marks a cluster as running; undefined when there is none or it is
+ * incomplete. `status` is `starting`, `ready`, `stopping` or `standby`; "" while it is being written.
+ */
+export async function readPidFile(clusterFolder: string) {
   const text = await readFile(join(clusterFolder, 'postmaster.pid'), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
   const lines = text.split('\n')

@@ -24,11 +24,6 @@ import { keepWalRoom } from './walRoom.ts'
 /** Another process owns the data folder. */
 export class DataFolderInUse extends StartupError {}
 
-/** An exclusive lock on a data folder. */
-interface OwnerLock {
-  release(): void
-}
-
 /**
  * Takes the data folder for this process. The lock is SQLite's exclusive transaction: it works on every system that Bun
  * runs on, also between two owners in one process, and the kernel releases it when the process dies in any way. Nothing
@@ -36,7 +31,7 @@ interface OwnerLock {
  *
  * @throws DataFolderInUse naming the process that holds it; StartupError when the folder cannot be written
  */
-async function lockDataFolder(dataDir: string): Promise<OwnerLock> {
+async function lockDataFolder(dataDir: string) {
   const pidFile = join(dataDir, 'owner.pid')
   const database = openLockFile(join(dataDir, 'owner.lock'))
   try {
