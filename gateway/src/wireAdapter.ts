@@ -12,13 +12,6 @@ export interface WireAdapterOptions extends Omit<ListenerOptions, 'host' | 'port
   readonly around?: (fetch: FetchHandler) => FetchHandler
 }
 
-/** An adapter for one app, and the listener that the app's `listen` opens. */
-export interface WireAdapter {
-  readonly adapter: ElysiaAdapter
-  /** Rejects when the port cannot be opened. Never settles unless the app listens. */
-  readonly listener: Promise<Listener>
-}
-
 /** Grace of `app.stop()` for requests in flight. */
 const STOP_GRACE_MS = 10_000
 
@@ -27,8 +20,11 @@ const STOP_GRACE_MS = 10_000
  * bodies of GETs. So `app.listen` opens a listener that serves wire routes directly as the request arrives, and turns
  * all other requests into a `Request` for the app. `app.handle` serves both kinds, limited to what a `Request` can
  * carry.
+ *
+ * @returns an adapter for one app, and the listener that the app's `listen` opens. That rejects when the port cannot be
+ *   opened, and never settles unless the app listens.
  */
-export function wireAdapter({ around = (fetch) => fetch, ...options }: WireAdapterOptions): WireAdapter {
+export function wireAdapter({ around = (fetch) => fetch, ...options }: WireAdapterOptions) {
   const opened = Promise.withResolvers<Listener>()
   const adapter: ElysiaAdapter = {
     ...WebStandardAdapter,

@@ -1,11 +1,3 @@
-/** Bounds the memory that bodies take while they arrive and wait to be stored. */
-export interface BodyBudget {
-  /** Bytes in use by all bodies together. */
-  readonly takenBytes: number
-  /** @param address null when unknown */
-  open(endpointId: string, address: string | null): BodyShare
-}
-
 /** The share of the budget that one body uses. Call `take` again only after the previous call has resolved. */
 export interface BodyShare {
   /**
@@ -39,20 +31,24 @@ export interface BodyBudgetLimits {
 const WAITING_SHARE = 1 / 4
 
 /**
+ * Bounds the memory that bodies take while they arrive and wait to be stored.
+ *
  * Charges bytes when they have arrived; an announced length costs nothing. Neither an endpoint nor an address can take
  * more than its share, so that one at its limit leaves room for the others.
  * One body of each share, and one of all, may exceed the limit. Otherwise incomplete bodies that fill a share together
  * would block each other; this way they are completed one after the other.
  */
-export function createBodyBudget({ bytesMax, shareBytesMax, waitMs }: BodyBudgetLimits): BodyBudget {
+export function createBodyBudget({ bytesMax, shareBytesMax, waitMs }: BodyBudgetLimits) {
   const all = new Pool(bytesMax)
   const ofEndpoints = new Pools(shareBytesMax)
   const ofAddresses = new Pools(shareBytesMax)
   return {
+    /** Bytes in use by all bodies together. */
     get takenBytes() {
       return all.takenBytes
     },
-    open(endpointId, address) {
+    /** @param address null when unknown */
+    open(endpointId: string, address: string | null): BodyShare {
       const pools = () => [ofEndpoints.of(endpointId), ofAddresses.of(address ?? ''), all]
       return new Share(pools, waitMs)
     },

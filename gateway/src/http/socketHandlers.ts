@@ -15,19 +15,6 @@ export interface SocketEvents {
   fail(error: unknown): void
 }
 
-/**
- * Callbacks of a listening socket. There is none for timeouts: Bun reports some for sockets in use, of which none was
- * asked for, when the process gets little processor time. The connection keeps its own deadlines.
- */
-export interface SocketHandlers<Accepted> {
-  open(socket: AcceptedSocket<Accepted>): void
-  data(socket: AcceptedSocket<Accepted>, bytes: Buffer): void
-  drain(socket: AcceptedSocket<Accepted>): void
-  end(socket: AcceptedSocket<Accepted>): void
-  error(socket: AcceptedSocket<Accepted>, error: Error): void
-  close(socket: AcceptedSocket<Accepted>): void
-}
-
 /** The listener's side of the callbacks. */
 export interface SocketHandlersOptions<Accepted> {
   readonly create: (socket: ConnectionSocket) => Accepted
@@ -43,13 +30,16 @@ export interface SocketHandlersOptions<Accepted> {
  * Makes every callback of a socket total. An error that a callback throws ends its connection and nothing else. Without
  * this, Bun would pass it to `error`, and an error in `error` ends the process. A socket without a connection is an
  * ordinary case: its client has reset it before it was accepted, as port scanners do.
+ *
+ * There is no callback for timeouts: Bun reports some for sockets in use, of which none was asked for, when the process
+ * gets little processor time. The connection keeps its own deadlines.
  */
 export function socketHandlers<Accepted extends SocketEvents>({
   create,
   onOpen,
   onClosed,
   onFault,
-}: SocketHandlersOptions<Accepted>): SocketHandlers<Accepted> {
+}: SocketHandlersOptions<Accepted>) {
   const fail = (socket: AcceptedSocket<Accepted>, error: unknown) => {
     if (socket.data === undefined) {
       onFault(error)
@@ -73,7 +63,7 @@ export function socketHandlers<Accepted extends SocketEvents>({
       socket.data = connection
       onOpen(connection)
     }),
-    data(socket, bytes) {
+    data(socket: AcceptedSocket<Accepted>, bytes: Buffer): void {
       try {
         socket.data?.receive(bytes)
       } catch (error) {
@@ -85,10 +75,10 @@ export function socketHandlers<Accepted extends SocketEvents>({
       if (socket.data === undefined) socket.terminate()
       else socket.data.peerEnd()
     }),
-    error(socket) {
+    error(socket: AcceptedSocket<Accepted>): void {
       socket.terminate()
     },
-    close(socket) {
+    close(socket: AcceptedSocket<Accepted>): void {
       const connection = socket.data
       if (connection === undefined) return
       try {

@@ -23,21 +23,11 @@ const CREATIONS_WAITING_MAX = 50
 /** Refused addresses that are remembered; each takes some hundred bytes. */
 const REFUSED_MAX = 10_000
 
-export interface RelayRoutes {
-  /** `GET /`: the terms, as a page. */
-  terms(): Response
-  /**
-   * `POST /relay/endpoints` gives an endpoint to a stranger: 201. It takes `application/json`, which pages of other
-   * sites cannot send, and ignores the body.
-   */
-  create(request: Request): Promise<Response>
-}
-
 /**
  * The routes of a relay. An address that was refused is refused again from memory until its time, so that asking
  * without end costs the database nothing.
  */
-export function relayRoutes(services: Services): RelayRoutes {
+export function relayRoutes(services: Services) {
   const refused = new Map<string, { readonly error: DomainError; readonly untilMs: number }>()
   const waiting = new Map<string, number>()
   let waitingCount = 0
@@ -95,8 +85,13 @@ export function relayRoutes(services: Services): RelayRoutes {
   }
 
   return {
+    /** `GET /`: the terms, as a page. */
     terms: () => termsPage(services.urls.baseUrl),
-    async create(request) {
+    /**
+     * `POST /relay/endpoints` gives an endpoint to a stranger: 201. It takes `application/json`, which pages of other
+     * sites cannot send, and ignores the body.
+     */
+    async create(request: Request): Promise<Response> {
       try {
         if (!isJson(request)) throw new DomainError('request_invalid', 'Send application/json.')
         const address = addressOf(request)
