@@ -1,24 +1,18 @@
 import { usageError } from '../clientError.ts'
 
-/** The target of `--to`: one host, one port, one base path. */
-export interface LocalTarget {
-  /** As the user typed it, with a scheme and without trailing slashes. */
-  readonly url: string
-  /** The same in the form that captured paths and queries are appended to. */
-  readonly base: string
-}
-
 /** Whether a text names a target: a port, `host:port`, or a URL. */
 export function isTarget(text: string): boolean {
   return /^:?\d{1,5}(\/|$)/.test(text) || /^https?:\/\//.test(text) || /^[\w.-]+:\d{1,5}(\/|$)/.test(text)
 }
 
 /**
- * Parses a target: `3000` is `http://localhost:3000`.
+ * Parses the target of `--to`, one host, one port, one base path: `3000` is `http://localhost:3000`.
  *
+ * @returns the URL as the user typed it, with a scheme and without trailing slashes, and the base that captured paths
+ *   and queries are appended to
  * @throws ClientError when it is invalid
  */
-export function localTarget(target: string): LocalTarget {
+export function localTarget(target: string) {
   const text =
     /^:?\d/.test(target) && !/^[\d.]+:/.test(target) ? `localhost:${target.replace(/^:/, '')}` : target
   const written = /^https?:\/\//.test(text) ? text : `http://${text}`

@@ -11,13 +11,8 @@ const SECOND_MILLISECONDS = 1_000
 /** Actions of keys; each returns one line for the screen. */
 export type ScreenActions = Readonly<Record<Exclude<Request, 'quit'>, (item: Shown) => Promise<string>>>
 
-/** A full-screen view, controlled by keys. */
-export interface ScreenView extends ListenView {
-  close(): void
-}
-
-/** Opens the screen; stdin and stdout must be a terminal. */
-export function screenView({ actions, quit }: { actions: ScreenActions; quit: () => void }): ScreenView {
+/** Opens a full-screen view, controlled by keys; stdin and stdout must be a terminal. */
+export function screenView({ actions, quit }: { actions: ScreenActions; quit: () => void }) {
   const { stdin, stdout } = process
   const screen = fullScreen()
   let state: ScreenState = EMPTY_SCREEN
@@ -102,7 +97,7 @@ export function screenView({ actions, quit }: { actions: ScreenActions; quit: ()
       if (!isPaused) pause()
       screen.done()
     },
-  }
+  } satisfies ListenView & { close(): void }
 }
 
 /** A key as node's readline names it. */
