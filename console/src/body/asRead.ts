@@ -4,16 +4,6 @@ import { bytes } from '../words/format.ts'
 
 type Encoded = Pick<RequestDetail, 'body' | 'bodyIsBinary' | 'decodedBody'>
 
-/** A body to show. */
-interface ReadBody {
-  /** Text, or base64 when `isBinary`; null when empty. */
-  readonly body: string | null
-  readonly isBinary: boolean
-  /** The bytes as they came, if the text is decoded: a download has these. */
-  readonly octets?: Uint8Array<ArrayBuffer>
-  readonly note?: string
-}
-
 /** Longer texts are not decoded for display. */
 const DECODED_BYTES_MAX = 1_048_576
 
@@ -23,8 +13,11 @@ const FAULTS: Readonly<Record<string, string>> = {
   unknown_encoding: 'the encoding is not known',
 }
 
-/** A body as it is read: decoded, if it arrived encoded as text. */
-export function asRead({ body, bodyIsBinary, decodedBody }: Encoded): ReadBody {
+/**
+ * A body as it is read: decoded, if it arrived encoded as text. Then `octets` are the bytes as they came, for a
+ * download.
+ */
+export function asRead({ body, bodyIsBinary, decodedBody }: Encoded) {
   if (decodedBody === null) return { body, isBinary: bodyIsBinary }
   const { encoding, fault, text } = decodedBody
   const size = bytes(decodedBody.sizeBytes ?? 0)
