@@ -1,12 +1,6 @@
 import type { Db } from '../platform/db/index.ts'
 import { stateOf } from '../platform/stateOf.ts'
 
-/** The work of one batch: takes the items of all callers of a key and returns a result for each, in their order. */
-export type SharedWork<Item, Result> = (
-  db: Db,
-  items: readonly [Item, ...Item[]],
-) => Promise<readonly Result[]>
-
 interface Asking<Item, Result> {
   readonly item: Item
   readonly answer: PromiseWithResolvers<Result>
@@ -17,11 +11,12 @@ interface Asking<Item, Result> {
  * further callers with that key join the next batch. So a single caller is not delayed, and no caller gets a result of
  * work that began before its call.
  *
- * @param work must return as many results as there are items; its error goes to all callers of the batch
+ * @param work takes the items of all callers of a batch and returns a result for each, in their order; its error goes to
+ *   all of them
  * @returns takes a caller's item under a key, which must name everything that the items of a batch have in common
  */
 export function gathering<Item, Result>(
-  work: SharedWork<Item, Result>,
+  work: (db: Db, items: readonly [Item, ...Item[]]) => Promise<readonly Result[]>,
 ): (db: Db, key: string, item: Item) => Promise<Result> {
   type Line = Asking<Item, Result>[]
   const linesOf = stateOf<Db, Map<string, Line>>(() => new Map())
