@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { z } from 'zod'
@@ -310,3 +311,48 @@ test('a revoked key ends its stream', async () => {
   expect(await ended.promise).toMatchObject({ error: { code: -32012 } })
   expect((await stream)._meta).toHaveProperty([SUBSCRIPTION_ID])
 })
+
+test.each(['2026-07-28', '2025-11-25'])(
+  'a stream of %s that is not read reads one event ahead at most',
+  async (revision) => {
+    const name = `unread-${revision}`
+    const endpoint = await service.alice.endpoint({ name })
+    await typesOf(await connected())
+    const made = await service.alice.post('/api/v1/keys', { name: 'slow', scope: 'read' })
+    const { key, id } = z.looseObject({ key: z.string(), id: z.string() }).parse(made.body)
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': revision,
+      'io.modelcontextprotocol/clientCapabilities': {},
+    }
+    const params = { name: `${name}.any`, ...(revision === '2026-07-28' ? { _meta } : {}) }
+    const answer = await service.running.handle(
+      new Request(`${service.baseUrl}/mcp`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${key}`,
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+          'MCP-Protocol-Version': revision,
+          'Mcp-Method': 'events/stream',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'events/stream', params }),
+      }),
+    )
+    const reader = answer.body?.getReader()
+    expect(Buffer.from((await reader?.read())?.value ?? '').toString()).toContain(
+      'notifications/events/active',
+    )
+    for (let captures = 0; captures < 3; captures += 1) {
+      await endpoint.capture()
+      // Time for a read, of which only the first may happen.
+      await sleep(1_200)
+    }
+    await service.alice.delete(`/api/v1/keys/${id}`)
+    const rest: Uint8Array[] = []
+    for (let part = await reader?.read(); part?.done === false; part = await reader?.read())
+      rest.push(part.value)
+    const said = Buffer.concat(rest).toString()
+    expect(said).toContain('notifications/events/terminated')
+    expect(said.split('notifications/events/event').length - 1).toBeLessThan(2)
+  },
+)

@@ -23,14 +23,17 @@ const Params = z.looseObject({})
 /** Capabilities that offer the events: in both places where clients look. */
 export const EVENT_CAPABILITIES = { events: {}, extensions: { [EXTENSION]: { listChanged: false } } } as const
 
+export interface EventsOptions {
+  /** Offers only what changes nothing. */
+  readonly readOnly: boolean
+  /** Resolves when the client of a stream has asked for more; absent where a write waits itself. */
+  readonly asked?: (() => Promise<void>) | undefined
+}
+
 /** Adds the methods of the Events extension to a server. Each is a call of the API, so keys, scopes and budgets hold. */
-export function addEvents(
-  server: McpServer,
-  api: McpApi,
-  { readOnly }: { readonly readOnly: boolean },
-): void {
+export function addEvents(server: McpServer, api: McpApi, { readOnly, asked }: EventsOptions): void {
   const on = server.server
-  const asked = async <Result>(ctx: ServerContext, call: () => Promise<Result>): Promise<Result> => {
+  const answered = async <Result>(ctx: ServerContext, call: () => Promise<Result>): Promise<Result> => {
     try {
       return await call()
     } catch (error) {
@@ -42,7 +45,7 @@ export function addEvents(
     'events/list',
     { params: z.looseObject({ cursor: z.string().optional() }).optional() },
     (params, ctx) =>
-      asked(ctx, async () => {
+      answered(ctx, async () => {
         const page = await api.call('events.types', { cursor: params?.cursor })
         const { nextCursor } = page
         const events = readOnly ? page.events.map(withoutWebhook) : page.events
@@ -51,7 +54,7 @@ export function addEvents(
   )
 
   on.setRequestHandler('events/poll', { params: Params }, (params, ctx) =>
-    asked(ctx, async () => {
+    answered(ctx, async () => {
       const { name, arguments: given, cursor, maxAgeMs, maxEvents } = params
       const page = await api.call('events.poll', { name, arguments: given, cursor, maxAgeMs, maxEvents })
       return { ...page, events: page.events.map(({ cursor: _own, ...event }) => event) }
@@ -59,7 +62,7 @@ export function addEvents(
   )
 
   on.setRequestHandler('events/stream', { params: Params }, (params, ctx) =>
-    asked(ctx, () => stream(api, params, ctx, declaresEvents(server, ctx))),
+    answered(ctx, () => stream(api, params, ctx, { isDeclared: declaresEvents(server, ctx), asked })),
   )
 
   if (!readOnly) addSubscriptions(server, api, (ctx) => declaresEvents(server, ctx))
@@ -85,12 +88,14 @@ async function stream(
   api: McpApi,
   { name, arguments: given, cursor, maxAgeMs }: z.output<typeof Params>,
   ctx: ServerContext,
-  isDeclared: boolean,
+  { isDeclared, asked }: { readonly isDeclared: boolean } & Pick<EventsOptions, 'asked'>,
 ) {
   const { signal } = ctx.mcpReq
   const _meta = { [SUBSCRIPTION_ID]: ctx.mcpReq.id }
-  const say = (kind: string, params: object) =>
-    ctx.mcpReq.notify({ method: `notifications/events/${kind}`, params: { ...params, _meta } })
+  const say = async (kind: string, params: object) => {
+    await ctx.mcpReq.notify({ method: `notifications/events/${kind}`, params: { ...params, _meta } })
+    await asked?.()
+  }
   const wanted = { name, arguments: given }
   const sayEvents = async ({ events }: CallAnswer<'events_poll'>) => {
     for (const event of events) {

@@ -4,6 +4,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { ReaderPace } from './readerPace.ts'
 import { createMcpServer, type McpServerOptions } from './server.ts'
 
 /**
@@ -13,19 +14,21 @@ import { createMcpServer, type McpServerOptions } from './server.ts'
  */
 export async function serveMessages(request: Request, options: McpServerOptions): Promise<Response> {
   const { method, id } = await messageOf(request)
+  const isStream = method === 'events/stream'
+  const pace = new ReaderPace()
+  const createServer = () => createMcpServer(isStream ? { ...options, asked: pace.asked } : options)
   if (await isLegacyRequest(request)) {
-    const enableJsonResponse = method !== 'events/stream'
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse })
-    await createMcpServer(options).connect(transport)
-    return await transport.handleRequest(request)
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStream })
+    await createServer().connect(transport)
+    return pace.watch(await transport.handleRequest(request))
   }
   // No list announces changes, so a stream for them would only stay open. The handler has no such stream to leave out.
   if (method === 'subscriptions/listen' && id !== undefined) {
     const error = { code: METHOD_NOT_FOUND, message: 'Method not found: the lists do not change.' }
     return Response.json({ jsonrpc: '2.0', error, id }, { status: 404 })
   }
-  const handler = createMcpHandler(() => createMcpServer(options), { legacy: 'reject' })
-  return await handler.fetch(request)
+  const handler = createMcpHandler(createServer, { legacy: 'reject' })
+  return pace.watch(await handler.fetch(request))
 }
 
 /** The code of JSON-RPC. */

@@ -3,7 +3,7 @@ import { McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontex
 import { type Creel, CreelError } from 'creel-client'
 import { z } from 'zod'
 import { readCapture } from './bodyParts.ts'
-import { addEvents, EVENT_CAPABILITIES } from './events.ts'
+import { addEvents, EVENT_CAPABILITIES, type EventsOptions } from './events.ts'
 import { MASKED, type Masking, UNMASKED } from './masked.ts'
 import { type McpApi, mcpApi, refusalText } from './mcpApi.ts'
 import { READING_TOOLS } from './readingTools.ts'
@@ -11,12 +11,10 @@ import { routeTools } from './routeTools.ts'
 import type { Tool } from './tool.ts'
 
 /** Rights and masking of a session with an agent. */
-export interface McpServerOptions {
+export interface McpServerOptions extends EventsOptions {
   /** The API with one key, over the network or in process. */
   readonly creel: Creel
   readonly version: string
-  /** Offers only tools that change nothing. */
-  readonly readOnly: boolean
   /** Whether to show the values of headers and members with the name of a credential, which are masked by default. */
   readonly includeSecrets?: boolean
 }
@@ -56,7 +54,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   }
   addCaptures(server, api, masking)
   addDebugPrompt(server)
-  addEvents(server, api, { readOnly })
+  addEvents(server, api, options)
   return server
 }
 
