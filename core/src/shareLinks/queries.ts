@@ -117,7 +117,7 @@ export async function findLiveShareLinks(
   return rows.map(({ sha256 }) => sha256)
 }
 
-/** Bytes of a body that a link shows. A longer body is left out. */
+/** Bytes of a body that a link shows, and characters of one that is shown decoded. A longer body is left out. */
 const SHOWN_BODY_BYTES = 262_144
 
 /** Content of the page of a link. */
@@ -140,7 +140,10 @@ export async function openShareLink(
     bodyBytesMax: SHOWN_BODY_BYTES,
   })
   if (request === undefined || request === null) return undefined
-  return { endpointName, expiresAt, request: await requestView({ db, urls, clock }, request) }
+  const view = await requestView({ db, urls, clock }, request)
+  const isTooLong = (view.decodedBody?.text?.length ?? 0) > SHOWN_BODY_BYTES
+  const shown = isTooLong ? { ...view, decodedBody: null, bodyOmitted: true } : view
+  return { endpointName, expiresAt, request: shown }
 }
 
 /** Filters tokens to those of links that have not expired, in one query. */

@@ -68,6 +68,20 @@ describe('the page of a link', () => {
     expect((await open((await share(binary.id)).url)).text).toContain('The body is binary.')
     const long = await endpoint.capture({ body: JSON.stringify({ text: 'x'.repeat(300_000) }) })
     expect((await open((await share(long.id)).url)).text).toContain('too long for this page')
+    const digests = Array.from({ length: 9_000 }, (_, at) => new Bun.SHA1().update(String(at)).digest('hex'))
+    const packed = await endpoint.capture({
+      headers: { 'Content-Encoding': 'gzip' },
+      body: Bun.gzipSync(digests.join('\n')),
+    })
+    expect(packed.sizeBytes).toBeLessThan(262_144)
+    expect((await open((await share(packed.id)).url)).text).toContain('too long for this page')
+  })
+
+  test('shows a body that nests deeply as it came', async () => {
+    const body = '['.repeat(1_000) + ']'.repeat(1_000)
+    const { text } = await open((await share((await endpoint.capture({ body })).id)).url)
+    expect(text).toContain(body)
+    expect(text.length).toBeLessThan(20_000)
   })
 
   test('ends with its time, its revocation, and the request', async () => {
