@@ -1,3 +1,4 @@
+import { nestsDeeper } from '../json/index.ts'
 import { jsonBody } from '../message/index.ts'
 import type { HashName } from '../providers/index.ts'
 import { decodeBase64Key, decodeHexKey } from './byteText.ts'
@@ -66,8 +67,8 @@ function messageCause(
   meter: Meter,
 ): string | undefined {
   const groups = groupsOf(lenientSignatures(scheme, evidence))
-  const pass = evidence.body.length + PASS_COST_BYTES
   for (const suspicion of suspicions(scheme, secret, evidence)) {
+    const pass = (suspicion.evidence ?? evidence).body.length + PASS_COST_BYTES
     for (const signatures of groups) {
       meter.left -= key.kind === 'public' ? (pass + PUBLIC_KEY_COST_BYTES) * signatures.length : pass
       if (meter.left < 0) return undefined
@@ -202,6 +203,9 @@ function* alterations(text: string): Generator<readonly [altered: string, words:
   yield ['', 'it matches an empty body: the sender signed before it had the body']
 }
 
+/** Deeper JSON is not tried with indentation, which would make it up to hundreds of times as long. */
+const INDENTED_DEPTH_MAX = 16
+
 const STRING_OR_BLANK = /("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\r\n]+/g
 const STRING_OR_SEPARATOR = /("[^"\\]*(?:\\.[^"\\]*)*")|([,:])/g
 
@@ -218,7 +222,8 @@ function* jsonWritings(body: Uint8Array): Generator<{ written: string; words: st
   yield { written: compact, words: words('compactly') }
   yield { written: spaced, words: words('with a blank after each comma and colon') }
   yield { written: plain, words: words('compactly') }
-  yield { written: JSON.stringify(value, null, 2), words: words('with indentation') }
+  if (!nestsDeeper(plain, INDENTED_DEPTH_MAX))
+    yield { written: JSON.stringify(value, null, 2), words: words('with indentation') }
   for (const written of [compact, spaced]) {
     yield { written: escapeNonAscii(written), words: words('with \\u escapes') }
     yield { written: escapeNonAscii(written).replaceAll('/', '\\/'), words: words('with escaped slashes') }

@@ -304,4 +304,24 @@ describe('bounds', () => {
     expect(verdictOn({ provider: 'stripe', manual: null, row }, 'whsec_x', sent)?.verdict).toBe('failed')
     expect(used()).toBeLessThan(1000)
   })
+
+  test('a wrong signature over a body that would be long with indentation takes no longer than others', () => {
+    const body = `${'['.repeat(250)}${'0,'.repeat(32_000)}0${']'.repeat(250)}`
+    const headers = [
+      ['Content-Type', 'application/json'],
+      ['Stripe-Signature', 't=1,v1=00,v1=11'],
+    ] as const
+    const row = PROVIDERS.find(({ slug }) => slug === 'stripe')?.schemes[0] as SchemeRow
+    const settings = { provider: 'stripe', manual: null, row }
+    const look = (text: string) => {
+      const used = processorTime()
+      const sent: SignedRequest = { method: 'POST', url: URL_BASE, headers, body: text }
+      for (let looks = 0; looks < 5; looks += 1) verdictOn(settings, 'whsec_x', sent)
+      return used()
+    }
+    const flat = `[${'0,'.repeat(32_000)}0]`
+    look(flat)
+    const [times, otherTimes] = [look(body), look(flat)]
+    expect(times).toBeLessThan(otherTimes * 3)
+  })
 })
