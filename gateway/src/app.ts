@@ -46,6 +46,8 @@ export interface AppOptions {
   /** Shown in `/openapi/v1.json`. */
   readonly version: string
   readonly operations?: Operations
+  /** Answers the calls that agents' messages make; the app itself by default. */
+  readonly serve?: (request: Request) => Promise<Response>
   /** Whether `/metrics` is served here; true unless it has a port of its own. */
   readonly servesMetrics?: boolean
   /** Token with which other machines read `/metrics` here; none by default. */
@@ -84,7 +86,7 @@ export function createApp(services: Services, options: AppOptions): AnyElysia {
   const handleTrpc = trpc(services, { hasConsole })
   const handleMcp = mcpHandler(services, {
     version,
-    serve: (request) => app.handle(request),
+    serve: options.serve ?? ((request) => app.handle(request)),
     challenge: hasOAuth ? mcpChallenge(services.urls) : 'Bearer',
   })
   const app = rest(services, options.adapter)

@@ -89,19 +89,22 @@ export async function startGateway(services: Services, options: GatewayOptions):
     log: services.log,
     onError,
   })
-  const app = createApp(services, { ...options, capture, adapter })
-  const handle = (request: Request) => app.handle(request)
+  const handle = (request: Request): Promise<Response> => app.handle(request)
+  const routedHandle = routed(handle)
+  // A stream of an agent goes on when its workspace moves to another cell.
+  const serve = async (request: Request) => await routedHandle(request)
+  const app = createApp(services, { ...options, capture, adapter, serve })
   cells.add(home.number, { services, captures, handle })
   app.listen({ hostname: host, port })
   const listener = await opened
   const loops = [await startLoops(services, 'gateway')]
   return {
     port: listener.port,
-    handle: async (request) => await routed(handle)(request),
+    handle: serve,
     async addCell(other, ofOther) {
       const place = other.cell ?? ONLY
       // Captures reach it through the routes of the first app, which has the listener.
-      const otherApp = createApp(other, options)
+      const otherApp = createApp(other, { ...options, serve })
       loops.push(await startLoops(other, 'gateway'))
       cells.add(place.number, {
         services: other,

@@ -59,6 +59,9 @@ const OF_CALLERS = /^\/(api|trpc|mcp|oauth|console\/session|share)(\/|$)/
 export function routedFetch(home: FetchHandler, services: Services, cells: Cells): FetchHandler {
   const memory = createMemory()
 
+  const knows = async ({ services: asked }: OpenCell, { kind, text }: Credential) =>
+    await isKnownTo(asked.db, kind, { kind, text, services: asked })
+
   const cellOf = async (credential: Credential) => {
     const { kind, text } = credential
     if (text.length > CREDENTIAL_CHARACTERS_MAX) return undefined
@@ -71,8 +74,7 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
     const found = await askOnce(
       { cells, memory },
       { handle, hint },
-      async ({ services: asked }) =>
-        (await isKnownTo(asked.db, kind, { kind, text, services: asked })) || undefined,
+      async (asked) => (await knows(asked, credential)) || undefined,
     )
     const place = found?.cell.services.cell ?? null
     if (place !== null) memory.remember(handle, place.number)
@@ -97,8 +99,8 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
     memory.forget(handleOf(credential))
     const cell = await cellOf(credential)
     if (cell === undefined || cell === asked) return refusal
-    // The body of the call has gone to the former cell.
-    if (request.body !== null)
+    // The body of the call has gone to the former cell, or its time to wait.
+    if (request.body !== null || isOfCaller(request))
       throw new DomainError('unavailable', MOVED, { retryAfterSeconds: RETRY_SECONDS })
     return await answerIn(cell, request, client)
   }
@@ -126,7 +128,11 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
       const answer = await answerIn(cell, request, client)
       if (credential.signsIn === true && answer.ok) await endFormer(cell, request)
       const isRefused = answer.status === (credential.kind === 'share' ? 404 : 401)
-      if (!isRefused || !isRemembered || isOfCaller(request)) return answer
+      // A call that waited may find neither its key nor what it waits for, when the workspace has moved meanwhile.
+      const mayHaveMoved = isOfCaller(request)
+        ? (isRefused || answer.status === 404) && cell !== undefined && !(await knows(cell, credential))
+        : isRefused && isRemembered
+      if (!mayHaveMoved) return answer
       return await answerElsewhere({ credential, asked: cell, refusal: answer }, request, client)
     } catch (error) {
       if (!(error instanceof CellOutOfReach) && !(error instanceof DomainError)) throw error
