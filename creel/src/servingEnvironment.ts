@@ -8,15 +8,16 @@ const LATER = {
 } as const
 
 /**
- * By default the allocator gives free parts of used pages back to the system up to ten times a second, and needs them
- * again at once. Under load that was a third of the processor time of a capture. Whole free pages still go back.
+ * The allocator gives whole free pages back to the system after a second. By default it does so after a tenth of one,
+ * and at each idle moment with free parts of used pages, too, which are needed again at once. At some thousand captures a
+ * second that took up to half of their processor time, at the most that are possible a twentieth.
  */
-export const KEPT_MEMORY = { MIMALLOC_PURGE_HOLES: '0' } as const
+export const KEPT_MEMORY = { MIMALLOC_PURGE_HOLES: '0', MIMALLOC_PURGE_DELAY: '1000' } as const
 
 /** Values, and further variables by which an operator has decided about them. */
 const CHOICES = [
   { values: LATER, decidedBy: ['BUN_JSC_useFTLJIT', 'BUN_JSC_useJIT'] },
-  { values: KEPT_MEMORY, decidedBy: ['MIMALLOC_PURGE_DELAY'] },
+  { values: KEPT_MEMORY, decidedBy: [] },
 ] as const
 
 /** The environment of a process that serves; the same object if all is decided already. */
