@@ -7,7 +7,7 @@ import { type SecretBox, sealedTable } from '../platform/secrets/index.ts'
  */
 export const CERTIFICATE_CHECK = sweepQueue('certificates.check', 600, '23 * * * *')
 
-/** What seals the secrets of an action, and when they are set. */
+/** The box that seals the secrets of an action, and the time at which they are set. */
 export interface Sealing {
   readonly secrets: SecretBox
   readonly workspaceId: string

@@ -115,7 +115,7 @@ async function rowStep<Row>(
   rows: readonly Row[],
   of: {
     readonly holds: (row: Row) => Search
-    /** What a row with the value counts as. */
+    /** The count to which a row with the value belongs. */
     readonly count?: keyof Progress['counts']
     /** The part after the last row. */
     readonly next: (last: Row) => Part

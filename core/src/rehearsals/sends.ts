@@ -194,7 +194,7 @@ async function lockRunning(
   trx: Trx,
   { id, workspaceId }: Lane,
 ): Promise<ReplayRow | undefined> {
-  // Those for listeners are not sent by the service.
+  // The service sends no replay that is for listeners.
   const lockSent = (state: 'running' | 'queued') =>
     lockReplay(trx, id).where('state', '=', state).where('listenedAt', 'is', null).executeTakeFirst()
   const running = await lockSent('running')
