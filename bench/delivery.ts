@@ -1,13 +1,14 @@
 /**
  * `bun run bench:delivery [deliveries] [rounds]`: the time from a capture to its receiver, in one process and in two;
- * deliveries a second with recorded attempts; and the cost of one dead destination for live ones. Receiver and
- * PostgreSQL are separate processes.
+ * deliveries a second with recorded attempts, with their processor time; and the cost of one dead destination for live
+ * ones. Receiver and PostgreSQL are separate processes.
  *
  * Ends with an error when a delivery was not made, or the queue is not empty at the end. Duplicates are counted.
  */
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@creel/program'
 import { Client } from 'pg'
+import { cpuMicroseconds, postgresMicroseconds, postmasterOf } from './support/cpuTime.ts'
 import { startCreel } from './support/creelProcess.ts'
 import type { DeliveryReport } from './support/deliveryReport.ts'
 import { report } from './support/report.ts'
@@ -57,7 +58,13 @@ try {
   let jobs = await startCreel(env, ['--only', 'jobs'])
   await latencies('two processes', live, { 1: { p50: 15, p99: 100 }, 50: { p50: 15, p99: 100 } })
 
+  const postmaster = await postmasterOf(postgres.url)
+  const used = async () => ({
+    jobs: await cpuMicroseconds([jobs.pid]),
+    postgres: await postgresMicroseconds(postmaster),
+  })
   let [alone, mixed, duplicates] = [0, 0, 0]
+  const costs = { jobs: 0, postgres: 0 }
   // In turns, so that other work on the machine affects both. The order changes, because tables grow from turn to turn
   // and search pages are made of the captures of earlier ones.
   for (let round = 0; round < rounds; round += 1) {
@@ -70,6 +77,8 @@ try {
   const name = `${due} from a full queue`
   report({ group, name: `${name}, live alone`, value: alone, unit: '/s', goal: { atLeast: 5_500 } })
   report({ group, name: `${name}, beside one dead destination`, value: mixed, unit: '/s' })
+  for (const part of ['jobs', 'postgres'] as const)
+    report({ group, name: `${name}, ${part} a delivery`, value: costs[part] / (2 * rounds), unit: 'µs' })
   report({ group, name: 'sent more than once', value: duplicates, unit: '' })
   const cost = Math.max(0, (1 - mixed / alone) * 100)
   const share = `${DEAD_SHARE * 100} % more deliveries, to a dead destination, cost the live ones`
@@ -103,13 +112,17 @@ try {
     await jobs.stop()
     const total = WARM_DELIVERIES + due
     await many(urls, total)
-    const before = await succeeded()
+    const stored = await succeeded()
     jobs = await startCreel(env, ['--only', 'jobs'])
     const warm = await arrived(WARM_DELIVERIES)
+    const before = await used()
     // The database is queried as late as possible, since counting would slow it down.
     await arrived(total)
-    while ((await succeeded()) - before < total) await Bun.sleep(5)
+    while ((await succeeded()) - stored < total) await Bun.sleep(5)
     const seconds = (performance.now() - warm.at) / 1000
+    const after = await used()
+    for (const part of ['jobs', 'postgres'] as const)
+      costs[part] += (after[part] - before[part]) / (total - warm.count)
     const { arrived: sent, distinct } = await received()
     if (distinct !== total) throw new Error(`${total} deliveries were due, ${distinct} arrived`)
     duplicates += sent - distinct
