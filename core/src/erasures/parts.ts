@@ -65,7 +65,8 @@ export async function stepOf(work: Work, part: Part): Promise<Step> {
       return await requestStep(work, part)
     case 'late':
       return await lateStep(work, part)
-    // Answers beside originals, which no record of an attempt repeats. They are no counted things: they end with their deliveries.
+    // Answers beside originals, which no record of an attempt repeats. They are no counted things: they end with their
+    // deliveries.
     case 'keptAnswers':
       return await rowStep(await nextKeptAnswers(services, part), {
         *holds({ answer }) {

@@ -160,8 +160,8 @@ const REPORT_MILLISECONDS = 30_000
 const FINISH_MILLISECONDS = 5_000
 
 /**
- * Creates a reporter of the local server's answers, which sends one report at a time. Reports are best effort: one that fails, or that would wait
- * behind a thousand others, is dropped, and listening goes on.
+ * Creates a reporter of the local server's answers, which sends one report at a time. Reports are best effort: one that
+ * fails, or that would wait behind a thousand others, is dropped, and listening goes on.
  *
  * @param options `captures`: reports answers to captures too, not only those to replays
  */

@@ -14,7 +14,10 @@ export interface Response {
   readonly headers: readonly WireHeader[]
   /** As received: never decompressed, never decoded. */
   readonly body: Uint8Array
-  /** The body was longer than the limit, came in very many pieces, or had not ended when the time was up or the connection broke. */
+  /**
+   * The body was longer than the limit, came in very many pieces, or had not ended when the time was up or the
+   * connection broke.
+   */
   readonly bodyTruncated: boolean
 }
 
