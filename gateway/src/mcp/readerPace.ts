@@ -1,3 +1,5 @@
+import { streamOf } from '../http/longAnswer.ts'
+
 /**
  * Lets the maker of a stream wait for its reader. The stream of the protocol's own code keeps all that it is given, so
  * without it a client that reads slowly would fill the memory.
@@ -10,24 +12,21 @@ export class ReaderPace {
 
   /** The same answer, whose reads are noticed. */
   watch(answer: Response): Response {
-    if (answer.body === null) return answer
-    const reader = answer.body.getReader()
-    const body = new ReadableStream<Uint8Array>(
-      {
-        pull: async (controller) => {
-          this.#asked.resolve()
-          const { done, value } = await reader.read()
-          if (done) return controller.close()
-          this.#asked = Promise.withResolvers()
-          controller.enqueue(value)
-        },
-        cancel: async (reason) => {
-          this.#asked.resolve()
-          await reader.cancel(reason)
-        },
+    const reader = answer.body?.getReader()
+    if (reader === undefined) return answer
+    const pieces = {
+      next: async () => {
+        this.#asked.resolve()
+        const piece = await reader.read()
+        if (!piece.done) this.#asked = Promise.withResolvers()
+        return piece
       },
-      { highWaterMark: 0 },
-    )
-    return new Response(body, answer)
+      return: async () => {
+        this.#asked.resolve()
+        await reader.cancel()
+        return { done: true as const, value: undefined }
+      },
+    }
+    return new Response(streamOf(pieces), answer)
   }
 }

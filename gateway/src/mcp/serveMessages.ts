@@ -14,13 +14,14 @@ import { createMcpServer, type McpServerOptions } from './server.ts'
  */
 export async function serveMessages(request: Request, options: McpServerOptions): Promise<Response> {
   const { method, id } = await messageOf(request)
-  const isStream = method === 'events/stream'
-  const pace = new ReaderPace()
-  const createServer = () => createMcpServer(isStream ? { ...options, asked: pace.asked } : options)
+  // Other answers end by themselves, and keep their length.
+  const pace = method === 'events/stream' ? new ReaderPace() : undefined
+  const createServer = () => createMcpServer({ ...options, asked: pace?.asked })
+  const paced = (answer: Response) => pace?.watch(answer) ?? answer
   if (await isLegacyRequest(request)) {
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStream })
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: pace === undefined })
     await createServer().connect(transport)
-    return pace.watch(await transport.handleRequest(request))
+    return paced(await transport.handleRequest(request))
   }
   // No list announces changes, so a stream for them would only stay open. The handler has no such stream to leave out.
   if (method === 'subscriptions/listen' && id !== undefined) {
@@ -28,7 +29,7 @@ export async function serveMessages(request: Request, options: McpServerOptions)
     return Response.json({ jsonrpc: '2.0', error, id }, { status: 404 })
   }
   const handler = createMcpHandler(createServer, { legacy: 'reject' })
-  return pace.watch(await handler.fetch(request))
+  return paced(await handler.fetch(request))
 }
 
 /** The code of JSON-RPC. */
