@@ -1,5 +1,5 @@
 import { openShareLink, type Services, type Shared } from '@creel/core'
-import { nestsDeeper } from '@creel/core/engine/json'
+import { isTooDeepToIndent } from '@creel/core/engine/json'
 import { z } from 'zod'
 import { type Html, html, pageResponse } from './html.ts'
 import { MASKED } from './mcp/index.ts'
@@ -86,12 +86,9 @@ function bodyOf(
   return html`<pre>${indented(body)}</pre>${cut}`
 }
 
-/** Deeper JSON is not indented: its lines would be mostly blanks, hundreds of megabytes of them. */
-const INDENTED_DEPTH_MAX = 16
-
 /** JSON with a line for each member, if that changes nothing else; other texts as they are. */
 function indented(text: string): string {
-  if (nestsDeeper(text, INDENTED_DEPTH_MAX)) return text
+  if (isTooDeepToIndent(text)) return text
   try {
     const value: unknown = JSON.parse(text)
     // Digits that JavaScript would change, and members that are there twice, stay as they came.

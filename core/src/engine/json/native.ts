@@ -109,6 +109,12 @@ export function nestsDeeper(text: string, maxDepth: number): boolean {
   return false
 }
 
+/** Deeper JSON is not indented. Its lines would be mostly blanks, in all hundreds of times as long as the text. */
+const INDENTED_DEPTH_MAX = 16
+
+/** Whether JSON nests too deep to be written with indentation. */
+export const isTooDeepToIndent = (text: string): boolean => nestsDeeper(text, INDENTED_DEPTH_MAX)
+
 /** Position of the quote that ends a string; the length of the text if there is none. */
 function endOfString(text: string, from: number): number {
   for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 1)) {

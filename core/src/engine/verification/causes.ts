@@ -1,4 +1,4 @@
-import { nestsDeeper } from '../json/index.ts'
+import { isTooDeepToIndent } from '../json/index.ts'
 import { jsonBody } from '../message/index.ts'
 import type { HashName } from '../providers/index.ts'
 import { decodeBase64Key, decodeHexKey } from './byteText.ts'
@@ -203,9 +203,6 @@ function* alterations(text: string): Generator<readonly [altered: string, words:
   yield ['', 'it matches an empty body: the sender signed before it had the body']
 }
 
-/** Deeper JSON is not tried with indentation, which would make it up to hundreds of times as long. */
-const INDENTED_DEPTH_MAX = 16
-
 const STRING_OR_BLANK = /("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\r\n]+/g
 const STRING_OR_SEPARATOR = /("[^"\\]*(?:\\.[^"\\]*)*")|([,:])/g
 
@@ -222,7 +219,7 @@ function* jsonWritings(body: Uint8Array): Generator<{ written: string; words: st
   yield { written: compact, words: words('compactly') }
   yield { written: spaced, words: words('with a blank after each comma and colon') }
   yield { written: plain, words: words('compactly') }
-  if (!nestsDeeper(plain, INDENTED_DEPTH_MAX))
+  if (!isTooDeepToIndent(plain))
     yield { written: JSON.stringify(value, null, 2), words: words('with indentation') }
   for (const written of [compact, spaced]) {
     yield { written: escapeNonAscii(written), words: words('with \\u escapes') }
