@@ -96,6 +96,7 @@ function parseJson(parsed: Parsed): ParsedBody {
 }
 
 function parseForm(bytes: Uint8Array): ParsedBody {
+  if (hasTooManyFields(bytes)) return NONE
   const value: Record<string, string | string[]> = Object.create(null)
   for (const [name, text] of urlEncodedPairs(new TextDecoder().decode(bytes))) {
     const earlier = value[name]
@@ -137,7 +138,7 @@ export function keepJson(body: Uint8Array, value: unknown): void {
 
 /** The body read as `application/x-www-form-urlencoded` whatever its content type says. Never throws. */
 export function formBody(request: BodyOf): ParsedBody {
-  if (!isParsable(request) || hasTooManyFields(request.body)) return NONE
+  if (!isParsable(request)) return NONE
   const parsed = parsedOf(request.body)
   parsed.form ??= parseForm(request.body)
   return parsed.form
