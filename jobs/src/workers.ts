@@ -12,6 +12,7 @@ import { type FirstAttempts, NO_FIRST_ATTEMPTS } from '@creel/core/deliveries'
 import { dividedLimits, Slots } from '@creel/core/dispatch'
 import { isDeadlock } from '@creel/core/platform/db'
 import { sleep, within } from '@creel/core/platform/time'
+import { Turns } from '@creel/core/platform/turns'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
 
 /**
@@ -27,6 +28,9 @@ const TAKE = {
 
 /** Interval of polling queues whose jobs are all due when they are added, in case that an announcement is lost. */
 const SCHEDULED_POLL_SECONDS = 15
+
+/** Longest wait of a scheduled run for the end of the one before, which may take an hour. */
+const NEXT_START_MS = 1000
 
 /** Delay before another try to queue the next run of a chain. */
 const CHAIN_RETRY_MS = 1000
@@ -60,7 +64,8 @@ export async function startWorkers(
   const isWorked = ({ calls = false }: Queue) => dispatches || !calls
   const laneWork = lanes.map(({ queue, run }) => ({ queue, run: (_: Services, job: unknown) => run(job) }))
   const worked = [...laneWork, ...QUEUE_WORK.filter(({ queue }) => isWorked(queue))]
-  for (const work of worked) await startWorker(boss, services, work, stopping.signal)
+  const starts = oneAfterAnother()
+  for (const work of worked) await startWorker(boss, services, work, { starts, stopping: stopping.signal })
   await Promise.all([schedule(boss, QUEUES.filter(isWorked)), runNow(boss, QUEUES.filter(isWorked))])
   return {
     firstAttempts,
@@ -93,22 +98,16 @@ async function startWorker(
   boss: PgBoss,
   services: Services,
   { queue, run }: QueueWork,
-  stopping: AbortSignal,
+  { starts, stopping }: { readonly starts: Starts; readonly stopping: AbortSignal },
 ): Promise<void> {
-  const {
-    name,
-    batches = 1,
-    batchSize = TAKE.batchSize,
-    everySeconds,
-    cron,
-    pollSeconds = cron !== undefined && everySeconds === undefined
-      ? SCHEDULED_POLL_SECONDS
-      : TAKE.notifyPollingIntervalSeconds,
-  } = queue
+  const { name, batches = 1, batchSize = TAKE.batchSize, everySeconds, cron } = queue
+  const isScheduled = cron !== undefined && everySeconds === undefined
+  const { pollSeconds = isScheduled ? SCHEDULED_POLL_SECONDS : TAKE.notifyPollingIntervalSeconds } = queue
   const settle = async ({ id, data, signal }: BossJob<unknown>): Promise<JobResult> => {
     try {
       if (everySeconds !== undefined) await queueNext(boss, services, { name, everySeconds, stopping })
-      await run(services, data, AbortSignal.any([signal, stopping]))
+      const work = () => run(services, data, AbortSignal.any([signal, stopping]))
+      await (isScheduled ? starts(work) : work())
       return { id, status: 'completed' }
     } catch (error) {
       // The queue, or the next run, repeats it.
@@ -128,6 +127,27 @@ async function startWorker(
     },
     (jobs) => Promise.all(jobs.map(settle)),
   )
+}
+
+/** Starts work; it ends as the work does. */
+type Starts = (work: () => Promise<void>) => Promise<void>
+
+/**
+ * Starts each piece of work when the one before it has ended, or after `nextMs`. Scheduled runs of all queues become due
+ * in the same moment of a minute: at once they would take processors and connections from deliveries.
+ */
+export function oneAfterAnother(nextMs = NEXT_START_MS): Starts {
+  const turns = new Turns({ atOnce: 1 })
+  return async (work) => {
+    const end = await turns.begin('starts')
+    const timer = setTimeout(end, nextMs)
+    try {
+      await work()
+    } finally {
+      clearTimeout(timer)
+      end()
+    }
+  }
 }
 
 /** Queues the next run of a chain, with retries: an outage of the database between two runs must not end the chain. */
