@@ -9,7 +9,7 @@ export {
   significand,
 } from './diff.ts'
 
-export { isLossless, isTooDeepToIndent, nestsDeeper, parseForLooks, plainOf } from './native.ts'
+export { holdsTooMuch, isLossless, isTooDeepToIndent, nestsDeeper, parseForLooks, plainOf } from './native.ts'
 export {
   isUnopened,
   MAX_JSON_DEPTH,

@@ -93,6 +93,8 @@ function beginsWithDigit(name: string): boolean {
 }
 
 const QUOTE = 34
+const COMMA = 44
+const COLON = 58
 const BACKSLASH = 92
 
 /** Counts brackets outside of strings, to find nesting that would exhaust the stack before the text is parsed. */
@@ -107,6 +109,54 @@ export function nestsDeeper(text: string, maxDepth: number): boolean {
     if (depth > maxDepth) return true
   }
   return false
+}
+
+/**
+ * Bounds of long JSON that rules read. Nothing can interrupt `JSON.parse`, which takes up to a microsecond a value and
+ * ten for an object with a name that it has not seen before.
+ */
+const READ_BOUNDS = { values: 2_000_000, names: 100_000 } as const
+/** Shorter text is read whatever it holds. */
+const BOUNDED_LENGTH = 1_048_576
+/** Bits of a set of hashes, so many that few of the names at the bound share one. */
+const NAME_BITS = 22
+/** Names that share a hash cannot be made in advance. */
+const SEED = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0
+
+/** Whether JSON has more values, or different names, than rules read. Different names are counted by their hashes. */
+export function holdsTooMuch(text: string): boolean {
+  if (text.length <= BOUNDED_LENGTH) return false
+  const known = new Uint32Array(2 ** (NAME_BITS - 5))
+  let [values, names] = [0, 0]
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      const start = at + 1
+      at = endOfString(text, start)
+      if (!isFollowedByColon(text, at + 1)) continue
+      const hash = hashOf(text, start, at)
+      const word = hash >>> 5
+      const bit = 1 << (hash & 31)
+      if (((known[word] ?? 0) & bit) === 0) names += 1
+      known[word] = (known[word] ?? 0) | bit
+    } else if (code === COMMA || (code & ~32) === 91) values += 1
+    if (values > READ_BOUNDS.values || names > READ_BOUNDS.names) return true
+  }
+  return false
+}
+
+function isFollowedByColon(text: string, from: number): boolean {
+  let at = from
+  // Past the end the code is NaN, and the comparison is false.
+  while (text.charCodeAt(at) <= 32) at += 1
+  return text.charCodeAt(at) === COLON
+}
+
+/** FNV-1a, and its best bits. */
+function hashOf(text: string, from: number, to: number): number {
+  let hash = SEED
+  for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 16_777_619)
+  return (hash ^ (hash >>> 15)) >>> (32 - NAME_BITS)
 }
 
 /** Deeper JSON is not indented. Its lines would be mostly blanks, in all hundreds of times as long as the text. */

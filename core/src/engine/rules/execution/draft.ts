@@ -1,5 +1,6 @@
 import { type DeliveryFacts, type Path, type ReadRoot, requestRoot } from '../../conditions/index.ts'
 import {
+  holdsTooMuch,
   isLossless,
   type LazyJson,
   MAX_JSON_DEPTH,
@@ -346,10 +347,12 @@ function readDocument(request: EvaluatedRequest, isForStoring: boolean): Documen
       return { root: opened(taken.value), original: taken.text }
     const original = textOf(body)
     if (original === undefined) return undefined
+    if (holdsTooMuch(original)) return 'tooLong'
     const read = parseLazily(original.startsWith('\ufeff') ? original.slice(1) : original)
     return read === undefined ? undefined : { root: opened(read.value), original }
   })
-  if (structure.kind === 'json') return { kind: 'json', ...structure.json }
+  if (structure.kind === 'json')
+    return structure.json === 'tooLong' ? { kind: 'tooLong' } : { kind: 'json', ...structure.json }
   const original = structure.kind === 'form' ? textOf(request.body) : undefined
   return original === undefined
     ? { kind: 'unstructured' }

@@ -10,6 +10,9 @@ function hmac(text: string): string {
   return createHmac('sha256', 'a signing secret').update(text).digest('hex')
 }
 
+/** Objects with a member each, of different names. */
+const objects = (count: number) => Array.from({ length: count }, (_, at) => `{"name-${at}": 1}`).join(',')
+
 const FORM = 'application/x-www-form-urlencoded'
 
 const sign = (path: string) => ({
@@ -384,11 +387,23 @@ describe('bounds', () => {
     ['a form of too many fields', '%41=%zz&'.repeat(1_000_000), FORM, 'not_structured'],
     ['a form that is too long', `a=${'+'.repeat(10_500_000)}`, FORM, 'too_large'],
     ['JSON that is too long', `{${'"1":1.0,'.repeat(1_400_000)}"a":1}`, 'application/json', 'too_large'],
+    ['JSON of too many values', `[${'1,'.repeat(2_000_001)}1]`, 'application/json', 'too_large'],
+    ['JSON of too many objects', `[${'{},'.repeat(1_100_000)}1]`, 'application/json', 'too_large'],
+    ['JSON of too many names', `[${objects(103_000)}]`, 'application/json', 'too_large'],
   ])('%s is refused unread', (_, body, contentType, code) => {
     const used = processorTime()
     const { rules } = runOn({ body, contentType }, [ruleOf([{ op: 'remove', paths: ['body.a'] }])])
     expect(rules[0]?.fault).toMatchObject({ code, counted: false })
     expect(used()).toBeLessThan(300)
+  })
+
+  test.each([
+    ['as many values as are read', `[${'1,'.repeat(1_990_000)}1]`],
+    ['nearly as many names', `[${objects(99_000)}]`],
+    ['a few names in many objects', `[${`${objects(3)},`.repeat(90_000)}1]`],
+    ['many texts with colons and brackets', `[${'"a\\":[{,",'.repeat(150_000)}1]`],
+  ])('%s: a rule reads it', (_, body) => {
+    expect(bodyAfter(body, [{ op: 'set', path: 'body[0]', value: 2 }])).toStartWith('[2,')
   })
 
   test('a condition on a body that is too long is a fault, and one on a header is not', () => {
