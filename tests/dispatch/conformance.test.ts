@@ -237,6 +237,10 @@ test('a process that is killed repeats what was under way, and nothing else', as
   const underWay = await eachKind((kind) => places[kind].gate.unanswered())
   await startProcess(process, ['--only', 'jobs'])
   admitAll(places)
+  // A result of a send that was under way at the kill is recorded, too, so the last message may still be due.
+  await eachKind((kind) =>
+    eventually(`all of ${kind}`, () => new Set(places[kind].gate.arrived()).size === COUNT),
+  )
   await areRecorded(places, db, COUNT)
   await close()
   const repeated = await eachKind((kind) => {
@@ -245,7 +249,4 @@ test('a process that is killed repeats what was under way, and nothing else', as
     return all.filter((id) => !underWay[kind].includes(id))
   })
   expect(repeated).toEqual(await eachKind(() => []))
-  expect(await eachKind((kind) => new Set(places[kind].gate.arrived()).size)).toEqual(
-    await eachKind(() => COUNT),
-  )
 })

@@ -411,6 +411,11 @@ test('order goes on while it is switched on, and no key, alert or waiting event 
   await stateOf(endpoint, held.id, 'DeadLetter')
   await eventually('an event waits', () => callback.received.some(({ body }) => String(body).includes(mail)))
   const behind = await capture(1)
+  await eventually('both events wait', async () => {
+    const { rows } = await sql`
+      select from event_deliveries where request_id in (${held.id}, ${behind.id})`.execute(service.db)
+    return rows.length === 2
+  })
   expect((await tablesWith(mail)).sort()).toEqual([
     'public.deliveries',
     'public.event_deliveries',
