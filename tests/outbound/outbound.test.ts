@@ -283,7 +283,7 @@ describe('hostile receivers', () => {
     const { port } = await receiver((socket) =>
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf'),
     )
-    const result = await client().send(post(`http://127.0.0.1:${port}/`, { totalTimeoutMs: 150 }))
+    const result = await client().send(post(`http://127.0.0.1:${port}/`, { totalTimeoutMs: 1_000 }))
     expect(result).toMatchObject({ outcome: 'response', statusCode: 200, bodyTruncated: true })
     if (result.outcome === 'response') expect(Buffer.from(result.body).toString()).toBe('half')
   })
