@@ -72,4 +72,4 @@ export {
   SESSION_DAYS,
   startSession,
 } from './sessions/index.ts'
-export { knownShareLinks, openShareLink, type Shared } from './shareLinks/index.ts'
+export { knownShareLinks, openShareLink, type SharedLink } from './shareLinks/index.ts'

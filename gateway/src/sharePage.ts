@@ -1,5 +1,6 @@
-import { openShareLink, type Services, type Shared } from '@creel/core'
+import { openShareLink, type Services, type SharedLink } from '@creel/core'
 import { isTooDeepToIndent } from '@creel/core/engine/json'
+import { LineTooLong, Turns, WAIT_MS_MAX } from '@creel/core/platform/turns'
 import { z } from 'zod'
 import { type Html, html, pageResponse } from './html.ts'
 import { MASKED } from './mcp/index.ts'
@@ -18,6 +19,14 @@ export function sharedTokenOf(request: Request): string | null {
 const HEADERS = { 'X-Robots-Tag': 'noindex, nofollow, noarchive', 'Referrer-Policy': 'no-referrer' }
 
 const Field = z.object({ name: z.string(), value: z.string() })
+
+/**
+ * Pages are made one after another, in a fifth of the process's time, for which workspaces take turns: a page of a long
+ * body takes up to 0.2 s, and a link opens for anyone.
+ */
+const turns = new Turns({ atOnce: 1, inAll: 1, wait: { msMax: WAIT_MS_MAX, noun: 'pages' } })
+/** Pause after a page, as a multiple of the time that it took. */
+const REST_FACTOR = 4
 
 /** The parts of a request that a page shows, after masking. Its capture URL and deliveries are left out. */
 const Shown = z.object({
@@ -44,16 +53,39 @@ export async function answerShare(services: Services, request: Request): Promise
   markFailed(request)
   try {
     const token = sharedTokenOf(request)
-    const shared = token === null ? undefined : await openShareLink(services, token)
-    return shared === undefined ? gonePage() : await sharedPage(shared)
+    const link = token === null ? undefined : await openShareLink(services, token)
+    return link === undefined ? gonePage() : await pageInTurn(link, request.signal)
   } catch (error) {
+    if (request.signal.aborted) return gonePage()
+    if (error instanceof LineTooLong) return busyPage(Math.ceil(error.waitMs / 1000))
     // Not the path, which holds the token.
     services.log.error({ err: error, path: '/share' }, 'unexpected error')
     return notePage(503, 'This page cannot be shown now', 'Reload it in a moment.')
   }
 }
 
-async function sharedPage({ endpointName, expiresAt, request }: Shared): Promise<Response> {
+/** @throws LineTooLong when earlier pages take longer than {@link WAIT_MS_MAX} */
+async function pageInTurn(link: SharedLink, signal: AbortSignal): Promise<Response> {
+  const end = await turns.begin(link.workspaceId, { signal })
+  let restMs = 0
+  try {
+    const request = await link.read()
+    if (request === undefined) return gonePage()
+    const startedAt = performance.now()
+    const page = await sharedPage(link, request)
+    restMs = (performance.now() - startedAt) * REST_FACTOR
+    return page
+  } finally {
+    setTimeout(end, restMs).unref()
+  }
+}
+
+type SharedRequest = NonNullable<Awaited<ReturnType<SharedLink['read']>>>
+
+async function sharedPage(
+  { endpointName, expiresAt }: SharedLink,
+  request: SharedRequest,
+): Promise<Response> {
   // As it goes over the wire: masking reads plain values.
   const plain: unknown = JSON.parse(JSON.stringify({ ...request, headers: {} }))
   const shown = Shown.parse(await MASKED.value(plain))
@@ -102,6 +134,12 @@ const utc = (time: Date): string => `${time.toISOString().slice(0, 16).replace('
 
 const gonePage = () =>
   notePage(404, 'This link shows nothing', 'It has expired, was revoked, or its request was deleted.')
+
+function busyPage(seconds: number): Response {
+  const page = notePage(429, 'Many shared requests are read now', `Reload this page in ${seconds} s.`)
+  page.headers.set('Retry-After', String(seconds))
+  return page
+}
 
 function notePage(status: number, title: string, words: string): Response {
   return pageResponse({ status, title, headers: HEADERS, body: html`<p>${words}</p>` })

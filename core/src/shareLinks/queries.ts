@@ -120,30 +120,38 @@ export async function findLiveShareLinks(
 /** Bytes of a body that a link shows, and characters of one that is shown decoded. A longer body is left out. */
 const SHOWN_BODY_BYTES = 262_144
 
-/** Content of the page of a link. */
-export interface Shared {
+/** A link that its token opens. */
+export interface SharedLink {
+  readonly workspaceId: string
   readonly endpointName: string
   readonly expiresAt: Date
-  readonly request: z.input<typeof RequestDetail>
+  /** Reads the request; undefined if it is gone. */
+  readonly read: () => Promise<z.input<typeof RequestDetail> | undefined>
 }
 
-/** Reads the request of a link; undefined if the link is unknown, expired or revoked, or the request is gone. */
+/** Finds the link of a token; undefined if it is unknown, expired or revoked. */
 export async function openShareLink(
   { clock, db, urls }: Pick<Services, 'clock' | 'db' | 'urls'>,
   token: string,
-): Promise<Shared | undefined> {
+): Promise<SharedLink | undefined> {
   const link = await openLink(db, tokenFingerprint(token), clock.now())
   if (link === undefined) return undefined
   const { endpointId, endpointName, expiresAt, requestId, workspaceId } = link
-  const request = await readRequest(db, workspaceId, endpointId, {
-    id: requestId,
-    bodyBytesMax: SHOWN_BODY_BYTES,
-  })
-  if (request === undefined || request === null) return undefined
-  const view = await requestView({ db, urls, clock }, request)
-  const isTooLong = (view.decodedBody?.text?.length ?? 0) > SHOWN_BODY_BYTES
-  const shown = isTooLong ? { ...view, decodedBody: null, bodyOmitted: true } : view
-  return { endpointName, expiresAt, request: shown }
+  return {
+    workspaceId,
+    endpointName,
+    expiresAt,
+    async read() {
+      const request = await readRequest(db, workspaceId, endpointId, {
+        id: requestId,
+        bodyBytesMax: SHOWN_BODY_BYTES,
+      })
+      if (request === undefined || request === null) return undefined
+      const view = await requestView({ db, urls, clock }, request)
+      const isTooLong = (view.decodedBody?.text?.length ?? 0) > SHOWN_BODY_BYTES
+      return isTooLong ? { ...view, decodedBody: null, bodyOmitted: true } : view
+    },
+  }
 }
 
 /** Filters tokens to those of links that have not expired, in one query. */
