@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
+import { isSealed } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
-import { isSealed } from '../keys/index.ts'
 import { type ErasuresTable, isDatabaseOutage, isDeadlock } from '../platform/db/index.ts'
 import { requeueLost } from '../runs/index.ts'
 import { ERASURE_RUNS, ERASURES, LEASE_MS } from './declarations.ts'

@@ -3,6 +3,7 @@ import { budgetClock, SECONDS_LEFT, takeFromWindow } from '../api/callBudget.ts'
 import type { Caller } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import { gathering } from '../api/gathering.ts'
+import { isSealed, requireUnsealed } from '../api/seal.ts'
 import { aheadMs, type Services } from '../api/services.ts'
 import { type Plan, planOf } from '../plans/index.ts'
 import { type RowsOf, run, statement } from '../platform/db/index.ts'
@@ -69,23 +70,12 @@ export async function authenticate(
   }
 }
 
-/** Seconds after which a call to a sealed workspace may be repeated. */
-const SEALED_SECONDS = 2
-
 const unknownKey = () => new DomainError('unauthorized', 'The API key is unknown, expired or was revoked.')
 
 /** @throws DomainError `forbidden` unless the key may be used from the call's address */
 export function requireHere(isHere: boolean): void {
   if (isHere) return
   throw new DomainError('forbidden', 'The key may not be used from this address.')
-}
-
-/** @throws DomainError `unavailable` while the workspace is about to be in another cell */
-export function requireUnsealed(isSealed: boolean): void {
-  if (!isSealed) return
-  throw new DomainError('unavailable', 'The workspace is being moved. Try again in a moment.', {
-    retryAfterSeconds: SEALED_SECONDS,
-  })
 }
 
 /** @throws DomainError `api_access_disabled` when the plan has no API */
@@ -108,9 +98,6 @@ const isPresentable = (now: string) =>
 /** SQL condition that the key may be used from an address, which may be null. */
 export const isHere = (address: string) =>
   `(k.allowed_networks is null or coalesce(${address}::inet <<= any (k.allowed_networks::inet[]), false))`
-
-/** SQL for whether a workspace is sealed. */
-export const isSealed = (table: string) => `coalesce(${table}.sealed_until > statement_timestamp(), false)`
 
 const RECHECK = statement(
   'recheck key',

@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import { isSealed } from '../keys/index.ts'
+import { isSealed } from '../api/seal.ts'
 import {
   countOf,
   type Db,

@@ -1,5 +1,6 @@
 import { budgetClock, SECONDS_LEFT, takeFromWindow } from '../api/callBudget.ts'
-import { isHere, isLive, isSealed } from '../keys/index.ts'
+import { isSealed } from '../api/seal.ts'
+import { isHere, isLive } from '../keys/index.ts'
 import { type Db, type RowsOf, run, type SessionsTable, statement, type Trx } from '../platform/db/index.ts'
 
 /** Maximum lifetime of a session after sign-in. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isSealed } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
 import {
   type Adapter,
@@ -10,7 +11,6 @@ import {
   type Send,
   waitingOf,
 } from '../dispatch/index.ts'
-import { isSealed } from '../keys/index.ts'
 import { type RowsOf, run, statement } from '../platform/db/index.ts'
 import { isShredded, sealedColumns } from '../platform/secrets/index.ts'
 import { type Failure, failureOf, openCallback, sendMessage } from './callback.ts'

@@ -1,5 +1,5 @@
+import { isSealed } from '../../api/seal.ts'
 import { type Adapter, type Look, type Send, waitingOf } from '../../dispatch/index.ts'
-import { isSealed } from '../../keys/index.ts'
 import { type RowsOf, run, statement } from '../../platform/db/index.ts'
 import { ALERT_LANES } from '../declarations.ts'
 import { type AlertResult, makeAttempt } from './attempt.ts'

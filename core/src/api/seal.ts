@@ -1,0 +1,15 @@
+import { DomainError } from './errors.ts'
+
+/** Seconds after which a call to a sealed workspace may be repeated. */
+const SEALED_SECONDS = 2
+
+/** SQL for whether a workspace is sealed: it is about to be in another cell. */
+export const isSealed = (table: string) => `coalesce(${table}.sealed_until > statement_timestamp(), false)`
+
+/** @throws DomainError `unavailable` while the workspace is about to be in another cell */
+export function requireUnsealed(isSealed: boolean): void {
+  if (!isSealed) return
+  throw new DomainError('unavailable', 'The workspace is being moved. Try again in a moment.', {
+    retryAfterSeconds: SEALED_SECONDS,
+  })
+}
