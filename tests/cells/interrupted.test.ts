@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { type CellsProgram, startCells, type TestCell } from '../support/cells.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { holdUpWrites } from '../support/heldWrites.ts'
 import { runCreel, spawnCreel } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 
@@ -46,44 +47,8 @@ async function move({ owner }: TestCell, to: CellName) {
 const count = async (cell: CellName, text: ReturnType<typeof sql<{ count: number }>>) =>
   (await text.execute(databases[cell].db)).rows[0]?.count ?? 0
 
-/** Holds up writes to a table of a cell, those of `condition`, until it is released. */
-async function holdUp(
-  cell: CellName,
-  write: 'insert on requests' | 'update on workspaces',
-  condition = 'true',
-) {
-  const { db } = databases[cell]
-  const number = 4711
-  await sql
-    .raw(
-      `create function hold_up() returns trigger language plpgsql as
-        'begin perform pg_advisory_xact_lock_shared(${number}); return new; end';
-      create trigger hold_up before ${write} for each row when (${condition}) execute function hold_up()`,
-    )
-    .execute(db)
-  const released = Promise.withResolvers<void>()
-  const isHeld = Promise.withResolvers<void>()
-  const holding = db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(${number})`.execute(trx)
-    isHeld.resolve()
-    await released.promise
-  })
-  await isHeld.promise
-  return {
-    arrived: () =>
-      eventually('a write that is held up', async () => {
-        const waiting = sql<{ count: number }>`
-          select count(*)::int as count from pg_locks
-          where locktype = 'advisory' and objid = ${number} and not granted`
-        return (await count(cell, waiting)) > 0
-      }),
-    async release() {
-      released.resolve()
-      await holding
-      await sql.raw('drop function hold_up cascade').execute(db)
-    },
-  }
-}
+const holdUp = (cell: CellName, write: Parameters<typeof holdUpWrites>[1], condition?: string) =>
+  holdUpWrites(databases[cell].db, write, condition)
 
 /** Opens a transaction that writes, until it is released. */
 async function holdOpen(cell: CellName, write: (trx: Trx) => Promise<unknown>) {

@@ -1,0 +1,48 @@
+import type { Db } from '@creel/core'
+import { sql } from 'kysely'
+import { eventually } from './eventually.ts'
+
+/** Advisory lock for which the writes wait. */
+const LOCK = 4711
+
+type Write = 'insert on requests' | 'update on workspaces' | 'delete on workspaces'
+
+/** Holds up writes to a table, those of rows `old` and `new` with `condition`, until it is released. */
+export async function holdUpWrites(db: Db, write: Write, condition = 'true') {
+  await sql
+    .raw(
+      `create function hold_up() returns trigger language plpgsql as
+        'begin perform pg_advisory_xact_lock_shared(${LOCK}); return coalesce(new, old); end';
+      create trigger hold_up before ${write} for each row when (${condition}) execute function hold_up()`,
+    )
+    .execute(db)
+  const released = Promise.withResolvers<void>()
+  const isHeld = Promise.withResolvers<void>()
+  const holding = db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
+    isHeld.resolve()
+    await released.promise
+  })
+  await isHeld.promise
+  const waiting = async () =>
+    (
+      await sql<{ pid: number }>`select l.pid from pg_locks l join pg_database d on d.oid = l.database
+        where l.locktype = 'advisory' and l.objid = ${LOCK} and not l.granted and d.datname = current_database()`.execute(
+        db,
+      )
+    ).rows
+  const release = async () => {
+    released.resolve()
+    await holding
+    await sql.raw('drop function if exists hold_up cascade').execute(db)
+  }
+  return {
+    arrived: () => eventually('a write that is held up', async () => (await waiting()).length > 0),
+    /** Ends the sessions whose writes are held up, as a server that fails does. */
+    async breakOff() {
+      for (const { pid } of await waiting()) await sql`select pg_terminate_backend(${pid})`.execute(db)
+    },
+    release,
+    [Symbol.asyncDispose]: release,
+  }
+}
