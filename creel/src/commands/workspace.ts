@@ -194,29 +194,40 @@ async function act(workspace: string, { to, abort, purge }: MoveCommandOptions):
   }
 }
 
-/** The cell that has a workspace, or from which it is moving; for a purge the one that it has left. */
+/**
+ * The cell that has a workspace, or from which it is moving; for a purge the one that it has left. While a switch is in
+ * doubt, both cells may have it. A cell that cannot be asked does not hinder the others.
+ */
 async function sourceOf(
   workspace: string,
   configs: readonly Config[],
   isLeft: boolean,
 ): Promise<{ readonly config: Config; readonly toCell: string | undefined }> {
-  for (const config of configs) {
-    const found = await withCell(config, async (db) => {
-      const move = await findMove(db, workspace)
-      const row = await db
-        .selectFrom('workspaces')
-        .select('id')
-        .where((where) =>
-          where.or([where('name', '=', workspace), where.eb(where.cast('id', 'text'), '=', workspace)]),
-        )
-        .executeTakeFirst()
-      return { move, isHere: row !== undefined }
-    })
-    const isUnderWay = found.move?.state === 'copying' || found.move?.state === 'switching'
-    const hasLeft = found.move?.state === 'moved' && !found.isHere
-    const isFound = isLeft ? hasLeft : isUnderWay || found.isHere
-    if (isFound) return { config, toCell: isUnderWay ? found.move?.toCell : undefined }
-  }
+  const asked = await Promise.allSettled(
+    configs.map((config) =>
+      withCell(config, async (db) => {
+        const move = await findMove(db, workspace)
+        const row = await db
+          .selectFrom('workspaces')
+          .select('id')
+          .where((where) =>
+            where.or([where('name', '=', workspace), where.eb(where.cast('id', 'text'), '=', workspace)]),
+          )
+          .executeTakeFirst()
+        const isHere = row !== undefined
+        const isUnderWay = move?.state === 'copying' || move?.state === 'switching'
+        const hasLeft = move?.state === 'moved' && !isHere
+        return { config, isHere, hasLeft, toCell: isUnderWay ? move.toCell : undefined }
+      }),
+    ),
+  )
+  const cells = asked.flatMap((cell) => (cell.status === 'fulfilled' ? cell.value : []))
+  const found = isLeft
+    ? cells.find(({ hasLeft }) => hasLeft)
+    : (cells.find(({ toCell }) => toCell !== undefined) ?? cells.find(({ isHere }) => isHere))
+  if (found !== undefined) return found
+  const fault = asked.find((cell) => cell.status === 'rejected')
+  if (fault !== undefined) throw fault.reason
   throw new StartupError(
     isLeft
       ? `No cell has captures left of a workspace with the id or name "${workspace}".`
