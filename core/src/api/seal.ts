@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { DomainError } from './errors.ts'
 
 /** Seconds after which a call to a sealed workspace may be repeated. */
@@ -5,6 +6,13 @@ const SEALED_SECONDS = 2
 
 /** SQL for whether a workspace is sealed: it is about to be in another cell. */
 export const isSealed = (table: string) => `coalesce(${table}.sealed_until > statement_timestamp(), false)`
+
+/** Member `isSealed` for the rows that a statement changes, by SQL for the id of their workspace. */
+export const isSealedOf = (workspaceId: string) =>
+  sql<boolean>`exists (
+    select from workspaces w where w.id = ${sql.raw(workspaceId)} and ${sql.raw(isSealed('w'))})`.as(
+    'isSealed',
+  )
 
 /** @throws DomainError `unavailable` while the workspace is about to be in another cell */
 export function requireUnsealed(isSealed: boolean): void {

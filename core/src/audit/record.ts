@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isSealedOf, requireUnsealed } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
 import { isCredentialName, MASK } from '../engine/credentials.ts'
 import type { Trx } from '../platform/db/index.ts'
@@ -61,7 +62,12 @@ const HARMLESS = /(Set|SetAt|Prefix|Count)$/
  * Writes an entry of the audit log, in the transaction of the change, so that both are committed or neither. Only
  * members that differ are recorded, without secrets. Without a difference there is no entry.
  *
- * @param who the call's context, or the services of a process that makes a change itself
+ * A move that seals the workspace meanwhile may have copied the former state, so a change that sees the seal ends. One
+ * that does not see it began before, and the move waits for its transaction.
+ *
+ * @param who the call's context, or the services of a process that makes a change itself, which it makes again in the
+ *   other cell
+ * @throws DomainError `unavailable` while the workspace is about to be in another cell
  */
 export async function recordChange(
   trx: Trx,
@@ -71,7 +77,7 @@ export async function recordChange(
   const differing = difference(plain(before), plain(after))
   if (differing === undefined) return
   const { kind, id, name, address } = who.actor
-  await trx
+  const entry = await trx
     .insertInto('auditEntries')
     .values({
       workspaceId,
@@ -89,7 +95,9 @@ export async function recordChange(
       before: stored(differing.before),
       after: stored(differing.after),
     })
-    .execute()
+    .returning(isSealedOf('audit_entries.workspace_id'))
+    .executeTakeFirstOrThrow()
+  if (kind !== 'service') requireUnsealed(entry.isSealed)
 }
 
 type Members = Readonly<Record<string, unknown>>

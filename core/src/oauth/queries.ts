@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { isSealedOf, requireUnsealed } from '../api/seal.ts'
 import type { Db, OauthGrantsTable, Trx } from '../platform/db/index.ts'
 
 export type Grant = Selectable<OauthGrantsTable> & { readonly workspaceId: string }
@@ -36,8 +37,15 @@ export interface GrantChange {
   readonly recentAnswer?: Buffer
 }
 
+/** @throws DomainError `unavailable` while its workspace is about to be in another cell, which has the grant as it was */
 export async function updateGrant(trx: Trx, keyId: string, change: GrantChange): Promise<void> {
-  await trx.updateTable('oauthGrants').set(change).where('keyId', '=', keyId).execute()
+  const { isSealed } = await trx
+    .updateTable('oauthGrants')
+    .set(change)
+    .where('keyId', '=', keyId)
+    .returning(isSealedOf('(select k.workspace_id from api_keys k where k.id = oauth_grants.key_id)'))
+    .executeTakeFirstOrThrow()
+  requireUnsealed(isSealed)
 }
 
 /** Id of the key of a grant, by the digest of the family of its refresh tokens. */

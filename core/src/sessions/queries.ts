@@ -1,5 +1,5 @@
 import { budgetClock, SECONDS_LEFT, takeFromWindow } from '../api/callBudget.ts'
-import { isSealed } from '../api/seal.ts'
+import { isSealed, isSealedOf } from '../api/seal.ts'
 import { isHere, isLive } from '../keys/index.ts'
 import { type Db, type RowsOf, run, type SessionsTable, statement, type Trx } from '../platform/db/index.ts'
 
@@ -152,8 +152,14 @@ export async function deleteSession(trx: Trx, workspaceId: string, id: string): 
   return numDeletedRows > 0n
 }
 
-export async function deleteSessionOfToken(trx: Trx, sha256: Buffer): Promise<void> {
-  await trx.deleteFrom('sessions').where('sha256', '=', sha256).execute()
+/** Deletes a session. @returns whether its workspace is sealed; false without a session */
+export async function deleteSessionOfToken(trx: Trx, sha256: Buffer): Promise<boolean> {
+  const deleted = await trx
+    .deleteFrom('sessions')
+    .where('sha256', '=', sha256)
+    .returning(isSealedOf('sessions.workspace_id'))
+    .executeTakeFirst()
+  return deleted?.isSealed === true
 }
 
 /** The identity of a session or a link: the workspace's owner, or one of its keys. */

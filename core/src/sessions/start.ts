@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { DomainError } from '../api/errors.ts'
+import { requireUnsealed } from '../api/seal.ts'
 import type { Actor, Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import { authenticate } from '../keys/index.ts'
@@ -101,7 +102,13 @@ export async function makeSignInLink(services: Services, who: SignedIn): Promise
   return { url: `${services.urls.baseUrl}/console/sign-in#${token}`, expiresAt }
 }
 
-/** Ends the session with this token, if there is one. */
+/**
+ * Ends the session with this token, if there is one.
+ *
+ * @throws DomainError `unavailable` while its workspace is about to be in another cell, which may have the session
+ */
 export async function endSessionOfToken(services: Services, token: string): Promise<void> {
-  await services.db.transaction().execute((trx) => deleteSessionOfToken(trx, tokenFingerprint(token)))
+  await services.db
+    .transaction()
+    .execute(async (trx) => requireUnsealed(await deleteSessionOfToken(trx, tokenFingerprint(token))))
 }
