@@ -37,6 +37,8 @@ interface Credential {
   readonly kind: Kind
   readonly text: string
   readonly signsIn?: true
+  /** All cells are asked, as the answer does not tell that a remembered one knows the credential no more. */
+  readonly asksAll?: boolean
 }
 
 /** Whether a cell knows a credential. Calls of the same moment share a query, and one of each kind is in flight. */
@@ -45,6 +47,9 @@ const isKnownTo = gathering<Credential & { readonly services: Services }, boolea
   const known = await KINDS[kind](services, new Set(asked.map(({ text }) => text)))
   return asked.map(({ text }) => known.has(text))
 })
+
+/** Statuses with which a cell answers those that it does not know; 401 for the other kinds. */
+const REFUSALS: Partial<Readonly<Record<Kind, number>>> = { share: 404, grant: 400 }
 
 /** Paths whose answer depends on a caller. */
 const OF_CALLERS = /^\/(api|trpc|mcp|oauth|console\/session|share)(\/|$)/
@@ -66,7 +71,7 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
     const { kind, text } = credential
     if (text.length > CREDENTIAL_CHARACTERS_MAX) return undefined
     const handle = handleOf(credential)
-    const remembered = memory.cellOf(handle)
+    const remembered = credential.asksAll === true ? undefined : memory.cellOf(handle)
     const known = remembered === undefined ? undefined : cells.of(remembered)
     if (known !== undefined) return known
     if (memory.isUnknown(handle)) return undefined
@@ -110,7 +115,7 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
     const text = presentedSession(services.urls, request)
     if (text === null) return
     try {
-      const former = await cellOf({ kind: 'session', text })
+      const former = await cellOf({ kind: 'session', text, asksAll: true })
       if (former !== undefined && former !== present) await endSessionOfToken(former.services, text)
     } catch (error) {
       // It stays until it expires. The browser is signed in, and has another cookie.
@@ -127,11 +132,16 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
       const cell = await cellOf(credential)
       const answer = await answerIn(cell, request, client)
       if (credential.signsIn === true && answer.ok) await endFormer(cell, request)
-      const isRefused = answer.status === (credential.kind === 'share' ? 404 : 401)
-      // A call that waited may find neither its key nor what it waits for, when the workspace has moved meanwhile.
-      const mayHaveMoved = isOfCaller(request)
-        ? (isRefused || answer.status === 404) && cell !== undefined && !(await knows(cell, credential))
-        : isRefused && isRemembered
+      const { kind } = credential
+      const isRefused = answer.status === (REFUSALS[kind] ?? 401)
+      // A call that waited, or whose body came slowly, may find neither its key nor what it needs, when the workspace has
+      // moved meanwhile. Then its changes fail.
+      const mayHaveMoved =
+        isOfCaller(request) || kind === 'grant'
+          ? (isRefused || answer.status === 404 || answer.status === 500) &&
+            cell !== undefined &&
+            !(await knows(cell, credential))
+          : isRefused && isRemembered
       if (!mayHaveMoved) return answer
       return await answerElsewhere({ credential, asked: cell, refusal: answer }, request, client)
     } catch (error) {
@@ -166,9 +176,11 @@ async function credentialOf({ urls }: Services, request: Request): Promise<Crede
     return { ...credential, signsIn: true }
   }
   const grant = (await exchangedTextOf(request)) ?? (await revokedTextOf(request))
-  if (grant !== null) return { kind: 'grant', text: grant }
+  if (grant !== null) return { kind: 'grant', text: grant, asksAll: true }
   const session = presentedSession(urls, request)
-  return session === null ? undefined : { kind: 'session', text: session }
+  return session === null
+    ? undefined
+    : { kind: 'session', text: session, asksAll: request.method === 'DELETE' }
 }
 
 /**

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openDatabase } from '@creel/core'
+import { z } from 'zod'
+import { Agent, browserOf, callMcp } from '../oauth/agent.ts'
+import { TestBrowser } from '../support/browser.ts'
+import { type CellsProgram, startCells, type TestCell } from '../support/cells.ts'
+import type { Client } from '../support/client.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { holdUpWrites } from '../support/heldWrites.ts'
+import { runCreel, spawnCreel } from '../support/process.ts'
+
+/** Calls and commands for a workspace while a move has sealed it, and just after. */
+
+let program: CellsProgram
+let one: TestCell
+let two: TestCell
+let databases: Readonly<Record<'cell-1' | 'cell-2', ReturnType<typeof openDatabase>>>
+
+beforeAll(async () => {
+  program = await startCells(await Promise.all([createTestDatabase(), createTestDatabase()]), {
+    env: { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8' },
+  })
+  const [first, second] = program.cells
+  if (first === undefined || second === undefined) throw new Error('There are no cells.')
+  one = first
+  two = second
+  databases = { 'cell-1': openDatabase(one.database.url), 'cell-2': openDatabase(two.database.url) }
+})
+
+afterAll(async () => {
+  for (const { close } of Object.values(databases)) await close()
+  await program.process.stop()
+})
+
+type CellName = keyof typeof databases
+
+const creel = (...words: readonly string[]) => runCreel(words, { env: program.env })
+const wordsOf = ({ workspaceId }: Client, to: CellName) => ['workspaces', 'move', workspaceId, '--to', to]
+
+/** Holds up the seal of the next move from a cell. */
+const holdUpSeal = (from: CellName) =>
+  holdUpWrites(
+    databases[from].db,
+    'update on workspaces',
+    'old.sealed_until is null and new.sealed_until is not null',
+  )
+
+/** Holds up the end of the next move to a cell: all is copied then, and the workspace is sealed. */
+const holdUpArrival = (to: CellName) =>
+  holdUpWrites(
+    databases[to].db,
+    'update on workspaces',
+    'old.sealed_until is not null and new.sealed_until is null',
+  )
+
+/** Sends the first byte of a call, and waits until its key was accepted. */
+async function beginCall(owner: Client, from: CellName, path: string, body: object) {
+  const callsOf = async () => {
+    const counts = databases[from].db.selectFrom('apiKeyWindows').select('callCount')
+    return (await counts.execute()).reduce((sum, { callCount }) => sum + callCount, 0)
+  }
+  const before = await callsOf()
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = writable.getWriter()
+  const answer = owner.post(path, undefined, { rawBody: readable })
+  const bytes = Buffer.from(JSON.stringify(body))
+  await writer.write(bytes.subarray(0, 1))
+  await eventually('the call', async () => (await callsOf()) > before)
+  return async () => {
+    await writer.write(bytes.subarray(1))
+    await writer.close()
+    return await answer
+  }
+}
+
+const Link = z.looseObject({ url: z.string() })
+const Named = z.looseObject({ items: z.array(z.looseObject({ name: z.string() })) })
+
+test('what is changed under the seal is refused, so that nothing acknowledged stays behind', async () => {
+  const { owner } = one
+  const names = async (path: string) =>
+    (await owner.expect(owner.get(path), Named)).items.map(({ name }) => name)
+  const link = (await owner.expect(owner.post('/api/v1/sign-in-links'), Link)).url.split('#')[1]
+  const browser = await browserOf(owner)
+  const byLink = new TestBrowser(program.process)
+  await using agent = await Agent.start(program.process)
+  const code = await agent.code(browser)
+
+  await using seal = await holdUpSeal('cell-1')
+  await using arrival = await holdUpArrival('cell-2')
+  const moving = creel(...wordsOf(owner, 'cell-2'))
+  await seal.arrived()
+  const ends = await beginCall(owner, 'cell-1', '/api/v1/endpoints', { name: 'ends under the seal' })
+  const endsLater = await beginCall(owner, 'cell-1', '/api/v1/endpoints', { name: 'ends after the move' })
+  await seal.release()
+  await arrival.arrived()
+  const refused = {
+    call: (await ends()).status,
+    signIn: (await byLink.signIn({ link })).status,
+    signOut: (await browser.call('DELETE', '/console/session')).status,
+    exchange: (await agent.exchange(code)).status,
+  }
+  const key = await creel('key', 'create', '--workspace', owner.workspaceId, '--name', 'by command')
+  await arrival.release()
+  const moved = await moving
+  // At once, while the gateway still remembers the former cell.
+  const signOut = await browser.call('DELETE', '/console/session')
+  const { status, body } = await agent.exchange(code)
+  const later = await endsLater()
+
+  expect(refused).toEqual({ call: 503, signIn: 503, signOut: 503, exchange: 503 })
+  expect(key.stderr).toContain('The workspace is being moved. Try again in a moment.')
+  expect([key.exitCode, key.stdout]).toEqual([1, ''])
+  expect(moved.exitCode).toBe(0)
+  expect(signOut.status).toBe(204)
+  expect((await browser.query('endpoints.list')).status).toBe(401)
+  expect(status).toBe(200)
+  expect((await callMcp(program.process, body.access_token)).status).toBe(200)
+  expect(later.status).toBe(503)
+  await eventually('a sign-in', async () => (await byLink.signIn({ link })).status === 204)
+  expect((await byLink.query('endpoints.list')).status).toBe(200)
+  expect(await names('/api/v1/endpoints')).toEqual(['old'])
+  expect(await names('/api/v1/keys')).not.toContain('by command')
+})
+
+test('a switch in doubt is finished, wherever its cells are in the file', async () => {
+  const { owner } = two
+  await using leaving = await holdUpWrites(databases['cell-2'].db, 'delete on workspaces')
+  const killed = spawnCreel(wordsOf(owner, 'cell-1'), { env: program.env })
+  await leaving.arrived()
+  killed.kill('SIGKILL')
+  await killed.exited
+  await leaving.breakOff()
+  await leaving.release()
+  const aborted = await creel('workspaces', 'move', owner.workspaceId, '--abort')
+  expect(aborted.stderr).toContain('The target has the workspace already: finish the move.')
+  const finished = await creel(...wordsOf(owner, 'cell-1'))
+  expect(finished.stderr).toContain('The target has the workspace: the source lets it go.')
+  expect(finished.exitCode).toBe(0)
+  await eventually('the workspace', async () => (await owner.get('/api/v1/endpoints')).status === 200)
+  expect((await creel(...wordsOf(owner, 'cell-2'))).exitCode).toBe(0)
+})
