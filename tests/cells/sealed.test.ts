@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openDatabase } from '@creel/core'
+import { sweepImports } from '@creel/core/exports'
 import { z } from 'zod'
 import { Agent, browserOf, callMcp } from '../oauth/agent.ts'
 import { TestBrowser } from '../support/browser.ts'
@@ -8,7 +9,9 @@ import type { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdUpWrites } from '../support/heldWrites.ts'
+import { isWaitingForLock } from '../support/lockWaits.ts'
 import { runCreel, spawnCreel } from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
 
 /** Calls and commands for a workspace while a move has sealed it, and just after. */
 
@@ -38,6 +41,10 @@ type CellName = keyof typeof databases
 const creel = (...words: readonly string[]) => runCreel(words, { env: program.env })
 const wordsOf = ({ workspaceId }: Client, to: CellName) => ['workspaces', 'move', workspaceId, '--to', to]
 
+/** Waits until the gateway knows where a workspace is. */
+const isServed = (owner: Client) =>
+  eventually('the workspace', async () => (await owner.get('/api/v1/endpoints')).status === 200)
+
 /** Holds up the seal of the next move from a cell. */
 const holdUpSeal = (from: CellName) =>
   holdUpWrites(
@@ -54,8 +61,10 @@ const holdUpArrival = (to: CellName) =>
     'old.sealed_until is not null and new.sealed_until is null',
   )
 
+const NDJSON = { 'Content-Type': 'application/x-ndjson' }
+
 /** Sends the first byte of a call, and waits until its key was accepted. */
-async function beginCall(owner: Client, from: CellName, path: string, body: object) {
+async function beginCall(owner: Client, from: CellName, path: string, body: object, headers = {}) {
   const callsOf = async () => {
     const counts = databases[from].db.selectFrom('apiKeyWindows').select('callCount')
     return (await counts.execute()).reduce((sum, { callCount }) => sum + callCount, 0)
@@ -63,7 +72,7 @@ async function beginCall(owner: Client, from: CellName, path: string, body: obje
   const before = await callsOf()
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()
-  const answer = owner.post(path, undefined, { rawBody: readable })
+  const answer = owner.post(path, undefined, { rawBody: readable, headers })
   const bytes = Buffer.from(JSON.stringify(body))
   await writer.write(bytes.subarray(0, 1))
   await eventually('the call', async () => (await callsOf()) > before)
@@ -138,6 +147,85 @@ test('a switch in doubt is finished, wherever its cells are in the file', async 
   const finished = await creel(...wordsOf(owner, 'cell-1'))
   expect(finished.stderr).toContain('The target has the workspace: the source lets it go.')
   expect(finished.exitCode).toBe(0)
-  await eventually('the workspace', async () => (await owner.get('/api/v1/endpoints')).status === 200)
+  await isServed(owner)
   expect((await creel(...wordsOf(owner, 'cell-2'))).exitCode).toBe(0)
+  await isServed(owner)
+})
+
+/** Locks the counters of an endpoint, for which an import waits, until it is released. */
+async function lockCounters(cell: CellName, endpointId: string) {
+  const [isLocked, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = databases[cell].db.transaction().execute(async (trx) => {
+    await trx
+      .selectFrom('endpointCounters')
+      .where('endpointId', '=', endpointId)
+      .select('endpointId')
+      .forUpdate()
+      .execute()
+    isLocked.resolve()
+    await mayEnd.promise
+  })
+  const release = async () => {
+    mayEnd.resolve()
+    await holding
+  }
+  return { isLocked: isLocked.promise, release, [Symbol.asyncDispose]: release }
+}
+
+const Stats = z.looseObject({ storage: z.looseObject({ storedRequestCount: z.int() }) })
+
+test('replays and imports are refused under the seal; an import that was accepted ends in the other cell', async () => {
+  const { owner } = two
+  await using receiver = await startReceiver()
+  const endpoint = await owner.endpoint({ name: 'replayed' })
+  const { id } = await endpoint.capture()
+  await owner.post(endpoint.at('/actions'), { kind: 'forward', name: 'to us', url: receiver.url })
+  const into = await owner.endpoint({ name: 'imported into' })
+  const [source, target] = [databases['cell-2'].db, databases['cell-1'].db]
+  const line = {
+    receivedAt: new Date().toISOString(),
+    method: 'POST',
+    path: '',
+    queryString: '',
+    headers: [],
+    body: '',
+  }
+  await using first = await lockCounters('cell-2', into.id)
+  await first.isLocked
+  const importing = owner.post(into.at('/requests/import'), line, { headers: NDJSON })
+  await eventually('the import', () => isWaitingForLock(source))
+  // It is accepted before this one, and stored after it.
+  await using second = await lockCounters('cell-2', into.id)
+  await first.release()
+  await second.isLocked
+
+  await using seal = await holdUpSeal('cell-2')
+  await using arrival = await holdUpArrival('cell-1')
+  const moving = creel(...wordsOf(owner, 'cell-1'))
+  await seal.arrived()
+  const begin = (path: string, body: object) => beginCall(owner, 'cell-2', endpoint.at(path), body)
+  const bulkReplay = await begin('/requests/bulk-replay', { requestIds: [id] })
+  const replay = await begin(`/requests/${id}/replay`, {})
+  const another = await beginCall(owner, 'cell-2', into.at('/requests/import'), line, NDJSON)
+  await seal.release()
+  await arrival.arrived()
+  const replays = await Promise.all([bulkReplay(), replay()])
+  await second.release()
+  const imported = await importing
+  const refused = [...replays, await another()].map(({ status }) => status)
+  await arrival.release()
+  const moved = await moving
+  expect(refused).toEqual([503, 503, 503])
+  expect(imported).toMatchObject({ status: 200, body: { importedCount: 1, firstId: null, lastId: null } })
+  expect(moved.exitCode).toBe(0)
+  expect(receiver.received).toEqual([])
+  // As the sweep does a minute later.
+  await target.updateTable('imports').set({ dueAt: new Date() }).execute()
+  const actor = { kind: 'service', id: null, name: 'test', address: null } as const
+  await sweepImports({ db: target, clock: { now: () => new Date() }, actor }, new AbortController().signal)
+  const counts = [endpoint, into].map(async (one) => {
+    const stats = await owner.expect(owner.get(one.at('/stats')), Stats)
+    return stats.storage.storedRequestCount
+  })
+  expect(await Promise.all(counts)).toEqual([1, 1])
 })

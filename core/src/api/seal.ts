@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
+import type { Trx } from '../platform/db/index.ts'
 import { DomainError } from './errors.ts'
+import type { Services } from './services.ts'
 
 /** Seconds after which a call to a sealed workspace may be repeated. */
 const SEALED_SECONDS = 2
@@ -20,4 +22,22 @@ export function requireUnsealed(isSealed: boolean): void {
   throw new DomainError('unavailable', 'The workspace is being moved. Try again in a moment.', {
     retryAfterSeconds: SEALED_SECONDS,
   })
+}
+
+/**
+ * {@link requireUnsealed} for a change that has no entry in the audit log, after its last write.
+ *
+ * @throws DomainError `unavailable`
+ */
+export async function requireStays(
+  { cell }: Pick<Services, 'cell'>,
+  trx: Trx,
+  workspaceId: string,
+): Promise<void> {
+  if (cell === null) return
+  const sealed = trx
+    .selectFrom('workspaces as w')
+    .where('w.id', '=', workspaceId)
+    .where(sql<boolean>`${sql.raw(isSealed('w'))}`)
+  requireUnsealed((await sealed.select('w.id').executeTakeFirst()) !== undefined)
 }

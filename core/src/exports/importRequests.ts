@@ -66,9 +66,10 @@ async function importInTurn(
   const endpointId = endpoint.id
   const settings = (await loadCaptureSettings(ctx, [endpoint.captureId])).get(endpoint.captureId)
   if (settings === undefined) throw notFound('endpoint')
+  let count = 0
   try {
     const staged = await stage(ctx, settings, importId, body)
-    const { count } = staged
+    count = staged.count
     if (count === 0) return NOTHING_IMPORTED
     await acceptImport(ctx, { importId, endpoint, count })
     await tellOfRedactionFaults(ctx, settings, [staged])
@@ -76,7 +77,13 @@ async function importInTurn(
     await dropImport(ctx.db, importId)
     throw error
   }
-  return await storeImport(ctx, { importId, endpointId, workspaceId: ctx.workspace.id })
+  return await storeImport(ctx, { importId, endpointId, workspaceId: ctx.workspace.id }).catch(
+    (error: unknown) => {
+      if (!(error instanceof DomainError) || error.code !== 'unavailable') throw error
+      // The workspace moves with what is staged, and the other cell stores the rest.
+      return { importedCount: count, firstId: null, lastId: null }
+    },
+  )
 }
 
 /** Checks every line, and stages them until one is wrong. @returns their number, and the first fault of a rule for storing */

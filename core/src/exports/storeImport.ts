@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
+import { requireStays } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
 import { Int64 } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
@@ -32,12 +33,13 @@ export type ImportedInto = Pick<
  * Accepts a staged import, so that all of it will be stored.
  *
  * @throws DomainError `limit_reached` when the endpoint has no room for it now; `concurrent_change` when it may no longer
- *   store what was staged
+ *   store what was staged; `unavailable` while the workspace is about to be in another cell
  */
 export async function acceptImport(
-  { db, clock, plan }: Pick<Context, 'db' | 'clock' | 'plan'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'plan' | 'cell' | 'workspace'>,
   { importId, endpoint, count }: { importId: string; endpoint: ImportedInto; count: number },
 ): Promise<void> {
+  const { db, clock, plan, workspace } = ctx
   const { id: endpointId, storeRules, dropHeaders, encryptBodies } = endpoint
   await db.transaction().execute(async (trx) => {
     await lockCounters(trx, endpointId)
@@ -57,6 +59,7 @@ export async function acceptImport(
     }
     const dueAt = new Date(clock.now().getTime() + RESUMED_AFTER_MS)
     await trx.updateTable('imports').set({ isAccepted: true, dueAt }).where('id', '=', importId).execute()
+    await requireStays(ctx, trx, workspace.id)
   })
 }
 

@@ -1,5 +1,6 @@
 import { type ActionRow, listActions } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
+import { requireStays } from '../api/seal.ts'
 import { flowSignal, insertDeliveries } from '../deliveries/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { run, statement } from '../platform/db/index.ts'
@@ -74,6 +75,7 @@ export async function bulkReplay(
         createdAt: now,
       })),
     )
+    await requireStays(ctx, trx, workspaceId)
     await announceEndpointChange(trx, ...signals)
   })
   const queuedCount = new Set(pairs.map(({ requestId }) => requestId)).size

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type ActionRow, pauseGone } from '../actions/index.ts'
 import { type ChannelState, listChannelStates, notifyNow } from '../alertChannels/index.ts'
+import { requireStays } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
 import {
   type Attempt,
@@ -161,7 +162,9 @@ export async function beginReplay(
   }
   const { id, rules } = await services.db.transaction().execute(async (trx) => {
     const sets = edited?.transform === false ? new Map() : await loadRuleSets(trx, [action.id])
-    return { id: await insertReplay(trx, row), rules: sets.get(action.id) ?? NO_RULE_SET }
+    const id = await insertReplay(trx, row)
+    if (rehearsal === undefined) await requireStays(services, trx, workspaceId)
+    return { id, rules: sets.get(action.id) ?? NO_RULE_SET }
   })
   const forward = forwardAction(
     services.secrets,
