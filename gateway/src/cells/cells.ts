@@ -165,22 +165,26 @@ async function askCells<Answer>(
 }
 
 /**
- * {@link askCells} through a memory. Callers of a cell that is out of reach do not make the others look for them each
+ * {@link askCells} through a memory. What no cell knows is asked for twice: cells answer at different moments, so the first
+ * time all may miss a workspace that moves. Callers of a cell that is out of reach do not make the others look for them each
  * time: their answer counts for some seconds, while that cell is out of reach.
  *
  * @param handle of what is asked for in the memory
+ * @param ask also told whether it is the second time
  * @throws CellOutOfReach as askCells does
  */
 export async function askOnce<Answer>(
   { cells, memory }: { readonly cells: Cells; readonly memory: CellMemory },
   { handle, hint }: { readonly handle: string; readonly hint: number | null },
-  ask: (cell: OpenCell) => Promise<Answer | undefined>,
+  ask: (cell: OpenCell, isAgain: boolean) => Promise<Answer | undefined>,
 ): Promise<Answered<Answer> | undefined> {
   const unanswered = memory.unansweredOf(handle)
   const place = cells.places.find(({ number }) => number === unanswered)
   if (place !== undefined && cells.of(place.number) === undefined) throw new CellOutOfReach(place)
   try {
-    const found = await askCells(cells, hint, ask)
+    const found =
+      (await askCells(cells, hint, (cell) => ask(cell, false))) ??
+      (await askCells(cells, null, (cell) => ask(cell, true)))
     if (found === undefined) memory.rememberUnknown(handle, null)
     return found
   } catch (error) {

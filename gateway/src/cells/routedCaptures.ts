@@ -17,8 +17,8 @@ export function routedCaptures(cells: Cells): Captures {
 
   /** @param asked a cell that has answered already that it does not know the id */
   const findBeside = async (asked: OpenCell | undefined, captureId: string) => {
-    const ask = async (cell: OpenCell) =>
-      cell === asked ? undefined : await cell.captures.findSettings(captureId)
+    const ask = async (cell: OpenCell, isAgain: boolean) =>
+      cell === asked && !isAgain ? undefined : await cell.captures.findSettings(captureId)
     const found = await askOnce({ cells, memory }, { handle: captureId, hint: null }, ask)
     if (found !== undefined && found.answer.cell !== cellOfId(captureId))
       memory.remember(captureId, found.answer.cell)
