@@ -1,5 +1,4 @@
 export * from './binaryArrays.ts'
-export { countOf } from './countOf.ts'
 export * from './failures.ts'
 
 export * from './open.ts'
@@ -8,6 +7,7 @@ export { type Reads, type ReplicaState, readsOf, readsWithReplica } from './repl
 export { databaseUrlMistake, serverOf, serverUrls } from './servers.ts'
 export {
   columnsOf,
+  countOf,
   type Db,
   parameters,
   type RowsOf,

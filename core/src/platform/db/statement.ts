@@ -3,6 +3,7 @@ import {
   CompiledQuery,
   type Kysely,
   type PostgresPool,
+  type SelectQueryBuilder,
   type Transaction,
   type UnknownRow,
 } from 'kysely'
@@ -116,6 +117,17 @@ function checked<Row extends object>({ name, notNull }: Statement, rows: readonl
 export function storable(text: string): string {
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed()
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\ufffd') : wellFormed
+}
+
+/** The number of rows of a query that has selected nothing yet. */
+export async function countOf<DB, Tables extends keyof DB>(
+  query: SelectQueryBuilder<DB, Tables, object>,
+): Promise<number> {
+  const { count } = await query
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .$castTo<{ readonly count: number }>()
+    .executeTakeFirstOrThrow()
+  return count
 }
 
 /** Parameters for `unnest`: of each member the values of all rows. */
