@@ -25,7 +25,7 @@ test('a sender is never told 404 while its workspace moves, whatever moment each
     const moving = runCreel(['workspaces', 'move', owner.workspaceId, '--to', 'cell-2'], { env: near })
     await arrival.arrived()
     const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)
-    // The gateway hears from the source only after the move.
+    // The source answers the gateway only after the move.
     far.path.isSilent = true
     const first = fetch(oldUrl, { method: 'POST' })
     await eventually('the answer of the target', async () => {
@@ -39,7 +39,7 @@ test('a sender is never told 404 while its workspace moves, whatever moment each
     await arrival.release()
     expect((await moving).exitCode).toBe(0)
     far.path.isSilent = false
-    // A machine that is slow here is told that the source does not answer.
+    // On a slow machine the source may count as out of reach: 503.
     const statuses = [(await first).status]
     await eventually('a capture', async () => {
       statuses.push((await fetch(oldUrl, { method: 'POST' })).status)
