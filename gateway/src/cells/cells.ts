@@ -165,15 +165,15 @@ async function askCells<Answer>(
 }
 
 /**
- * {@link askCells} through a memory. What no cell knows is asked for twice: cells answer at different moments, so the first
- * time all may miss a workspace that moves. Callers of a cell that is out of reach do not make the others look for them each
- * time: their answer counts for some seconds, while that cell is out of reach.
+ * {@link askCells} through a memory. Something that is unknown to all cells is asked for twice: cells answer at different
+ * moments, so the first time all may miss a workspace that moves. Callers of a cell that is out of reach do not make the
+ * others look for them each time: their answer counts for some seconds, while that cell is out of reach.
  *
  * @param handle of what is asked for in the memory
  * @param ask also told whether it is the second time
  * @throws CellOutOfReach as askCells does
  */
-export async function askOnce<Answer>(
+export async function askTwice<Answer>(
   { cells, memory }: { readonly cells: Cells; readonly memory: CellMemory },
   { handle, hint }: { readonly handle: string; readonly hint: number | null },
   ask: (cell: OpenCell, isAgain: boolean) => Promise<Answer | undefined>,

@@ -1,6 +1,6 @@
 import type { CaptureSettings, Captures } from '@creel/core/capture'
 import { cellOfId } from '@creel/core/cells'
-import { askOnce, type Cells, createMemory, type OpenCell } from './cells.ts'
+import { askTwice, type Cells, createMemory, type OpenCell } from './cells.ts'
 
 /**
  * The capture path over several cells. The id of a capture URL names its cell; if that cell does not know it, all others
@@ -19,7 +19,7 @@ export function routedCaptures(cells: Cells): Captures {
   const findBeside = async (asked: OpenCell | undefined, captureId: string) => {
     const ask = async (cell: OpenCell, isAgain: boolean) =>
       cell === asked && !isAgain ? undefined : await cell.captures.findSettings(captureId)
-    const found = await askOnce({ cells, memory }, { handle: captureId, hint: null }, ask)
+    const found = await askTwice({ cells, memory }, { handle: captureId, hint: null }, ask)
     if (found !== undefined && found.answer.cell !== cellOfId(captureId))
       memory.remember(captureId, found.answer.cell)
     return found?.answer

@@ -17,7 +17,7 @@ import { exchangedTextOf, revokedTextOf } from '../oauth/index.ts'
 import { isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 import { sharedTokenOf } from '../sharePage.ts'
-import { askOnce, CellOutOfReach, type Cells, createMemory, type OpenCell, RETRY_SECONDS } from './cells.ts'
+import { askTwice, CellOutOfReach, type Cells, createMemory, type OpenCell, RETRY_SECONDS } from './cells.ts'
 
 /** Longer than any credential. Longer texts are refused without a look-up, and so not remembered. */
 const CREDENTIAL_CHARACTERS_MAX = 200
@@ -76,7 +76,7 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
     if (known !== undefined) return known
     if (memory.isUnknown(handle)) return undefined
     const hint = remembered ?? (kind === 'key' ? cellOfKey(text) : null)
-    const found = await askOnce(
+    const found = await askTwice(
       { cells, memory },
       { handle, hint },
       async (asked) => (await knows(asked, credential)) || undefined,
