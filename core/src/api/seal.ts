@@ -38,6 +38,6 @@ export async function requireStays(
   const sealed = trx
     .selectFrom('workspaces as w')
     .where('w.id', '=', workspaceId)
-    .where(sql<boolean>`${sql.raw(isSealed('w'))}`)
+    .where(sql.raw<boolean>(isSealed('w')))
   requireUnsealed((await sealed.select('w.id').executeTakeFirst()) !== undefined)
 }
