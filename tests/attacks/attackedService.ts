@@ -88,6 +88,25 @@ export interface AttackedServiceOptions {
   readonly isExpectedError?: (line: string) => boolean
 }
 
+const Items = z.looseObject({ items: z.array(z.looseObject({ id: z.int() })) })
+
+/** Captures a body from the attacker's address. Returns the endpoint and the request. */
+export async function capturedAt(
+  { origin, pathname }: URL,
+  key: string,
+  body: string,
+): Promise<{ readonly endpointId: string; readonly requestId: number }> {
+  const sender = { 'X-Forwarded-For': ATTACKER }
+  const sent = await fetch(origin + pathname, { method: 'POST', headers: sender, body })
+  expect(sent.status).toBe(200)
+  const endpointId = pathname.split('/').at(-1) ?? ''
+  const page = await fetch(`${origin}/api/v1/endpoints/${endpointId}/requests?pageSize=1`, {
+    headers: { ...sender, Authorization: `Bearer ${key}` },
+  })
+  const { items } = Items.parse(await page.json())
+  return { endpointId, requestId: items[0]?.id ?? 0 }
+}
+
 /** Starts the service and the bystander, and measures the bystander's answers before any attack. */
 export async function startAttackedService(options: AttackedServiceOptions = {}): Promise<AttackedService> {
   const { isRelay = false } = options

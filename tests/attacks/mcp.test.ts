@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { ATTACKER, type AttackedService, startAttackedService } from './attackedService.ts'
+import { ATTACKER, type AttackedService, capturedAt, startAttackedService } from './attackedService.ts'
 
 /** Reads through `/mcp` of bodies from an unknown sender, which are masked before a model sees them. */
 
@@ -17,23 +17,9 @@ const READS = 8
 
 const repeated = (text: string) => text.repeat(Math.floor(BODY_BYTES / text.length))
 
-/** Captures a body without a key, and returns the path of the request in the API. */
-async function captured(body: string) {
-  const { attackedPath, attackersKey } = service
-  const { baseUrl } = service.creel
-  const sent = await fetch(`${baseUrl}${attackedPath}`, {
-    method: 'POST',
-    headers: { 'X-Forwarded-For': ATTACKER },
-    body,
-  })
-  expect(sent.status).toBe(200)
-  const endpointId = attackedPath.split('/').at(-1) ?? ''
-  const page = await fetch(`${baseUrl}/api/v1/endpoints/${endpointId}/requests?pageSize=1`, {
-    headers: { Authorization: `Bearer ${attackersKey}`, 'X-Forwarded-For': ATTACKER },
-  })
-  const { items } = z.looseObject({ items: z.array(z.looseObject({ id: z.int() })) }).parse(await page.json())
-  return { endpointId, requestId: items[0]?.id ?? 0 }
-}
+/** Captures a body without a key. */
+const captured = (body: string) =>
+  capturedAt(new URL(service.attackedPath, service.creel.baseUrl), service.attackersKey, body)
 
 const Answer = z.looseObject({
   result: z.looseObject({ content: z.array(z.looseObject({ text: z.string() })) }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { type AttackedService, startAttackedService } from './attackedService.ts'
+import { type AttackedService, capturedAt, startAttackedService } from './attackedService.ts'
 
 /** Pages of share links, which anyone with the address may open. */
 
@@ -16,17 +16,18 @@ const READERS = 60
 /** Each page of it takes some 0.15 s to make. */
 const BODY = `[${Array.from({ length: 8_000 }, () => `${'['.repeat(14)}1${']'.repeat(14)}`).join(',')}]`
 
-const Items = z.looseObject({ items: z.array(z.looseObject({ id: z.int() })) })
 const Link = z.looseObject({ url: z.string() })
 
 /** Captures a body and shares it. Returns the address of its page. */
-async function shared(captureUrl: string, key: string, body: string): Promise<string> {
-  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
-  expect((await fetch(captureUrl, { method: 'POST', headers, body })).status).toBe(200)
-  const requests = `${service.creel.baseUrl}/api/v1/endpoints/${captureUrl.split('/').at(-1)}/requests`
-  const { items } = Items.parse(await (await fetch(`${requests}?pageSize=1`, { headers })).json())
-  const made = await fetch(`${requests}/${items[0]?.id}/share-links`, { method: 'POST', headers, body: '{}' })
-  return service.creel.baseUrl + new URL(Link.parse(await made.json()).url).pathname
+async function shared(captureUrl: URL, key: string, body: string): Promise<string> {
+  const { endpointId, requestId } = await capturedAt(captureUrl, key, body)
+  const { baseUrl } = service.creel
+  const made = await fetch(`${baseUrl}/api/v1/endpoints/${endpointId}/requests/${requestId}/share-links`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: '{}',
+  })
+  return baseUrl + new URL(Link.parse(await made.json()).url).pathname
 }
 
 /** Milliseconds that so many rounds of the bystander's calls take. */
@@ -38,8 +39,8 @@ async function timeOf(rounds: number): Promise<number> {
 
 test('one that many read at once slows neither captures nor the page of another workspace', async () => {
   const { attackedPath, attackersKey, creel, innocents } = service
-  const attacked = await shared(creel.baseUrl + attackedPath, attackersKey, BODY)
-  const other = await shared(innocents.captureUrl, innocents.key, '{"order": 1}')
+  const attacked = await shared(new URL(attackedPath, creel.baseUrl), attackersKey, BODY)
+  const other = await shared(new URL(innocents.captureUrl), innocents.key, '{"order": 1}')
   const statuses = new Set<number>()
   const quietMs = await timeOf(20)
   let busyMs = 0
