@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { openDatabase, type Trx } from '@creel/core'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { type CellsProgram, startCells, type TestCell } from '../support/cells.ts'
-import { createTestDatabase } from '../support/database.ts'
+import {
+  type CellName,
+  type CellsProgram,
+  startTwoCells,
+  type TestCell,
+  type TwoCells,
+} from '../support/cells.ts'
 import { eventually } from '../support/eventually.ts'
-import { holdUpWrites } from '../support/heldWrites.ts'
+import { holdOpen, holdUpWrites } from '../support/heldWrites.ts'
 import { runCreel, spawnCreel } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 
@@ -13,28 +17,19 @@ const Made = z.looseObject({ id: z.string() })
 
 /** Moves of workspaces that something slow, large or deleted comes in the way of. */
 
+let cells: TwoCells
 let program: CellsProgram
 let one: TestCell
 let two: TestCell
-let databases: Readonly<Record<'cell-1' | 'cell-2', ReturnType<typeof openDatabase>>>
+let databases: TwoCells['databases']
 
 beforeAll(async () => {
-  program = await startCells(await Promise.all([createTestDatabase(), createTestDatabase()]), {
-    env: { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8' },
-  })
-  const [first, second] = program.cells
-  if (first === undefined || second === undefined) throw new Error('There are no cells.')
-  one = first
-  two = second
-  databases = { 'cell-1': openDatabase(one.database.url), 'cell-2': openDatabase(two.database.url) }
+  cells = await startTwoCells()
+  ;({ program, one, two, databases } = cells)
 })
 
-afterAll(async () => {
-  for (const { close } of Object.values(databases)) await close()
-  await program.process.stop()
-})
+afterAll(() => cells.stop())
 
-type CellName = keyof typeof databases
 const wordsOf = (workspaceId: string, to: CellName) => ['workspaces', 'move', workspaceId, '--to', to]
 
 /** Moves a workspace, and waits until the gateway knows where it is. */
@@ -49,23 +44,6 @@ const count = async (cell: CellName, text: ReturnType<typeof sql<{ count: number
 
 const holdUp = (cell: CellName, write: Parameters<typeof holdUpWrites>[1], condition?: string) =>
   holdUpWrites(databases[cell].db, write, condition)
-
-/** Opens a transaction that writes, until it is released. */
-async function holdOpen(cell: CellName, write: (trx: Trx) => Promise<unknown>) {
-  const [isOpen, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const holding = databases[cell].db.transaction().execute(async (trx) => {
-    await write(trx)
-    isOpen.resolve()
-    await mayEnd.promise
-  })
-  await isOpen.promise
-  return {
-    async release() {
-      mayEnd.resolve()
-      await holding
-    },
-  }
-}
 
 /** Waits until a move has copied what is small, and waits for the transactions that write in a cell. */
 const waitsForWriters = (cell: CellName) =>
@@ -153,11 +131,12 @@ test('tables of a workspace are copied before the seal, and what changes meanwhi
   const endpoint = await one.owner.endpoint({ name: 'going' })
   const ids: readonly number[] = (await endpoint.captureMany(4)).map(({ id }) => id)
   // The seal waits for this transaction, whose changes the first pass does not see.
-  const late = await holdOpen('cell-1', async (trx) => {
+  const late = holdOpen(databases['cell-1'].db, async (trx) => {
     await sql`update alert_channels set name = 'changed' where id = ${kept}`.execute(trx)
     await sql`delete from alert_channels where id = ${gone}`.execute(trx)
     await sql`delete from requests where id in (${ids[0]}, ${ids[2]})`.execute(trx)
   })
+  await late.isOpen
   const moving = move(one, 'cell-2')
   await waitsForWriters('cell-1')
   await late.release()
@@ -286,14 +265,18 @@ test('a long transaction of another table holds up no move, and one of another w
     .raw('create schema elsewhere; create table elsewhere.written (id int primary key)')
     .execute(databases['cell-2'].db)
   // It locks an index, as a vacuum does.
-  const elsewhere = await holdOpen('cell-2', (trx) =>
+  const elsewhere = holdOpen(databases['cell-2'].db, (trx) =>
     sql.raw('insert into elsewhere.written values (1)').execute(trx),
   )
-  const ofOthers = () =>
-    holdOpen('cell-2', (trx) =>
+  await elsewhere.isOpen
+  const ofOthers = async () => {
+    const held = holdOpen(databases['cell-2'].db, (trx) =>
       sql`insert into failing_actions (action_id, workspace_id, since, attempts, request_id)
         values (gen_random_uuid(), gen_random_uuid(), now(), 1, 1)`.execute(trx),
     )
+    await held.isOpen
+    return held
+  }
   const first = await ofOthers()
   const moving = move(two, 'cell-1')
   await waitsForWriters('cell-2')

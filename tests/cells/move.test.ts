@@ -4,9 +4,8 @@ import { BIG, LEFT, movedTables } from '@creel/core/cells/move'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { makeSearchPages } from '../../core/src/requests/searchPages/index.ts'
-import { type CellsProgram, startCells, type TestCell } from '../support/cells.ts'
+import { type CellsProgram, startTwoCells, type TestCell, type TwoCells } from '../support/cells.ts'
 import type { TestEndpoint } from '../support/client.ts'
-import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { isWaitingForLock } from '../support/lockWaits.ts'
 import { runCreel, spawnCreel } from '../support/process.ts'
@@ -14,23 +13,17 @@ import { startReceiver } from '../support/receiver.ts'
 
 /** Workspaces that move between two cells while they capture, on the real program. */
 
+let cells: TwoCells
 let program: CellsProgram
 let one: TestCell
 let two: TestCell
 
 beforeAll(async () => {
-  program = await startCells(await Promise.all([createTestDatabase(), createTestDatabase()]), {
-    env: { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8' },
-  })
-  const [first, second] = program.cells
-  if (first === undefined || second === undefined) throw new Error('There are no cells.')
-  one = first
-  two = second
+  cells = await startTwoCells()
+  ;({ program, one, two } = cells)
 })
 
-afterAll(async () => {
-  await program.process.stop()
-})
+afterAll(() => cells.stop())
 
 const Moved = z.looseObject({ state: z.string(), toCell: z.string(), sealedMs: z.int().nullable() })
 const Counts = z.looseObject({ storage: z.looseObject({ storedRequestCount: z.int() }) })

@@ -1,42 +1,36 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { openDatabase } from '@creel/core'
 import { sweepImports } from '@creel/core/exports'
 import { z } from 'zod'
 import { Agent, browserOf, callMcp } from '../oauth/agent.ts'
 import { TestBrowser } from '../support/browser.ts'
-import { type CellsProgram, startCells, type TestCell } from '../support/cells.ts'
+import {
+  type CellName,
+  type CellsProgram,
+  startTwoCells,
+  type TestCell,
+  type TwoCells,
+} from '../support/cells.ts'
 import type { Client } from '../support/client.ts'
-import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { holdUpWrites } from '../support/heldWrites.ts'
+import { holdOpen, holdUpWrites } from '../support/heldWrites.ts'
 import { isWaitingForLock } from '../support/lockWaits.ts'
 import { runCreel, spawnCreel } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 /** Calls and commands for a workspace while a move has sealed it, and just after. */
 
+let cells: TwoCells
 let program: CellsProgram
 let one: TestCell
 let two: TestCell
-let databases: Readonly<Record<'cell-1' | 'cell-2', ReturnType<typeof openDatabase>>>
+let databases: TwoCells['databases']
 
 beforeAll(async () => {
-  program = await startCells(await Promise.all([createTestDatabase(), createTestDatabase()]), {
-    env: { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8' },
-  })
-  const [first, second] = program.cells
-  if (first === undefined || second === undefined) throw new Error('There are no cells.')
-  one = first
-  two = second
-  databases = { 'cell-1': openDatabase(one.database.url), 'cell-2': openDatabase(two.database.url) }
+  cells = await startTwoCells()
+  ;({ program, one, two, databases } = cells)
 })
 
-afterAll(async () => {
-  for (const { close } of Object.values(databases)) await close()
-  await program.process.stop()
-})
-
-type CellName = keyof typeof databases
+afterAll(() => cells.stop())
 
 const creel = (...words: readonly string[]) => runCreel(words, { env: program.env })
 const wordsOf = ({ workspaceId }: Client, to: CellName) => ['workspaces', 'move', workspaceId, '--to', to]
@@ -153,24 +147,15 @@ test('a switch in doubt is finished, wherever its cells are in the file', async 
 })
 
 /** Locks the counters of an endpoint, for which an import waits, until it is released. */
-async function lockCounters(cell: CellName, endpointId: string) {
-  const [isLocked, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const holding = databases[cell].db.transaction().execute(async (trx) => {
-    await trx
+const lockCounters = (cell: CellName, endpointId: string) =>
+  holdOpen(databases[cell].db, (trx) =>
+    trx
       .selectFrom('endpointCounters')
       .where('endpointId', '=', endpointId)
       .select('endpointId')
       .forUpdate()
-      .execute()
-    isLocked.resolve()
-    await mayEnd.promise
-  })
-  const release = async () => {
-    mayEnd.resolve()
-    await holding
-  }
-  return { isLocked: isLocked.promise, release, [Symbol.asyncDispose]: release }
-}
+      .execute(),
+  )
 
 const Stats = z.looseObject({ storage: z.looseObject({ storedRequestCount: z.int() }) })
 
@@ -190,14 +175,14 @@ test('replays and imports are refused under the seal; an import that was accepte
     headers: [],
     body: '',
   }
-  await using first = await lockCounters('cell-2', into.id)
-  await first.isLocked
+  await using first = lockCounters('cell-2', into.id)
+  await first.isOpen
   const importing = owner.post(into.at('/requests/import'), line, { headers: NDJSON })
   await eventually('the import', () => isWaitingForLock(source))
   // It is accepted before this one, and stored after it.
-  await using second = await lockCounters('cell-2', into.id)
+  await using second = lockCounters('cell-2', into.id)
   await first.release()
-  await second.isLocked
+  await second.isOpen
 
   await using seal = await holdUpSeal('cell-2')
   await using arrival = await holdUpArrival('cell-1')

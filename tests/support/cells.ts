@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type OpenDatabase, openDatabase } from '@creel/core'
 import { z } from 'zod'
 import { Client } from './client.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
@@ -81,6 +82,37 @@ export async function startCells(
     async without(cell, during) {
       await whileRefused(cell.database, during)
       await reaches(cell)
+    },
+  }
+}
+
+/** The program on two cells that may send to loopback, with their databases. */
+export interface TwoCells {
+  readonly program: CellsProgram
+  readonly one: TestCell
+  readonly two: TestCell
+  readonly databases: Readonly<Record<'cell-1' | 'cell-2', OpenDatabase>>
+  stop(): Promise<void>
+}
+
+export type CellName = keyof TwoCells['databases']
+
+/** {@link startCells} for tests of moves between two cells. */
+export async function startTwoCells(): Promise<TwoCells> {
+  const program = await startCells(await Promise.all([createTestDatabase(), createTestDatabase()]), {
+    env: { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8' },
+  })
+  const [one, two] = program.cells
+  if (one === undefined || two === undefined) throw new Error('There are no cells.')
+  const databases = { 'cell-1': openDatabase(one.database.url), 'cell-2': openDatabase(two.database.url) }
+  return {
+    program,
+    one,
+    two,
+    databases,
+    async stop() {
+      for (const { close } of Object.values(databases)) await close()
+      await program.process.stop()
     },
   }
 }

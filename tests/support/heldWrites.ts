@@ -1,4 +1,4 @@
-import type { Db } from '@creel/core'
+import type { Db, Trx } from '@creel/core'
 import { sql } from 'kysely'
 import { eventually } from './eventually.ts'
 
@@ -16,14 +16,8 @@ export async function holdUpWrites(db: Db, write: Write, condition = 'true') {
       create trigger hold_up before ${write} for each row when (${condition}) execute function hold_up()`,
     )
     .execute(db)
-  const released = Promise.withResolvers<void>()
-  const isHeld = Promise.withResolvers<void>()
-  const holding = db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
-    isHeld.resolve()
-    await released.promise
-  })
-  await isHeld.promise
+  const lock = holdOpen(db, (trx) => sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx))
+  await lock.isOpen
   const waiting = async () =>
     (
       await sql<{ pid: number }>`select l.pid from pg_locks l join pg_database d on d.oid = l.database
@@ -32,8 +26,7 @@ export async function holdUpWrites(db: Db, write: Write, condition = 'true') {
       )
     ).rows
   const release = async () => {
-    released.resolve()
-    await holding
+    await lock.release()
     await sql.raw('drop function if exists hold_up cascade').execute(db)
   }
   return {
@@ -45,4 +38,19 @@ export async function holdUpWrites(db: Db, write: Write, condition = 'true') {
     release,
     [Symbol.asyncDispose]: release,
   }
+}
+
+/** Opens a transaction that writes or locks, until it is released. */
+export function holdOpen(db: Db, work: (trx: Trx) => Promise<unknown>) {
+  const [isOpen, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = db.transaction().execute(async (trx) => {
+    await work(trx)
+    isOpen.resolve()
+    await mayEnd.promise
+  })
+  const release = async () => {
+    mayEnd.resolve()
+    await holding
+  }
+  return { isOpen: isOpen.promise, release, [Symbol.asyncDispose]: release }
 }
