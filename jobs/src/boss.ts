@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { QUEUES } from '@creel/core'
-import { isDeadlock, serverOf } from '@creel/core/platform/db'
+import { isDeadlock, poolOf } from '@creel/core/platform/db'
 import { type ConstructorOptions, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
 
@@ -34,7 +34,7 @@ export function createBoss(
   },
 ): PgBoss {
   const boss = new PgBoss({
-    ...serverOf(url),
+    ...poolOf(url),
     application_name: 'creel-jobs',
     max: works ? connections : SENDING_CONNECTIONS,
     useListenNotify: works,

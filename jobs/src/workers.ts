@@ -26,8 +26,11 @@ const TAKE = {
   notifyPollingIntervalSeconds: 2,
 } as const
 
-/** Interval of polling queues whose jobs are all due when they are added, in case that an announcement is lost. */
-const SCHEDULED_POLL_SECONDS = 15
+/**
+ * Interval of polling where announcements suffice, in case that one is lost: queues whose jobs are all due when they are
+ * added, and all batches of a queue but the first.
+ */
+const SELDOM_SECONDS = 15
 
 /** Longest wait of a scheduled run for the end of the one before, which may take an hour. */
 const NEXT_START_MS = 1000
@@ -102,7 +105,7 @@ async function startWorker(
 ): Promise<void> {
   const { name, batches = 1, batchSize = TAKE.batchSize, everySeconds, cron } = queue
   const isScheduled = cron !== undefined && everySeconds === undefined
-  const { pollSeconds = isScheduled ? SCHEDULED_POLL_SECONDS : TAKE.notifyPollingIntervalSeconds } = queue
+  const { pollSeconds = isScheduled ? SELDOM_SECONDS : TAKE.notifyPollingIntervalSeconds } = queue
   const settle = async ({ id, data, signal }: BossJob<unknown>): Promise<JobResult> => {
     try {
       if (everySeconds !== undefined) await queueNext(boss, services, { name, everySeconds, stopping })
@@ -116,17 +119,13 @@ async function startWorker(
       return { id, status: 'failed', output: { message: error instanceof Error ? error.message : '' } }
     }
   }
-  await boss.work<unknown>(
-    name,
-    {
-      ...TAKE,
-      batchSize,
-      pollingIntervalSeconds: Math.min(2, pollSeconds),
-      notifyPollingIntervalSeconds: pollSeconds,
-      localConcurrency: batches,
-    },
-    (jobs) => Promise.all(jobs.map(settle)),
-  )
+  const take = (localConcurrency: number, seconds: number) => {
+    const poll = { pollingIntervalSeconds: Math.min(2, seconds), notifyPollingIntervalSeconds: seconds }
+    const options = { ...TAKE, ...poll, batchSize, localConcurrency }
+    return boss.work<unknown>(name, options, (jobs) => Promise.all(jobs.map(settle)))
+  }
+  await take(1, pollSeconds)
+  if (batches > 1) await take(batches - 1, SELDOM_SECONDS)
 }
 
 /** Starts work; it ends as the work does. */

@@ -24,7 +24,7 @@ export interface Queue<Payload = unknown> {
     /** Seconds for which an ended job is kept; a week by default. */
     readonly deleteAfterSeconds?: number
   }
-  /** Batches that one process runs at once. With several, a slow one does not block the others. Default 1. */
+  /** Batches at once in a process. With several, a slow one blocks no other, and all but one poll seldom. Default 1. */
   readonly batches?: number
   /** Jobs of a batch, which ends with its slowest. Default 8. */
   readonly batchSize?: number

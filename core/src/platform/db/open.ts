@@ -100,10 +100,13 @@ const LATE_SECONDS = 5
 const CONNECT_SECONDS = 10
 
 /**
- * Idle connections are kept for longer than the minute between the runs of most sweeps. A new one costs 100 ms of
- * processor time until it has parsed and planned the statements of a delivery, and deliveries wait for that.
+ * Options of a pool. Idle connections are kept for longer than the minute between the runs of most sweeps. A new one
+ * costs 100 ms of processor time until it has parsed and planned the statements of a delivery, and deliveries wait for
+ * that.
+ *
+ * @param url a database, as {@link serverOf} reads it
  */
-const IDLE_SECONDS = 150
+export const poolOf = (url: string) => ({ ...serverOf(url), idleTimeoutMillis: 150_000 })
 
 const INT8 = 20
 
@@ -158,9 +161,8 @@ function openPool(
   { max, statementSeconds }: { max: number; statementSeconds: number },
 ): pg.Pool {
   const pool = new pg.Pool({
-    ...serverOf(url),
+    ...poolOf(url),
     max,
-    idleTimeoutMillis: IDLE_SECONDS * 1000,
     connectionTimeoutMillis: CONNECT_SECONDS * 1000,
     onConnect: (client) => client.query(`${PLANNER}; set statement_timeout = '${statementSeconds}s'`),
     types: {
