@@ -14,18 +14,27 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** Ends a process with SIGKILL, unless it has ended. */
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if (isAlive(pid)) throw error
+  }
+}
+
 /**
- * The command lines of processes whose working directory is in a folder, or whose arguments name it. Linux only; else
- * none.
+ * Processes whose working directory is in a folder, or whose arguments name it. Linux only; else none.
  */
-export function processesIn(folder: string): readonly string[] {
+export function processesIn(folder: string): readonly { readonly pid: number; readonly command: string }[] {
   if (process.platform !== 'linux') return []
-  return readdirSync('/proc').flatMap((pid) => {
-    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return []
+  return readdirSync('/proc').flatMap((name) => {
+    const pid = Number(name)
+    if (!(pid > 0) || pid === process.pid) return []
     try {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
       const isThere = readlinkSync(`/proc/${pid}/cwd`).startsWith(folder) || command.includes(folder)
-      return isThere ? [`${pid} ${command}`] : []
+      return isThere ? [{ pid, command }] : []
     } catch {
       // It has ended meanwhile.
       return []

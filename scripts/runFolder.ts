@@ -2,7 +2,7 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { startEmbeddedPostgres } from '../creel/src/embeddedPostgres/index.ts'
-import { isAlive, mountsIn, processesIn } from './processes.ts'
+import { isAlive, kill, mountsIn, processesIn } from './processes.ts'
 import { QUICK_FOLDERS, quickFolder } from './quickFolder.ts'
 
 const PREFIX = 'creel-suite-'
@@ -14,7 +14,8 @@ export interface RunFolder {
   readonly database: string
   /** A copy of the empty database folder. */
   readonly prepared: string
-  readonly executables: string
+  /** Path of the executable; what else a build makes is beside it. */
+  readonly executable: string
   /** Path of Bun's report of some tests. */
   report(name: string): string
   /** Durations of the files, as Bun reads them. */
@@ -36,12 +37,13 @@ export async function makeRunFolder(): Promise<RunFolder> {
   await chmod(folder, 0o711)
   await writeFile(join(folder, RUN_PID), String(process.pid))
   const temporary = join(folder, 't')
+  const executable = join(folder, 'creel')
   await mkdir(temporary)
   await chmod(temporary, 0o1777)
   return {
     database: join(folder, 'database'),
     prepared: join(folder, 'prepared'),
-    executables: folder,
+    executable,
     report: (name) => join(folder, `${name}.xml`),
     timings: join(folder, 'timings.json'),
     record: join(folder, 'record.jsonl'),
@@ -52,7 +54,9 @@ export async function makeRunFolder(): Promise<RunFolder> {
       return [
         ...files.map((name) => `file ${join(temporary, name)}`),
         ...mountsIn(temporary).map((place) => `mount ${place}`),
-        ...processesIn(temporary).map((process) => `process ${process}`),
+        ...[temporary, executable]
+          .flatMap(processesIn)
+          .map(({ pid, command }) => `process ${pid} ${command}`),
       ]
     },
     remove: () => removeFolder(folder),
@@ -60,6 +64,8 @@ export async function makeRunFolder(): Promise<RunFolder> {
 }
 
 async function removeFolder(folder: string): Promise<void> {
+  // Programs that tests had started when the run was ended.
+  for (const { pid } of processesIn(folder)) kill(pid)
   for (const place of mountsIn(folder)) Bun.spawnSync(['umount', '-l', place])
   // If root runs the suite, the database may be elsewhere.
   const database = await realpath(join(folder, 'database', 'postgres')).catch(() => folder)

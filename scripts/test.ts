@@ -12,7 +12,7 @@
  */
 import { existsSync, lstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join, normalize } from 'node:path'
+import { dirname, join, normalize } from 'node:path'
 import { KEPT_MEMORY } from '../creel/src/servingEnvironment.ts'
 import { errorsOutside, failureLines, failuresOf, filesToRepeat, type Ran, summaryOf } from './failures.ts'
 import { installMissing } from './install.ts'
@@ -205,13 +205,13 @@ async function leftovers(url: string | undefined): Promise<readonly string[]> {
 
 /** Builds the executable for tests of processes: it is what is shipped, and starts several times faster. */
 async function buildExecutable(): Promise<string> {
-  const words = [join(ROOT, 'scripts/build.ts'), '--outdir', folder.executables]
+  const words = [join(ROOT, 'scripts/build.ts'), '--outdir', dirname(folder.executable)]
   const child = Bun.spawn([process.execPath, ...words], {
     cwd: ROOT,
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   if ((await child.exited) !== 0) throw new Error('The executable cannot be built; see above.')
-  return join(folder.executables, 'creel')
+  return folder.executable
 }
 
 /** Tests of one process of Bun and its workers. */
