@@ -6,6 +6,7 @@ import { sealedMembers } from '../platform/secrets/index.ts'
 import { STORED_REQUEST_COLUMNS, shapeOf, visibleRequests } from '../requests/index.ts'
 import { type FieldPath, fieldPath } from './filter.ts'
 import { isSecretPath } from './occurrence.ts'
+import { nameSources } from './slugs.ts'
 
 /** Last part of the name of the type that has every request of an endpoint. */
 export const ANY = 'any'
@@ -13,22 +14,9 @@ export const ANY = 'any'
 /** Labels that are listed as types of their own. Others are strangers' text; `any` has them. */
 const LISTABLE_LABEL = /^[A-Za-z0-9][\w.:/-]{0,79}$/
 
-const SLUG_CHARACTERS_MAX = 40
-
 /** Whether a label may be part of the name of an event type. */
 function isListable(label: string): boolean {
   return label !== ANY && LISTABLE_LABEL.test(label)
-}
-
-/** Slug of an endpoint's name: lower-case letters, digits and dashes, 40 characters at most; never empty. */
-function slugOf(name: string): string {
-  const slug = name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, SLUG_CHARACTERS_MAX)
-    .replaceAll(/^-+|-+$/g, '')
-  return slug === '' ? 'endpoint' : slug
 }
 
 /** Parts of the name of an event type; undefined if it has no dot. */
@@ -184,33 +172,6 @@ function sourceOf(
   const texts: unknown = fields === null ? [] : JSON.parse(fields)
   const paths = Array.isArray(texts) ? texts.map((text) => fieldPath(String(text))) : []
   return { endpointId, slug, fields: paths.filter((path) => typeof path !== 'string') }
-}
-
-/** Gives a slug to each endpoint without one. If the slug is taken, the id is appended. Returns whether any was given. */
-async function nameSources({ db, workspace }: Context, rows: readonly SourceRow[]): Promise<boolean> {
-  const unnamed = rows.filter(({ slug }) => slug === null)
-  for (const { endpointId, name } of unnamed) {
-    const slug = slugOf(name)
-    const added = await addSource(db, { endpointId, workspaceId: workspace.id, slug })
-    if (!added) {
-      const unique = `${slug}-${endpointId.slice(0, 8)}`
-      await addSource(db, { endpointId, workspaceId: workspace.id, slug: unique })
-    }
-  }
-  return unnamed.length > 0
-}
-
-async function addSource(
-  db: Db,
-  row: { endpointId: string; workspaceId: string; slug: string },
-): Promise<boolean> {
-  const added = await db
-    .insertInto('eventSources')
-    .values(row)
-    .onConflict((on) => on.doNothing())
-    .returning('slug')
-    .executeTakeFirst()
-  return added !== undefined
 }
 
 /**
