@@ -97,6 +97,21 @@ describe('types', () => {
     expect((await typesOf(await connected())).map(({ name }) => name)).toContain('shop-orders.any')
   })
 
+  test('are found by name before anybody has listed them', async () => {
+    const [first, second] = [
+      await service.alice.endpoint({ name: 'Not listed' }),
+      await service.alice.endpoint({ name: 'Not listed' }),
+    ]
+    await second.capture()
+    const client = await connected()
+    expect((await poll(client, { name: 'not-listed.any', cursor: '0' })).events).toEqual([])
+    const name = `not-listed-${second.id.slice(0, 8)}.any`
+    expect((await poll(client, { name, cursor: '0' })).events).toHaveLength(1)
+    await first.capture()
+    expect((await poll(client, { name: 'not-listed.any', cursor: '0' })).events).toHaveLength(1)
+    await expect(poll(client, { name: 'never-made.any' })).rejects.toMatchObject({ code: -32011 })
+  })
+
   test('are offered to every kind of client', async () => {
     const { body } = await raw('server/discover', {})
     expect(body).toMatchObject({

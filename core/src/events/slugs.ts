@@ -1,7 +1,18 @@
 import type { Context } from '../api/context.ts'
-import type { Db } from '../platform/db/index.ts'
+import { type Db, run, statement } from '../platform/db/index.ts'
 
 const SLUG_CHARACTERS_MAX = 40
+
+/** Endpoints without a slug that are looked at for one name, the oldest first. */
+const UNNAMED_MAX = 10_000
+
+const UNNAMED = statement(
+  'endpoints without a slug',
+  `select e.id as endpoint_id, e.name from endpoints e
+  where e.workspace_id = $1::uuid and e.deleted_at is null and ($2::uuid is null or e.id = $2::uuid)
+    and not exists (select from event_sources s where s.endpoint_id = e.id)
+  order by e.created_at, e.id limit ${UNNAMED_MAX}`,
+)
 
 /** An endpoint, and the slug that it has. */
 interface Named {
@@ -21,6 +32,8 @@ function slugOf(name: string): string {
   return slug === '' ? 'endpoint' : slug
 }
 
+const withId = (slug: string, endpointId: string) => `${slug}-${endpointId.slice(0, 8)}`
+
 /** Gives a slug to each endpoint without one. If the slug is taken, the id is appended. Returns whether any was given. */
 export async function nameSources(
   { db, workspace }: Pick<Context, 'db' | 'workspace'>,
@@ -31,11 +44,29 @@ export async function nameSources(
     const slug = slugOf(name)
     const added = await addSource(db, { endpointId, workspaceId: workspace.id, slug })
     if (!added) {
-      const unique = `${slug}-${endpointId.slice(0, 8)}`
-      await addSource(db, { endpointId, workspaceId: workspace.id, slug: unique })
+      await addSource(db, { endpointId, workspaceId: workspace.id, slug: withId(slug, endpointId) })
     }
   }
   return unnamed.length > 0
+}
+
+/**
+ * Gives a slug to the endpoints that no list has named yet, where it may be the one that a caller asks for. Returns
+ * whether any was given.
+ */
+export async function nameAskedFor(
+  ctx: Pick<Context, 'db' | 'workspace' | 'onlyEndpointId'>,
+  asked: string,
+): Promise<boolean> {
+  const unnamed = await run(ctx.db, UNNAMED, [ctx.workspace.id, ctx.onlyEndpointId])
+  const rows = unnamed.filter(({ endpointId, name }) => {
+    const slug = slugOf(name)
+    return asked === slug || asked === withId(slug, endpointId)
+  })
+  return await nameSources(
+    ctx,
+    rows.map((row) => ({ ...row, slug: null })),
+  )
 }
 
 async function addSource(

@@ -6,7 +6,7 @@ import { sealedMembers } from '../platform/secrets/index.ts'
 import { STORED_REQUEST_COLUMNS, shapeOf, visibleRequests } from '../requests/index.ts'
 import { type FieldPath, fieldPath } from './filter.ts'
 import { isSecretPath } from './occurrence.ts'
-import { nameSources } from './slugs.ts'
+import { nameAskedFor, nameSources } from './slugs.ts'
 
 /** Last part of the name of the type that has every request of an endpoint. */
 export const ANY = 'any'
@@ -110,7 +110,9 @@ export async function findType(
   const parts = partsOf(name)
   if (parts === undefined) throw notFound('event type')
   const values = [ctx.workspace.id, parts.slug, ctx.onlyEndpointId, parts.label]
-  const [row] = await run(ctx.db, FIND, values)
+  const find = async () => (await run(ctx.db, FIND, values))[0]
+  let row = await find()
+  if (row === undefined && (await nameAskedFor(ctx, parts.slug))) row = await find()
   if (row === undefined || !row.isListed) throw notFound('event type')
   return { source: sourceOf(row, parts.slug), label: parts.label === ANY ? null : parts.label }
 }

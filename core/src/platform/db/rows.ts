@@ -270,6 +270,10 @@ export interface StatementRows {
   'endpoint with the most claims': {
     readonly endpointId: string
   }
+  'endpoints without a slug': {
+    readonly endpointId: string
+    readonly name: string
+  }
   'events left to send': {
     readonly id: string
     readonly workspaceId: string
