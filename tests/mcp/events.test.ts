@@ -255,6 +255,13 @@ describe('bad input', () => {
     expect(body).toMatchObject({ error: { code } })
     expect(status).toBeLessThan(500)
   })
+
+  test('a field that is no path is named as one', async () => {
+    const fields = ['x', 'body', 'headers']
+    const { body } = await raw('events/poll', { name: 'a.any', arguments: { fields } })
+    const wrong = fields.map((_, at) => ({ pointer: `#/arguments/fields/${at}`, code: 'bad_path' }))
+    expect(body).toMatchObject({ error: { data: { errors: wrong } } })
+  })
 })
 
 test('a key has 32 waiting polls at most; those of another workspace go on', async () => {

@@ -1,5 +1,11 @@
 import type { Accepted } from '../api/checks.ts'
-import { type Condition, type Path, parseCondition, parsePath } from '../engine/conditions/index.ts'
+import {
+  type Condition,
+  type Path,
+  type PathProblem,
+  parseCondition,
+  parsePath,
+} from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import type { EventArguments } from './schema.ts'
 
@@ -37,8 +43,8 @@ export function readArguments(
   }
   const paths = (fields ?? []).flatMap((text, at) => {
     const read = fieldPath(text)
-    if (typeof read !== 'string') return [read]
-    issues.push({ path: ['arguments', 'fields', at], code: 'bad_format', detail: read })
+    if ('path' in read) return [read]
+    issues.push({ path: ['arguments', 'fields', at], code: read.problem.code, detail: read.problem.reason })
     return []
   })
   if (!('condition' in parsed) || issues.length > 0) return { issues }
@@ -53,11 +59,11 @@ export function readArguments(
 }
 
 /** A path that addresses one value; the reason if it cannot. The whole body is no value: it could not be masked. */
-export function fieldPath(text: string): FieldPath | string {
+export function fieldPath(text: string): FieldPath | { readonly problem: PathProblem } {
   const parsed = parsePath(text, { every: false, deliveryFacts: false })
-  if (!('path' in parsed)) return parsed.problem.reason
+  if (!('path' in parsed)) return parsed
   if (parsed.path.root === 'body' && parsed.path.segments.length === 0) {
-    return 'A field is a member of the body, like body.id.'
+    return { problem: { code: 'bad_path', reason: 'A field is a member of the body, like body.id.' } }
   }
   return { text, path: parsed.path }
 }

@@ -173,7 +173,7 @@ function sourceOf(
 ): EventSource {
   const texts: unknown = fields === null ? [] : JSON.parse(fields)
   const paths = Array.isArray(texts) ? texts.map((text) => fieldPath(String(text))) : []
-  return { endpointId, slug, fields: paths.filter((path) => typeof path !== 'string') }
+  return { endpointId, slug, fields: paths.filter((path) => 'path' in path) }
 }
 
 /**

@@ -18,6 +18,7 @@ export {
   HEADER_NAME,
   MAX_PATH_LENGTH,
   type Path,
+  type PathProblem,
   parsePath,
   type Segment,
   segmentIn,
