@@ -327,6 +327,7 @@ describe('bad input', () => {
     [{ responses: [{ close: 'mid-body', body: 'x' }] }, '#/responses/0/close'],
     [{ responses: [{ close: 'mid-body', body: 'text', status: 204 }] }, '#/responses/0/close'],
     [{ responses: [{ body: `{{ body.a }}${'x'.repeat(4000)}` }] }, '#/responses/0/body'],
+    [{ responses: [{ headers: { 'content-type': 'text/html' } }] }, '#/responses/0/headers/content-type'],
     [
       { answerFrom: { actionId: '00000000-0000-4000-8000-000000000000', timeoutMs: 99 } },
       '#/answerFrom/timeoutMs',

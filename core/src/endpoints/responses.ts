@@ -98,8 +98,10 @@ function checkAnswer(given: Partial<Answer>, at: Path): InputIssue[] {
   const { responseContentType, ...rest } = ownForm({ status: 200, headers: {}, body: '', ...given })
   const typed = responseContentType === null ? rest : { ...rest, responseContentType }
   return checkResponse(typed, (member) => {
-    if (member === 'responseContentType')
-      return { path: [...at, 'headers', 'Content-Type'], label: 'Content-Type' }
+    if (member === 'responseContentType') {
+      const name = Object.keys(given.headers ?? {}).find(isContentType) ?? 'Content-Type'
+      return { path: [...at, 'headers', name], label: name }
+    }
     const name = { responseStatusCode: 'status', responseHeaders: 'headers', responseBody: 'body' }[member]
     return { path: [...at, name], label: name }
   })
@@ -108,7 +110,7 @@ function checkAnswer(given: Partial<Answer>, at: Path): InputIssue[] {
 /** The members of an answer by the names of the endpoint's own; `Content-Type` is apart, null without one. */
 function ownForm({ status, headers, body }: Answer) {
   const fields = Object.entries(headers)
-  const isType = ([name]: readonly [string, string]) => name.toLowerCase() === 'content-type'
+  const isType = ([name]: readonly [string, string]) => isContentType(name)
   return {
     responseStatusCode: status,
     responseContentType: fields.find(isType)?.[1] ?? null,
@@ -116,6 +118,8 @@ function ownForm({ status, headers, body }: Answer) {
     responseBody: body,
   }
 }
+
+const isContentType = (name: string): boolean => name.toLowerCase() === 'content-type'
 
 const hasPlaceholder = (body: string): boolean => body.includes('{{')
 
