@@ -136,3 +136,9 @@ test.each([
   const { error } = z.object({ cursor: schema }).safeParse(input)
   expect(issuesOf(error, input)).toMatchObject([{ code: 'bad_format', detail }])
 })
+
+test('a member of free names is asked to be an object', () => {
+  const { error } = z.object({ headers: z.record(z.string(), z.string()) }).safeParse({ headers: [] })
+  const detail = 'headers must be of type object.'
+  expect(issuesOf(error, { headers: [] })).toEqual([{ path: ['headers'], code: 'type', detail }])
+})

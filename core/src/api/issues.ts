@@ -99,7 +99,7 @@ export function detailOf(issue: z.core.$ZodIssue, name: string): string {
     case 'invalid_value':
       return `${name} must be one of ${issue.values.map((value) => (value === '' ? '""' : String(value))).join(', ')}.`
     case 'invalid_type':
-      return `${name} must be of type ${issue.expected}.`
+      return `${name} must be of type ${issue.expected === 'record' ? 'object' : issue.expected}.`
     case 'invalid_format':
       if (issue.format !== 'regex') return `${name} must be a valid ${issue.format}.`
       // The message of a pattern says what the text must be. Its default is the pattern itself.
