@@ -278,6 +278,21 @@ describe('a feature that the plan lacks answers feature_not_in_plan', () => {
       expect(answer).toMatchObject({ status: 403, body: { code: 'feature_not_in_plan' } })
     await service.stop()
   })
+
+  test('on creating what a limit of 0 excludes, whatever else is wrong with the body', async () => {
+    const none = { endpointsMax: 0, actionsMax: 0, watchdogsMax: 0 }
+    const service = await startService({ planLimits: { solo: none } })
+    const { alice, operator } = service
+    const endpoint = await alice.endpoint()
+    await operator.workspaces.setPlan({ workspace: alice.workspaceId, plan: 'solo' })
+    for (const answer of [
+      await alice.post('/api/v1/endpoints', { name: '' }),
+      await alice.post(endpoint.at('/actions'), { kind: 'forward' }),
+      await alice.post('/api/v1/watchdogs', { endpointId: endpoint.id }),
+    ])
+      expect(answer).toMatchObject({ status: 403, body: { code: 'feature_not_in_plan' } })
+    await service.stop()
+  })
 })
 
 test('an endpoint saved before the response rules can be changed in other members', async () => {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { listChannelStates } from '../alertChannels/index.ts'
 import type { Finds } from '../api/contract.ts'
 import { foundById } from '../api/errors.ts'
+import { requireFeature } from '../api/planGates.ts'
 import { route, router } from '../api/route.ts'
 import { endpointId, optional } from '../api/values.ts'
 import { Backlog, readBacklog } from '../deliveries/index.ts'
@@ -96,6 +97,7 @@ export const actionRoutes = router({
     status: 201,
     errors: ['limit_reached', 'feature_not_in_plan'],
     finds: findsEndpoint,
+    gate: ({ plan }) => requireFeature(plan, 'actions'),
     check: checkNewAction,
   }).mutation(({ ctx, input }) => createAction(ctx, ctx.endpoint, input)),
 

@@ -3,6 +3,9 @@ import { DomainError } from './errors.ts'
 
 /** Features that a plan may lack, each with the limit that switches it. */
 const FEATURES = {
+  endpoints: { limit: 'endpointsMax', words: 'endpoints' },
+  actions: { limit: 'actionsMax', words: 'actions' },
+  watchdogs: { limit: 'watchdogsMax', words: 'watchdogs' },
   transformations: { limit: 'rulesMax', words: 'transformation rules' },
   bulkReplay: { limit: 'bulkReplay', words: 'bulk replay' },
   alertChannels: { limit: 'alertChannelsMax', words: 'alert channels' },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { EXAMPLE_IDS } from '../api/examples.ts'
+import { requireFeature } from '../api/planGates.ts'
 import { route, router } from '../api/route.ts'
 import { endpointId } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
@@ -61,6 +62,7 @@ export const endpointEditingRoutes = router({
     output: Endpoint,
     status: 201,
     errors: ['limit_reached', 'feature_not_in_plan'],
+    gate: ({ plan }) => requireFeature(plan, 'endpoints'),
     check: checkNewEndpoint,
   }).mutation(({ ctx, input }) => createEndpoint(ctx, input)),
 

@@ -6,6 +6,7 @@ import { createdCursor, timeCursorInput } from '../api/cursors.ts'
 import { foundById, notFound } from '../api/errors.ts'
 import { EXAMPLE_IDS } from '../api/examples.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
+import { requireFeature } from '../api/planGates.ts'
 import { route, router } from '../api/route.ts'
 import { InstantInput, optional } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
@@ -105,6 +106,7 @@ export const watchdogRoutes = router({
     status: 201,
     errors: ['not_found', 'limit_reached', 'feature_not_in_plan'],
     finds: findsNamedEndpoint,
+    gate: ({ plan }) => requireFeature(plan, 'watchdogs'),
     check: (ctx, input) => checkWatchdogInput(ctx, input),
   }).mutation(({ ctx, input }) => createWatchdog(ctx, namedEndpointOf(ctx), input)),
 
