@@ -115,10 +115,16 @@ function scalarOf(property: z.core.JSONSchema._JSONSchema): Scalar {
 
 const INT64_MAX = 2n ** 63n - 1n
 
+/** A number that no bound of an integer allows, in place of one with too many digits for an int64. */
+const OUT_OF_RANGE = 2 ** 64
+
 /** Converts text to its type. Text that does not fit stays text, and then fails validation under its own name. */
 function typed(text: string, type: Scalar | undefined): unknown {
-  // Beyond 2^53 an int64 loses digits, which is harmless: no id is as large.
-  if (type === 'integer' && /^-?\d{1,19}$/.test(text) && BigInt(text) <= INT64_MAX) return Number(text)
+  if (type === 'integer' && /^-?\d+$/.test(text)) {
+    // Beyond 2^53 an int64 loses digits, which is harmless: no id is as large.
+    if (text.length <= 20 && BigInt(text) <= INT64_MAX) return Number(text)
+    return text.startsWith('-') ? -OUT_OF_RANGE : OUT_OF_RANGE
+  }
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
 }

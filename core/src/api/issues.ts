@@ -5,6 +5,7 @@ import {
   type ItemCode,
   inDocumentOrder,
   issue,
+  onePerPart,
   valueAt,
 } from '../engine/issues.ts'
 
@@ -12,14 +13,15 @@ import {
 export const ISSUES_MAX = 1000
 
 /**
- * Zod's issues about an input as issues of the API (docs/errors.md), in document order. The first thousand are read.
+ * Zod's issues about an input as issues of the API (docs/errors.md), one for each wrong part, in document order. The first
+ * thousand are read.
  *
  * @param input the raw input: zod's issues do not say whether a member was missing or of the wrong type
  */
 export function issuesOf(error: z.ZodError | undefined, input: unknown): InputIssue[] {
   if (error === undefined) return []
   const issues = error.issues.slice(0, ISSUES_MAX).flatMap((issue) => translate(issue, input))
-  return inDocumentOrder(issues, input)
+  return onePerPart(inDocumentOrder(issues, input))
 }
 
 function translate(issue: z.core.$ZodIssue, input: unknown): InputIssue[] {
