@@ -10,6 +10,7 @@ export {
 } from './bodyFormat.ts'
 export * from './capturedRequest.ts'
 export { asRead, DECODING_FAULTS, decodedBody, readBytesMax, withoutEncoding } from './contentEncoding.ts'
+export { decodeComponent } from './decodeComponent.ts'
 export {
   ByHeaderName,
   forwardableHeaders,

@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { processorTime } from '../../../../tests/support/processorTime.ts'
 import { BODY_KINDS, JSON_DEPTH_MAX } from './bodyFormat.ts'
-import {
-  decodeComponent,
-  jsonBody,
-  kindOfBody,
-  PARSED_BODY_BYTES_MAX,
-  parsedBody,
-  urlEncodedPairs,
-} from './parsedBody.ts'
+import { decodeComponent } from './decodeComponent.ts'
+import { jsonBody, kindOfBody, PARSED_BODY_BYTES_MAX, parsedBody, urlEncodedPairs } from './parsedBody.ts'
 
 const of = (body: string | Uint8Array, contentType: string | null, bodyTruncated = false) => ({
   body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
@@ -134,6 +129,21 @@ describe('urlEncodedPairs', () => {
       ['d', '%zzA%ffé'],
       ['e', '1=2'],
     ])
+  })
+
+  test('decodes well-formed characters only, and escapes once', () => {
+    const kept = ['%', '%2', '%g0', '%c1%80', '%c3', '%c3a9', '%e0%80%80', '%ed%a0%80', '%f4%90%80%80', '%f5']
+    for (const text of kept) expect(decodeComponent(`a${text}+b`)).toBe(`a${text} b`)
+    expect(decodeComponent('%2525%2B%F0%9f%98%80%e2%82%ac%00😀+%df%BF')).toBe('%25+😀€\0😀 \u07ff')
+  })
+
+  test('decodes megabytes of escapes in a moment', () => {
+    for (const unit of ['+', 'a+', 'a%20', 'a%c3%a9']) {
+      const text = unit.repeat(4_000_000 / unit.length)
+      const used = processorTime()
+      decodeComponent(text)
+      expect(used()).toBeLessThan(250)
+    }
   })
 
   test('decodes what encodeURIComponent encodes', () => {

@@ -25,13 +25,14 @@ import {
 import { Fault } from '../language/fault.ts'
 import { RUN_LIMITS } from '../language/limits.ts'
 import type { WholePart } from '../language/targets.ts'
-import { parseForm, writeForm } from './form.ts'
+import { type OriginalForm, originalForm, parseForm, writeForm } from './form.ts'
 import { type ChangeOfQuery, changedQuery, memberCountOf, namesIn } from './hidden.ts'
 import type { Meter } from './meter.ts'
 import { placedValue, placesOf } from './nodes.ts'
 
 type Document =
-  | { readonly kind: 'json' | 'form'; root: LazyJson; readonly original: string }
+  | { readonly kind: 'json'; root: LazyJson; readonly original: string }
+  | { readonly kind: 'form'; root: LazyJson; readonly original: OriginalForm }
   | { readonly kind: 'empty' | 'unstructured' | 'tooLong' }
 
 /** A request while rules change it. Paths always read the latest values. */
@@ -354,7 +355,7 @@ function readDocument(request: EvaluatedRequest, isForStoring: boolean): Documen
   if (structure.kind === 'json')
     return structure.json === 'tooLong' ? { kind: 'tooLong' } : { kind: 'json', ...structure.json }
   const original = structure.kind === 'form' ? textOf(request.body) : undefined
-  return original === undefined
-    ? { kind: 'unstructured' }
-    : { kind: 'form', root: parseForm(original), original }
+  if (original === undefined) return { kind: 'unstructured' }
+  const root = parseForm(original)
+  return { kind: 'form', root, original: originalForm(original, root) }
 }
