@@ -62,7 +62,7 @@ export function evaluateCapture(
 
 /**
  * {@link evaluateCapture} in pieces: the generator yields between comparisons. Most pieces take less than 20 ms over a
- * body of 1 MiB. The first piece verifies, parses and labels. It takes up to 150 ms for a body that was built to be
+ * body of 1 MiB. The first piece verifies, parses and labels. It takes up to 100 ms for a body that was built to be
  * slow to parse.
  */
 export function* evaluateInSteps(

@@ -9,7 +9,7 @@ export {
   significand,
 } from './diff.ts'
 
-export { holdsTooMuch, isLossless, isTooDeepToIndent, nestsDeeper, parseForLooks, plainOf } from './native.ts'
+export { holdsMore, holdsTooMuch, isLossless, isTooDeepToIndent, nestsDeeper, plainOf } from './native.ts'
 export {
   isUnopened,
   MAX_JSON_DEPTH,
@@ -17,6 +17,7 @@ export {
   memberOf,
   membersOf,
   opened,
+  parseForLooks,
   parseJson,
   parseLazily,
   SentJson,

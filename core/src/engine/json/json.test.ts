@@ -89,8 +89,8 @@ describe('reading and writing JSON', () => {
   test('a look at a number that no double reaches keeps its digits', () => {
     for (const text of ['1e400', '-2.5E+999', '10e0308'])
       for (const document of [text, `[${text}]`, `{"a":${text},"a":${text}\n}`, `[0,${text} ,1]`])
-        expect(writeJson(parseForLooks(document))).toContain(text)
-    expect(parseForLooks('["1e400", 4e500]')).toEqual(['1e400', new JsonNumber('4e500')])
+        expect(writeJson(parseForLooks(document)?.value)).toContain(text)
+    expect(parseForLooks('["1e400", 4e500]')).toEqual({ value: ['1e400', new JsonNumber('4e500')] })
   })
 
   test('fromPlain makes the same value as parsing the text', () => {

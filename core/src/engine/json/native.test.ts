@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { processorTime } from '../../../../tests/support/processorTime.ts'
-import { opened, parseJson, writeJson } from './index.ts'
-import { nestsDeeper, readNatively, writeNatively } from './native.ts'
+import { memberOf, opened, parseForLooks, parseJson, parseLazily, writeJson } from './index.ts'
+import { holdsMore, nestsDeeper, readNatively, writeNatively } from './native.ts'
 import { withMaps, writeByHand } from './parse.ts'
 import { readByHand } from './readByHand.ts'
 
@@ -103,6 +103,29 @@ describe('JSON by the machine', () => {
     expect(writeNatively(parseJson(sent)?.value)).toBe(
       '{"id":90071992547,"amount":12.5,"at":"2026-11-21T09:15:10.120Z","line1":["é",-3,null]}',
     )
+  })
+
+  test('it leaves long text in which many names differ, and reads that with the same names again and again', () => {
+    const listOf = (nameOf: (at: number) => string) =>
+      `[${Array.from({ length: 20_000 }, (_, at) => `{"${nameOf(at)}" : "a:b"}`).join(',')}]`
+    const differ = listOf((at) => `n${at}`)
+    expect(readNatively(differ, DEPTH)).toBeUndefined()
+    expect(readNatively(`[${differ},"${'x'.repeat(500_000)}"]`, DEPTH)).toBeUndefined()
+    expect(readNatively(`{${differ.replaceAll(/[[\]{}]/g, '')}}`, DEPTH)).toBeUndefined()
+    const same = listOf((at) => `n${at % 100}`)
+    expect(readNatively(same, DEPTH)).toBeDefined()
+    for (const text of [differ, same]) {
+      const read = parseForLooks(text)?.value
+      expect(memberOf(Array.isArray(read) ? read[99] : undefined, 'n99')).toBe('a:b')
+      expect(writeJson(parseLazily(text)?.value)).toBe(text.replaceAll(' ', ''))
+    }
+  })
+
+  test('values and different names are counted without reading', () => {
+    const text = '{"a":[1,{"b":"x,y"}],"a":{"c\\"":2}}'
+    expect(holdsMore(text, { values: 6, names: 3 })).toBe(false)
+    expect(holdsMore(text, { values: 5, names: 3 })).toBe(true)
+    expect(holdsMore(text, { values: 6, names: 2 })).toBe(true)
   })
 
   test('nesting is counted as it is read by hand', () => {

@@ -1,8 +1,9 @@
-import { JsonNumber, type LazyJson, type Node, numberFromText } from './value.ts'
+import { JsonNumber, type LazyJson, type Node } from './value.ts'
 
 // JSON by the engine's own `JSON.parse` and `JSON.stringify`, several times as fast as by hand, where they lose
-// nothing. They lose digits that a double prints differently, and put members whose names are integers first. For such
-// documents the functions here return undefined, and the caller reads or writes by hand.
+// nothing. They lose digits that a double prints differently, and put members whose names are integers first. They are
+// slow where many names differ. For such documents the functions here return undefined, and the caller reads or writes
+// by hand.
 
 /** A result of `JSON.parse`. */
 type Plain = null | boolean | string | number | Plain[] | { readonly [name: string]: Plain }
@@ -25,7 +26,7 @@ const SHALLOW_LENGTH = 65_536
  */
 export function readNatively(text: string, maxDepth: number): { value: LazyJson } | undefined {
   if (INEXACT_NUMBER.test(text)) return undefined
-  if (text.length > SHALLOW_LENGTH && nestsDeeper(text, maxDepth)) return undefined
+  if (text.length > SHALLOW_LENGTH && (nestsDeeper(text, maxDepth) || variesInNames(text))) return undefined
   try {
     const value: Plain = JSON.parse(text)
     return isFaithful(value, maxDepth) ? { value } : undefined
@@ -48,16 +49,32 @@ const LONG_NUMBER = /\d{16}/
 const HUGE_NUMBER = /\d[eE]\+?\d{3,}(?=[\s,\]}]|$)/
 
 /**
- * Reads JSON text to look up single values, not to print it: members may change places and `1.0` is 1, but a long or
- * huge number keeps its digits. Several times as fast as a lossless read; every capture with conditions comes through here.
- *
- * @throws SyntaxError for text that is not JSON
+ * Whether looks at text need a reader by hand: for a long or huge number, whose digits `JSON.parse` loses, and where
+ * many names differ.
  */
-export function parseForLooks(text: string): unknown {
-  if (!LONG_NUMBER.test(text) && !HUGE_NUMBER.test(text)) return JSON.parse(text)
-  const keepDigits = (_name: string, value: unknown, context: { source?: string }): unknown =>
-    typeof value === 'number' && context.source !== undefined ? numberFromText(context.source) : value
-  return JSON.parse(text, keepDigits)
+export function needsHandForLooks(text: string): boolean {
+  if (LONG_NUMBER.test(text) || HUGE_NUMBER.test(text)) return true
+  return text.length > SHALLOW_LENGTH && variesInNames(text)
+}
+
+/** Names of a text that are compared, and how many of them may differ. The documents of an API have fewer. */
+const COMPARED_NAMES = 1024
+const DIFFERENT_NAMES_MAX = 256
+const NAME = /"([^"]*)"\s*:/g
+
+/**
+ * Whether many names in a text differ, by names at random places. For an object with a name that it has not seen before,
+ * `JSON.parse` takes ten times as long as for another: over 0.2 s for 1 MiB.
+ */
+function variesInNames(text: string): boolean {
+  const names = new Set<string>()
+  const stepMax = (2 * text.length) / COMPARED_NAMES
+  NAME.lastIndex = 0
+  for (let found = NAME.exec(text); found !== null; found = NAME.exec(text)) {
+    names.add(found[1] ?? '')
+    NAME.lastIndex += Math.floor(Math.random() * stepMax)
+  }
+  return names.size > DIFFERENT_NAMES_MAX
 }
 
 /**
@@ -82,8 +99,9 @@ function isFaithful(value: unknown, depthLeft: number): boolean {
   return true
 }
 
+/** False also for maps, which are read by hand and so have lost nothing. */
 function hasMembers(value: object): value is Readonly<Record<string, unknown>> {
-  return !(value instanceof JsonNumber)
+  return !(value instanceof JsonNumber || value instanceof Map)
 }
 
 /** True of all names that are integers. Other names that begin with a digit are read or written by hand needlessly. */
@@ -111,10 +129,7 @@ export function nestsDeeper(text: string, maxDepth: number): boolean {
   return false
 }
 
-/**
- * Bounds of long JSON that rules read. Nothing can interrupt `JSON.parse`, which takes up to a microsecond a value and
- * ten for an object with a name that it has not seen before.
- */
+/** Bounds of long JSON that rules read. Nothing can interrupt a reader. It takes up to a microsecond a value or name. */
 const READ_BOUNDS = { values: 2_000_000, names: 100_000 } as const
 /** Shorter text is read whatever it holds. */
 const BOUNDED_LENGTH = 1_048_576
@@ -123,9 +138,14 @@ const NAME_BITS = 22
 /** Names that share a hash cannot be made in advance. */
 const SEED = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0
 
-/** Whether JSON has more values, or different names, than rules read. Different names are counted by their hashes. */
+/** Whether JSON has more values, or different names, than rules read. */
 export function holdsTooMuch(text: string): boolean {
-  if (text.length <= BOUNDED_LENGTH) return false
+  return text.length > BOUNDED_LENGTH && holdsMore(text, READ_BOUNDS)
+}
+
+/** Whether JSON has more values or different names than these, counted without reading it. Names are counted by hashes. */
+export function holdsMore(text: string, most: { readonly values: number; readonly names: number }): boolean {
+  if (text.length <= Math.min(most.values, most.names)) return false
   const known = new Uint32Array(2 ** (NAME_BITS - 5))
   let [values, names] = [0, 0]
   for (let at = 0; at < text.length; at += 1) {
@@ -140,7 +160,7 @@ export function holdsTooMuch(text: string): boolean {
       if (((known[word] ?? 0) & bit) === 0) names += 1
       known[word] = (known[word] ?? 0) | bit
     } else if (code === COMMA || (code & ~32) === 91) values += 1
-    if (values > READ_BOUNDS.values || names > READ_BOUNDS.names) return true
+    if (values > most.values || names > most.names) return true
   }
   return false
 }
@@ -179,12 +199,15 @@ function endOfString(text: string, from: number): number {
 /**
  * Writes a node with `JSON.stringify`.
  *
- * @returns undefined for a node whose digits or order only the writer by hand keeps
+ * @returns undefined for a node whose digits or order only the writer by hand keeps, or with large maps
  */
 export function writeNatively(node: Node): string | undefined {
   const plain = plainOf(node)
   return plain === undefined ? undefined : JSON.stringify(plain)
 }
+
+/** Maps with more members in all are written by hand: each may have a new name, which is slow as in {@link variesInNames}. */
+const MAP_MEMBERS_MAX = 1000
 
 /**
  * A node in plain objects and arrays, as `JSON.parse` of its text makes it.
@@ -192,25 +215,31 @@ export function writeNatively(node: Node): string | undefined {
  * @returns undefined where {@link writeNatively} does
  */
 export function plainOf(node: Node): unknown {
-  if (Array.isArray(node)) {
-    const items: unknown[] = []
-    for (const item of node) {
-      const made = plainOf(item)
-      if (made === undefined) return undefined
-      items.push(made)
+  let membersLeft = MAP_MEMBERS_MAX
+  const plain = (part: Node): unknown => {
+    if (Array.isArray(part)) {
+      const items: unknown[] = []
+      for (const item of part) {
+        const made = plain(item)
+        if (made === undefined) return undefined
+        items.push(made)
+      }
+      return items
     }
-    return items
+    // `JSON.stringify` could print it, but takes longer for one than for ten other values.
+    if (part instanceof JsonNumber) return undefined
+    // A result of `JSON.parse` is printed unchanged.
+    if (!(part instanceof Map)) return part
+    membersLeft -= part.size
+    if (membersLeft < 0) return undefined
+    const members: Record<string, unknown> = Object.create(null)
+    for (const [name, member] of part) {
+      if (beginsWithDigit(name)) return undefined
+      const made = plain(member)
+      if (made === undefined) return undefined
+      members[name] = made
+    }
+    return members
   }
-  // `JSON.stringify` could print it, but takes longer for one than for ten other values.
-  if (node instanceof JsonNumber) return undefined
-  // A result of `JSON.parse` is printed unchanged.
-  if (!(node instanceof Map)) return node
-  const members: Record<string, unknown> = Object.create(null)
-  for (const [name, member] of node) {
-    if (beginsWithDigit(name)) return undefined
-    const made = plainOf(member)
-    if (made === undefined) return undefined
-    members[name] = made
-  }
-  return members
+  return plain(node)
 }

@@ -77,10 +77,11 @@ function parseJson(parsed: Parsed): ParsedBody {
   if (isTooDeep(parsed.body)) return NONE
   try {
     parsed.text = utf8.decode(parsed.body)
-    return { kind: 'json', value: parseForLooks(parsed.text) }
   } catch {
     return NONE
   }
+  const read = parseForLooks(parsed.text)
+  return read === undefined ? NONE : { kind: 'json', value: read.value }
 }
 
 function parseForm(bytes: Uint8Array): ParsedBody {

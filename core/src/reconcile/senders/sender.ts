@@ -107,10 +107,5 @@ export function itemsOf<Item>(list: Node, read: (item: Node) => Item | undefined
  * deep.
  */
 export function looksOf(text: string): Node {
-  if (nestsDeeper(text, MAX_JSON_DEPTH)) return undefined
-  try {
-    return parseForLooks(text)
-  } catch {
-    return undefined
-  }
+  return nestsDeeper(text, MAX_JSON_DEPTH) ? undefined : parseForLooks(text)?.value
 }
